@@ -8,21 +8,21 @@ from sfumato.dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class TableRun:
-    """One way to protect a table.
+    """One method to protect a table, and its result.
 
     Attributes:
-        method: Its name, with what tells its variants apart.
-        masked: Cells that are not published.
-        value_lost: The share of all values that the masked cells hold.
-        changed: Cells whose published number is not the true one.
+        method: Its name, with what distinguishes its variants.
+        masked: Number of suppressed cells.
+        value_lost: Proportion of the sum of all values that the suppressed cells hold.
+        changed: Number of cells whose published number is not the true one.
         mean_change, largest_change: How far these are off.
-        broken: Totals that are not the sum of their published parts.
-        unsafe_exact: Unsafe cells whose true value an attacker computes.
-        unsafe_too_narrow: Unsafe cells that an attacker knows more closely than the rules allow.
-        median_width: The median width of what an attacker holds possible of an unsafe cell, as a share of its value.
-        attackers: Who attacked.
-        seconds: How long it took.
-        error: Why there is no answer; empty where there is one.
+        broken: Number of totals that are not the sum of their published parts.
+        unsafe_exact: Number of sensitive cells whose true value an attacker computes.
+        unsafe_too_narrow: Number of sensitive cells whose feasibility interval is too narrow.
+        median_width: Median width of the feasibility intervals of sensitive cells, as a proportion of the value.
+        attackers: The audited attackers.
+        seconds: Time taken.
+        error: Why there is no result; empty if there is one.
     """
 
     method: str
@@ -41,22 +41,22 @@ class TableRun:
 
     @property
     def holds(self) -> bool:
-        """Whether there is an answer, and no attacker knows more than the rules allow."""
+        """Whether there is a result and no sensitive cell is disclosed."""
         return not self.error and not self.unsafe_too_narrow
 
     def to_dict(self) -> dict[str, Any]:
-        """In plain values."""
+        """Return plain values."""
         return {**asdict(self), "attackers": list(self.attackers), "holds": self.holds}
 
 
 @dataclass(frozen=True, slots=True)
 class TableRuns:
-    """A comparison.
+    """A comparison of methods.
 
     Attributes:
-        cells: How many cells the table has.
-        unsafe: How many are unsafe by themselves.
-        runs: The ways that were tried.
+        cells: Number of cells of the table.
+        unsafe: Number of sensitive cells.
+        runs: The methods that were tried.
         redesign: Proposals of coarser tables, in words.
         language: The language of its page.
     """
@@ -68,7 +68,7 @@ class TableRuns:
     language: str = "en"
 
     def to_dict(self) -> dict[str, Any]:
-        """In plain values, as compare.json has them."""
+        """Return plain values, as in compare.json."""
         return {
             "cells": self.cells,
             "unsafe": self.unsafe,

@@ -7,23 +7,23 @@ from collections.abc import Callable
 from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
 
-# Seconds past its end in which a search may still finish a first pattern: without one there is nothing to hand over.
+# Seconds after the end in which a search may still complete its first pattern; without one there is no result.
 GRACE = 0.8
 FASTER = "Allow more seconds in method.time_limit, or use method fast."
 
 
 def never() -> bool:
-    """Nobody asks."""
+    """Return False: no one asks for cancellation."""
     return False
 
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """A moment on the clock, and somebody who may ask earlier.
+    """A point in time, and a callback that may ask for the result earlier.
 
     Attributes:
-        end: The moment, by `time.monotonic`.
-        asked: Whether somebody asks for what there is.
+        end: The time, by `time.monotonic`.
+        asked: Returns whether the current result is requested now.
     """
 
     end: float = math.inf
@@ -31,7 +31,7 @@ class Deadline:
 
     @property
     def left(self) -> float:
-        """Seconds left; none when somebody asks."""
+        """Seconds left; 0 if the result is requested."""
         return 0.0 if self.asked() else max(self.end - time.monotonic(), 0.0)
 
     @property
@@ -39,7 +39,7 @@ class Deadline:
         return self.left <= 0.0
 
     def share(self, part: float) -> "Deadline":
-        """An earlier one: after a part of the seconds left.
+        """Return an earlier deadline: after a part of the seconds left.
 
         >>> 40 < Deadline(time.monotonic() + 100).share(0.5).left <= 50
         True
@@ -47,7 +47,7 @@ class Deadline:
         return self if math.isinf(self.end) else Deadline(time.monotonic() + self.left * part, self.asked)
 
     def earlier(self, seconds: float) -> "Deadline":
-        """The same some seconds earlier.
+        """Return the deadline moved earlier by some seconds.
 
         >>> within(5.0).earlier(10).over
         True
@@ -55,7 +55,8 @@ class Deadline:
         return Deadline(self.end - seconds, self.asked)
 
     def later(self, seconds: float) -> "Deadline":
-        """The same some seconds later, for what must be finished; nobody who asks cuts it short.
+        """Return the deadline moved later by some seconds, for work that must be finished; it ignores
+        cancellation.
 
         >>> within(0.0).later(10).over
         False
@@ -67,7 +68,7 @@ FOREVER = Deadline()
 
 
 def within(seconds: float, asked: Callable[[], bool] = never) -> Deadline:
-    """The deadline in so many seconds.
+    """Return the deadline in this many seconds.
 
     >>> within(0.0).over
     True
@@ -76,7 +77,7 @@ def within(seconds: float, asked: Callable[[], bool] = never) -> Deadline:
 
 
 def out_of_time(withstood: int, attacks: int, fast: bool = False) -> UnattainableError:
-    """The error for a search, the fast one or another, that has no safe pattern when its time is over."""
+    """Return the error for a search that has no protected pattern when its time is over."""
     more = "Allow more seconds in method.time_limit." if fast else FASTER
     return UnattainableError(
         f"the time was over before a safe pattern was there: {withstood:,} of {attacks:,} attacks are withstood.",

@@ -14,12 +14,12 @@ Outcome = Literal["proved", "feasible", "infeasible", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came out of a program.
+    """The result of a program.
 
     Attributes:
-        outcome: `proved` optimal, `feasible` when the time was over, proved `infeasible`, or `unknown`.
-        point: The values of the variables; empty where there are none.
-        bound: What no answer is less than.
+        outcome: `proved` optimal, `feasible` at the time limit, proved `infeasible`, or `unknown`.
+        point: The values of the variables; empty if there are none.
+        bound: A lower bound of the optimum.
     """
 
     outcome: Outcome
@@ -28,7 +28,7 @@ class Answer:
 
 
 def solve(matrix: Any, costs: Numbers, bounds: Bounds, sides: Bounds, whole: Mask, seconds: float) -> Answer:
-    """The least of costs · y, with matrix · y within the sides, y within its bounds, some of it whole.
+    """Minimize costs · y, with matrix · y within the sides, y within its bounds, and some variables integer.
 
     >>> from scipy.sparse import csr_matrix
     >>> one = Bounds(np.array([1.5]), np.array([np.inf]))

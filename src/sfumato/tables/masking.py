@@ -32,30 +32,30 @@ from sfumato.tables.suppression.problem import make_problem
 from sfumato.tables.suppression.suppression import Progress, Suppression
 
 REPAIRED = "D"
-# The searches that take the cells of a cross.
+# The searches that handle implicit cells.
 SEARCHES = {"optimal": optimal, "fast": fast, "ranges": optimal}
-# The share of the time that is for the search; the rest is for the audit.
+# The share of the time for the search; the rest is for the audit.
 SEARCH = 0.8
-# The share of the time for masks that are sought without the cross of tables, and attacked with it.
+# The share of the time for a pattern that is searched without implicit cells and audited with them.
 FIRST = 0.6
 
 
 @dataclass(frozen=True, slots=True)
 class Masked:
-    """The answer for one table.
+    """The result for one table.
 
     Attributes:
-        part: The table, with what is promised of it.
-        mask: Which cells are masked.
-        ranges: The ranges that the method publishes of its own; not a number where the audit's stand.
-        case: A short code for each masked cell.
+        part: The table, with its guaranteed protection levels.
+        mask: Which cells are suppressed.
+        ranges: The intervals of the method itself; NaN where those of the audit apply.
+        case: A short code for each suppressed cell.
         reason: The reason in words.
-        texts: Whether masked cells show their range or a mere mark.
-        bare: Whether the method's own ranges are published, as the original does, instead of the audit's.
-        ends: The ranges as published: what a reader computes from the table alone.
-        cost: The cost of the secondary cells that were not masked before.
-        bound: The least possible cost, where it is known.
-        audit: What the attacker finds.
+        texts: Whether suppressed cells show their interval or only a mark.
+        bare: Whether the method's own intervals are published, as in the legacy method, instead of the audit's.
+        ends: The published intervals: what a data user computes from the table alone.
+        cost: The cost of secondary suppression, without cells that an earlier release suppressed.
+        bound: A lower bound of the cost, if known.
+        audit: The audit.
     """
 
     part: Part
@@ -73,7 +73,7 @@ class Masked:
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """A pattern before its audit."""
+    """A suppression pattern before its audit."""
 
     mask: Mask
     ranges: Bounds
@@ -91,10 +91,10 @@ def mask_part(
     deadline: Deadline,
     progress: Progress | None = None,
 ) -> Masked:
-    """Mask one table and attack the answer.
+    """Suppress one table and audit the result.
 
     Raises:
-        UnattainableError: An unsafe cell cannot be protected.
+        UnattainableError: A sensitive cell cannot be protected.
         PlanError: The method does not fit the table.
     """
     try:
@@ -112,8 +112,9 @@ def mask_part(
 def _mask(
     part: Part, method: MethodChoice, language: words.Language, deadline: Deadline, progress: Progress | None
 ) -> Masked:
-    """Mask one table so that it withstands who sees what the answer shows: it may hide no cell of value 0, though it
-    was allowed to."""
+    """Suppress one table so that it withstands an attacker who sees the result: it may suppress no zero, although zeros
+    could be suppressed, and this is visible.
+    """
     masked = _mask_once(part, method, language, deadline, progress)
     shown = as_shown(part, masked.mask)
     if shown is part:
@@ -128,7 +129,7 @@ def _mask(
 def _mask_once(
     part: Part, method: MethodChoice, language: words.Language, deadline: Deadline, progress: Progress | None
 ) -> Masked:
-    """Mask one table as it is promised, and attack the answer."""
+    """Suppress one table by its protection levels, and audit the result."""
     first = deadline.share(FIRST)
     crossless = _without_cross(part, method, language, first, progress)
     if crossless is not None and (masked := _withstanding(part, crossless, method, first)) is not None:
@@ -151,7 +152,7 @@ def _mask_once(
     except UnattainableError as error:
         raise in_part(error, part.rows, part.table.names) from None
     if crossless is not None and crossless.bound is not None:
-        # Whatever withstands who attacks with the cross withstands who attacks without it.
+        # A bound without implicit cells is also valid with them.
         draft = replace(draft, bound=max(draft.bound or 0.0, crossless.bound))
     return _audited(part, draft, method.faithful, deadline)
 
@@ -159,9 +160,10 @@ def _mask_once(
 def _without_cross(
     part: Part, method: MethodChoice, language: words.Language, deadline: Deadline, progress: Progress | None
 ) -> _Draft | None:
-    """The pattern for tables by themselves, with witnesses that have the cross of their variables; None without one.
+    """Search a pattern without implicit cells, with alternative tables extended to these; None if there are
+    none.
 
-    That is a fraction of the work, and mostly enough.
+    This takes a fraction of the work and mostly suffices.
     """
     if part.unshown is None or method.name not in SEARCHES:
         return None
@@ -186,8 +188,9 @@ def _without_cross(
 
 
 def _withstanding(part: Part, draft: _Draft, method: MethodChoice, deadline: Deadline) -> Masked | None:
-    """The answer by a pattern without the cross, where it withstands who attacks with it, too; None where nobody can
-    tell in time."""
+    """Return the result of a pattern found without implicit cells if it passes the audit with them; None if it does
+    not, or the time is too short.
+    """
     try:
         masked = _audited(part, draft, method.faithful, deadline, deadline)
     except UnattainableError:
@@ -213,17 +216,18 @@ def _suppressed(part: Part, language: words.Language, suppression: Suppression) 
 
 
 def _ranged(part: Part, draft: _Draft, deadline: Deadline) -> _Draft:
-    """The pattern with ranges; where those would break a promise all the same, or there is no time to make sure that
-    they do not, the reader is left with his own."""
+    """Add intervals to a pattern; where they would violate a protection level, or time is too short to check, the
+    feasibility intervals are used instead.
+    """
     if part.unshown is not None:
-        # Ranges are drawn for all cells that hang together, but those of a cross nobody publishes.
+        # Intervals are computed for connected cells, which include implicit ones that are never published.
         return replace(draft, texts=True)
     before = deadline.left
     ranged = replace(draft, texts=True, ranges=class_ranges(part, draft.mask, deadline.share(0.5)))
     if deadline.left < before - deadline.left:
         return replace(draft, texts=True)
     cluster = clusters(part.table.relations, draft.mask)
-    # In a network, as flat and two-way tables are, no promise is broken.
+    # In a network, such as flat and two-way tables, no protection level is violated.
     broken = _broken(part, ranged, deadline.share(0.5))
     if broken is None:
         return replace(draft, texts=True)
@@ -231,9 +235,9 @@ def _ranged(part: Part, draft: _Draft, deadline: Deadline) -> _Draft:
 
 
 def _broken(part: Part, ranged: _Draft, limit: Deadline) -> list[int] | None:
-    """The unsafe cells that ranges leave less open than is promised; None where nobody can tell in time.
+    """Return the sensitive cells whose protection level the intervals violate; None if the time is too short.
 
-    As much time must be left as that takes: what is published is attacked once more.
+    The same time must be left afterwards: the publication is audited once more.
     """
     evidence = Evidence(ranged.witnesses, within(0.0), limit, promised=True)
     try:
@@ -246,7 +250,7 @@ def _broken(part: Part, ranged: _Draft, limit: Deadline) -> list[int] | None:
 
 
 def _original(part: Part, method: MethodChoice, language: words.Language, deadline: Deadline) -> _Draft:
-    """The original's answer, mended unless the plan wants it bare."""
+    """Run the legacy method, with repairs unless the plan disables them."""
     if part.terms.span is None:
         raise PlanError(
             "method intervals needs exactly one primary rule, range, and promises that range.",
@@ -267,7 +271,7 @@ def _reason(case: str, about: words.Unit | None, language: words.Language) -> st
 
 
 def _mended(part: Part, steps: intervals.Steps, draft: _Draft, language: words.Language, deadline: Deadline) -> _Draft:
-    """The original's pattern with the further cells that every promise needs; all ranges are left to the audit."""
+    """Add the cells to the legacy pattern that protection requires; all intervals are left to the audit."""
     mask = optimal(make_problem(part.table, draft.mask, part.knowledge.attackers), deadline).over(part.table)
     case, reason = list(draft.case), list(draft.reason)
     for cell in np.flatnonzero(mask & ~draft.mask):
@@ -277,7 +281,7 @@ def _mended(part: Part, steps: intervals.Steps, draft: _Draft, language: words.L
 
 
 def _upper_unit(steps: intervals.Steps, cell: int) -> words.Unit:
-    """The unit above a cell; the cell's own for the grand total."""
+    """Return the unit above a cell; for the grand total its own."""
     step = int(steps.level[cell]) - 1
     if step >= len(steps.parts):
         return steps.units[cell]
@@ -285,7 +289,7 @@ def _upper_unit(steps: intervals.Steps, cell: int) -> words.Unit:
 
 
 def _audited(part: Part, draft: _Draft, bare: bool, deadline: Deadline, limit: Deadline | None = None) -> Masked:
-    """The draft with its audit; a cell that needs no protection and can be computed anyway is published."""
+    """Audit a draft; suppressed cells that need no protection and can be computed are published."""
     table, mask = part.table, draft.mask
     evidence = Evidence(draft.witnesses, deadline, limit=limit or Deadline())
     audit, part = _attack(part, draft, mask, evidence)
@@ -294,7 +298,7 @@ def _audited(part: Part, draft: _Draft, bare: bool, deadline: Deadline, limit: D
         audit, part = _attack(part, draft, mask, evidence)
     thin = [] if bare else _thin(audit, part)
     if thin:
-        # A stranger's audit would call them computed: they are published where that gives nothing else away.
+        # An independent audit would report them as disclosed: they are published unless this discloses others.
         opened, promised = _attack(part, draft, _without(mask, thin), evidence)
         if opened.passed and audit.passed:
             mask, audit, part = _without(mask, thin), opened, promised
@@ -314,7 +318,7 @@ def _audited(part: Part, draft: _Draft, bare: bool, deadline: Deadline, limit: D
 
 
 def _masked_anyway(part: Part) -> Mask:
-    """The cells whose masks are no choice: unsafe ones, and those that a release of before masked."""
+    """Return the cells that are suppressed in any case: sensitive ones, and those of earlier releases."""
     return part.table.unsafe if part.masked_before is None else part.table.unsafe | part.masked_before
 
 
@@ -325,7 +329,7 @@ def _without(mask: Mask, cells: list[int]) -> Mask:
 
 
 def _thin(audit: Audit, part: Part) -> list[int]:
-    """The safe cells whose range holds less than a step."""
+    """Return the safe cells whose interval is narrower than the precision."""
     step, unsafe = part.knowledge.step, part.table.unsafe
     return [one.cell for one in audit.findings if one.upper - one.lower < step * (1 - 1e-6) and not unsafe[one.cell]]
 
@@ -336,7 +340,7 @@ def _needless(audit: Audit, table: Table) -> list[int]:
 
 
 def _attack(part: Part, draft: _Draft, mask: Mask, evidence: Evidence | None = None) -> tuple[Audit, Part]:
-    """The strongest attacker tries the draft; and the table, where nothing is promised that is known anyway."""
+    """Audit a draft, and return the table with the protection levels that can be guaranteed."""
     publication = _publication(part, draft, mask, part.table.bounds)
     audit, promised = attack(publication, part, draft.case, evidence=evidence)
     return audit.with_contradictions(false_cells(publication, part.table.values, part.knowledge.step)), promised
@@ -349,10 +353,10 @@ def _publication(part: Part, draft: _Draft, mask: Mask, bounds: Bounds) -> Publi
 
 
 def _ends(part: Part, draft: _Draft, mask: Mask, audit: Audit, deadline: Deadline) -> Bounds:
-    """The ends of the ranges as any reader computes them, who is not told which cells are primary.
+    """Return the interval ends that a data user computes who does not know which cells are primary.
 
-    Ends that made use of it would tell him; so would ends of some cells only. Where there was no time for all of them,
-    there are none.
+    Ends based on that knowledge would disclose it, as would ends of some cells only. If the time is too short for all
+    of them, there are none.
     """
     ends = no_bounds(len(mask))
     if not part.public.equals(part.table.bounds):
@@ -367,7 +371,7 @@ def _ends(part: Part, draft: _Draft, mask: Mask, audit: Audit, deadline: Deadlin
 
 
 def _refuse_chains(table: Table) -> None:
-    """Refuse an unsafe cell that, through totals of a single part, is the grand total itself."""
+    """Refuse a sensitive cell that equals the grand total through totals of a single part."""
     relations = table.relations
     above = {}
     for relation in range(len(relations)):
@@ -377,7 +381,7 @@ def _refuse_chains(table: Table) -> None:
     parts = set(relations.cells[relations.coefs > 0].tolist())
     for cell in np.flatnonzero(table.unsafe & (table.reach.down + table.reach.up > 0)):
         top, passed = int(cell), set[int]()
-        # An identity given in both directions leads back.
+        # An equality given in both directions leads back.
         while top in above and top not in passed:
             passed.add(top)
             top = above[top]

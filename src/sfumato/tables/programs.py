@@ -11,25 +11,25 @@ from sfumato.errors import InternalError, missing_extra
 from sfumato.tables.cells.cells import Bounds, Numbers, Places
 
 PRIMAL_SIMPLEX = 4
-# After so many steps of the simplex method, or as many as there are rows, a program starts anew by interior points.
+# Simplex iterations (at least the number of rows) after which a program is restarted with interior points.
 STEPS, NO_LIMIT = 2_000, 2**31 - 1
 
 
 def solver(**options: Any) -> Any:
-    """A silent HiGHS instance."""
+    """Return a silent HiGHS instance."""
     try:
         import highspy
     except ImportError:
         raise missing_extra("highspy", "tables") from None
     highs = highspy.Highs()
-    # One thread each: waiting workers would only steal time, and all instances of a process must agree.
+    # One thread each: idle workers waste time, and all instances of a process must have the same setting.
     for option, value in {"output_flag": False, "threads": 1, **options}.items():
         highs.setOptionValue(option, value)
     return highs
 
 
 def linear_program(matrix: Any, costs: Numbers, bounds: Bounds, sides: Bounds | None = None) -> Any:
-    """A HiGHS instance for: minimize costs·y, matrix·y within the sides (0 by default), y within its bounds."""
+    """Return a HiGHS instance for: minimize costs·y, matrix·y within the sides (0 by default), y within its bounds."""
     highs = solver(presolve="off")
     import highspy
 
@@ -48,18 +48,18 @@ def linear_program(matrix: Any, costs: Numbers, bounds: Bounds, sides: Bounds | 
 
 
 def limit(highs: Any, seconds: float, whole: bool = False) -> None:
-    """Let the next run of a program take so many seconds.
+    """Limit the time of the next run of a program.
 
-    HiGHS counts the time of all runs of a linear program together, but that of an integer program from each run on.
+    HiGHS measures the time of all runs of a linear program together, but that of an integer program per run.
     """
     highs.setOptionValue("time_limit", max(seconds, 0.05) + (0.0 if whole else highs.getRunTime()))
 
 
 def solved(highs: Any, seconds: float = math.inf, whole: bool = False) -> bool:
-    """Run a linear program from its last answer; whether it was solved within the time.
+    """Run a linear program from its last solution; return whether it was solved in time.
 
-    In tables of many dimensions the simplex method may stand still for minutes: after as many steps as there are rows
-    interior points find the answer from nothing, in a second.
+    In tables of many dimensions the simplex method may stall for minutes. After as many iterations as there are rows,
+    interior points usually find the solution within a second.
     """
     from highspy import HighsModelStatus
 
@@ -76,11 +76,11 @@ def solved(highs: Any, seconds: float = math.inf, whole: bool = False) -> bool:
 
 
 def component_labels(matrix: Any) -> Places:
-    """For each cell the number of its component: cells hang together that share relations."""
+    """Return the number of the connected component of each cell; cells that share constraints are connected."""
     from scipy.sparse import bmat
     from scipy.sparse.csgraph import connected_components
 
-    # Cells and relations as one graph: that of cells alone has an edge for every pair in a relation.
+    # Cells and constraints form one graph; a graph of cells alone would have an edge for every pair in a constraint.
     graph = bmat([[None, abs(matrix)], [abs(matrix).T, None]])
     _, labels = connected_components(graph, directed=False)
     _, numbers = np.unique(labels[matrix.shape[0] :], return_inverse=True)
@@ -89,9 +89,9 @@ def component_labels(matrix: Any) -> Places:
 
 @dataclass(frozen=True, slots=True)
 class Extreme:
-    """An extreme value of a cell, with the multipliers of the relations and of the bounds that prove it.
+    """An extreme value of a cell, with the multipliers of constraints and bounds that prove it.
 
-    `point` are the values of all cells there; none where there is no end.
+    `point` has the values of all cells at the optimum; empty if the program is unbounded.
     """
 
     value: float
@@ -101,7 +101,7 @@ class Extreme:
 
 
 class Program:
-    """What somebody holds possible of cells, as a linear (or integer) program."""
+    """The feasible values of cells from an attacker's view, as a linear or integer program."""
 
     def __init__(self, matrix: Any, bounds: Bounds, sides: Bounds | None = None, integer: bool = False) -> None:
         self._highs = linear_program(matrix, np.zeros(matrix.shape[1]), bounds, sides)
@@ -115,20 +115,20 @@ class Program:
             self._highs.setOptionValue("presolve", "choose")
 
     def feasible(self) -> bool:
-        """Whether anything agrees with all of it."""
+        """Return whether a feasible solution exists."""
         from highspy import HighsModelStatus
 
         self._highs.run()
         return bool(self._highs.getModelStatus() == HighsModelStatus.kOptimal)
 
     def least(self, costs: Numbers, seconds: float) -> tuple[Numbers | None, bool]:
-        """Values of all cells where costs · y is least, and whether it is, or the time was over; None without any."""
+        """Minimize costs · y; return the solution, None without one, and whether it is optimal."""
         from highspy import HighsModelStatus, SolutionStatus
 
         highs = self._highs
         highs.changeColsCost(len(costs), np.arange(len(costs), dtype=np.int32), costs)
         limit(highs, seconds, self._integer)
-        # Only costs change from one to the next, so the last answer is a place to start from: nine times as quick.
+        # Only costs change between runs, so a warm start is feasible: nine times as fast.
         highs.setOptionValue("simplex_strategy", PRIMAL_SIMPLEX)
         highs.run()
         solved = highs.getModelStatus() == HighsModelStatus.kOptimal
@@ -136,13 +136,13 @@ class Program:
         return np.array(highs.getSolution().col_value) if solved or possible else None, solved
 
     def extreme(self, place: int, direction: float) -> Extreme:
-        """The least (direction 1) or greatest (-1) value of a cell, and why, however long that takes."""
+        """Return the minimum (direction 1) or maximum (-1) of a cell with its proof, without time limit."""
         extreme = self.extreme_within(place, direction, math.inf)
         assert extreme is not None
         return extreme
 
     def extreme_within(self, place: int, direction: float, seconds: float) -> Extreme | None:
-        """The least (direction 1) or greatest (-1) value of a cell, and why; None when the time was over before.
+        """Return the minimum (direction 1) or maximum (-1) of a cell with its proof; None if the time is over.
 
         Raises:
             InternalError: The program was not solved.
@@ -154,7 +154,7 @@ class Program:
         highs.changeColCost(place, direction)
         solved(highs, seconds, self._integer)
         if highs.getModelStatus() not in (Status.kOptimal, Status.kTimeLimit, *open_ended):
-            # A start from the last answer may lead the solver nowhere; from nothing it finds its way.
+            # A warm start may fail where a cold start succeeds.
             highs.clearSolver()
             highs.run()
         status = highs.getModelStatus()
@@ -173,5 +173,5 @@ class Program:
         return Extreme(float(point[place]), np.array(solution.row_dual), np.array(solution.col_dual), point)
 
     def bound(self, place: int, low: float, high: float) -> None:
-        """Let a cell lie between other ends."""
+        """Set the bounds of a cell."""
         self._highs.changeColBounds(place, low, high)

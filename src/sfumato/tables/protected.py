@@ -14,7 +14,7 @@ from sfumato.tables.words import MASK, PRIMARY_DASH, Case, lower_end, span, uppe
 
 @dataclass(frozen=True)
 class MaskedTable(TableAnswer[Masked]):
-    """A table with its masks and the evidence."""
+    """A table with its suppressed cells and the evidence."""
 
     @property
     def holds(self) -> bool:
@@ -23,32 +23,34 @@ class MaskedTable(TableAnswer[Masked]):
 
     @cached_property
     def audit(self) -> Audit:
-        """What the attacker found in all groups."""
+        """The audits of all groups."""
         return joined(part.audit for part in self.parts)
 
     @property
     def leaks(self) -> tuple[Finding, ...]:
-        """The masked cells that the attacker narrows below the promise."""
+        """The suppressed cells whose interval is below the protection level."""
         return self.audit.leaks
 
     @cached_property
     def public(self) -> Columns:
-        """What is published with its cases and reasons, without true values and what they were computed from.
+        """What is published, with cases and reasons, without true values and their inputs.
 
-        The cases tell which masked cells are unsafe by themselves: this is for the house, `external` to hand out.
+        The cases show which suppressed cells are sensitive: this is internal, `external` is for publication.
         """
         return Columns({**self.codes(), **self.new_columns()})
 
     @cached_property
     def external(self) -> Columns:
-        """The table to hand out: codes, what is published and its range, nothing that tells one mask from another."""
+        """The table for publication: codes, published values and intervals, without distinction between suppressed
+        cells.
+        """
         names, new = self.names(3), self.new_columns()
         shown = {name: new[name] for name in names}
         shown[names[0]] = tuple(text.replace(PRIMARY_DASH, "-") for text in shown[names[0]])
         return self.in_order(Columns({**self.codes(), **shown}))
 
     def new_columns(self) -> dict[str, tuple[str, ...]]:
-        """What is published of each row, its range, case and reason."""
+        """Return the published text of each row, its interval, case and reason."""
         rows: list[tuple[str, ...]] = [()] * len(self.source)
         values = self.source.text(self.plan.table.value)
         for part in self.parts:
@@ -59,7 +61,7 @@ class MaskedTable(TableAnswer[Masked]):
 
 
 def _entries(part: Masked) -> list[tuple[str, ...] | None]:
-    """For each cell what is published of it; None where its value is."""
+    """Return for each cell what is published; None if its value is."""
     entries: list[tuple[str, ...] | None] = [None] * len(part.mask)
     for cell in np.flatnonzero(part.mask):
         low, high = float(part.ends.low[cell]), float(part.ends.high[cell])
@@ -67,6 +69,6 @@ def _entries(part: Masked) -> list[tuple[str, ...] | None]:
         ranged = not (np.isnan(low) or np.isnan(high))
         text = span(low, high, dash) if part.texts and ranged else MASK
         ends = (lower_end(low), upper_end(high)) if ranged else ("", "")
-        # A plain text: of a column that begins with a member of an enum, frames make one of these only.
+        # A plain text: if a column starts with an enum member, frames would make it an enum column.
         entries[cell] = (text, *ends, str(part.case[cell]), part.reason[cell])
     return entries

@@ -22,11 +22,11 @@ from sfumato.tables.published.previous import History, Release, history_of
 
 
 def joint_part(plan: TablePlan, sheets: Sequence[Sheet], releases: Sequence[Release] = ()) -> tuple[Part, Joint]:
-    """Several tables, and releases of before, as one table with what is known of it and what must stay open.
+    """Combine several tables, and earlier releases, into one table with attacker knowledge and protection levels.
 
     Raises:
-        DataError: A table is none, or two differ in a cell that they share.
-        UnattainableError: Known bounds leave an unsafe cell a single value.
+        DataError: A table has no cells, or two differ in a cell that they share.
+        UnattainableError: Known bounds leave a sensitive cell a single value.
     """
     joint = join([*sheets, *(release.sheet for release in releases)], plan.folder)
     check_marks(plan.primary, joint.columns)
@@ -51,7 +51,7 @@ def joint_part(plan: TablePlan, sheets: Sequence[Sheet], releases: Sequence[Rele
 
 
 def joint_lines(joint: Joint, sheets: Sequence[Sheet]) -> dict[str, Places]:
-    """For each dimension of any table the total that each joint cell is a part of."""
+    """Return for each dimension of any table the total of which each joint cell is a part."""
     lines: dict[str, Places] = {}
     for sheet, section in zip(sheets, joint.sections, strict=False):
         for name, above in zip(sheet.dimensions, lines_of(section.trees, section.keys), strict=True):
@@ -61,9 +61,9 @@ def joint_lines(joint: Joint, sheets: Sequence[Sheet]) -> dict[str, Places]:
 
 
 def _remembering(part: Part, history: History) -> Part:
-    """The part where published cells stay published, masked ones masked, and ranges of before are known.
+    """Keep published cells published and suppressed ones suppressed, and add the intervals of earlier releases.
 
-    What was unsafe by the rules of before is unsafe: else new cells might let anyone compute it.
+    A cell that was sensitive in an earlier release stays sensitive; otherwise new cells might disclose it.
     """
     table, step = part.table, part.knowledge.step
     bounds = table.bounds.within(history.ranges)
@@ -78,7 +78,7 @@ def _remembering(part: Part, history: History) -> Part:
 
 
 def shown_of(masked: Masked, joint: Joint) -> Masked:
-    """The answer for the cells that tables have, without those that tie them together."""
+    """Return the result for cells of the input tables only, without the cells that link them."""
     if len(masked.mask) == len(joint.names):
         return masked
     cells = np.arange(len(joint.names))

@@ -21,15 +21,15 @@ from sfumato.tables.integer_programs import Answer, solve
 from sfumato.tables.perturbed.perturbed import Perturbed
 from sfumato.tables.perturbed.reader_ranges import reader_ranges
 
-# Seconds for what a reader computes who is told the largest move, where the search left less.
+# Seconds for the intervals of an attacker who knows the largest move, if the search left less.
 READER = 2.0
 
 
 def adjust_part(part: Part, deadline: Deadline) -> Perturbed:
-    """Move the unsafe cells of a table.
+    """Move the sensitive cells of a table and adjust other cells so that all totals hold.
 
     Raises:
-        UnattainableError: No table adds up, or the time was over before one was found.
+        UnattainableError: No such table exists, or the time limit was reached before one was found.
     """
     table, order = part.table, order_of(part.table)
     answer = _whole(replace(part, table=order.table(table)), deadline)
@@ -61,12 +61,12 @@ def adjust_part(part: Part, deadline: Deadline) -> Perturbed:
 
 
 def _reader(part: Part) -> Bounds:
-    """What a reader knows who is not told what was moved: nothing but the bounds."""
+    """Return the feasibility intervals of an attacker who does not know the moves: the a priori bounds alone."""
     return Bounds(part.table.bounds.low, part.table.bounds.high)
 
 
 def _informed_reader(part: Part, published: Numbers, most: float, deadline: Deadline) -> dict[str, float]:
-    """What a reader computes who is told how far cells moved at most, as reports on quality like to tell."""
+    """Measure what an attacker computes who knows the largest move, which quality reports often publish."""
     table, step = part.table, part.knowledge.step
     near = Bounds(np.maximum(published - most, table.bounds.low), np.minimum(published + most, table.bounds.high))
     ends = deadline.later(READER) if deadline.left < READER else deadline
@@ -86,12 +86,12 @@ def _informed_reader(part: Part, published: Numbers, most: float, deadline: Dead
 
 
 def _moves(answer: Answer, size: int) -> Numbers:
-    """The moves of an answer, in whole steps."""
+    """Return the moves of a solution, in units of the table's precision."""
     return np.round(answer.point[:size]) - np.round(answer.point[size : 2 * size])
 
 
 def _whole(part: Part, deadline: Deadline) -> Answer:
-    """An answer in whole steps: moves are mostly whole by themselves, and are made so where they are not."""
+    """Solve with continuous moves first; require whole moves only if the solution is not whole."""
     free = _solved(part, deadline.share(0.5).left, whole_moves=False)
     size = len(part.table)
     off = np.abs(free.point[: 2 * size] - np.round(free.point[: 2 * size])).max(initial=0.0) if len(free.point) else 1.0
@@ -102,7 +102,7 @@ def _whole(part: Part, deadline: Deadline) -> Answer:
 
 
 def _solved(part: Part, seconds: float, whole_moves: bool) -> Answer:
-    """Variables are moves up, moves down in steps of the table, and for each unsafe cell whether it goes up."""
+    """Solve for moves up, moves down (in units of precision) and, per sensitive cell, whether it goes up."""
     from scipy.sparse import csr_matrix, hstack, vstack
 
     table = part.table
@@ -137,7 +137,7 @@ def _solved(part: Part, seconds: float, whole_moves: bool) -> Answer:
 
 
 def _most(part: Part) -> tuple[Numbers, Numbers]:
-    """How far each cell may move, in steps: within what anyone knows of it, and no further than the table is large."""
+    """Return how far each cell may move up and down, in units: within its bounds and the size of the table."""
     table, step = part.table, part.knowledge.step
     far = float(np.abs(table.values).max(initial=0.0) + (table.reach.up + table.reach.down).sum() + step)
     fixed = table.values == 0

@@ -21,28 +21,28 @@ from sfumato.tables.cells.precision import NOISE, Scale
 from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.programs import Extreme, Program
 
-# An answer so many steps from a border is proved again in exact arithmetic.
+# An optimum within this many units of a limit is proved again in exact arithmetic.
 NEAR = 3.0
 
 
 @dataclass
 class AttackedTable:
-    """What is published of a table and known of it, as programs take it.
+    """The published table and the attacker's knowledge, in the form that the linear programs need.
 
     Attributes:
-        publication: What is published.
-        promise: What the attacker's range of each cell must contain; not a number where nothing is promised.
-        knowledge: What is known besides, and who else attacks.
-        values: The true values, where they are known.
-        evidence: Witnesses that are brought along.
-        scale: The table's steps.
-        matrix: Relations and equations by cells.
-        masked: Which cells are masked.
-        center: What deviations are from, in steps.
-        sides: What relations leave open there.
-        rounding: How far totals are taken to be off their parts, in steps.
-        whole: Whether all cells that are shown are whole steps.
-        certain: The cells that witnesses show to be safe from everybody.
+        publication: The published values and intervals.
+        promise: The protection interval of each cell; NaN if the cell has none.
+        knowledge: Rounding, integrality and the insiders.
+        values: The true values, or None if they are not known.
+        evidence: Alternative tables supplied by the caller.
+        scale: Conversion to units of the table's precision.
+        matrix: Constraints and equations (rows) by cells (columns).
+        masked: Which cells are suppressed.
+        center: The origin of the deviations, in units.
+        sides: The right-hand sides of the constraints at that origin.
+        rounding: How far totals are assumed to differ from the sum of their parts, in units.
+        whole: Whether all published cells are whole units.
+        certain: The cells that alternative tables prove to be safe from every attacker.
     """
 
     publication: Publication
@@ -73,7 +73,7 @@ class AttackedTable:
         self.certain = self._certain()
 
     def _certain(self) -> Mask:
-        """The cells that witnesses show to be safe from everybody."""
+        """Return the cells that alternative tables prove to be safe from every attacker."""
         agree = np.abs(self.sides).max(initial=0.0) <= max(self.knowledge.rounding / self.knowledge.step, NOISE)
         if not self.evidence.witnesses or self.values is None or self.knowledge.integer or not agree:
             return np.zeros(len(self.masked), bool)
@@ -91,12 +91,12 @@ class AttackedTable:
         return certified(self.evidence.witnesses, self.matrix, self.masked, bounds, needs, inside, self.scale)
 
     def known_to(self, attacker: Attacker, here: Mask) -> Bounds:
-        """Between which deviations, in steps, an attacker knows some of his cells to lie."""
+        """Return the bounds, as deviations in units, that an attacker knows for some of their cells."""
         known, cells = self.scale.bounds(attacker.bounds.rows(here)), attacker.cells[here]
         return Bounds(known.low - self.center[cells], known.high - self.center[cells])
 
     def _rounding_shown(self) -> float:
-        """How far published totals are off their published parts, as far as the plan calls that rounding."""
+        """Return how far published totals differ from their published parts, up to the allowed rounding."""
         allowed = self.knowledge.rounding / self.knowledge.step
         if allowed <= 0:
             return 0.0
@@ -104,13 +104,13 @@ class AttackedTable:
         return float(min(allowed, np.abs(self.sides[visible]).max(initial=0.0)))
 
     def component(self, cells: Places, rows: Places, trusted: Mask | None) -> Component:
-        """Some masked cells with their relations and a program; published ranges count of the trusted ones alone."""
+        """Build the component of some suppressed cells; only trusted published intervals are used (all for None)."""
         ranges = self.publication.ranges if trusted is None else self.publication.ranges.only(trusted)
         known = self.scale.bounds(self.publication.bounds.within(ranges).rows(cells))
         bounds = Bounds(known.low - self.center[cells], known.high - self.center[cells])
         sides = Bounds(self.sides[rows] - self.rounding, self.sides[rows] + self.rounding)
         if self.values is not None:
-            # A total that is rounded is taken for what it is: the true values are always possible.
+            # A rounded total keeps its actual difference, so that the true values always remain feasible.
             own = np.where(
                 np.abs(self.sides[rows]) <= self.knowledge.rounding / self.knowledge.step, 0.0, self.sides[rows]
             )
@@ -121,13 +121,13 @@ class AttackedTable:
         return Component(cells, rows, matrix, bounds, sides, program, unit)
 
     def range_of(self, component: Component, place: int, promise: Bounds) -> Range:
-        """What a cell may be; exact where that decides."""
+        """Return the feasibility interval of a cell, in exact arithmetic near a limit."""
         range_ = self.range_within(component, place, promise, FOREVER)
         assert range_ is not None
         return range_
 
     def range_within(self, component: Component, place: int, promise: Bounds, end: Deadline) -> Range | None:
-        """What a cell may be; exact where that decides; None when the time is over before."""
+        """Return the feasibility interval of a cell, in exact arithmetic near a limit; None if the time is over."""
         program, unit, cell = component.program, component.unit, component.cells[place]
         least, most = (program.extreme_within(place, direction, end.left) for direction in (1.0, -1.0))
         if least is None or most is None:
@@ -145,7 +145,7 @@ class AttackedTable:
         return Range(low, high, least, most)
 
     def finding(self, component: Component, place: int, range_: Range, promise: Bounds) -> Finding:
-        """What a range of a cell means, by what is promised of it."""
+        """Return the finding for a cell: its interval compared with its protection interval."""
         cell = int(component.cells[place])
         verdict = self._verdict(cell, range_, promise)
         proofs = () if verdict is Verdict.SAFE else (range_.least, range_.most)
@@ -154,9 +154,9 @@ class AttackedTable:
         return Finding(cell, self.publication.names[cell], lower, upper, verdict, used)
 
     def _verdict(self, cell: int, range_: Range, promise: Bounds) -> Verdict:
-        """A range that holds one value of the table's precision tells it, whatever was promised.
+        """Classify an interval: one that contains a single value of the table's precision is exact disclosure.
 
-        Of a cell that nothing is promised of, and that is known to be safe, only a range of no width does.
+        A cell without protection interval that is known to be safe is disclosed only by an interval of width zero.
         """
         low, high = promise.low[cell] / self.scale.step, promise.high[cell] / self.scale.step
         if np.isnan(low):
@@ -169,7 +169,7 @@ class AttackedTable:
         return Verdict.TOO_NARROW if lower > low + slack or upper < high - slack else Verdict.SAFE
 
     def _certificate(self, cell: int, component: Component, proofs: Sequence[Extreme]) -> tuple[str, ...]:
-        """The published cells, and the masked ones with their ranges, in the combination that bounds a cell."""
+        """Return the names of the published and suppressed cells in the combination that bounds a cell."""
         named = np.zeros(len(self.masked), bool)
         for proof in proofs:
             named |= (np.abs(self.matrix[component.rows].T @ proof.relations) > 1e-9) & ~self.masked

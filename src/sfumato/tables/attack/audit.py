@@ -24,7 +24,7 @@ from sfumato.tables.cells.knowledge import Knowledge
 from sfumato.tables.deadline import FOREVER
 from sfumato.tables.programs import component_labels
 
-# So few masked cells are attacked together: taking them apart would cost more than it saves.
+# Up to this many suppressed cells are audited as one component; splitting them would cost more than it saves.
 FEW = 60
 
 
@@ -35,14 +35,14 @@ def audit_publication(
     values: Numbers | None = None,
     evidence: Evidence | None = None,
 ) -> Audit:
-    """Attack a publication.
+    """Audit a publication for an outsider and every insider.
 
     Args:
-        publication: What is published.
-        promise: What the attacker's range of each cell must contain; not a number where nothing is promised.
-        knowledge: What is known besides, and who else attacks.
-        values: The true values, where they are known: the programs start from them, and insiders need them.
-        evidence: Witnesses that are brought along, and until when ranges are computed that need not be.
+        publication: The published values and intervals.
+        promise: The protection interval of each cell; NaN if the cell has none.
+        knowledge: Rounding, integrality and the insiders.
+        values: The true values, or None. The programs start from them, and insiders cannot be audited without them.
+        evidence: Alternative tables supplied by the caller, and the deadlines.
 
     >>> from sfumato.tables.cells.cells import make_relations, no_bounds
     >>> publication = Publication(np.array([5.0, np.nan, 3.0]), no_bounds(3), Bounds(np.zeros(3), np.full(3, np.inf)),
@@ -54,19 +54,19 @@ def audit_publication(
     attack = _Attack(table, Pace(table.evidence.deadline, int(table.masked.sum())))
     few = table.masked.sum() <= FEW and not table.knowledge.attackers
     audit = attack.run(together=bool(few))
-    # A contradiction takes knowledge from its own component only.
+    # A contradiction removes intervals of its own component only, so components are needed.
     return attack.run(together=False) if few and audit.contradictions else audit
 
 
 @dataclass
 class _Attack:
-    """The attackers at work on a table, component by component."""
+    """The audit of a table, component by component."""
 
     table: AttackedTable
     pace: Pace
 
     def run(self, together: bool) -> Audit:
-        """All findings, component by component or all cells together."""
+        """Return all findings, component by component or with all cells as one component."""
         answers = [self.on(cells, rows) for cells, rows in self.components(together)]
         findings = [finding for part, _ in answers for finding in part] + self.exposed()
         if self.table.publication.unshown is not None:
@@ -76,7 +76,7 @@ class _Attack:
         return Audit(tuple(findings), names, rounding=self.table.scale.value(self.table.rounding))
 
     def exposed(self) -> list[Finding]:
-        """The cells that something is promised of and that are published all the same."""
+        """Return findings for cells that have a protection interval but are published."""
         shown, names = self.table.publication.exact, self.table.publication.names
         return [
             Finding(int(cell), names[cell], float(shown[cell]), float(shown[cell]), Verdict.EXACT, published=True)
@@ -84,7 +84,7 @@ class _Attack:
         ]
 
     def components(self, together: bool) -> Iterator[tuple[Places, Places]]:
-        """Masked cells that hang together through relations, with those relations."""
+        """Yield the connected components of the suppressed cells, with their constraints."""
         cells = np.flatnonzero(self.table.masked)
         part = abs(self.table.matrix[:, cells])
         if together and len(cells):
@@ -98,7 +98,7 @@ class _Attack:
             yield cells[group], rows
 
     def on(self, cells: Places, rows: Places) -> tuple[list[Finding], list[str]]:
-        """Attack one component; ranges that contradict the rest are set aside, for an attacker would do so too."""
+        """Audit one component; published intervals that contradict the rest are ignored, as an attacker would do."""
         certain = self.table.certain[cells]
         idle = np.isnan(self.table.promise.low[cells]) & self.table.evidence.promised
         if self.table.publication.unshown is not None:
@@ -128,18 +128,18 @@ class _Attack:
         return findings, contradicted
 
     def _unranged(self, cell: int) -> Finding:
-        """A cell that is safe, and whose range there was no time to compute."""
+        """Return the finding for a safe cell whose interval was not computed."""
         return Finding(cell, self.table.publication.names[cell], np.nan, np.nan, Verdict.SAFE)
 
     def _mended(self, cells: Places, rows: Places) -> tuple[Component, list[str]]:
-        """The component without what contradicts the rest: totals may be rounded, then ranges may be false."""
+        """Remove contradictions from a component: first allow rounded totals, then ignore published intervals."""
         allowed = self.table.knowledge.rounding / self.table.knowledge.step
         if allowed > self.table.rounding:
             self.table.rounding = allowed
             component = self.table.component(cells, rows, None)
             if component.feasible():
                 return component, []
-        # Equations fall with the ranges that they were read from.
+        # Equations were read from the intervals, so they are ignored with them.
         rows = rows[rows < len(self.table.publication.relations)]
         for trusted in (~np.isnan(self.table.promise.low), np.zeros(len(self.table.masked), bool)):
             component = self.table.component(cells, rows, trusted)

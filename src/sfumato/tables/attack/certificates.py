@@ -22,13 +22,13 @@ from sfumato.tables.deadline import Deadline
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the audit need not look for itself.
+    """Evidence and time limits that the caller supplies to the audit.
 
     Attributes:
-        witnesses: Other tables that agree with the publication; each is looked at before it counts.
-        deadline: Until when ranges are computed of cells that witnesses show to be safe.
-        limit: When the audit must have ended, whatever is left.
-        promised: Whether only cells are attacked that something is promised of.
+        witnesses: Alternative tables that agree with the publication; each is checked before it counts.
+        deadline: Until when intervals are computed for cells that alternative tables prove to be safe.
+        limit: When the audit must end.
+        promised: Whether only cells with a protection interval are audited.
     """
 
     witnesses: Sequence[Witness] = ()
@@ -37,10 +37,10 @@ class Evidence:
     promised: bool = False
 
     def check_limit(self) -> None:
-        """Refuse to go on past the end.
+        """Refuse to continue after the limit.
 
         Raises:
-            UnattainableError: It is past.
+            UnattainableError: The limit is over.
         """
         if self.limit.over:
             raise UnattainableError(
@@ -52,14 +52,14 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Inside:
-    """What everyone who attacks from within knows, in deviations by steps: one entry for each of his cells.
+    """The knowledge of all insiders, as deviations in units: one entry per insider and cell.
 
     Attributes:
-        count: How many attack.
+        count: Number of insiders.
         starts: Where the entries of each cell begin.
-        who: Whose each entry is.
-        bounds: Between which deviations he knows the cell to lie.
-        needs: How far below and above its value the range must stay open to him.
+        who: The insider of each entry.
+        bounds: The insider's bounds for the deviation of the cell.
+        needs: How far below and above its value the cell must remain variable to the insider.
     """
 
     count: int
@@ -69,13 +69,13 @@ class Inside:
     needs: Bounds
 
     def needs_of(self, cell: int, sign: int, need: float) -> Numbers:
-        """How far the range of a cell must reach for each of them; no farther than for an outsider."""
+        """Return the required deviation of a cell for each insider; at most that for an outsider."""
         needs, own = np.full(self.count, need), slice(self.starts[cell], self.starts[cell + 1])
         needs[self.who[own]] = np.minimum((self.needs.high if sign > 0 else self.needs.low)[own], need)
         return needs
 
     def entries_of(self, cells: Places) -> tuple[Places, Places]:
-        """The entries of some cells, and for each the place of its cell among these."""
+        """Return the entries of some cells, and for each entry the position of its cell among these."""
         counts = self.starts[cells + 1] - self.starts[cells]
         before = np.repeat(np.cumsum(counts) - counts, counts)
         return np.repeat(self.starts[cells], counts) + np.arange(len(before)) - before, np.repeat(
@@ -92,16 +92,16 @@ def certified(
     inside: Inside,
     scale: Scale,
 ) -> Mask:
-    """The masked cells that witnesses show to be safe from everybody; those that nothing is promised of must move.
+    """Return the suppressed cells that alternative tables prove safe; cells without protection level only have to move.
 
     Args:
-        witnesses: What is brought along.
-        matrix: Relations by cells.
-        masked: Which cells are masked.
-        bounds: Between which deviations, in steps, anyone holds each cell possible.
-        needs: How many steps below and above its value each range must reach; not a number where nothing is promised.
-        inside: What those who attack from within know.
-        scale: The steps of the table.
+        witnesses: Alternative tables supplied by the caller.
+        matrix: Constraints (rows) by cells (columns).
+        masked: Which cells are suppressed.
+        bounds: Bounds of the deviation of each cell, in units, from public knowledge.
+        needs: Required deviation below and above each value, in units; NaN if the cell has no protection level.
+        inside: The knowledge of the insiders.
+        scale: Conversion to units of the table's precision.
     """
     safe = np.zeros(len(masked), bool)
     pools: dict[tuple[int, int], list[_Shown]] = {}
@@ -109,7 +109,7 @@ def certified(
     for witness in kept:
         own = _own(witness)
         pools.setdefault((witness.cell, 1 if own > 0 else -1), []).append(_Shown(witness, abs(own)))
-    # A range of less than a step might hold one value of the table alone, whatever was promised.
+    # An interval narrower than one unit might contain a single value of the table, whatever its protection level.
     widest = _kept([_drawn_out(witness, bounds) for witness in kept], matrix, masked, bounds, Scale(1.0))
     wide = {witness.cell for witness in widest if abs(_own(witness)) >= 1.0 - NOISE}
     promised = ~np.isnan(needs.low)
@@ -127,14 +127,16 @@ def certified(
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """A witness in steps, and how far it moves its cell."""
+    """An alternative table in units, and how far it moves its cell."""
 
     witness: Witness
     reach: float
 
 
 def _kept(witnesses: Sequence[Witness], matrix: Any, masked: Mask, bounds: Bounds, scale: Scale) -> list[Witness]:
-    """The witnesses, in steps, that keep every relation, move masked cells only and stay within what anyone knows."""
+    """Return the alternative tables, in units, that satisfy every constraint and bound and move only
+    suppressed cells.
+    """
     from scipy.sparse import csc_matrix
 
     steps = [Witness(one.cell, one.cells, one.amounts / scale.step) for one in witnesses]
@@ -152,12 +154,12 @@ def _kept(witnesses: Sequence[Witness], matrix: Any, masked: Mask, bounds: Bound
 
 
 def _own(witness: Witness) -> float:
-    """By how much a witness moves the cell that it is about."""
+    """Return by how much an alternative table moves the cell that it is for."""
     return float(witness.amounts[witness.cells == witness.cell][0])
 
 
 def _drawn_out(witness: Witness, bounds: Bounds) -> Witness:
-    """A witness with larger deviations, as far as anyone holds them possible, until each is a step."""
+    """Enlarge the deviations of an alternative table within the bounds, until each is at least one unit."""
     moving = np.abs(witness.amounts) > NOISE
     amounts, cells = witness.amounts[moving], witness.cells[moving]
     room = np.where(amounts > 0, bounds.high[cells], bounds.low[cells]) / amounts
@@ -166,7 +168,7 @@ def _drawn_out(witness: Witness, bounds: Bounds) -> Witness:
 
 
 def _withstood(pool: Sequence[_Shown], cell: int, sign: int, need: float, inside: Inside) -> bool:
-    """Whether one witness reaches as far as is promised, and whoever knows that it cannot be has another."""
+    """Return whether one alternative table moves far enough, and every insider who excludes it has another one."""
     if not any(shown.reach >= need - NOISE for shown in pool):
         return False
     needs = inside.needs_of(cell, sign, need)
@@ -179,7 +181,7 @@ def _withstood(pool: Sequence[_Shown], cell: int, sign: int, need: float, inside
 
 
 def _disbelievers(shown: _Shown, needs: Numbers, inside: Inside) -> Mask:
-    """Who knows that a witness, drawn in to what is promised to him, cannot be."""
+    """Return the insiders who can exclude an alternative table, scaled down to their required deviation."""
     entries, places = inside.entries_of(shown.witness.cells)
     who = inside.who[entries]
     moved = needs[who] / shown.reach * shown.witness.amounts[places]
@@ -191,7 +193,7 @@ def _disbelievers(shown: _Shown, needs: Numbers, inside: Inside) -> Mask:
 def inside_of(
     cells: Sequence[Places], bounds: Sequence[Bounds], reach: Sequence[tuple[Numbers, Numbers]], size: int
 ) -> Inside:
-    """What attackers know, by cells: for each of them his cells, between which deviations they lie, and his needs."""
+    """Collect by cell what insiders know: their cells, the bounds of the deviations, and the required deviations."""
     if not cells:
         nothing = Bounds(np.zeros(0), np.zeros(0))
         return Inside(0, np.zeros(size + 1, np.int64), np.zeros(0, np.int64), nothing, nothing)

@@ -10,9 +10,9 @@ from sfumato.tables.cells.cells import Bounds, Places
 from sfumato.tables.cells.precision import proved_bound
 from sfumato.tables.programs import Extreme, Program
 
-# Numbers of steps up to which programs are at their best; larger ones are scaled down.
+# Programs work best with numbers up to this many units; larger ones are scaled down.
 COMFORT = 1e8
-# So many steps the ends of programs may be off; those that are proved are not.
+# Tolerance of the optima of programs, in units; proved optima have none.
 SLACK = 1e-6
 
 End = float | Fraction
@@ -20,16 +20,16 @@ End = float | Fraction
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """Masked cells that hang together, the relations among them, and the program of what is possible.
+    """Connected suppressed cells, the constraints among them, and the linear program of feasible values.
 
     Attributes:
-        cells: The cells.
-        rows: The relations.
-        matrix: Relations by cells.
-        bounds: Between which deviations, in steps, anyone holds each cell possible.
-        sides: Between which the relations hold.
-        program: The program, in units of so many steps.
-        unit: The number of steps.
+        cells: The suppressed cells.
+        rows: The constraints.
+        matrix: Constraints (rows) by cells (columns).
+        bounds: Bounds of the deviation of each cell, in units.
+        sides: Bounds of the constraints' right-hand sides.
+        program: The linear program, scaled by `unit`.
+        unit: How many units of precision one unit of the program is.
     """
 
     cells: Places
@@ -41,19 +41,19 @@ class Component:
     unit: float
 
     def feasible(self) -> bool:
-        """Whether anything agrees with all of it; where no deviation does, nothing has to be solved."""
+        """Return whether any deviation is feasible; if zero deviation is, nothing is solved."""
         ends = ((self.bounds.low, self.bounds.high), (self.sides.low, self.sides.high))
         still = all((low <= SLACK).all() and (high >= -SLACK).all() for low, high in ends)
         return still or self.program.feasible()
 
     def bind(self, place: int) -> None:
-        """Let the program know the bounds of a cell."""
+        """Restore the bounds of a cell in the program."""
         self.program.bound(place, self.bounds.low[place] / self.unit, self.bounds.high[place] / self.unit)
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The range of a cell, in deviations, with the programs that gave its ends."""
+    """The feasibility interval of a cell, in deviations, with the optima of its ends."""
 
     low: End
     high: End
@@ -61,11 +61,11 @@ class Range:
     most: Extreme
 
     def is_one_value(self, center: float, whole: bool) -> bool:
-        """Whether only one value of the table's precision lies in it; ends that are not proved reach as far as may be.
+        """Return whether the interval contains one value of the table's precision; unproved ends get a tolerance.
 
         Args:
-            center: The value, in steps, that deviations are reckoned from.
-            whole: Whether all values of the table are whole steps.
+            center: The value, in units, from which deviations are measured.
+            whole: Whether all values of the table are whole units.
         """
         if not np.isfinite(float(self.low)) or not np.isfinite(float(self.high)):
             return False
@@ -77,25 +77,25 @@ class Range:
 
 
 def unit_of(bounds: Bounds, sides: Bounds) -> float:
-    """How many steps the programs reckon by: one, unless numbers are large."""
+    """Return how many units of precision one unit of the program is: 1 unless numbers are large."""
     ends = np.concatenate([bounds.low, bounds.high, sides.low, sides.high])
     return float(max(1.0, np.abs(ends[np.isfinite(ends)]).max(initial=0.0) / COMFORT))
 
 
 def divided(bounds: Bounds, unit: float) -> Bounds:
-    """Bounds in units of so many steps."""
+    """Return bounds divided by a unit."""
     return Bounds(bounds.low / unit, bounds.high / unit)
 
 
 def with_own(bounds: Bounds, places: Places, own: Bounds) -> Bounds:
-    """Bounds with other ones of some places."""
+    """Return bounds with some positions replaced."""
     low, high = bounds.low.copy(), bounds.high.copy()
     low[places], high[places] = own.low, own.high
     return Bounds(low, high)
 
 
 def proved_end(component: Component, place: int, direction: float, extreme: Extreme) -> End:
-    """The end of a range in exact arithmetic; the program's own where its multipliers do not prove it."""
+    """Return the end of an interval in exact arithmetic, or the program's value if its multipliers do not prove it."""
     answer = extreme.value * component.unit
     if not np.isfinite(answer):
         return answer

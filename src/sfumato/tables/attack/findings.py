@@ -10,7 +10,7 @@ from sfumato.tables.words import cells_named
 
 
 class Verdict(StrEnum):
-    """What the attacker achieves on a masked cell."""
+    """What the attacker achieves on a suppressed cell."""
 
     SAFE = "safe"
     TOO_NARROW = "too narrow"
@@ -19,10 +19,10 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The attacker's range of one cell, the verdict, and the published cells that give it away.
+    """The feasibility interval of one cell, its verdict, and the published cells that disclose it.
 
-    `attacker` names who found it, nobody in particular where anyone can; `published` marks a cell that should be masked
-    and stands in the table as it is; where another table masks it, the certificate names the tables that show it.
+    `attacker` names the insider, empty if anyone can compute it. `published` marks a cell that should be suppressed but
+    is published; if another table suppresses it, the certificate names the tables that show it.
     """
 
     cell: int
@@ -51,12 +51,12 @@ class UnexplainedColumn:
 
     @property
     def code(self) -> str:
-        """The code by which programs know what was found."""
+        """The stable code of this finding."""
         return "audit.unexplained_column"
 
     @property
     def what(self) -> str:
-        """What was found, and what to do."""
+        """A sentence with the finding and what to do."""
         cells = cells_named(self.cells)
         reveals = f"Suppressed cells that follow from it: {cells}." if cells else ""
         do = "Remove it, or name it in table.harmless (--harmless) if it says nothing of them."
@@ -66,19 +66,21 @@ class UnexplainedColumn:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What the attacker found: one finding for each masked cell, and for each that should be.
+    """The result of an audit: one finding for each suppressed cell, and for each cell that should be suppressed.
 
     Attributes:
         findings: In the order of the cells.
-        contradictions: Cells of which the publication says something false, or that contradicts the rest of it.
-        unjudged: Rules of the plan that could not be judged, for want of a column.
-        rounding: How far off their parts the attacker takes totals to be, because published ones are.
-        unattacked: What was not attacked, and why: nobody knows whether it gives cells away.
-        by_cases: Whether the table tells which masked cells are primary, so that the attacker knows more of the others.
-        known_anyway: What the rules ask to stay open, and is not promised, for it is known whatever is masked.
+        contradictions: Cells that the publication states falsely, or whose statement contradicts the rest of it.
+        unjudged: Rules of the plan that could not be evaluated because a column is missing.
+        rounding: How far totals are assumed to differ from the sum of their parts, because published ones do.
+        unattacked: What was not audited, and why; it may disclose cells.
+        by_cases: Whether the table shows which suppressed cells are primary, so that the attacker knows more about
+            the others.
+        known_anyway: Protection levels that were lowered, because the value can be inferred whatever is suppressed.
         unexplained: Columns with numbers next to suppressed cells that nothing explains.
         unlisted: Combinations without a row that no number shows to be empty, and that were taken to be.
-        all_unsafe: Whether every masked cell was taken for unsafe, for the file has no mark for secondary ones.
+        all_unsafe: Whether every suppressed cell was treated as sensitive, because the file does not mark secondary
+            ones.
     """
 
     findings: tuple[Finding, ...]
@@ -114,7 +116,7 @@ class Audit:
 
     @property
     def failing(self) -> tuple[str, ...]:
-        """What an audit fails for: narrowed or contradicted cells, unexplained columns, what was not attacked."""
+        """What makes the audit fail: disclosed or contradicted cells, unexplained columns, what was not audited."""
         columns = (one.name for one in self.unexplained)
         leaks = (leak.name for leak in self.leaks)
         return tuple(dict.fromkeys((*leaks, *self.contradictions, *columns, *self.unattacked)))
@@ -124,17 +126,17 @@ class Audit:
         return not (self.leaks or self.contradictions or self.unexplained or self.unattacked)
 
     def with_contradictions(self, names: Iterable[str]) -> "Audit":
-        """The same findings with further cells that the publication contradicts."""
+        """Return the same findings with further cells that the publication contradicts."""
         return replace(self, contradictions=tuple(dict.fromkeys((*self.contradictions, *names))))
 
     def counts(self) -> dict[str, int]:
-        """Masked cells checked, recovered exactly, narrowed too far, and contradicted by their own table."""
+        """Return the numbers of cells checked, exactly disclosed, too narrow, and contradicted."""
         figures = {"checked": self.checked, "exact": self.exact, "too_narrow": self.too_narrow}
         return figures | {"contradictory": len(self.contradictions)}
 
 
 def joined(audits: Iterable[Audit], unjudged: tuple[str, ...] = ()) -> Audit:
-    """The audits of several tables as one."""
+    """Merge the audits of several tables."""
     listed = list(audits)
     findings = tuple(finding for audit in listed for finding in audit.findings)
     names = tuple(name for audit in listed for name in audit.contradictions)

@@ -13,10 +13,10 @@ from sfumato.tables.cells.knowledge import Attacker
 
 
 def attack_from_within(table: AttackedTable, component: Component, findings: list[Finding]) -> None:
-    """Put, in place of what an outsider finds, what those find more who have a part in cells.
+    """Replace findings of the outsider if an insider can compute more.
 
     Raises:
-        UnattainableError: The time was over.
+        UnattainableError: The time limit was reached.
     """
     places = np.flatnonzero(~np.isnan(table.promise.low[component.cells]) & ~table.certain[component.cells])
     if not len(places):
@@ -35,7 +35,7 @@ def _by_insider(
     findings: list[Finding],
     targets: Places,
 ) -> None:
-    """Put, in place of what an outsider finds, what one who has a part in cells finds more."""
+    """Replace findings of the outsider if this insider can compute more."""
     promise = _promise_to(table, attacker)
     here = np.isin(attacker.cells, component.cells)
     places = np.searchsorted(component.cells, attacker.cells[here])
@@ -61,14 +61,14 @@ def _by_insider(
 
 
 def _needs(table: AttackedTable, component: Component, place: int, promise: Bounds) -> tuple[float, float]:
-    """How many steps below and above its value the range of a cell must reach."""
+    """Return the required deviation of a cell below and above its value, in units."""
     cell = component.cells[place]
     low, high = promise.low[cell] / table.scale.step, promise.high[cell] / table.scale.step
     return float(table.center[cell] - low), float(high - table.center[cell])
 
 
 def _promise_to(table: AttackedTable, attacker: Attacker) -> Bounds:
-    """What must stay open to an attacker: of the cells in which he has a part, only what is not his."""
+    """Return the protection intervals against an insider: for cells with an own contribution, that of the others."""
     assert table.values is not None
     low, high, values = table.promise.low.copy(), table.promise.high.copy(), table.values[attacker.cells]
     open_ = (attacker.reach.down > 0) | (attacker.reach.up > 0)

@@ -22,15 +22,15 @@ from sfumato.tables.promises.widths import thickened
 
 
 def audit_promises(publication: Publication, part: Part, evidence: Evidence | None = None) -> tuple[Audit, Part]:
-    """The audit of a publication, and its table where nothing is promised that is known anyway.
+    """Audit a publication, and lower the protection levels that no suppression could satisfy.
 
     Args:
-        publication: What is published.
-        part: The table, with its promises and its insiders.
-        evidence: What the audit need not look for, and when it must have ended.
+        publication: The published values and intervals.
+        part: The table, with its protection levels and insiders.
+        evidence: Supplied alternative tables, and when the audit must end.
 
     Raises:
-        UnattainableError: The time was over.
+        UnattainableError: The time limit was reached.
     """
     asked, evidence = part, evidence or Evidence()
     audit = _audit(publication, part, evidence)
@@ -44,10 +44,10 @@ def audit_promises(publication: Publication, part: Part, evidence: Evidence | No
 
 
 def without_known_anyway(part: Part, limit: Deadline) -> Part:
-    """The table where nothing is promised that is known whatever is masked; itself where that is nothing.
+    """Lower the protection levels that no suppression could satisfy; return the same object if there are none.
 
     Raises:
-        UnattainableError: The time was over.
+        UnattainableError: The time limit was reached.
     """
     return audit_promises(_all_masked(part), part, Evidence(limit=limit, promised=True))[1]
 
@@ -57,7 +57,7 @@ def _audit(publication: Publication, part: Part, evidence: Evidence) -> Audit:
 
 
 def _all_masked(part: Part) -> Publication:
-    """As little as can be published of a table: its empty cells."""
+    """Return the publication that shows least: the empty cells only."""
     table = part.table
     empty = (table.status == Status.PUBLISH) & (table.values == 0)
     if part.masked_before is not None:
@@ -67,7 +67,7 @@ def _all_masked(part: Part) -> Publication:
 
 
 def _without_known(part: Part, leaks: Sequence[Finding], limit: Deadline) -> Part:
-    """The table where those who found cells are promised nothing of what they would find in any publication."""
+    """Lower the protection levels for cells that are disclosed, to anyone or an insider, in any publication."""
     outside = [leak.cell for leak in leaks if not leak.attacker]
     table, attackers = part.table, list(part.knowledge.attackers)
     for leak in _found(part, (), outside, limit):
@@ -84,7 +84,7 @@ def _without_known(part: Part, leaks: Sequence[Finding], limit: Deadline) -> Par
 
 
 def _found(part: Part, attackers: tuple[Attacker, ...], cells: Iterable[int], limit: Deadline) -> list[Finding]:
-    """What is found of some cells though all is masked: by anyone, or by an insider."""
+    """Return what can be computed for some cells although everything is suppressed, by anyone or by an insider."""
     there = np.isin(np.arange(len(part.table)), list(cells))
     if not there.any():
         return []
@@ -99,20 +99,21 @@ def _found(part: Part, attackers: tuple[Attacker, ...], cells: Iterable[int], li
 
 
 def _open(part: Part, leak: Finding, asked: Reach, place: int | None = None) -> Reach | None:
-    """What must stay open, of one cell no more than does; None where that hides nothing, or nothing is less.
+    """Return protection levels lowered to what can be hidden for one cell; None if that hides nothing or lowers
+    nothing.
 
     Args:
         part: The table.
-        leak: What is found of the cell.
-        asked: What was to stay open.
-        place: Where the cell is in it, if not at its own place.
+        leak: The finding for the cell.
+        asked: The requested protection levels.
+        place: The position of the cell in `asked`, if it differs from its position in the table.
     """
     step, here = part.knowledge.step, np.array([leak.cell if place is None else place])
     value = part.table.values[[leak.cell]]
     wished = Reach(asked.down[here], asked.up[here])
     ends = Bounds(np.array([leak.lower]), np.array([leak.upper]))
     reach = thickened(value, np.ones(1, bool), ends, wished, step)
-    # To insiders no more than to all; but where the one end is all that was promised, a step to the other one.
+    # Insiders get at most the levels of outsiders, but at least one unit of precision on the remaining side.
     most = part.table.reach
     down = np.minimum(reach.down, max(most.down[leak.cell], step))
     up = np.minimum(reach.up, max(most.up[leak.cell], step))
@@ -125,14 +126,14 @@ def _open(part: Part, leak: Finding, asked: Reach, place: int | None = None) -> 
 
 
 def _with_open(part: Part, attacker: Attacker, leak: Finding) -> Attacker:
-    """An insider to whom no more of a cell must stay open than does; himself where that hides nothing."""
+    """Return an insider with the protection level of a cell lowered; unchanged if that would hide nothing."""
     known = _knowing(part, attacker, leak.cell)
     reach = _open(part, leak, known.reach, int(np.searchsorted(known.cells, leak.cell)))
     return attacker if reach is None else replace(known, reach=reach)
 
 
 def _knowing(part: Part, attacker: Attacker, cell: int) -> Attacker:
-    """An insider with a cell among his own, by what everyone knows of it, in the order of cells."""
+    """Return an insider with a cell added to their own, by public knowledge, in the order of cells."""
     table, more = part.table, [] if cell in attacker.cells else [cell]
     cells: Places = np.append(attacker.cells, np.array(more, np.int64))
     order, public = np.argsort(cells), table.bounds.rows(np.array(more, np.int64))

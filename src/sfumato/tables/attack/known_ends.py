@@ -10,7 +10,7 @@ from sfumato.tables.cells.cells import Numbers, Places, Reach, Table
 from sfumato.tables.cells.parts import Part
 
 EVERYONE = "everyone"
-# So many of them are named in a line.
+# At most this many are named in a line.
 MOST_NAMED = 10
 KNOWN = (
     "less stays open than the rules ask, for the least that a cell can be, empty cells, or to one who is in cells his "
@@ -20,15 +20,15 @@ KNOWN = (
 
 @dataclass(frozen=True, slots=True)
 class KnownEnd:
-    """An end of a range that the rules ask to stay open, and that is known whatever is masked: it is not promised.
+    """An end of a protection interval that can be inferred whatever is suppressed, and is therefore not guaranteed.
 
     Attributes:
-        cell: The unsafe cell.
-        name: What it is called.
+        cell: The sensitive cell.
+        name: Its name.
         end: Which end, lower or upper.
-        asked: How far from the value the rules ask it to be.
-        promised: How far it is promised to be: as far as it can be.
-        attacker: Who knows it; everyone where nobody is named.
+        asked: The requested protection level on this side.
+        promised: The lowered protection level, the highest that is possible.
+        attacker: The insider who knows the end; empty if everyone does.
     """
 
     cell: int
@@ -40,7 +40,7 @@ class KnownEnd:
 
 
 def known_ends(asked: Part, promised: Part) -> tuple[KnownEnd, ...]:
-    """What a table asks to stay open, and does not promise any more, in the order of its cells."""
+    """Return the requested protection levels that were lowered, in the order of cells."""
     wish = asked.table.reach if asked.asked is None else asked.asked
     cells = np.flatnonzero(asked.table.unsafe[: len(wish.down)])
     ends = list(_fewer(asked.table, cells, wish.rows(cells), promised.table.reach.rows(cells)))
@@ -54,7 +54,7 @@ def known_ends(asked: Part, promised: Part) -> tuple[KnownEnd, ...]:
 
 
 def _fewer(table: Table, cells: Places, asked: Reach, promised: Reach, attacker: str = "") -> Iterator[KnownEnd]:
-    """The ends that are promised to be less far than is asked."""
+    """Yield the ends whose protection level was lowered."""
     sides: tuple[tuple[Literal["lower", "upper"], Numbers, Numbers], ...] = (
         ("lower", asked.down, promised.down),
         ("upper", asked.up, promised.up),
@@ -66,12 +66,12 @@ def _fewer(table: Table, cells: Places, asked: Reach, promised: Reach, attacker:
 
 
 def cells_of(ends: Iterable[KnownEnd]) -> int:
-    """How many cells they are of."""
+    """Return the number of cells concerned."""
     return len({end.name for end in ends})
 
 
 def known_line(ends: Sequence[KnownEnd]) -> str:
-    """What is not promised, in one sentence that names the first of the cells; for the house.
+    """Return one sentence that names the first cells with lowered levels; for internal reports.
 
     >>> end = KnownEnd(3, "area a", "lower", 2.0, 0.0, "the one person of area b")
     >>> known_line([end]).partition("masked: ")[2]

@@ -32,16 +32,16 @@ def attack(
     promise: Bounds | None = None,
     evidence: Evidence | None = None,
 ) -> tuple[Audit, Part]:
-    """The audit of a publication, by an attacker who also knows the original's method where its cases are shown.
+    """Audit a publication for an attacker who also knows the legacy method, if its cases are shown.
 
-    And its table, where nothing is promised that is known anyway.
+    Also returns the table with the protection levels that were lowered because of inherent disclosure.
 
     Args:
-        publication: What is published.
+        publication: The published values and intervals.
         part: The table.
         case: The case of each cell.
-        promise: What the attacker's range of each cell must contain; by default what the table promises.
-        evidence: What the audit need not look for itself.
+        promise: The protection interval of each cell; by default that of the table.
+        evidence: Supplied alternative tables, and the deadlines.
     """
     values = part.table.values
     if promise is None:
@@ -60,7 +60,7 @@ def attack(
 
 
 def _tells_more(publication: Publication, promise: Bounds, part: Part, original: Mask) -> bool:
-    """Whether a range of the original's is narrower than what the rest of the publication says anyway."""
+    """Return whether a legacy interval is narrower than what the rest of the publication implies."""
     ranges = publication.ranges
     rest = replace(publication, ranges=ranges.only(~original))
     return any(
@@ -71,7 +71,7 @@ def _tells_more(publication: Publication, promise: Bounds, part: Part, original:
 
 
 def equations(part: Part, publication: Publication, case: Sequence[str]) -> tuple[Equation, ...]:
-    """The equations between hidden values that the published ends give away."""
+    """Return the equations between suppressed values that follow from the published interval ends."""
     relations = part.table.relations
     read: list[Equation | None] = []
     for relation in range(len(relations)):
@@ -83,13 +83,13 @@ def equations(part: Part, publication: Publication, case: Sequence[str]) -> tupl
 
 
 def _following(publication: Publication, upper: int, cell: int) -> Equation | None:
-    """Case C: total minus part is the difference of their lower ends."""
+    """Case C: the total minus its part equals the difference of their lower ends."""
     side = publication.ranges.low[upper] - publication.ranges.low[cell]
     return Equation((upper, cell), (1.0, -1.0), float(side)) if np.isfinite(side) else None
 
 
 def _beside(publication: Publication, lower: Sequence[int], cell: int, case: Sequence[str]) -> Equation | None:
-    """Case A·1: the candidate and the one cell masked before it add up to their opposite ends."""
+    """Case A·1: the candidate plus the one cell suppressed before it equals the sum of their opposite ends."""
     match = _CANDIDATE.match(case[cell])
     step = int(match.group(1)) if match else 0
     before = (Case.PRIMARY,) if step == 1 else (f"A{step - 1}2", f"B{step - 1}2")

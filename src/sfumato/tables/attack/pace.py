@@ -5,12 +5,12 @@ from types import TracebackType
 
 from sfumato.tables.deadline import Deadline
 
-# After so many seconds it is known how long one range takes.
+# Seconds of computing intervals after which the time per interval is estimated.
 TRIAL = 0.5
 
 
 class Pace:
-    """The seconds that ranges took so far, and whether there is time for the rest."""
+    """The time that intervals took so far, and whether enough is left for the rest."""
 
     def __init__(self, deadline: Deadline, ranges: int) -> None:
         self._deadline, self._left = deadline, ranges
@@ -28,7 +28,7 @@ class Pace:
 
     @property
     def hurried(self) -> bool:
-        """Whether ranges are left out that need not be computed; once so, for good."""
+        """Whether intervals that are not required are skipped; once true, it stays true."""
         if not self._hurried:
             late = self._seconds > TRIAL and self._seconds / self._done * self._left > self._deadline.left
             self._hurried = late or self._deadline.over

@@ -10,7 +10,7 @@ from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Relations
 
 @dataclass(frozen=True, slots=True)
 class Equation:
-    """An equation between cells that an attacker knows besides the relations: Σ coefs · values = side."""
+    """An equation between cells that an attacker knows in addition to the constraints: Σ coefs · values = side."""
 
     cells: tuple[int, ...]
     coefs: tuple[float, ...]
@@ -19,16 +19,16 @@ class Equation:
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """What is published of a table, and what anyone knows of it.
+    """The published part of a table, and public knowledge about it.
 
     Attributes:
-        exact: The published values; not a number where masked.
-        ranges: The published ranges; not a number where there is none.
-        bounds: Between which values anyone would hold a cell possible.
-        relations: The additive relations, which everyone knows.
+        exact: The published values; NaN if suppressed.
+        ranges: The published intervals; NaN if there is none.
+        bounds: The a priori bounds of each cell.
+        relations: The additive constraints, which everyone knows.
         names: A name for each cell.
-        equations: What the publication says besides, to one who knows how it was made.
-        unshown: Cells that are in no table, and of which nothing is to be found out.
+        equations: What follows for an attacker who knows the method.
+        unshown: Hidden cells: in no table, and not to be protected; None if there are none.
     """
 
     exact: Numbers
@@ -40,7 +40,7 @@ class Publication:
     unshown: Mask | None = None
 
     def matrix(self) -> Any:
-        """Relations and equations, one a row, by cells."""
+        """Return constraints and equations (rows) by cells (columns)."""
         from scipy.sparse import csr_matrix, vstack
 
         size = len(self.exact)
@@ -51,12 +51,12 @@ class Publication:
         return vstack([self.relations.matrix(size), more]).tocsr() if rows else self.relations.matrix(size)
 
     def sides(self) -> Numbers:
-        """The right-hand sides of those rows."""
+        """Return the right-hand sides of those rows."""
         return np.concatenate([np.zeros(len(self.relations)), [equation.side for equation in self.equations]])
 
 
 def false_cells(publication: Publication, values: Numbers, step: float) -> tuple[str, ...]:
-    """The cells whose published value is not the true one, or whose published range does not hold it."""
+    """Return the names of cells whose published value or interval excludes the true value."""
     slack = step / 2
     ranges = publication.ranges
     outside = (values < ranges.low - slack) | (values > ranges.high + slack)

@@ -13,16 +13,16 @@ from sfumato.tables.cells.cells import Bounds, Numbers, Places
 from sfumato.tables.cells.precision import NOISE
 from sfumato.tables.programs import linear_program
 
-# How many witnesses are kept for a side of a cell.
+# Maximum number of alternative tables kept for each side of a cell.
 MEMORY = 12
 
 Needs = tuple[float, float]
 
 
 class Witnesses:
-    """The witnesses of one component, in deviations from the true values in steps.
+    """The alternative tables of one component, as deviations from the true values in units.
 
-    Both directions of a cell are variables of their own, with a price each: what need not move does not.
+    Moves up and down of a cell are separate variables with a cost each, so that no cell moves without need.
     """
 
     def __init__(self, matrix: Any, sides: Bounds, bounds: Bounds, unit: float) -> None:
@@ -38,7 +38,7 @@ class Witnesses:
         self._highs = linear_program(hstack([matrix, -matrix]), prices, Bounds(np.zeros(2 * self._size), room), scaled)
 
     def agree(self, place: int, needs: Needs, places: Places, own: Bounds) -> bool:
-        """Whether on either side some witness, drawn in to what is promised, agrees with what somebody knows."""
+        """Return whether known alternative tables, scaled to the required deviation, agree with the insider."""
         return all(
             need < NOISE or self._agrees(self._points.get((place, sign), ()), place, sign * need, places, own)
             for sign, need in ((-1, needs[0]), (1, needs[1]))
@@ -53,7 +53,7 @@ class Witnesses:
         return False
 
     def find(self, place: int, needs: Needs, places: Places, own: Bounds) -> bool:
-        """Whether there are witnesses on both sides that agree with what somebody knows; they are kept."""
+        """Return whether alternative tables on both sides agree with an insider's knowledge; new ones are kept."""
         return all(
             need < NOISE
             or self._agrees(self._points.get((place, sign), ()), place, sign * need, places, own)
@@ -62,7 +62,7 @@ class Witnesses:
         )
 
     def _search(self, place: int, sign: int, need: float, places: Places, own: Bounds) -> bool:
-        """Look for one witness, within what somebody knows: of the cell that is moved, too."""
+        """Search one alternative table within an insider's knowledge, which may include the moved cell."""
         from highspy import HighsModelStatus
 
         his = places == place

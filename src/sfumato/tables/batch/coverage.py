@@ -14,20 +14,20 @@ from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.office.office_table import OfficeTable
 from sfumato.tables.office.statuses import masked_of
 
-# The codes of the records that a code stands for.
+# The record codes that a code covers.
 Cover = frozenset[str]
-# What a cell is: its codes in each variable, those of variables left out that stand for everything.
+# Identity of a cell: the covered codes of each variable, without variables in which it covers everything.
 Identity = frozenset[tuple[str, Cover]]
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What the codes of several tables stand for.
+    """Which record codes the codes of several tables cover.
 
     Attributes:
-        covers: For each table and each of its variables what each code stands for.
-        leaves: For each table and each of its variables what the codes without parts stand for.
-        everything: For each variable all codes that there are.
+        covers: For each table and variable, the record codes that each code covers.
+        leaves: For each table and variable, what the finest codes cover.
+        everything: For each variable, all record codes.
     """
 
     covers: tuple[Mapping[str, Mapping[Code, Cover]], ...]
@@ -35,16 +35,16 @@ class Coverage:
     everything: Mapping[str, Cover]
 
     def identity(self, number: int, table: OfficeTable, cell: int) -> Identity:
-        """What a cell of a table is."""
+        """Return the identity of a cell of a table."""
         pairs = zip(map(variable_of, table.trees), table.keys[cell], strict=True)
         return self.of((name, self.covers[number][name][code]) for name, code in pairs)
 
     def of(self, covers: Iterable[tuple[str, Cover]]) -> Identity:
-        """What a cell is that stands for some codes in each variable."""
+        """Return the identity of a cell that covers given codes in each variable."""
         return frozenset((name, cover) for name, cover in covers if cover != self.everything[name])
 
     def blocks(self, name: str, numbers: Sequence[int]) -> list[Cover]:
-        """The coarsest parts of a variable that the codes of all of some tables are made of."""
+        """Return the coarsest partition of a variable of which the codes of all given tables are unions."""
         places: dict[str, list[int]] = {}
         for leaves in (self.leaves[number][name] for number in numbers):
             for place, leaf in enumerate(sorted(leaves, key=sorted)):
@@ -60,12 +60,12 @@ class Coverage:
 
 
 def variable_of(tree: Tree) -> str:
-    """The name of a variable, the same in all tables."""
+    """Return the name of a variable, spelled the same for all tables."""
     return tree.name.lower()
 
 
 def coverage_of(tables: Sequence[OfficeTable]) -> Coverage:
-    """What the codes of tables stand for, by their hierarchies, and by the recodings that made them."""
+    """Return what the codes of tables cover, by their hierarchies and recodings."""
     below = _hierarchies(tables)
     whole = [{variable_of(tree): _covers(table, tree, below) for tree in table.trees} for table in tables]
     there = _there(tables, whole)
@@ -100,19 +100,19 @@ def _root(table: OfficeTable, name: str) -> Code:
 
 
 def _ends(table: OfficeTable, tree: Tree, covers: Mapping[Code, Cover], there: Cover) -> frozenset[Cover]:
-    """What the finest codes of a table stand for, where there is something of them; hierarchies may have finer ones."""
+    """Return what the finest codes of a table cover, if records have it; hierarchies may have finer codes."""
     return frozenset(covers[code] for code in finest_codes(table, tree) if covers[code] <= there)
 
 
 def finest_codes(table: OfficeTable, tree: Tree) -> set[Code]:
-    """The codes of cells of which the table has no parts."""
+    """Return the codes of cells for which the table has no finer cells."""
     place = table.trees.index(tree)
     codes = {key[place] for key in table.keys} - {tree.root}
     return codes - {tree.parents[code] for code in codes}
 
 
 def _hierarchies(tables: Sequence[OfficeTable]) -> dict[str, dict[str, tuple[str, ...]]]:
-    """The parts of codes in any hierarchy of their variable that was not recoded."""
+    """Return the children of codes in any hierarchy of their variable that was not recoded."""
     below: dict[str, dict[str, tuple[str, ...]]] = {}
     for table in tables:
         for tree in table.trees:
@@ -124,7 +124,7 @@ def _hierarchies(tables: Sequence[OfficeTable]) -> dict[str, dict[str, tuple[str
 
 
 def _covers(table: OfficeTable, tree: Tree, below: Mapping[str, Mapping[str, tuple[str, ...]]]) -> dict[Code, Cover]:
-    """What each code of a hierarchy stands for; the total is left for later."""
+    """Return what each code of a hierarchy covers; the total is set later."""
     origins, parts = table.origins.get(tree.name, {}), tree.children()
     known = below[variable_of(tree)]
 
@@ -138,14 +138,14 @@ def _covers(table: OfficeTable, tree: Tree, below: Mapping[str, Mapping[str, tup
 
 
 def _finest(name: str, below: Mapping[str, tuple[str, ...]], passed: frozenset[str]) -> Cover:
-    """The codes without parts below a code of records, by the hierarchies of all tables."""
+    """Return the finest codes below a record code, by the hierarchies of all tables."""
     if name in passed or name not in below:
         return frozenset({name})
     return frozenset().union(*(_finest(part, below, passed | {name}) for part in below[name]))
 
 
 def _there(tables: Sequence[OfficeTable], covers: Sequence[Mapping[str, Mapping[Code, Cover]]]) -> dict[str, Cover]:
-    """For each variable the codes of which there is something in some table."""
+    """Return for each variable the codes that have records in some table."""
     sure: dict[str, set[str]] = {}
     unsure: dict[str, list[Cover]] = {}
     for table, own in zip(tables, covers, strict=True):
@@ -158,12 +158,12 @@ def _there(tables: Sequence[OfficeTable], covers: Sequence[Mapping[str, Mapping[
                 unsure.setdefault(name, []).append(cover) if several else sure.setdefault(name, set()).update(cover)
             sure.setdefault(name, set())
     for name, lists in unsure.items():
-        # Of a code that only its total is told of all parts may be there.
+        # If only the total of a code is shown, all its children may have records.
         sure[name] = sure[name].union(*(cover for cover in lists if not cover & sure[name]))
     return {name: frozenset(codes) for name, codes in sure.items()}
 
 
 def _filled(table: OfficeTable) -> Mask:
-    """Cells that are not empty, or that are masked though they are."""
+    """Return the cells that are not zero, or that are suppressed."""
     filled = (table.values != 0) | masked_of(table.statuses)
     return np.asarray(filled if table.frequency is None else filled | (table.frequency > 0))

@@ -19,9 +19,9 @@ from sfumato.tables.batch.variable_cycles import Variables, connected, variable_
 from sfumato.tables.cells.cells import Mask, Places
 from sfumato.tables.office.office_table import OfficeTable
 
-# More cells of crosses than these are not attacked; more combinations of codes are not looked through for them.
+# Limits of the number of implicit cells that are audited, and of code combinations that are enumerated.
 MOST_CROSSED, MOST_COMBINATIONS = 50_000, 20_000_000
-# What is said of a cross that is left out.
+# Message for a cross that is left out.
 LEFT_OUT = (
     "the cross of {}, which no table shows and all are sums of: it has too many cells, so that tables were attacked by "
     "the sums that each two have in common, and not by what all of them leave of the cross. Publish coarser codes or "
@@ -31,13 +31,15 @@ LEFT_OUT = (
 
 @dataclass(frozen=True, slots=True)
 class TableCells:
-    """A table, where its cells are among those of all tables, and which of them are no sums of a cross.
+    """A table, the positions of its cells among those of all tables, and the cells that are no sums of implicit cells.
 
     Attributes:
         table: The table.
-        places: Where its cells are.
-        differing: Those that hold something else than cells of the same codes in another table, or are part of one.
-        filled: Of a table of something else of the same records, where there are some: no more is taken from it.
+        places: Positions of its cells.
+        differing: Cells whose value differs from that of the same codes in another table, or that are parts of such
+            cells.
+        filled: For a table of other values of the same records: which cells are not empty. Only these zeros are
+            used.
     """
 
     table: OfficeTable
@@ -47,21 +49,21 @@ class TableCells:
 
     @property
     def variables(self) -> Variables:
-        """What it crosses."""
+        """Its variables."""
         return frozenset(map(variable_of, self.table.trees))
 
 
 @dataclass(frozen=True, slots=True)
 class Cross:
-    """Cells of crosses, numbered behind those of the tables.
+    """Implicit cells, numbered after the cells of the tables.
 
     Attributes:
-        size: How many there are.
-        rows: Which cells of tables are the sum of which of them.
-        broken: Variables of cycles of which a table has no cells that agree with the others, or whose cross with the
-            empty cells of other tables is too large: nothing is said of these.
-        left_out: What is said of crosses that are too large, where tables are attacked two by two instead.
-        dispensable: Where all of its crosses may be left out, what is said then.
+        size: Number of implicit cells.
+        rows: Constraints: a cell of a table is the sum of these implicit cells.
+        broken: Variables of cycles in which a table has no cells that agree with the others, or whose cross with
+            the empty cells of other tables is too large; these are not audited.
+        left_out: Messages for crosses that are too large; their tables are audited pairwise instead.
+        dispensable: Messages for crosses that are optional; empty if any cross is required.
     """
 
     size: int = 0
@@ -74,18 +76,18 @@ class Cross:
 def cross_of(
     coverage: Coverage, tables: Sequence[TableCells], empty: Mask, linked: frozenset[str] = frozenset()
 ) -> Cross:
-    """The cells of all crosses that tell more of several tables than their common cells; none where there is no cycle,
-    and no table of something else shows empty cells that these do not.
+    """Build the implicit cells of all crosses that disclose more than the common cells of the tables; none if there is
+    no cycle and no table of other values shows further empty cells.
 
     Args:
-        coverage: What codes stand for.
-        tables: The tables, and those of something else of the same records.
-        empty: Which of the cells of all tables everyone knows to hold nothing.
-        linked: Variables of linked columns: tables may have codes of them that differ. Where a cross is there only for
-            that, it is left out if there would be too many cells.
+        coverage: What codes cover.
+        tables: The tables, and those of other values of the same records.
+        empty: Which cells of all tables are publicly known to be empty.
+        linked: Variables of linked columns, whose codes may differ between tables. A cross that only these require
+            is left out if it would have too many cells.
 
     Raises:
-        UnattainableError: There would be too many.
+        UnattainableError: There would be too many cells.
     """
     size, rows, broken, left_out, optional = 0, list[Row](), list[str](), list[str](), list[str]()
     telling = _telling(coverage, tables)
@@ -104,7 +106,9 @@ def cross_of(
 
 
 def _telling(coverage: Coverage, tables: Sequence[TableCells]) -> dict[int, Variables]:
-    """The tables of something else that show empty cells which the others do not, with what they cross of these."""
+    """Return the tables of other values that show empty cells which the audited tables do not, with their shared
+    variables.
+    """
     seen = [name for one in tables for name in one.variables]
     own = frozenset(name for one in tables if one.filled is None for name in one.variables)
     telling = {}
@@ -116,7 +120,7 @@ def _telling(coverage: Coverage, tables: Sequence[TableCells]) -> dict[int, Vari
 
 
 def _is_told(coverage: Coverage, tables: Sequence[TableCells], number: int, variables: Variables) -> bool:
-    """Whether one of the tables that are attacked is as fine, and so has the same empty cells."""
+    """Return whether an audited table is at least as fine, and so has the same empty cells."""
     coarse = coverage.leaves[number]
     return any(
         two.filled is None
@@ -129,13 +133,13 @@ def _is_told(coverage: Coverage, tables: Sequence[TableCells], number: int, vari
 
 @dataclass(frozen=True, slots=True)
 class _Margin:
-    """A table with totals in the variables that are not in the cycle.
+    """A table summed over the variables that are not in the cycle.
 
     Attributes:
         names: Its variables in the cycle.
-        all: The parts of each of them that it is of.
-        cells: Its finest cells: the place among those of all tables, and the parts of each variable.
-        differing: The parts of finest cells that are no sums of a cross.
+        all: For each of them, the blocks that the table covers.
+        cells: Its finest cells: position among those of all tables, and blocks of each variable.
+        differing: Blocks of finest cells that are not sums of implicit cells.
     """
 
     names: tuple[str, ...]
@@ -146,8 +150,8 @@ class _Margin:
 
 @dataclass(frozen=True, slots=True)
 class _Cycle:
-    """Variables that form a cycle, each with the parts that all codes are made of, the tables of them, and those of
-    something else that show empty cells.
+    """Variables that form a cycle, with their partitions into blocks, their tables, and tables of other values that
+    show empty cells.
     """
 
     blocks: dict[str, list[Cover]]
@@ -158,7 +162,7 @@ class _Cycle:
     def of(
         cls, coverage: Coverage, tables: Sequence[TableCells], variables: Variables, telling: frozenset[int]
     ) -> "_Cycle":
-        # In a cycle others have the totals of one variable; where empty cells make the cross, maybe nobody.
+        # In a cycle, other tables have the totals of one variable; with empty cells, possibly none has.
         telling = frozenset(number for number in telling if tables[number].variables & variables)
         least = 1 if telling else 2
         own = [
@@ -179,16 +183,16 @@ class _Cycle:
 
     @property
     def left_out(self) -> str:
-        """What is said where its cross is left out."""
+        """The message if its cross is left out."""
         return LEFT_OUT.format(" by ".join(sorted(self.blocks)))
 
     def cross_if_small(self, empty: Mask, first: int, needed: bool) -> Cross | None:
-        """The cells that may hold something; None where a table has none that agree, or other tables make too many.
+        """Build the cells that may be nonzero; None if a table has none that agree, or other tables make too many.
 
-        Where there are too many, and they are not needed, none, with what is said of that.
+        If there are too many and they are optional, none are built, and the message is set.
 
         Raises:
-            UnattainableError: There would be too many without those, and all are needed.
+            UnattainableError: There are too many cells, and all are required.
         """
         if not all(margin.cells for margin in self.margins):
             return None if needed else Cross()
@@ -202,7 +206,7 @@ class _Cycle:
             raise
 
     def cross(self, empty: Mask, first: int) -> Cross:
-        """The cells that may hold something, numbered from the first on."""
+        """Build the cells that may be nonzero, numbered from `first`."""
         there = self._there(empty)
         count = int(there.sum())
         if count > MOST_CROSSED:
@@ -221,7 +225,7 @@ class _Cycle:
         return there
 
     def _possible(self, margin: _Margin, empty: Mask) -> Mask:
-        """Where a table may hold something: in its cells that are not empty, and where it is of nothing."""
+        """Return where a table may be nonzero: in its cells that are not empty, and where it has no cells."""
         possible = np.ones([len(own) if name in margin.names else 1 for name, own in self.blocks.items()], bool)
         possible[self._inside(margin, margin.all, one=True)] = False
         for parts in (*margin.differing, *(parts for cell, parts in margin.cells if not empty[cell])):
@@ -229,13 +233,13 @@ class _Cycle:
         return possible
 
     def _inside(self, margin: _Margin, parts: Sequence[Places], one: bool = False) -> tuple[Places, ...]:
-        """Where parts of a table's variables are; in other variables everywhere, or in the `one` place that is."""
+        """Return the index of blocks of a table's variables; other variables are whole, or one place if `one`."""
         own = dict(zip(margin.names, parts, strict=True))
         sizes = {name: 1 if one else len(blocks) for name, blocks in self.blocks.items()}
         return np.ix_(*(own[name] if name in own else np.arange(size) for name, size in sizes.items()))
 
     def _rows(self, numbers: Places, empty: Mask) -> Iterator[Row]:
-        """Every finest cell is the sum of the cells of the cross below it; where there are none, nothing."""
+        """Yield one constraint per finest cell that is not empty: it is the sum of the implicit cells below it."""
         for margin in self.margins:
             for cell, parts in margin.cells:
                 below = numbers[self._inside(margin, parts)]
@@ -245,7 +249,7 @@ class _Cycle:
 
 
 def _is_whole(coverage: Coverage, number: int, table: OfficeTable, variables: Variables) -> bool:
-    """Whether the totals of a table in its other variables are totals of everything."""
+    """Return whether the totals of a table in its other variables cover everything."""
     others = [(variable_of(tree), tree.root) for tree in table.trees if variable_of(tree) not in variables]
     return all(coverage.covers[number][name][root] == coverage.everything[name] for name, root in others)
 
@@ -271,7 +275,7 @@ def _margin(coverage: Coverage, number: int, own: TableCells, blocks: dict[str, 
 
 
 def _parts(coverage: Coverage, number: int, name: str, blocks: Sequence[Cover]) -> dict[tuple[str, ...], Places]:
-    """For each code of a variable the places of the parts that it is made of."""
+    """Return for each code of a variable the positions of the blocks that it covers."""
     return {
         code: np.array([place for place, block in enumerate(blocks) if block <= cover], np.int64)
         for code, cover in coverage.covers[number][name].items()
@@ -279,7 +283,7 @@ def _parts(coverage: Coverage, number: int, name: str, blocks: Sequence[Cover]) 
 
 
 def _finest(table: OfficeTable, summed: Mask) -> list[int]:
-    """Those of some cells that are no totals of others of them."""
+    """Return the given cells that are not totals of others of them."""
     relations, totals = table.relations(), set[int]()
     for relation in range(len(relations)):
         cells, coefs = relations.row(relation)

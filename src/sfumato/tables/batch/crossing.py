@@ -26,14 +26,14 @@ from sfumato.tables.office.statuses import CellStatus
 from sfumato.tables.plan.crossing import Dimension
 from sfumato.tables.tabulate import WORD, Base, by_weight, table_of
 
-# How many of the largest contributions are kept.
+# Number of largest contributions that are kept.
 TOP = 10
 FREQUENCY = "<freq>"
 
 
 @dataclass(frozen=True, slots=True)
 class Crossed:
-    """A table that was crossed, with what rules may ask besides: requests, and cells of a missing code."""
+    """A tabulated table, with further rule inputs: requests, and cells with a missing code."""
 
     table: OfficeTable
     requests: Requests | None
@@ -50,15 +50,15 @@ def cross(
     weighted: bool = False,
     by_holding: bool = False,
 ) -> Crossed:
-    """The table of records.
+    """Tabulate records.
 
     Args:
         records: The records, every value as text.
-        metadata: What their columns are.
+        metadata: Description of the columns.
         wanted: Spanning variables and response.
-        folder: Where hierarchies lie.
-        scratch: A folder for hierarchies on the way.
-        recodings: Recodings of variables, by their names.
+        folder: Folder of the hierarchies.
+        scratch: Folder for temporary hierarchies.
+        recodings: Recodings by variable name.
         weighted: Whether weights are applied.
         by_holding: Whether the largest contributions are those of holdings.
 
@@ -90,7 +90,7 @@ def cross(
 def spanned(
     records: Records, one: Variable, folder: Path, encoding: str | None, recoding: Recoding | None
 ) -> tuple[list[str], Tree]:
-    """What a table shows of a spanning variable: the code of each record, and the hierarchy.
+    """Return the code of each record for a spanning variable, and the hierarchy of these codes.
 
     Raises:
         DataError: A record has an unknown code.
@@ -109,8 +109,9 @@ def _holders(
     response: Variable | None,
     scratch: Path,
 ) -> dict[str, Any]:
-    """How many holdings are in each cell, and who contributes most, where records name them: they know what is theirs,
-    whatever level rules look at."""
+    """Return the number of holdings in each cell and the largest ones, if records name them; insiders know their own
+    contribution whatever level the rules use.
+    """
     flagged = metadata.flagged("HOLDING")
     if not flagged or response is None:
         return {}
@@ -127,7 +128,7 @@ def _holders(
 
 
 def _with_missing(tree: Tree, one: Variable, codes: Sequence[str]) -> Tree:
-    """The tree with the codes of missing values that records have, below the total."""
+    """Return the tree with the missing codes that records have, as children of the total."""
     extra: dict[Code, Code] = {
         (code,): tree.root for code in codes if code in one.missing and (code,) not in tree.parents
     }
@@ -143,7 +144,7 @@ def _recoded(codes: list[str], tree: Tree, recoding: Recoding) -> tuple[list[str
 
 
 def _origins(old: Sequence[str], new: Sequence[str]) -> dict[str, frozenset[str]]:
-    """Which codes of records each new code stands for."""
+    """Return the record codes that each new code covers."""
     origins: dict[str, set[str]] = {}
     for before, after in zip(old, new, strict=True):
         origins.setdefault(after, set()).add(before)
@@ -172,7 +173,7 @@ def _base(
     if weighted and own:
         weights = records.numbers(own[0])
     holding = metadata.flagged("HOLDING")
-    # Without holdings a record stands for itself: its number tells who contributes most.
+    # Without holdings each record is a contributor of its own; its number identifies it.
     names = records.text(holding[0].name) if by_holding and holding else tuple(str(place) for place in range(size))
     owners, amounts = np.arange(size), values
     if weighted and own and not by_holding:
@@ -186,10 +187,10 @@ def _base(
 
 
 def check_record_keys(records: Records, metadata: Metadata) -> None:
-    """Refuse keys of records that are not spread over their range: noise would be the same everywhere.
+    """Refuse record keys that are not uniformly distributed: the noise would be the same everywhere.
 
     Raises:
-        DataError: They are not.
+        DataError: The keys are not uniformly distributed.
     """
     for one in metadata.flagged("RECORDKEY"):
         digits = int(one.option("DECIMALS", "0"))
@@ -200,7 +201,7 @@ def check_record_keys(records: Records, metadata: Metadata) -> None:
 
 
 def _record_keys(records: Records, one: Variable, digits: int) -> tuple[int, ...]:
-    """The keys of records: whole numbers of 64 bits, or decimal fractions."""
+    """Return the record keys: 64-bit integers, or decimal fractions."""
     keys = []
     for place, text in enumerate(records.text(one.name)):
         whole, _, rest = text.replace(",", ".").partition(".")
@@ -213,10 +214,10 @@ def _record_keys(records: Records, one: Variable, digits: int) -> tuple[int, ...
 
 
 def _check_codes(records: Records, one: Variable, tree: Tree) -> None:
-    """Refuse records without a code, with one that the hierarchy does not have, or with that of a total.
+    """Refuse records without a code, with a code unknown to the hierarchy, or with the code of a total.
 
     Raises:
-        DataError: One has; the text says in which line and column.
+        DataError: A record has one; the message names line and column.
     """
     above, do = _totals(tree, records.text(one.name)), f"Give it a code of {one.name}, or leave the record out."
     for place, text in enumerate(records.text(one.name)):
@@ -231,7 +232,7 @@ def _check_codes(records: Records, one: Variable, tree: Tree) -> None:
 
 
 def _totals(tree: Tree, codes: Iterable[str]) -> set[Code]:
-    """The total of all, and codes that are the totals of others among some codes."""
+    """Return the root and those codes that are totals of other given codes."""
     totals = {tree.root}
     for text in set(codes):
         code = tree.parents.get((text,), tree.root)
@@ -282,7 +283,7 @@ def _table(
 def _requests(
     cells: Mapping[str, list[object]], records: Records, metadata: Metadata, names: Sequence[str]
 ) -> Requests | None:
-    """The request code of the largest contributor of each cell; of a holding, that of its first record."""
+    """Return the request code of the largest contributor of each cell; for a holding, that of its first record."""
     own = metadata.flagged("REQUEST")
     if not own or "top1_id" not in cells:
         return None

@@ -10,17 +10,17 @@ from itertools import combinations
 from sfumato.tables.batch.coverage import Cover, Coverage
 from sfumato.tables.batch.variable_cycles import Variables, connected, variable_cycles
 
-# The codes without parts of a variable in a table.
+# The finest codes of a variable in a table.
 Leaves = frozenset[Cover]
-# Between a variable and the number of a way to divide it.
+# Separator between a variable and the number of its partition.
 BETWEEN = "\x1f"
 
 
 def grain_cycles(coverage: Coverage, tables: Mapping[int, Variables], linked: Iterable[str]) -> list[Variables]:
-    """The variables of cycles, and those of which two tables have codes that are not made of each other.
+    """Return the variables of cycles, and variables with two partitions of which neither is finer than the other.
 
     Args:
-        coverage: What codes stand for.
+        coverage: What codes cover.
         tables: The variables of each table, by its number.
         linked: The variables whose codes may differ.
     """
@@ -36,12 +36,12 @@ def grain_cycles(coverage: Coverage, tables: Mapping[int, Variables], linked: It
 
 
 def _ways(coverage: Coverage, name: str, tables: Mapping[int, Variables]) -> list[Leaves]:
-    """How tables divide a variable, each way once."""
+    """Return the different partitions of a variable in the tables."""
     return list(dict.fromkeys(coverage.leaves[number][name] for number, own in tables.items() if name in own))
 
 
 def _grains(coverage: Coverage, number: int, variables: Variables, ways: Mapping[str, list[Leaves]]) -> frozenset[str]:
-    """The variables of a table, those with several ways by all of these that its codes can be summed up to."""
+    """Return the variables of a table; one with several partitions is replaced by those its codes can be summed to."""
     plain = [name for name in variables if name not in ways]
     made = [
         _grain(name, place)
@@ -57,7 +57,7 @@ def _grain(name: str, place: int) -> str:
 
 
 def is_finer(fine: Leaves, coarse: Leaves) -> bool:
-    """Whether all codes are made of others.
+    """Return whether every code of one partition lies within one code of the other.
 
     >>> is_finer(frozenset({frozenset("a"), frozenset("b")}), frozenset({frozenset("ab")}))
     True

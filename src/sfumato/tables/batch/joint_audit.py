@@ -26,15 +26,16 @@ ADJUSTED = "adjustment"
 
 @dataclass(frozen=True, slots=True)
 class JointAudit:
-    """What tables give away together.
+    """What tables disclose together.
 
     Attributes:
-        leaks: How many cells are unsafe in one of them, and published in another or computed from all of them.
-        differing: How many cells hold something else than those of the same codes in another table.
-        unattacked: Variables whose cross was not attacked, for too many cells of the tables differ, or it has too many.
-        left_out: What is said of crosses that are too large, where tables were attacked two by two.
-        names: What the cells are called that are given away.
-        known_anyway: What is not promised of unsafe cells, for it is known whatever is masked.
+        leaks: Number of cells that are sensitive in one table, and published in another or computable from all of
+            them.
+        differing: Number of cells whose value differs from that of the same codes in another table.
+        unattacked: Variables whose cross was not audited, because too many cells differ or it is too large.
+        left_out: Messages for crosses that are too large; their tables were audited pairwise.
+        names: Names of the disclosed cells.
+        known_anyway: Protection levels that were lowered because of inherent disclosure.
     """
 
     leaks: int
@@ -46,11 +47,12 @@ class JointAudit:
 
 
 def same_records(tables: Sequence[OfficeTable], sources: Sequence[Hashable] = ()) -> list[list[int]]:
-    """Which tables are of the same records: much of what cells of the same codes hold is the same in them.
+    """Group tables that count the same records: most cells with the same codes have the same value.
 
     Args:
         tables: The tables.
-        sources: What each was counted from, None where that is not known; those of one source are of the same records.
+        sources: The source that each was counted from, or None if unknown; tables of one source count the same
+            records.
     """
     sources = sources or [None] * len(tables)
     groups = [[number] for number in range(len(tables))]
@@ -66,14 +68,14 @@ def same_records(tables: Sequence[OfficeTable], sources: Sequence[Hashable] = ()
 def audit_together(
     published: Sequence[Protected], deadline: Deadline, tolerance: float = 0.0, presences: Sequence[Presence] = ()
 ) -> JointAudit:
-    """Attack tables of the same records together.
+    """Audit tables of the same records together.
 
     Args:
-        published: The tables as they are published. What adjustment did not move is taken for known: in another table
-            it may stand as it is, and then it is.
-        deadline: Until when.
-        tolerance: How far totals may be off.
-        presences: Tables of something else of the same records, which show that cells are empty.
+        published: The published tables. Cells that adjustment did not move are treated as known: another table may
+            publish them unchanged, which confirms them.
+        deadline: The deadline.
+        tolerance: How far totals may differ from the sum of their parts.
+        presences: Tables of other values of the same records, which show that cells are empty.
 
     Raises:
         UnattainableError: The time is over, or codes of the tables differ in too many ways.
@@ -88,7 +90,7 @@ def audit_together(
     )
     evidence = Evidence(deadline=deadline, limit=deadline, promised=True)
     audit, part = audit_promises(publication, part, evidence)
-    # Whoever has a part in cells is kept off by masks; nothing is promised of him where numbers are changed.
+    # Suppression protects against insiders; perturbed numbers guarantee nothing against them.
     inside = _unsafe(published, joint, "masks")
     computed = {one.cell for one in audit.leaks if not one.attacker or inside[one.cell]}
     guessed = _guessed(published, joint, part) & table.unsafe
@@ -99,7 +101,7 @@ def audit_together(
 
 
 def _unsafe(published: Sequence[Protected], joint: JointTable, method: str) -> Mask:
-    """The cells that are unsafe in a table with a method."""
+    """Return the cells that are sensitive in a table protected by a given method."""
     unsafe = np.zeros(len(joint.whole), bool)
     for done, own in zip(published, joint.places, strict=True):
         if done.method == method:
@@ -108,7 +110,7 @@ def _unsafe(published: Sequence[Protected], joint: JointTable, method: str) -> M
 
 
 def _exact(published: Sequence[Protected], joint: JointTable) -> Numbers:
-    """What some table shows of each cell as it is; not a number where none does."""
+    """Return the value of each cell that some table publishes unchanged; NaN if none does."""
     exact = np.full(len(joint.whole), np.nan)
     for done, own in zip(published, joint.places, strict=True):
         open_ = own[_open(done)]
@@ -117,7 +119,7 @@ def _exact(published: Sequence[Protected], joint: JointTable) -> Numbers:
 
 
 def _open(done: Protected) -> Mask:
-    """The cells of a table that are published as they are."""
+    """Return the cells of a table that are published unchanged."""
     if done.published is None:
         return ~masked_of(done.table.statuses)
     still = np.isclose(done.published, done.table.values, 1e-9, 1e-9)
@@ -125,7 +127,7 @@ def _open(done: Protected) -> Mask:
 
 
 def _ranges(published: Sequence[Protected], joint: JointTable) -> Bounds:
-    """What changed numbers of all tables say of each cell."""
+    """Return the intervals that perturbed numbers of all tables imply for each cell."""
     ranges = no_bounds(len(joint.whole))
     for done, own in zip(published, joint.places, strict=True):
         if done.reader is not None and done.method != ADJUSTED:
@@ -135,7 +137,7 @@ def _ranges(published: Sequence[Protected], joint: JointTable) -> Bounds:
 
 
 def _guessed(published: Sequence[Protected], joint: JointTable, part: Part) -> Mask:
-    """Cells that adjustment shows nearer than may be, or as different numbers in different tables."""
+    """Return cells whose adjusted value lies within the protection interval, or differs between tables."""
     promise, first = part.table.promise, np.full(len(joint.whole), np.nan)
     guessed = np.zeros(len(joint.whole), bool)
     slack = 1e-6 * part.knowledge.step

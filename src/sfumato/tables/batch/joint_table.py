@@ -18,24 +18,24 @@ from sfumato.tables.cells.relations import describe
 from sfumato.tables.office.office_table import Holders, OfficeTable, floor_of
 from sfumato.tables.office.statuses import CellStatus, choices_of, secondary_of, unsafe_of
 
-# Nobody is alone in a cell of which it is not known how many are in it.
+# Frequency of cells with an unknown number of respondents: no one is a singleton in them.
 MANY = 1e6
-# What is taken over of unsafe cells that no table shows.
+# Columns that are taken over for sensitive cells that no table shows.
 COLUMNS = ("statuses", "lower", "upper", "frequency", "holdings")
 
 
 @dataclass(frozen=True, slots=True)
 class JointTable:
-    """Several tables as one.
+    """Several tables combined into one.
 
     Attributes:
-        whole: All cells, with the relations of all tables.
-        places: Where the cells of each table are in it.
-        shown: Which cells some table has; the others only tie tables together.
-        differing: How many cells hold something else than those of the same codes in another table.
-        crossed: Which of the cells that no table has are of a cross of the variables: nobody judges them.
-        broken: Cycles of variables whose cross is not among them, for too many cells hold different values.
-        left_out: What is said of crosses that are too large, where tables are attacked two by two.
+        whole: All cells, with the constraints of all tables.
+        places: For each table, the positions of its cells in `whole`.
+        shown: Which cells some table shows; the others only link tables.
+        differing: Number of cells whose value differs from that of the same codes in another table.
+        crossed: Which of the cells that no table shows are implicit cells of a cross; no rule evaluates them.
+        broken: Cycles of variables whose cross is not included, because too many cells differ.
+        left_out: Messages for crosses that are too large; their tables are audited pairwise.
     """
 
     whole: OfficeTable
@@ -48,23 +48,23 @@ class JointTable:
 
     @property
     def step(self) -> float:
-        """The smallest difference of two values that tables show."""
+        """The precision of the values that tables show."""
         return step_of(self.whole.values[self.shown])
 
 
 def joined(tables: Sequence[OfficeTable], tolerance: float = 0.0, presences: Sequence[Presence] = ()) -> JointTable:
-    """Several tables as one.
+    """Combine several tables into one.
 
-    Cells of the same codes that hold different values are two: they were revised, or are tied by what rounding leaves
-    open where tables have other decimals.
+    Cells with the same codes but different values remain two cells: they were revised, or are linked within the
+    rounding error if tables have different decimals.
 
     Args:
         tables: The tables.
-        tolerance: How far totals may be off.
-        presences: Tables of something else of the same records, which show that cells are empty.
+        tolerance: How far totals may differ from the sum of their parts.
+        presences: Tables of other values of the same records, which show that cells are empty.
 
     Raises:
-        UnattainableError: Codes of the tables differ in too many ways, or values do as well.
+        UnattainableError: Codes or values of the tables differ in too many ways.
     """
     views = linked_views([*tables, *(one.table for one in presences)])
     coverage = coverage_of([view.table for view in views])
@@ -102,7 +102,7 @@ def joined(tables: Sequence[OfficeTable], tolerance: float = 0.0, presences: Seq
 def _names(
     tables: Sequence[OfficeTable], origins: Sequence[tuple[int, int]], parts: Mapping[int, str], size: int
 ) -> tuple[str, ...]:
-    """What each cell is called in the first table that has it; those that no table has by what they are made of."""
+    """Name each cell as in the first table that has it; cells that no table has are named by their parts."""
     names = [describe(tables[number].trees, tables[number].keys[cell]) for number, cell in origins]
     return (*names, *(f"{UNSHOWN}{parts.get(cell, '')}" for cell in range(len(names), size)))
 
@@ -110,7 +110,7 @@ def _names(
 def _parts(
     views: Sequence[View], everything: Mapping[str, Cover], numbers: Mapping[Identity, int], shown: int
 ) -> dict[int, str]:
-    """The codes of the cells that no table shows."""
+    """Return the codes of the cells that no table shows."""
     called = {variable_of(tree): tree.name for view in views for tree in view.whole.trees}
     linked = {axis.variable.lower(): axis.columns for view in views for axis in view.axes if axis.variable}
     parts = {}
@@ -123,7 +123,7 @@ def _parts(
 
 
 def _odd_places(views: Sequence[View], numbers: Mapping[Identity, int]) -> set[int]:
-    """The cells of nothing but records whose codes do not fit the others: readers do not know that there are any."""
+    """Return the cells made of inconsistent records only; data users do not know that these records exist."""
     odd = {axis.variable.lower(): axis.odd for view in views for axis in view.axes if axis.odd}
     return {
         place
@@ -133,7 +133,7 @@ def _odd_places(views: Sequence[View], numbers: Mapping[Identity, int]) -> set[i
 
 
 def _within(whole: OfficeTable, off: Places, ranges: Sequence[tuple[float, float]]) -> OfficeTable:
-    """The table where what relations are off is known to be no more than rounding, or few records, make it."""
+    """Limit the deviation of inexact constraints to what rounding or a few inconsistent records explain."""
     if whole.low is None or whole.high is None:
         return whole
     low, high = whole.low.copy(), whole.high.copy()
@@ -142,7 +142,7 @@ def _within(whole: OfficeTable, off: Places, ranges: Sequence[tuple[float, float
 
 
 def _judged(whole: OfficeTable, judged: Mapping[int, tuple[OfficeTable, int]]) -> OfficeTable:
-    """The table where cells that nobody shows, but that are unsafe, must not be computed either."""
+    """Take over status and levels of sensitive cells that no table shows, so that they are protected too."""
     columns = {name: column.copy() for name in COLUMNS if (column := getattr(whole, name)) is not None}
     largest, holders = tuple(column.copy() for column in whole.largest), list(whole.holders)
     for place, (table, cell) in judged.items():
@@ -159,7 +159,7 @@ def _judged(whole: OfficeTable, judged: Mapping[int, tuple[OfficeTable, int]]) -
 
 
 def _relations(tables: Sequence[OfficeTable], places: Sequence[Places], more: Sequence[Row]) -> Relations:
-    """The relations of all tables, each once, and those between them."""
+    """Return the constraints of all tables, without duplicates, and those between tables."""
     rows: list[Row] = []
     for table, own in zip(tables, places, strict=True):
         relations = table.relations()
@@ -174,7 +174,7 @@ def _relations(tables: Sequence[OfficeTable], places: Sequence[Places], more: Se
 
 
 def _summed(row: Row) -> Row:
-    """A relation with every cell once: one total of a single part is that part."""
+    """Add up the coefficients of each cell in a constraint; a total of a single part is that part."""
     sums: dict[int, float] = {}
     for cell, coef in zip(*row, strict=True):
         sums[cell] = sums.get(cell, 0.0) + coef
@@ -184,7 +184,7 @@ def _summed(row: Row) -> Row:
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """The columns of several tables as those of one; with the grains of tables that have other decimals."""
+    """The columns of several tables, merged; with the precision of each table if these differ."""
 
     tables: Sequence[OfficeTable]
     places: Sequence[Places]
@@ -192,7 +192,7 @@ class _Columns:
     grains: Sequence[Grain] | None = None
 
     def table(self, values: Numbers, shown: Mask, relations: Relations) -> OfficeTable:
-        """The one table."""
+        """Build the combined table."""
         frequency = self._most("frequency") if self._all_have("frequency") else None
         return OfficeTable(
             self.tables[0].value,
@@ -213,7 +213,7 @@ class _Columns:
         )
 
     def values(self) -> Numbers:
-        """What cells hold."""
+        """Return the cell values."""
         values = np.zeros(self.size)
         for table, own in zip(self.tables, self.places, strict=True):
             values[own] = table.values
@@ -225,7 +225,7 @@ class _Columns:
     def _gathered(self, columns: Sequence[Numbers], start: float, choose: np.ufunc) -> Numbers:
         gathered = np.full(self.size, start)
         for column, own in zip(columns, self.places, strict=True):
-            # One cell may stand twice in a table: as a total, and as its single part.
+            # A cell may occur twice in a table: as a total and as its single part.
             choose.at(gathered, own, column)
         return gathered
 
@@ -237,19 +237,21 @@ class _Columns:
         return self._gathered(filled, 0.0, np.maximum)
 
     def _levels(self, name: str) -> Numbers:
-        """How far ranges must reach; in a table of fewer decimals at least a step of it, for else its value is told."""
+        """Return the protection levels; in a table with fewer decimals at least its precision, or the value is
+        disclosed.
+        """
         levels = self._most(name)
         for table, own, grain in zip(self.tables, self.places, self.grains or (), strict=False):
             np.maximum.at(levels, own, np.where(unsafe_of(table.statuses), grain.step, 0.0))
         return levels
 
     def _lows(self, start: float) -> Numbers:
-        """What anyone knows cells to be at least, by any of the tables."""
+        """Return the a priori lower bounds, the strictest of all tables."""
         lows = [floor_of(table) if table.low is None else table.low for table in self.tables]
         return self._gathered(lows, start, np.maximum)
 
     def _highs(self) -> Numbers:
-        """What anyone knows cells to be at most."""
+        """Return the a priori upper bounds, the strictest of all tables."""
         highs = [np.full(len(table), np.inf) if table.high is None else table.high for table in self.tables]
         return self._gathered(highs, np.inf, np.minimum)
 
@@ -258,12 +260,12 @@ class _Columns:
         return self._gathered(costs, 0.0, np.maximum)
 
     def _largest(self) -> tuple[Numbers, ...]:
-        """The largest contributions to each cell, as many as all tables tell."""
+        """Return the largest contributions to each cell, as many as all tables have."""
         ranks = range(min(len(table.largest) for table in self.tables))
         return tuple(self._gathered([table.largest[rank] for table in self.tables], 0.0, np.maximum) for rank in ranks)
 
     def _holders(self) -> tuple[Holders, ...]:
-        """Who contributes most to each cell, where all tables tell."""
+        """Return the largest contributors of each cell, if all tables have them."""
         if not all(table.holders for table in self.tables):
             return ()
         holders: list[Holders] = [()] * self.size
@@ -273,12 +275,14 @@ class _Columns:
         return tuple(holders)
 
     def _statuses(self) -> Places:
-        """The strongest status of each cell in any table: unsafe, then masked, then to be published, then the rest."""
+        """Return the strongest status of each cell in any table: sensitive, suppressed, always published, then the
+        rest.
+        """
         own = np.concatenate(list(self.places))
         statuses = np.concatenate([table.statuses for table in self.tables])
         fixed = choices_of(statuses) == Status.PUBLISH
         strength = np.select([unsafe_of(statuses), secondary_of(statuses), fixed], [3, 2, 1], 0)
-        # The first table goes before others of the same strength.
+        # Among equal statuses the first table has priority.
         order = np.lexsort((-np.arange(len(own)), strength))
         strongest = np.full(self.size, int(CellStatus.SAFE), np.int64)
         strongest[own[order]] = statuses[order]

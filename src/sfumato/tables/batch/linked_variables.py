@@ -23,14 +23,15 @@ from sfumato.tables.office.office_table import Finer, OfficeTable
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A table by linked variables.
+    """A table expressed in linked variables.
 
     Attributes:
-        whole: The table.
-        table: The same by linked variables; where it crosses some of them, of the finest of their codes and totals.
-        cells: Which cells of the whole table these are.
-        axes: What the codes of each dimension of the whole table stand for; none where nothing is linked.
-        named: The whole table with names of variables that are the same in all tables; None where nothing is linked.
+        whole: The original table.
+        table: The same table in linked variables; if it crosses some of them, only the finest of their codes and
+            totals.
+        cells: The cells of `whole` that `table` consists of.
+        axes: What the codes of each dimension of `whole` cover; empty if no variables are linked.
+        named: `whole` with variable names that are the same in all tables; None if no variables are linked.
     """
 
     whole: OfficeTable
@@ -40,9 +41,9 @@ class View:
     named: OfficeTable | None = None
 
     def section(self, number: int, cells: Places) -> Section | None:
-        """The whole table as one of several, with the joint cells of its own; None where nothing is linked.
+        """Return the original table as a table view with its joint cells; None if no variables are linked.
 
-        Codes that this table has recoded are of a variable of its own: others may have the same for something else.
+        Recoded codes get a variable name of their own: another table may use the same codes differently.
         """
         if self.named is None:
             return None
@@ -57,11 +58,11 @@ class View:
 
     @property
     def linked(self) -> frozenset[str]:
-        """The linked variables that it has."""
+        """The linked variables of the table."""
         return frozenset(axis.variable.lower() for axis in self.axes if axis.variable)
 
     def identities(self, number: int, coverage: Coverage) -> list[Identity]:
-        """What each cell of the whole table is, among tables of which this is the one of a number."""
+        """Return the identity of each cell of the original table, which has the given number among the tables."""
         places = {cell: place for place, cell in enumerate(self.cells.tolist())}
         return [
             coverage.identity(number, self.table, places[cell])
@@ -71,7 +72,7 @@ class View:
         ]
 
     def _identity(self, number: int, coverage: Coverage, cell: int) -> Identity:
-        """What a cell is that crosses linked variables: what all of its codes stand for."""
+        """Return the identity of a cell that crosses linked variables: the intersection of what its codes cover."""
         known = coverage.covers[number]
         covers = {variable_of(tree): known[variable_of(tree)][tree.root] for tree in self.table.trees}
         for axis, tree, code in zip(self.axes, self.whole.trees, self.whole.keys[cell], strict=True):
@@ -79,20 +80,20 @@ class View:
                 covers[axis.variable.lower()] &= axis.covers[code]
             elif code != tree.root:
                 covers[variable_of(tree)] = known[variable_of(tree)][code]
-        # Codes that no record has together are no cell of another table.
+        # A combination of codes without records is not a cell of any other table.
         return coverage.of(covers.items()) if all(covers.values()) else own_identity(number, cell)
 
 
 def own_identity(number: int, cell: int) -> Identity:
-    """What a cell of a table is that is in no other one."""
+    """Return the identity of a cell that no other table has."""
     return frozenset({("", frozenset({str(number), str(cell)}))})
 
 
 def linked_views(tables: Sequence[OfficeTable]) -> list[View]:
-    """Tables by the variables that hang together in their records.
+    """Express tables in the variables that are linked in their records.
 
     Raises:
-        UnattainableError: Codes go together in too many ways.
+        UnattainableError: There are too many combinations of codes.
     """
     chains = tuple(dict.fromkeys(chain for table in tables for chain in table.chains))
     if not chains:
@@ -105,7 +106,7 @@ def linked_views(tables: Sequence[OfficeTable]) -> list[View]:
 
 
 def cover_codes(columns: Sequence[str], cover: Cover, everything: Cover) -> tuple[Sequence[str], str]:
-    """What a part of linked variables is called: by the codes of one of them if these say it, else by those of all.
+    """Name a part of linked variables, by the codes of one of them if these identify it, otherwise by all codes.
 
     >>> cover_codes(("gem", "kreis"), frozenset({"a\x1f1", "b\x1f1"}), frozenset({"a\x1f1", "b\x1f1", "c\x1f2"}))
     (['gem'], 'a+b')
@@ -120,7 +121,7 @@ def cover_codes(columns: Sequence[str], cover: Cover, everything: Cover) -> tupl
 
 
 def _new_name(name: str, number: int) -> str:
-    """What a variable is called that was recoded in a table: a column that the one of the records determines."""
+    """Return the name of a variable as recoded by one table; the original variable determines it."""
     return f"{name}{BETWEEN}{number}"
 
 
@@ -133,7 +134,7 @@ def _recodings(table: OfficeTable, number: int, linked: Iterable[str]) -> list[C
 
 
 def _named(table: OfficeTable, number: int, linked: Iterable[str]) -> OfficeTable:
-    """The table with names of variables that are the same in all tables."""
+    """Return the table with variable names that are the same in all tables."""
     recoded = {name.lower() for name in table.origins} & set(linked)
     names = [variable_of(tree) for tree in table.trees]
     trees = tuple(
@@ -158,7 +159,7 @@ def _view(whole: OfficeTable, named: OfficeTable, axes: tuple[Axis, ...]) -> Vie
 
 
 def _finer(finer: Finer, linked: Mapping[str, Sequence[str]]) -> Finer:
-    """What counts records by codes of linked variables."""
+    """Return a function that counts records by codes of linked variables."""
 
     def by_linked(parts: Mapping[str, Sequence[frozenset[str]]]) -> OfficeTable:
         own = {}

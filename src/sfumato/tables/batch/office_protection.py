@@ -46,19 +46,19 @@ def office_part(
     step: float | None = None,
     inferred: bool | None = None,
 ) -> Part:
-    """The table as the methods take it: what is known of each cell, and what must stay open.
+    """Convert a table to the form that the methods need: attacker knowledge and protection levels of each cell.
 
     Args:
         table: The table.
-        tolerance: How far totals may be off.
-        singletons: Whether single respondents attack.
-        unshown: Cells that only tie others together.
-        step: The smallest difference of two values; by default as values show it.
-        inferred: Whether the least values are inferred from what is shown; by default where the table names none.
+        tolerance: How far totals may differ from the sum of their parts.
+        singletons: Whether respondents attack as insiders.
+        unshown: Hidden cells, which only link other cells.
+        step: The precision; derived from the values by default.
+        inferred: Whether lower bounds are inferred from what is shown; by default if the table gives none.
 
     Raises:
         DataError: Totals are missing or do not add up.
-        UnattainableError: Known bounds leave an unsafe cell a single value.
+        UnattainableError: Known bounds leave a sensitive cell a single value.
     """
     relations, values = table.relations(), table.values
     step = step_of(values) if step is None else step
@@ -95,8 +95,7 @@ def office_part(
 
 
 def _with_attackers(part: Part, table: OfficeTable) -> Part:
-    """The part with those who attack with their own value, where respondents are told: holdings with all their cells
-    where these are named, else single respondents."""
+    """Add insiders if the table has respondents: holdings with all their cells if named, otherwise respondents."""
     if table.frequency is None:
         return part
     largest, holders = _holders(table) if table.holders else (table.largest, Columns({}))
@@ -114,7 +113,7 @@ def _with_attackers(part: Part, table: OfficeTable) -> Part:
 
 
 def _holders(table: OfficeTable) -> tuple[tuple[Numbers, ...], Columns]:
-    """What the largest holdings contribute to each cell, and who they are."""
+    """Return the contributions of the largest holdings to each cell, and their names."""
     ranks = range(max(1, *map(len, table.holders)))
     filled = [[*own, *[("", 0.0)] * (len(ranks) - len(own))] for own in table.holders]
     amounts = tuple(np.array([own[rank][1] for own in filled]) for rank in ranks)
@@ -122,17 +121,17 @@ def _holders(table: OfficeTable) -> tuple[tuple[Numbers, ...], Columns]:
 
 
 def mask_office(table: OfficeTable, method: str, deadline: Deadline, tolerance: float = 0.0) -> Protected:
-    """The table with further masks: cells that protect others have status 11.
+    """Add secondary suppression to the table, as status 11.
 
     Raises:
-        UnattainableError: An unsafe cell cannot be protected.
-        PromiseError: The attacker still gets through.
+        UnattainableError: A sensitive cell cannot be protected.
+        PromiseError: The audit finds a disclosed cell.
     """
     return _protected(table, _masked(office_part(table, tolerance), method, deadline))
 
 
 def _masked(part: Part, method: str, deadline: Deadline) -> Masked:
-    """The part with masks; where a cell cannot be protected, batch files have remedies of their own."""
+    """Suppress the part; the error for a cell that cannot be protected names the remedies of batch files."""
     try:
         return mask_part(part, MethodChoice(name="fast" if method == "fast" else "optimal"), "en", deadline)
     except UnattainableError as error:
@@ -163,7 +162,7 @@ def _protected(table: OfficeTable, masked: Masked, shown: Mask | None = None) ->
 
 
 def _promised(table: OfficeTable, masked: Masked) -> tuple[Numbers | None, Numbers | None]:
-    """The protection levels of a table: where an end is known to everyone whatever is masked, as much as is left."""
+    """Return the protection levels, lowered for ends that everyone can infer whatever is suppressed."""
     levels = {"lower": table.lower, "upper": table.upper}
     for end in masked.audit.known_anyway:
         own = levels[end.end]
@@ -177,18 +176,18 @@ def _promised(table: OfficeTable, masked: Masked) -> tuple[Numbers | None, Numbe
 def mask_linked(
     tables: Sequence[OfficeTable], method: str, deadline: Deadline, presences: Sequence[Presence] = ()
 ) -> list[Protected]:
-    """Several tables masked together: a cell that stands in several of them is one cell, masked in all or in none.
+    """Suppress several tables jointly: a cell that occurs in several of them is suppressed in all or in none.
 
     Args:
         tables: The tables.
-        method: How they are masked.
-        deadline: Until when.
-        presences: Tables of something else of the same records, which show that cells are empty.
+        method: The suppression method.
+        deadline: The deadline.
+        presences: Tables of other values of the same records, which show that cells are empty.
 
     Raises:
-        DataError: Cells of the same codes hold different values.
-        UnattainableError: An unsafe cell cannot be protected, or codes of the tables differ in too many ways.
-        PromiseError: The attacker still gets through.
+        DataError: Cells with the same codes have different values.
+        UnattainableError: A sensitive cell cannot be protected, or codes of the tables differ in too many ways.
+        PromiseError: The audit finds a disclosed cell.
     """
     joint = joined(tables, presences=presences)
     if joint.differing:
@@ -203,18 +202,18 @@ def mask_linked(
     done = _protected(joint.whole, masked, joint.shown)
     said = tuple(f"Not attacked, so that nothing is promised: {what}" for what in joint.left_out)
     warned = (*done.warnings, *said)
-    # Also where no cell that is shown is unsafe: the cross may tell of few whom no table shows.
+    # Also without sensitive cells in the tables: an implicit cell may have few respondents.
     done = replace(done, remarks=(*done.remarks, *said), warnings=warned, attacked=not said)
     return [_share(table, done, own) for table, own in zip(tables, joint.places, strict=True)]
 
 
 def mask_by_response(tables: Sequence[OfficeTable], method: str, deadline: Deadline) -> list[Protected]:
-    """Several tables, those of one response masked together, with what others of the same records show empty.
+    """Suppress several tables, jointly for each response, using which cells tables of the same records show as empty.
 
     Raises:
-        DataError: Cells of the same codes hold different values.
-        UnattainableError: An unsafe cell cannot be protected, or codes of the tables differ in too many ways.
-        PromiseError: The attacker still gets through.
+        DataError: Cells with the same codes have different values.
+        UnattainableError: A sensitive cell cannot be protected, or codes of the tables differ in too many ways.
+        PromiseError: The audit finds a disclosed cell.
     """
     done: dict[int, Protected] = {}
     for response in dict.fromkeys(table.value for table in tables):
@@ -228,7 +227,7 @@ def mask_by_response(tables: Sequence[OfficeTable], method: str, deadline: Deadl
 
 
 def _share(table: OfficeTable, done: Protected, own: Places) -> Protected:
-    """One of several tables with what was made of its cells: unsafe cells of others are unsafe in it, too."""
+    """Extract one table from the joint result; cells that are sensitive in other tables are sensitive here too."""
     whole = done.table
     hidden = masked_of(whole.statuses[own]) & ~unsafe_of(table.statuses)
     changed = table.with_columns(

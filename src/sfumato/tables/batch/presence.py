@@ -14,32 +14,32 @@ from sfumato.tables.office.statuses import masked_of
 
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """What a table tells of where there are records.
+    """Which cells of a table have records.
 
     Attributes:
         table: The table.
-        filled: Which of its cells may have some; in cells that it does not list there are none.
+        filled: Which of its cells may have records; cells that it does not list have none.
     """
 
     table: OfficeTable
     filled: Mask
 
     def by(self, view: View) -> "Presence":
-        """The same by linked variables."""
+        """Return the same in linked variables."""
         return Presence(view.table, self.filled[view.cells])
 
     @property
     def cells(self) -> TableCells:
-        """The table as one that only shows empty cells."""
+        """The table, used only for its empty cells."""
         return TableCells(self.table, np.zeros(0, np.int64), filled=self.filled)
 
 
 def presence_of(table: OfficeTable, changed: bool = False) -> Presence:
-    """Where a table shows that there are records: a sum of 0 is not nothing, a changed 0 and a mask are none of these.
+    """Return which cells have records, as far as the table shows; perturbed or suppressed cells always may have some.
 
     Args:
         table: The table.
-        changed: Whether its numbers were changed.
+        changed: Whether its numbers were perturbed.
     """
     if changed or table.frequency is None:
         return Presence(table, np.ones(len(table), bool))
@@ -47,12 +47,12 @@ def presence_of(table: OfficeTable, changed: bool = False) -> Presence:
 
 
 def shown_presence(done: Protected) -> Presence:
-    """Where a table as it is published shows that there are records."""
+    """Return which cells have records, as far as the published table shows."""
     return presence_of(done.table, done.published is not None)
 
 
 def same_respondents(one: OfficeTable, two: OfficeTable) -> bool:
-    """Whether tables of different things are of the same records: cells of the same codes have as many respondents."""
+    """Return whether tables of different responses count the same records, by the number of respondents per cell."""
     if one.frequency is None or two.frequency is None:
         return False
     return agree(one.with_columns(values=one.frequency), two.with_columns(values=two.frequency))

@@ -25,11 +25,12 @@ from sfumato.tables.nesting.shown_columns import ShownColumn, upper_levels
 
 @dataclass(frozen=True, slots=True)
 class RecordLinks:
-    """The variables of tables that hang together in their records.
+    """The linked variables of the records of several tables.
 
     Attributes:
-        chains: The variables, each by its name in small letters.
-        odd: Those that determine another one in nearly all records, this one, and how many records are off.
+        chains: The linked variables, names in lower case.
+        odd: Variables that determine another one in nearly all records, that other one, and the number of
+            exceptions.
     """
 
     chains: tuple[Chain, ...] = ()
@@ -38,13 +39,13 @@ class RecordLinks:
 
 @dataclass(frozen=True, slots=True)
 class SpannedTable:
-    """What a table is crossed by.
+    """The records and spanning variables of a table.
 
     Attributes:
         records: The records.
-        metadata: What their columns are.
+        metadata: Description of the columns.
         names: Its variables.
-        recodings: Recodings of them, by their names in small letters.
+        recodings: Recodings by variable name in lower case.
     """
 
     records: Records
@@ -54,15 +55,15 @@ class SpannedTable:
 
     @property
     def variables(self) -> dict[str, Variable]:
-        """Its variables by their names in small letters."""
+        """Its variables by name in lower case."""
         return {one.name.lower(): one for one in map(self.metadata.named, self.names)}
 
     def tree(self, name: str, folder: Path) -> Tree:
-        """The hierarchy of a variable in the records."""
+        """Return the hierarchy of a variable in the records."""
         return record_tree(self.records, self.variables[name], folder, self.metadata.encoding)
 
     def shown(self, rows: Places, folder: Path) -> list[ShownColumn]:
-        """Its variables in rows of the records, by what it shows of them: recoded, and by upper levels."""
+        """Return its variables for given records as the table shows them: recoded, and by upper levels."""
         columns = []
         for name, one in self.variables.items():
             recoding = self.recodings.get(name)
@@ -74,11 +75,11 @@ class SpannedTable:
 
 
 def record_links(tables: Sequence[SpannedTable], folder: Path) -> RecordLinks:
-    """The variables that hang together: one determines another, alone or with others, or some of its codes do.
+    """Find linked variables: one determines another, alone or with others, for all or some of its codes.
 
     Args:
         tables: The tables, all of the same records.
-        folder: Where hierarchies lie.
+        folder: Folder of the hierarchies.
     """
     owners = {name: table for table in reversed(tables) for name in table.variables}
     variables = {name: owners[name].variables[name].name for name in sorted(owners)}
@@ -98,7 +99,7 @@ def record_links(tables: Sequence[SpannedTable], folder: Path) -> RecordLinks:
 
 
 def _distinct(texts: Sequence[Sequence[str]]) -> tuple[Places, Numbers]:
-    """The first record of each combination of codes, and how many have it."""
+    """Return the first record of each combination of codes, and the number of records that have it."""
     first: dict[tuple[str, ...], int] = {}
     counts = Counter[int]()
     for place, codes in enumerate(zip(*texts, strict=True)):
@@ -107,7 +108,7 @@ def _distinct(texts: Sequence[Sequence[str]]) -> tuple[Places, Numbers]:
 
 
 def with_variables(records: Records, metadata: Metadata, names: Iterable[str]) -> tuple[Records, Metadata]:
-    """The records with variables that are several at once, by the names of these and with their codes."""
+    """Add columns for combined variables, whose names and codes are joined from their parts."""
     several = {name: [metadata.named(own).name for own in name.split(BETWEEN)] for name in names if BETWEEN in name}
     columns = {
         name: tuple(map(BETWEEN.join, zip(*(records.text(one) for one in own), strict=True)))

@@ -15,13 +15,13 @@ from sfumato.tables.office.statuses import CellStatus, unsafe_of
 from sfumato.tables.plan.facts import Facts
 from sfumato.tables.plan.rules import Dominance, Judgment, PriorPosterior, ZeroUnsafe
 
-# The margin of cells that are unsafe by hand, in percent, where MAN says nothing.
+# Default safety margin of manually sensitive cells, in percent.
 MANUAL_PERCENT = 20.0
 
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """Which code of the request variable the largest contributor of each cell has."""
+    """The request code of the largest contributor of each cell."""
 
     codes: tuple[str, ...]
     first: str
@@ -31,19 +31,19 @@ class Requests:
 def with_rules(
     table: OfficeTable, rules: Sequence[Call], requests: Requests | None = None, missing: Mask | None = None
 ) -> OfficeTable:
-    """The table with the statuses and protection levels that rules give.
+    """Return the table with statuses and protection levels by the rules.
 
-    Where only MAN stands, or nothing, the statuses of the file stay.
+    With MAN alone, or without rules, the statuses of the file remain.
 
     Raises:
-        PlanError: A rule needs what the table does not have.
+        PlanError: A rule needs data that the table does not have.
     """
     frequencies = [rule for rule in rules if rule.name == "FREQ"]
     statuses = table.statuses.copy()
     lower = np.zeros(len(table)) if table.lower is None else table.lower.copy()
     upper = np.zeros(len(table)) if table.upper is None else table.upper.copy()
     for rule in reversed(active_rules(rules)):
-        # The second FREQ of a batch file counts holdings, as τ-ARGUS has it.
+        # As in τ-ARGUS, the second FREQ of a batch file counts holdings.
         of_holdings = any(rule is one for one in frequencies[1:])
         unsafe, down, up, status = _judged(table, rule, requests, of_holdings)
         free = ~np.isin(statuses, (CellStatus.PROTECTED, CellStatus.SAFE_MANUAL))
@@ -56,7 +56,7 @@ def with_rules(
 
 
 def with_margins(table: OfficeTable, rules: Sequence[Call]) -> OfficeTable:
-    """The table with protection levels for cells that are unsafe by hand, where nobody said how far."""
+    """Add protection levels to manually sensitive cells that have none."""
     manual = next((rule.numbers[0] for rule in rules if rule.name == "MAN" and rule.numbers), MANUAL_PERCENT)
     lower = np.zeros(len(table)) if table.lower is None else table.lower
     upper = np.zeros(len(table)) if table.upper is None else table.upper
@@ -66,7 +66,7 @@ def with_margins(table: OfficeTable, rules: Sequence[Call]) -> OfficeTable:
 
 
 def active_rules(rules: Sequence[Call]) -> list[Call]:
-    """The rules that call cells unsafe, and are not switched off by zeros."""
+    """Return the rules that classify cells as sensitive and are not switched off by zeros."""
     return [rule for rule in rules if rule.name in ("P", "NK", "FREQ", "ZERO", "REQ") and any(rule.numbers[:1])]
 
 
@@ -87,10 +87,10 @@ def _judged(
 
 
 def _check_largest(table: OfficeTable, rule: Call) -> None:
-    """Refuse a rule about more contributions than the table tells.
+    """Refuse a rule that needs more contributions than the table has.
 
     Raises:
-        PlanError: It is one.
+        PlanError: The rule needs more.
     """
     own = {"P": int(rule.numbers[-1]) + 1 if len(rule.numbers) > 1 else 2, "NK": int(rule.numbers[0])}
     needed = own.get(rule.name, 0)
@@ -119,7 +119,7 @@ def _by_values(rule: Call, facts: Facts) -> tuple[Judgment, CellStatus]:
 def _requested(
     table: OfficeTable, numbers: tuple[float, ...], requests: Requests | None
 ) -> tuple[Mask, Numbers, Numbers, CellStatus]:
-    """REQ(percent of the first request code, of the second, least respondents, margin in percent)."""
+    """Apply REQ(percent for the first request code, for the second, minimum respondents, margin in percent)."""
     if requests is None or not table.largest:
         raise PlanError(
             "rule REQ needs the requests of contributors.", "Mark their variable with <REQUEST> in the .rda.", "rule"

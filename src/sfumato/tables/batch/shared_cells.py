@@ -19,21 +19,21 @@ from sfumato.tables.cells.cells import Numbers, Places
 from sfumato.tables.cells.precision import step_of
 from sfumato.tables.office.office_table import OfficeTable
 
-# Tables are of the same records where at least this share of what shared cells tell is the same.
+# Tables count the same records if at least this share of the information in common cells agrees.
 ENOUGH = 0.25
-# What values of the same cell may be off each other: noise of sums.
+# Relative tolerance between values of the same cell, for rounding errors of sums.
 NOISE = 1e-9
-# Tables are not rounded to more than this.
+# The coarsest precision that is considered.
 MOST_STEP = 1e9
 
 
 @dataclass(frozen=True)
 class Grain:
-    """How exact the cells of a table are.
+    """The precision of the cells of a table.
 
     Attributes:
         step: The smallest difference of two values.
-        finest: How many of the finest cells each cell is made of, at most.
+        finest: Number of finest cells that each cell consists of, at most.
     """
 
     step: float
@@ -41,7 +41,7 @@ class Grain:
 
 
 def grain_of(table: OfficeTable) -> Grain:
-    """How exact the cells of a table are."""
+    """Return the precision of the cells of a table."""
     counts = []
     for tree in table.trees:
         below: dict[tuple[str, ...], int] = {}
@@ -56,7 +56,7 @@ def grain_of(table: OfficeTable) -> Grain:
 
 
 def _coarsest_step(values: Numbers) -> float:
-    """The largest power of ten that all values are multiples of: tables are published in tens and thousands, too.
+    """Return the largest power of ten that divides all values; tables may be published in tens or thousands.
 
     >>> _coarsest_step(np.array([300.0, 0.0, 20.0])), _coarsest_step(np.array([3.5])), _coarsest_step(np.zeros(2))
     (10.0, 0.1, 1.0)
@@ -69,21 +69,21 @@ def _coarsest_step(values: Numbers) -> float:
 
 
 def rounding_between(one: Grain, cell: int, two: Grain, other: int) -> float:
-    """How far two cells of one quantity may be apart; 0 where both tables have the same decimals."""
+    """Return how far two values of one cell may differ by rounding; 0 if the tables have the same precision."""
     if one.step == two.step:
         return 0.0
     return max(one.step, two.step) / 2 * max(float(one.finest[cell]), float(two.finest[other]))
 
 
 def agree(one: OfficeTable, two: OfficeTable, exactly: bool = False) -> bool:
-    """Whether cells of the same codes hold the same; small numbers, which agree by chance, count for less.
+    """Return whether cells with the same codes have the same values; small numbers have less weight.
 
     Args:
         one: A table.
-        two: Another.
-        exactly: Whether no difference is taken for one of rounding.
+        two: Another table.
+        exactly: Whether rounding differences count as differences.
 
-    A new code may be called what an old one was called: codes are compared by what they stand for.
+    Codes are compared by what they cover, since a new code may reuse the name of an old one.
     """
     coverage, grains = coverage_of([one, two]), (grain_of(one), grain_of(two))
     first, second = (
@@ -105,39 +105,39 @@ def agree(one: OfficeTable, two: OfficeTable, exactly: bool = False) -> bool:
 
 
 def in_other_units(one: OfficeTable, two: OfficeTable) -> bool:
-    """Whether two tables are the same but for their unit: one in thousands of what the other is in."""
+    """Return whether two tables are equal except for their unit, such as thousands."""
     largest = [float(np.abs(table.values).max(initial=0.0)) for table in (one, two)]
     if not all(largest):
         return False
     power = round(float(np.log10(largest[1] / largest[0])))
-    # Numbers of respondents are not rounded: sums are these in another unit only where each is.
+    # Counts of respondents are not rounded, so a rescaled count must match exactly.
     exactly = _tells_counts(one) != _tells_counts(two)
     return power != 0 and agree(one.with_columns(values=one.values * 10.0**power), two, exactly)
 
 
 def _tells_counts(table: OfficeTable) -> bool:
-    """Whether a table tells its respondents, and they are what its cells hold."""
+    """Return whether the values of a table are its numbers of respondents."""
     return table.frequency is not None and np.array_equal(table.frequency, table.values)
 
 
 def noise_of(value: float) -> float:
-    """What a value may be off another that is the same."""
+    """Return the numerical tolerance for a value."""
     return NOISE * max(1.0, abs(float(value)))
 
 
 @dataclass
 class SharedCells:
-    """The cells of several tables, each once.
+    """The cells of several tables, without duplicates.
 
     Attributes:
         tables: The tables.
-        grains: How exact each is.
-        tolerance: How far totals may be off.
-        numbers: The number of each cell; grows by cells that no table shows.
-        places: The numbers of each table's cells.
-        origins: For each number the first table that has the cell, and its place in it.
-        others: For a cell whose codes hold something else in other tables, the number that it has in each of these.
-        differing: How many cells hold something else than those of the same codes in another table.
+        grains: The precision of each table.
+        tolerance: How far totals may differ from the sum of their parts.
+        numbers: The number of each cell; cells that no table shows are added later.
+        places: For each table, the numbers of its cells.
+        origins: For each number, the first table that has the cell, and the position in it.
+        others: For a cell whose value differs in other tables, the number it has in each of these.
+        differing: Number of cells whose value differs from that of the same codes in another table.
     """
 
     tables: Sequence[OfficeTable]
@@ -150,7 +150,7 @@ class SharedCells:
     differing: int = 0
 
     def add(self, number: int, identities: Sequence[Identity]) -> None:
-        """Number the cells of a table by what each is."""
+        """Number the cells of a table by their identities."""
         own = []
         for cell, identity in enumerate(identities):
             first = self.numbers.get(identity)
@@ -160,7 +160,9 @@ class SharedCells:
         self.places.append(np.array(own, np.int64))
 
     def _same(self, first: int, number: int, cell: int, identity: Identity) -> int:
-        """The number of a cell whose codes another table has: that one's, or one of its own."""
+        """Return the number of a cell whose codes another table has: the same number if the value agrees, else a new
+        one.
+        """
         value = float(self.tables[number].values[cell])
         variants = [first, *dict.fromkeys(self.others.get(first, {}).values())]
         same = (one for one in variants if abs(self.value(one) - value) <= self.tolerance + noise_of(value))
@@ -177,17 +179,17 @@ class SharedCells:
         return self.numbers.setdefault(identity, len(self.numbers))
 
     def value(self, place: int) -> float:
-        """What a cell holds."""
+        """Return the value of a cell."""
         number, cell = self.origins[place]
         return float(self.tables[number].values[cell])
 
     @property
     def mixed(self) -> bool:
-        """Whether tables differ in their decimals."""
+        """Whether tables differ in precision."""
         return len({grain.step for grain in self.grains}) > 1
 
     def pairs(self) -> Iterator[Row]:
-        """Cells of the same codes that hold something else: they may be one but for rounding."""
+        """Yield pairs of cells with the same codes but different values; they may be one cell up to rounding."""
         for first, numbers in self.others.items():
             variants = [first, *dict.fromkeys(numbers.values())]
             for later, two in enumerate(variants):
@@ -195,10 +197,12 @@ class SharedCells:
                     yield [one, two], [-1.0, 1.0]
 
     def views(self, row: Row) -> Iterator[Row]:
-        """A relation between tables, by the numbers of the first, and of each that holds something else in its cells.
+        """Yield a constraint between tables, with the cell numbers of the first and of each table with differing
+        values.
 
         Raises:
-            UnattainableError: It has such a cell, and another that no table shows: nobody can tell what that one holds.
+            UnattainableError: It has such a cell, and another that no table shows, whose value is therefore
+                ambiguous.
         """
         cells, coefs = row
         changed = {number for cell in cells for number in self.others.get(cell, ())}
@@ -213,7 +217,7 @@ class SharedCells:
             yield [self.others.get(cell, {}).get(number, cell) for cell in cells], coefs
 
     def slack(self, row: Row) -> tuple[float, float]:
-        """How far a relation between shown cells is off, and how far it may be by their decimals."""
+        """Return the residual of a constraint between shown cells, and the residual that their precision allows."""
         cells, coefs = np.array(row[0]), np.array(row[1])
         origins = [self.origins[cell] for cell in cells]
         steps = {self.grains[number].step for number, _ in origins}
@@ -225,13 +229,13 @@ class SharedCells:
 
 @dataclass(frozen=True)
 class TiedRows:
-    """Relations between tables, as far as they hold.
+    """Constraints between tables.
 
     Attributes:
-        rows: The relations; those that hold but for rounding, or for records whose codes do not fit the others, have a
-            cell more, which holds what they are off.
-        off: What each of these cells holds.
-        ranges: What is known of each.
+        rows: The constraints. One that holds only up to rounding or inconsistent records has a further cell, which
+            holds the residual.
+        off: The value of each of these cells.
+        ranges: The known bounds of each of them.
     """
 
     rows: list[Row]
@@ -239,17 +243,17 @@ class TiedRows:
     ranges: list[tuple[float, float]]
 
     def add(self, row: Row, place: int, off: float, low: float, high: float) -> None:
-        """Add a relation that is off, with the number of the first cell for what such are off."""
+        """Add a constraint with a residual; `place` is the number of the first residual cell."""
         self.rows.append(([*row[0], place + len(self.off)], [*row[1], -1.0]))
         self.off.append(off)
         self.ranges.append((low, high))
 
 
 def tied_rows(shared: SharedCells, rows: Sequence[Row]) -> TiedRows:
-    """The relations between tables that hold, and those that hold but for rounding; the others are left out.
+    """Return the constraints between tables that hold, exactly or up to rounding; the others are dropped.
 
     Raises:
-        UnattainableError: Nobody can tell of one.
+        UnattainableError: The value of a cell in a constraint is ambiguous.
     """
     tied = TiedRows([], [], [])
     shown = len(shared.origins)
@@ -266,12 +270,12 @@ def tied_rows(shared: SharedCells, rows: Sequence[Row]) -> TiedRows:
 
 
 def add_loose(tied: TiedRows, shared: SharedCells, rows: Iterable[Row]) -> None:
-    """Add relations that hold but for a few records: nobody knows how many, and somebody that they are not twice that.
+    """Add constraints that hold except for a few records; attackers are assumed to know at most twice their number.
 
     Args:
-        tied: The relations that hold.
+        tied: The constraints that hold.
         shared: The cells.
-        rows: Those that would hold without these records.
+        rows: The constraints that would hold without these records.
     """
     for cells, coefs in rows:
         off = sum(coef * shared.value(cell) for cell, coef in zip(cells, coefs, strict=True))
@@ -288,7 +292,7 @@ def _noise(shared: SharedCells, cells: Sequence[int]) -> float:
 def shared_cells(
     tables: Sequence[OfficeTable], identities: Sequence[Sequence[Identity]], tolerance: float
 ) -> SharedCells:
-    """The cells of several tables, each once, by what each cell is."""
+    """Collect the cells of several tables without duplicates, by identity."""
     shared = SharedCells(tables, [grain_of(table) for table in tables], tolerance)
     for number, own in enumerate(identities):
         shared.add(number, own)

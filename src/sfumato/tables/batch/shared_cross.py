@@ -16,17 +16,17 @@ from sfumato.tables.office.statuses import choices_of
 def shared_cross(
     coverage: Coverage, shared: SharedCells, views: Sequence[View], size: int, presences: Sequence[Presence] = ()
 ) -> Cross:
-    """The cells of crosses, behind so many others; cells below those that differ are left out.
+    """Build the implicit cells, numbered after the other cells; those below differing cells are left out.
 
     Args:
-        coverage: What codes of the tables, and of those of something else behind them, stand for.
+        coverage: What codes of the tables cover, followed by those of the tables of other values.
         shared: The cells of the tables.
-        views: The tables by linked variables.
-        size: How many others there are.
-        presences: Tables of something else of the same records.
+        views: The tables in linked variables.
+        size: Number of other cells.
+        presences: Tables of other values of the same records.
 
     Raises:
-        UnattainableError: There would be too many.
+        UnattainableError: There would be too many cells.
     """
     differing = np.unique([place for first, own in shared.others.items() for place in (first, *own.values())])
     tables = [
@@ -34,12 +34,12 @@ def shared_cross(
         for view, own in zip(views, shared.places, strict=True)
     ]
     empty, linked = _empty(shared, size), frozenset().union(*(view.linked for view in views))
-    # Where values of both signs add up, an empty cell is still one without records.
+    # If values of both signs occur, an empty cell still has no records.
     return cross_of(coverage, [*tables, *(one.cells for one in presences)], empty, linked)
 
 
 def _empty(shared: SharedCells, size: int) -> Mask:
-    """Which cells everyone knows to hold nothing; among values of both signs a sum of 0 is not nothing."""
+    """Return the publicly empty cells; none if values of both signs occur, because a sum of 0 may then have records."""
     empty = np.zeros(size, bool)
     if any((table.values < 0).any() for table in shared.tables):
         return empty
@@ -49,7 +49,7 @@ def _empty(shared: SharedCells, size: int) -> Mask:
 
 
 def _below(relations: Relations, differing: Mask) -> Mask:
-    """The finest of the cells that differ, and all that are parts of these: the others differ by them."""
+    """Return the finest differing cells and all parts of these."""
     parts: dict[int, list[int]] = {}
     for relation in range(len(relations)):
         cells, coefs = relations.row(relation)

@@ -21,29 +21,29 @@ from sfumato.tables.office.office_table import OfficeTable
 from sfumato.tables.office.statuses import unsafe_of
 from sfumato.tables.programs import Program
 
-# More cells than these are not made to tie tables together, nor looked for.
+# Limits of the number of implicit cells that are created, and of shown cells that are considered.
 MOST, MOST_SHOWN = 50_000, 1_000_000
-# Seconds for numbers that they may hold, and the share of these for whole ones: any will do.
+# Seconds to find values for them, and the share of these for integers; any feasible values suffice.
 SECONDS, WHOLE = 20.0, 0.2
-# What parts are called, with their place behind it.
+# Name prefix of parts, followed by their position.
 PART = "part "
-# What a cell is called in messages.
+# Name of an implicit cell in messages.
 UNSHOWN = "a cell that no table shows"
 Row = tuple[list[int], list[float]]
 
 
 @dataclass
 class Ties:
-    """Relations between tables, cell by cell as they are tied.
+    """Constraints that link tables with different codes.
 
     Attributes:
-        coverage: What codes stand for.
+        coverage: What codes cover.
         tables: The tables.
-        places: The number of each cell; grows by cells that no table shows.
-        rows: The relations.
-        judged: Of cells that no table shows, but records do, what is known: a table, and the place in it.
-        grows: Whether cells are added that no table shows; else relations with such cells are left out.
-        nested: Variables whose codes need no tie: those of one table are among those of the other.
+        places: The number of each cell; cells that no table shows are added.
+        rows: The constraints.
+        judged: For cells that no table shows but records determine: a counted table, and the position in it.
+        grows: Whether cells are added that no table shows; otherwise constraints with such cells are left out.
+        nested: Variables that need no links, because the codes of one table are among those of the other.
     """
 
     coverage: Coverage
@@ -56,14 +56,14 @@ class Ties:
 
     @property
     def shown(self) -> int:
-        """How many cells tables have."""
+        """Number of cells that tables show."""
         return self._shown
 
     def __post_init__(self) -> None:
         self._shown = len(self.places)
 
     def tie(self, numbers: Sequence[int]) -> None:
-        """Tie some of the tables together, wherever two of them have variables in common.
+        """Link some of the tables, for every set of variables that two of them share.
 
         Raises:
             UnattainableError: There would be too many cells.
@@ -76,7 +76,7 @@ class Ties:
                 self._tie_by(blocks, own)
 
     def _is_whole(self, number: int, shared: Iterable[str]) -> bool:
-        """Whether the totals of a table in its other variables are totals of everything."""
+        """Return whether the totals of a table in its other variables cover everything."""
         others = ((variable_of(tree), tree.root) for tree in self.tables[number].trees)
         covers, everything = self.coverage.covers[number], self.coverage.everything
         return all(covers[name][root] == everything[name] for name, root in others if name not in shared)
@@ -102,7 +102,7 @@ class Ties:
             self._judge(self.tables[number], blocks)
 
     def _judge(self, table: OfficeTable, blocks: dict[str, list[Cover]]) -> None:
-        """Count what cells hold that no table shows; where one judges a cell unsafe, it is."""
+        """Count from the records what cells hold that no table shows, and evaluate the rules for them."""
         if table.finer is None or all(place < self.shown for place in self.places.values()):
             return
         counted = table.finer(blocks)
@@ -122,7 +122,7 @@ class Ties:
         )
 
     def _empty(self, blocks: dict[str, list[Cover]], numbers: Sequence[int]) -> set[Identity]:
-        """Parts that a table of just these parts leaves out: everyone knows that they are empty."""
+        """Return the parts that a table of exactly these parts omits; they are publicly empty."""
         empty: set[Identity] = set()
         for number in numbers:
             parts = [[own for own in blocks[name] if own in self.coverage.leaves[number][name]] for name in blocks]
@@ -131,13 +131,13 @@ class Ties:
         return empty
 
     def _add(self, covers: dict[str, Cover], blocks: dict[str, list[Cover]], empty: set[Identity]) -> None:
-        """A total over each variable is the sum of its parts."""
+        """Add the constraints that a total over a variable is the sum of its parts."""
         for name, own in blocks.items():
             if covers[name] == self.coverage.everything[name] and own != [covers[name]]:
                 self._relate(self.coverage.of(covers.items()), [{**covers, name: block} for block in own], empty)
 
     def _divide(self, covers: dict[str, Cover], blocks: dict[str, list[Cover]], empty: set[Identity]) -> None:
-        """A cell is the sum of the parts that its codes are made of."""
+        """Add the constraint that a cell is the sum of the parts of its codes."""
         inside = [[block for block in own if block <= covers[name]] for name, own in blocks.items()]
         total = self.coverage.of(covers.items())
         if prod(map(len, inside)) > 1 and total in self.places:
@@ -157,10 +157,10 @@ class Ties:
 def possible_values(
     values: Numbers, known: Mask, relations: Relations, step: float, tolerance: float, seconds: float = SECONDS
 ) -> Numbers:
-    """The values of cells, with some that they may have for those that no table shows.
+    """Return the cell values, with feasible values for cells that no table shows.
 
     Raises:
-        UnattainableError: There are none, or the time is over.
+        UnattainableError: There are no feasible values, or the time is over.
     """
     if known.all():
         return values
@@ -183,7 +183,7 @@ def possible_values(
 
 
 def _point(matrix: Any, low: Numbers, limits: Bounds, seconds: float) -> Numbers | None:
-    """Values within limits, whole ones where they are found soon; None where there are none."""
+    """Return values within the limits, integers if found quickly; None if there are none."""
     bounds, nothing = Bounds(low, np.full(len(low), np.inf)), np.zeros(len(low))
     whole, _ = Program(matrix, bounds, limits, integer=True).least(nothing, seconds * WHOLE)
     if whole is not None:

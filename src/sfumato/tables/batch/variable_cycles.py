@@ -11,8 +11,8 @@ Variables = frozenset[str]
 
 
 def variable_cycles(tables: Iterable[Variables]) -> list[Variables]:
-    """The variables of cycles; those of cycles that hang together are one set. What is in no cycle is taken away until
-    nothing is left to take (Graham 1979; Yu and Ozsoyoglu 1979).
+    """Return the variables of cycles, one set per connected group of cycles. Variables in no cycle are removed
+    repeatedly until none is left (Graham 1979; Yu and Ozsoyoglu 1979).
 
     >>> [sorted(own) for own in variable_cycles([frozenset("ab"), frozenset("bc"), frozenset("acd")])]
     [['a', 'b', 'c']]
@@ -27,18 +27,18 @@ def variable_cycles(tables: Iterable[Variables]) -> list[Variables]:
 
 
 def _maximal(sets: Iterable[Variables]) -> list[Variables]:
-    """The sets that are in no other, each once."""
+    """Return the distinct sets that are not contained in another."""
     distinct = sorted({own for own in sets if own}, key=sorted)
     return [own for own in distinct if not any(own < other for other in distinct)]
 
 
 def _shared(sets: Sequence[Variables]) -> Variables:
-    """The variables that are in more than one set."""
+    """Return the variables that are in more than one set."""
     return frozenset(name for own in sets for name in own if sum(name in other for other in sets) > 1)
 
 
 def connected(sets: Iterable[Variables]) -> list[Variables]:
-    """Sets of variables, those that share one together."""
+    """Merge sets that share a variable."""
     groups: list[Variables] = []
     for own in sets:
         near = [group for group in groups if group & own]

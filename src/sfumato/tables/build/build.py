@@ -40,7 +40,7 @@ Space = tuple[tuple[Tree, ...], list[Key]]
 
 
 def read_source(plan: TablePlan) -> Columns:
-    """The columns that the plan names.
+    """Read the columns that the plan names.
 
     Raises:
         PlanError: The plan names no file.
@@ -56,11 +56,11 @@ def read_source(plan: TablePlan) -> Columns:
 
 
 def build(plan: TablePlan, columns: Columns) -> list[Part]:
-    """The tables of a plan, checked: nothing is masked in a table that does not add up.
+    """Build the tables of a plan and check that they add up.
 
     Raises:
-        PlanError: A column that the plan names is not there.
-        DataError: Cells stand twice, parents are missing, values are no numbers, totals do not add up.
+        PlanError: A column that the plan names is missing.
+        DataError: Duplicate cells, missing parents, values that are not numbers, or totals that do not add up.
     """
     if plan.table.cells is not None:
         return [instance_part(plan, columns)]
@@ -72,7 +72,7 @@ def build(plan: TablePlan, columns: Columns) -> list[Part]:
 
 
 def grouped(plan: TablePlan, columns: Columns) -> Iterator[tuple[tuple[str, ...], Places]]:
-    """Each group with its rows."""
+    """Yield each group with its rows."""
     groups = list(zip(*(columns.text(name) for name in plan.table.group_by), strict=True)) or [()] * len(columns)
     places: dict[tuple[str, ...], list[int]] = {}
     for place, group in enumerate(groups):
@@ -82,10 +82,10 @@ def grouped(plan: TablePlan, columns: Columns) -> Iterator[tuple[tuple[str, ...]
 
 
 def dimensions_of(dimensions: Mapping[str, Dimension], columns: Columns, folder: Path) -> Space:
-    """The trees of the dimensions, and the codes of each row.
+    """Return the code trees of the dimensions, and the codes of each row.
 
     Raises:
-        DataError: There is no row, or one without a code.
+        DataError: There is no row, or a row has no code.
     """
     if not len(columns):
         raise DataError("the table holds no cells.", "It needs one row for each cell.", "empty")
@@ -137,7 +137,7 @@ def _part(
 
 
 def resolved(plan: TablePlan, part: Part, facts: Facts, heights: Numbers) -> Part:
-    """The part with what the plan says of it: what is known, what must stay open, what masking costs."""
+    """Complete a part by the plan: sensitive cells, attacker knowledge, protection levels and costs."""
     relations, values = part.table.relations, facts.values
     judgment = judgment_of(plan, facts)
     status = _status(judgment, facts, plan.method.zeros)
@@ -165,13 +165,13 @@ def resolved(plan: TablePlan, part: Part, facts: Facts, heights: Numbers) -> Par
 
 
 def _status(judgment: Judgment, facts: Facts, zeros: bool) -> Statuses:
-    """Empty cells are published unless the plan allows otherwise: that nobody is there is often known anyway."""
+    """Return the statuses; empty cells are published unless the plan allows otherwise, as they are often known."""
     status = np.where(judgment.published | (facts.empty & (not zeros)), Status.PUBLISH, Status.SAFE)
     return np.where(judgment.unsafe, Status.UNSAFE, status).astype(np.int8)
 
 
 def lines_of(trees: Sequence[Tree], keys: Sequence[Key]) -> list[Places]:
-    """For each dimension the place of the total that each cell is a part of; -1 where there is none."""
+    """Return for each dimension the position of the total that each cell is a part of; -1 if there is none."""
     place = {key: own for own, key in enumerate(keys)}
     above = [
         [
@@ -184,6 +184,6 @@ def lines_of(trees: Sequence[Tree], keys: Sequence[Key]) -> list[Places]:
 
 
 def heights_of(trees: Sequence[Tree], keys: Sequence[Key]) -> Numbers:
-    """How many levels above the finest each cell stands, over all dimensions."""
+    """Return the number of levels of each cell above the finest, summed over all dimensions."""
     depths = np.array([[tree.height(code) for tree, code in zip(trees, key, strict=True)] for key in keys], np.float64)
     return np.asarray((depths.max(axis=0) - depths).sum(axis=1))

@@ -14,22 +14,22 @@ from sfumato.tables.batch.variable_cycles import connected
 from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.nesting.chain import Chain
 
-# More combinations of codes are not looked through.
+# Maximum number of code combinations.
 MOST = 500_000
-# Between the codes of a combination; no code of a table has it.
+# Separator between the codes of a combination; no code contains it.
 BETWEEN = "\x1f"
-# The codes of some columns of a combination; a column that nothing is said of is left out.
+# The codes of some columns of a combination; a column without information is left out.
 Combination = Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class LinkedColumns:
-    """Columns that hang together by chains, and what each code of some of them stands for.
+    """Columns linked by chains, and which combinations each code of some of them covers.
 
     Attributes:
         columns: The columns.
         combinations: The combinations of their codes.
-        odd: Those, as codes stand for them, of the few records that do not fit the others.
+        odd: The combinations of the few inconsistent records.
     """
 
     columns: tuple[str, ...]
@@ -39,17 +39,17 @@ class LinkedColumns:
 
     @property
     def name(self) -> str:
-        """What they are called as one variable."""
+        """The columns' name as one variable."""
         return "/".join(self.columns)
 
     def cover(self, columns: tuple[str, ...], code: Code) -> Cover:
-        """The combinations that a code of some columns stands for."""
+        """Return the combinations that a code of some columns covers."""
         if columns not in self._covers:
             self._covers[columns] = self._covers_of(columns)
         return self._covers[columns].get(code, frozenset())
 
     def add(self, columns: tuple[str, ...], code: Code, cover: Cover) -> None:
-        """Say what a code stands for that is in no combination."""
+        """Set what a code covers that occurs in no combination."""
         if not self.cover(columns, code):
             self._covers[columns][code] = cover
 
@@ -67,24 +67,24 @@ def _text(columns: Sequence[str], one: Combination) -> str:
 
 
 def columns_of(tree: Tree) -> tuple[str, ...]:
-    """The columns of a dimension, from the top down."""
+    """Return the columns of a dimension, from the top down."""
     return tuple(reversed(tree.levels)) or (tree.name,)
 
 
 def path_of(tree: Tree, code: Code) -> Code:
-    """The codes of a level from the top down, without totals; of a column its code."""
+    """Return the codes of a level from the top down, without totals; for a single column, its code."""
     return code[: tree.height(code)] if tree.levels else code
 
 
 def linked_columns(trees: Sequence[Tree], known: Iterable[Chain] = ()) -> list[LinkedColumns]:
-    """The columns that hang together, where dimensions are of several of them in different ways.
+    """Return the linked columns, if dimensions use them in different ways.
 
     Args:
         trees: The dimensions of all tables.
-        known: Chains that the records tell of.
+        known: Chains found in the records.
 
     Raises:
-        UnattainableError: There are too many combinations of their codes.
+        UnattainableError: There are too many combinations of codes.
     """
     chains = [*known, *_chains(trees)]
     linked = []
@@ -96,7 +96,7 @@ def linked_columns(trees: Sequence[Tree], known: Iterable[Chain] = ()) -> list[L
 
 
 def _chains(trees: Iterable[Tree]) -> list[Chain]:
-    """The level columns of dimensions, those of the most levels first."""
+    """Return the level columns of dimensions, those with most levels first."""
     rows: dict[tuple[str, ...], set[Code]] = {}
     for tree in trees:
         if tree.levels:
@@ -108,7 +108,7 @@ def _chains(trees: Iterable[Tree]) -> list[Chain]:
 
 
 def _linked(chains: Sequence[Chain], trees: Sequence[Tree]) -> LinkedColumns:
-    """Columns that hang together: combinations of chains that agree in their common columns are one."""
+    """Join chains on their common columns into combinations of linked columns."""
     waiting, columns, combinations = list(chains), list[str](), list[Combination]()
     while waiting:
         chain = next((one for one in waiting if set(one.columns) & set(columns)), waiting[0])
@@ -127,7 +127,7 @@ def _linked(chains: Sequence[Chain], trees: Sequence[Tree]) -> LinkedColumns:
 
 
 def _odd(chains: Iterable[Chain], columns: Sequence[str], combinations: Sequence[Combination]) -> Cover:
-    """The combinations of which a chain says that they are odd."""
+    """Return the combinations that a chain marks as inconsistent."""
     return frozenset(
         _text(columns, one)
         for chain in chains
@@ -137,7 +137,7 @@ def _odd(chains: Iterable[Chain], columns: Sequence[str], combinations: Sequence
 
 
 def _add_hierarchies(linked: LinkedColumns, trees: Iterable[Tree]) -> None:
-    """Say what the codes above others in a hierarchy stand for: another table may have them as the finest."""
+    """Set what the inner codes of hierarchies cover: another table may have them as its finest codes."""
     for tree in trees:
         for code, cover in covers_of(tree, linked).items() if not tree.levels else ():
             if cover:
@@ -145,7 +145,7 @@ def _add_hierarchies(linked: LinkedColumns, trees: Iterable[Tree]) -> None:
 
 
 def covers_of(tree: Tree, linked: LinkedColumns) -> dict[Code, Cover]:
-    """What each code of a dimension stands for: by its level columns, or by the parts of a hierarchy."""
+    """Return what each code of a dimension covers, by its level columns or by the children in its hierarchy."""
     columns, parts = columns_of(tree), tree.children()
 
     def cover(code: Code) -> Cover:
@@ -179,7 +179,7 @@ def _joined(combinations: Sequence[Combination], columns: Sequence[str], chain: 
 
 
 def _alone(tree: Tree, linked: LinkedColumns) -> list[Combination]:
-    """Finest codes that are in no chain: they stand for themselves."""
+    """Return finest codes that are in no chain; each covers only itself."""
     columns, totals = columns_of(tree), set(tree.parents.values())
     paths = [path_of(tree, code) for code in tree.parents if code not in totals]
     return [dict(zip(columns, path, strict=False)) for path in paths if not linked.cover(columns[: len(path)], path)]

@@ -18,22 +18,22 @@ from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.cells.relations import Key
 from sfumato.tables.nesting.chain import Chain
 
-# A code of a column, or of level columns by the last of them that it names.
+# A code of a column; for level columns, identified by its lowest column.
 Name = tuple[str, Code]
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A dimension of one of several tables, by what its codes are called in all of them.
+    """A dimension of one of several tables, with the common names of its codes.
 
     Attributes:
-        tree: The dimension; of linked columns each code is one text.
-        names: What each code is called; the same where the codes of two tables are one.
-        variable: The linked columns, if they are.
-        covers: Of linked columns, the combinations that each code stands for.
-        finest: Of codes without parts the same, by their texts.
-        odd: The combinations of records that do not fit the others.
-        columns: Of linked columns their names, in the order of the codes of combinations.
+        tree: The dimension; for linked columns each code is one text.
+        names: The common name of each code; equal if codes of two tables are the same.
+        variable: Name of the linked columns; empty if the dimension is not linked.
+        covers: For linked columns, the combinations that each code covers.
+        finest: The same for the finest codes, by their texts.
+        odd: The combinations of inconsistent records.
+        columns: For linked columns their names, in the order of the codes of combinations.
     """
 
     tree: Tree
@@ -45,22 +45,22 @@ class Axis:
     columns: tuple[str, ...] = ()
 
     def code(self, code: Code) -> Code:
-        """A code as the tree here has it."""
+        """Return a code as written in `tree`."""
         return one_text(code) if self.finest else code
 
 
 def axes_of(
     tables: Sequence[tuple[Tree, ...]], known: Sequence[Chain] = (), keys: Sequence[Sequence[Key]] = ()
 ) -> list[tuple[Axis, ...]]:
-    """The dimensions of several tables by what their codes are called in all of them.
+    """Return the dimensions of several tables with common code names.
 
     Args:
         tables: The dimensions of each table.
-        known: Chains of columns that the records tell of.
-        keys: The codes of the cells of each table: what a hierarchy has besides says nothing.
+        known: Chains of columns found in the records.
+        keys: The codes of the cells of each table; other codes of a hierarchy are ignored.
 
     Raises:
-        UnattainableError: Codes of level columns go together in too many ways.
+        UnattainableError: There are too many combinations of codes of level columns.
     """
     whole = tables
     if keys:
@@ -85,7 +85,7 @@ def axes_of(
 
 
 def _pruned(tree: Tree, codes: set[Code]) -> Tree:
-    """The codes of cells and all above them."""
+    """Keep only the codes of cells and their ancestors."""
     there: dict[Code, Code] = {}
     for start in codes:
         code = start
@@ -96,7 +96,7 @@ def _pruned(tree: Tree, codes: set[Code]) -> Tree:
 
 
 def _distinct(trees: Sequence[Tree], axes: Sequence[Axis]) -> tuple[Axis, ...]:
-    """The dimensions of a table, where linked columns that it crosses with one another keep their codes."""
+    """Keep the original codes of linked columns that a table crosses with one another."""
     count = Counter(axis.variable for axis in axes)
     return tuple(
         replace(axis, tree=_own_axis(tree).tree, finest={}) if axis.variable and count[axis.variable] > 1 else axis
@@ -105,7 +105,7 @@ def _distinct(trees: Sequence[Tree], axes: Sequence[Axis]) -> tuple[Axis, ...]:
 
 
 def _own_axis(tree: Tree) -> Axis:
-    """A dimension of columns that are linked with no others."""
+    """Return a dimension that is not linked with others."""
     name = "/".join(tree.levels) or tree.name
     return Axis(replace(tree, name=name), {code: (name, code) for code in tree.parents})
 
@@ -121,14 +121,14 @@ def _axis(tree: Tree, linked: LinkedColumns | None, names: "_Names") -> Axis:
 
 
 def one_text(code: Code) -> Code:
-    """A code as one text."""
+    """Return a code as one text."""
     return (BETWEEN.join(code),)
 
 
 def code_names(tree: Tree) -> dict[Code, Name]:
-    """What the codes of a dimension are called in any table, as far as it tells by itself.
+    """Return the names of the codes of a dimension, as far as the dimension alone determines them.
 
-    A unit of level columns that lies in one unit above goes by the last of them, as if the column stood alone.
+    A unit of level columns that has a single parent is named by its lowest column alone.
 
     >>> code_names(Tree("", ("T", "T"), {("N", "1"): ("N", "T"), ("N", "T"): ("T", "T")}, ("Kreis", "Land")))["N", "1"]
     ('Kreis', ('1',))
@@ -146,14 +146,14 @@ def code_names(tree: Tree) -> dict[Code, Name]:
 
 
 class _Names:
-    """The names of codes: those of the same column that stand for the same combinations have one."""
+    """The names of codes: codes of the same column that cover the same combinations share a name."""
 
     def __init__(self) -> None:
         self._names: dict[tuple[str, Cover], Name] = {}
         self._columns: dict[Cover, list[str]] = {}
 
     def add(self, tree: Tree, linked: LinkedColumns) -> None:
-        """Name the codes of a dimension, save those that only a hierarchy has."""
+        """Name the codes of a dimension, except those that only a hierarchy has."""
         columns, totals = columns_of(tree), set(tree.parents.values())
         for code, cover in covers_of(tree, linked).items():
             path = path_of(tree, code)
@@ -163,9 +163,9 @@ class _Names:
                 self._columns.setdefault(cover, []).append(column)
 
     def of(self, tree: Tree, covers: Mapping[Code, Cover]) -> dict[Code, Name]:
-        """What the codes of a dimension are called.
+        """Return the names of the codes of a dimension.
 
-        A code above others in a hierarchy is that of another column, where no other code here stands for as much.
+        An inner code of a hierarchy gets the name of another column's code if that covers the same, uniquely.
         """
         names, columns, totals = dict[Code, Name](), columns_of(tree), set(tree.parents.values())
         count = Counter(covers.values())

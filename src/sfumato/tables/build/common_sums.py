@@ -12,13 +12,13 @@ from sfumato.tables.batch.unshown_cells import Row
 from sfumato.tables.cells.cells import Places
 from sfumato.tables.office.office_table import OfficeTable
 
-# The parts that a cell is in of each variable that both tables have, in the order of their names.
+# The block of a cell in each common variable, in the order of variable names.
 Position = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """One of two tables: what its codes stand for, its joint cells, and the variables that both have."""
+    """One of two tables: what its codes cover, its joint cells, and its finest codes."""
 
     table: OfficeTable
     cells: Places
@@ -30,12 +30,12 @@ class _Side:
         return frozenset(map(variable_of, self.table.trees))
 
     def is_whole(self, everything: Mapping[str, Cover], shared: frozenset[str]) -> bool:
-        """Whether its totals in other variables are totals of everything."""
+        """Return whether its totals in other variables cover everything."""
         roots = {variable_of(tree): tree.root for tree in self.table.trees}
         return all(self.covers[name][root] == everything[name] for name, root in roots.items() if name not in shared)
 
     def sums(self, parts: Mapping[str, Sequence[Cover]]) -> dict[Position, list[int]]:
-        """For each crossing of parts the cell that is just that, or else its finest cells there."""
+        """Return for each combination of blocks the cell that equals it, otherwise the finest cells inside."""
         exact, inside = dict[Position, list[int]](), dict[Position, list[int]]()
         places = [self._places(place, parts) for place in range(len(self.table.trees))]
         names = [variable_of(tree) for tree in self.table.trees]
@@ -48,7 +48,9 @@ class _Side:
         return {**inside, **{position: cells[:1] for position, cells in exact.items()}}
 
     def _places(self, place: int, parts: Mapping[str, Sequence[Cover]]) -> dict[tuple[str, ...], tuple[int, int]]:
-        """For each code of a dimension the part that it is, and the one that it is one of the finest codes of."""
+        """Return for each code of a dimension the block that it equals, and the block that contains it if it is a
+        finest code.
+        """
         tree = self.table.trees[place]
         name = variable_of(tree)
         if name not in parts:
@@ -63,10 +65,10 @@ class _Side:
 
 
 def common_sums(coverage: Coverage, tables: Sequence[tuple[OfficeTable, Places]]) -> list[Row]:
-    """What holds between each two tables with linked columns: both have the same sums, wherever both can be summed up.
+    """Return constraints between each two tables with linked columns: their sums over common blocks are equal.
 
     Args:
-        coverage: What codes stand for.
+        coverage: What codes cover.
         tables: The tables, with their joint cells.
     """
     sides = [
@@ -93,7 +95,7 @@ def _between(one: _Side, two: _Side, everything: Mapping[str, Cover]) -> list[Ro
 
 
 def _parts(one: Iterable[Cover], two: Iterable[Cover]) -> list[Cover]:
-    """The finest parts that the codes of both tables can be summed up to; none of which one table has less."""
+    """Return the finest blocks to which the codes of both tables can be summed; only blocks that both contain."""
     above: dict[str, str] = {}
 
     def top(code: str) -> str:

@@ -14,12 +14,12 @@ from sfumato.tables.build.sections import Section
 from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.cells.relations import Key
 
-# The dimensions of a table by their places: those of the same linked columns are one.
+# Positions of dimensions; those of the same linked columns are merged.
 Places = tuple[int, ...]
 
 
 def uncrossed(section: Section) -> Section:
-    """A table whose dimensions of the same linked columns are one; of the cells of these the finest, and totals."""
+    """Merge dimensions of the same linked columns in a table; of its cells, the finest and the totals are kept."""
     groups = _crossed_places(section.axes)
     if len(groups) == len(section.axes):
         return section
@@ -41,7 +41,7 @@ def uncrossed(section: Section) -> Section:
 
 
 def _crossed_places(axes: Sequence[Axis]) -> list[Places]:
-    """Which dimensions of a table are one; each by itself where it crosses no linked columns."""
+    """Group the dimensions of a table that are merged; a dimension without crossed linked columns is its own group."""
     count = Counter(axis.variable for axis in axes if axis.variable)
     groups: dict[str, list[int]] = {}
     for place, axis in enumerate(axes):
@@ -50,13 +50,13 @@ def _crossed_places(axes: Sequence[Axis]) -> list[Places]:
 
 
 def _crossed_axis(axes: Sequence[Axis], trees: Sequence[Tree], keys: Sequence[Key], places: Places) -> Axis:
-    """Several dimensions of the same linked columns as one, of the finest codes of all of them and their total.
+    """Merge dimensions of the same linked columns into one, with the finest codes of all and their total.
 
     Args:
         axes: The dimensions of a table.
         trees: Their codes.
         keys: The codes of its cells.
-        places: The dimensions that are one.
+        places: The dimensions to merge.
     """
     if len(places) == 1:
         return axes[places[0]]
@@ -76,7 +76,7 @@ def _crossed_axis(axes: Sequence[Axis], trees: Sequence[Tree], keys: Sequence[Ke
 
 
 def _joined(codes: Sequence[Code]) -> Code:
-    """The codes of several dimensions as one."""
+    """Join the codes of several dimensions into one."""
     return tuple(text for code in codes for text in code)
 
 
@@ -86,6 +86,6 @@ def _finest(tree: Tree, codes: set[Code]) -> set[Code]:
 
 
 def _cover(covers: Sequence[Mapping[Code, Cover]], codes: Sequence[Code]) -> Cover:
-    """What all of the codes stand for."""
+    """Return what all of the codes cover together."""
     own = [covers[place].get(code, frozenset()) for place, code in enumerate(codes)]
     return frozenset.intersection(*own)

@@ -16,7 +16,7 @@ Lines = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class _Detail:
-    """What one group tells: its cells, and those that it leaves out because they are empty."""
+    """The cells of one group, including those that it omits because they are empty."""
 
     part: Part
 
@@ -26,16 +26,16 @@ class _Detail:
 
     @cached_property
     def _split(self) -> set[tuple[int, Key]]:
-        """The cells that stand there with parts of theirs, by dimension."""
+        """The cells that the group has together with parts of them, by dimension."""
         return {(place, above) for key in self.part.keys for place, above in _above(self.part, key)}
 
     def value(self, key: Key) -> float:
-        """The value of a cell; not a number where the group does not tell it."""
+        """Return the value of a cell; NaN if the group does not show it."""
         found = self.values.get(key)
         return (0.0 if self._empty(key) else np.nan) if found is None else found
 
     def _empty(self, key: Key) -> bool:
-        """Whether a cell that is not there is empty: others beside it are there, or what it is a part of is empty."""
+        """Return whether a missing cell is empty: its siblings are present, or its total is empty."""
         return any(
             (place, above) in self._split or (above not in self.values and self._empty(above))
             for place, above in _above(self.part, key)
@@ -43,14 +43,14 @@ class _Detail:
 
 
 def _above(part: Part, key: Key) -> Iterator[tuple[int, Key]]:
-    """The cells of which a cell is a part, by dimension."""
+    """Yield the totals that a cell is a part of, by dimension."""
     for place, (tree, code) in enumerate(zip(part.trees, key, strict=True)):
         if code != tree.root:
             yield place, (*key[:place], tree.parents[code], *key[place + 1 :])
 
 
 def shared_lines(parts: Sequence[Part]) -> Iterator[tuple[Places, Lines]]:
-    """Groups, and a line of cells for each that all of them tell: for every detail that a group has, and for all."""
+    """Yield sets of groups, with the cells that all of them show: for each group's detail, and for all groups."""
     details = [_Detail(part) for part in parts]
     keys = list(dict.fromkeys(key for part in parts for key in part.keys))
     values = np.array([[detail.value(key) for key in keys] for detail in details])
@@ -62,7 +62,7 @@ def shared_lines(parts: Sequence[Part]) -> Iterator[tuple[Places, Lines]]:
 
 
 def _finest(part: Part, keys: Sequence[Key], cells: Places) -> Places:
-    """The cells that are not the total of others among them: such a one says nothing new."""
+    """Return the given cells that are not totals of others; totals add no information."""
     chosen = {keys[cell] for cell in cells}
     parts: dict[tuple[int, Key], list[Key]] = {}
     for key in keys:

@@ -11,23 +11,23 @@ from sfumato.tables.cells.parts import Part
 from sfumato.tables.cells.precision import step_of
 
 Lines = npt.NDArray[np.float64]
-# Bits by which numbers of two groups must agree beyond chance.
+# Bits of agreement beyond chance that prove a common unit.
 PROOF = 6.0
-# Years, and regions by size, resemble one another that far, as a share, with no unit between them.
+# Relative difference within which related series, such as years, resemble each other without a common unit.
 RESEMBLANCE = 0.1
-# Years that hardly changed are no units of one another: factors from here to its inverse.
+# Factors between this and its inverse are not units: the years hardly changed.
 ALIKE = 0.97
-# Cells, the largest, that are compared first: nearly all pairs of groups differ in them.
+# Number of largest cells compared first; nearly all pairs of groups differ in them.
 FIRST = 8
 
 
 def has_units(parts: Sequence[Part]) -> bool:
-    """Whether one group is another, times a number, but for rounding: what one masks the other tells."""
+    """Return whether one group is a multiple of another up to rounding, so that it discloses suppressed cells."""
     return len(parts) > 1 and any(_any_multiple(lines) for _, lines in shared_lines(parts))
 
 
 def is_multiple(line: Numbers, other: Numbers) -> bool:
-    """Whether one line of numbers is another, to the last digit, or a multiple of it but for rounding.
+    """Return whether one series equals another exactly, or is a multiple of it up to rounding.
 
     >>> persons = np.array([23.0, 51.0])
     >>> is_multiple(persons, persons), is_multiple(persons, persons / 1000), is_multiple(persons, persons + 8)
@@ -44,27 +44,27 @@ def _any_multiple(lines: Lines) -> bool:
 
 
 def _is_multiple(lines: Lines, steps: Numbers, one: int) -> bool:
-    """Whether one of the lines behind a line is a multiple of it."""
+    """Return whether a later series is a multiple of the given one."""
     others = np.arange(one + 1, len(lines))
     low, high = _factors(lines[one, :FIRST], steps[one], lines[others, :FIRST], steps[others])
     return any(_tells(lines[one], steps[one], lines[other], steps[other], len(lines)) for other in others[low <= high])
 
 
 def _tells(line: Numbers, step: float, other: Numbers, other_step: float, lines: int) -> bool:
-    """Whether a line is a multiple of another, and hardly by chance."""
+    """Return whether a series is a multiple of another beyond chance."""
     if _moved(line, other):
         return True
     least, most = (float(end[0]) for end in _factors(line, step, other[None], np.array([other_step])))
     if least > most or least <= 0 or (least <= 1 / ALIKE and most >= ALIKE):
         return False
     bits = _bits(other, least * step + other_step)
-    # The largest number fits any factor, but one that is to be expected.
+    # The largest number fits any factor, unless the factor is an expected one.
     told = bits.sum() - (0.0 if _expected(least, most, line, other) else bits.max(initial=0.0))
     return bool(told > PROOF + np.log2(lines))
 
 
 def _moved(line: Numbers, other: Numbers) -> bool:
-    """Whether all numbers are the same, to the last digit, but for the place of the decimal point."""
+    """Return whether all numbers are equal except for the position of the decimal point."""
     used = line != 0
     if used.sum() < 2 or not np.array_equal(used, other != 0):
         return False
@@ -73,7 +73,7 @@ def _moved(line: Numbers, other: Numbers) -> bool:
 
 
 def _expected(least: float, most: float, line: Numbers, other: Numbers) -> bool:
-    """Whether a factor may be a power of ten, or that of shares."""
+    """Return whether a factor may be a power of ten, or a conversion to proportions."""
     power = float(10.0 ** np.round(np.log10(least)))
     totals = float(line.sum()), float(other.sum())
     return least <= power <= most or any(
@@ -84,7 +84,7 @@ def _expected(least: float, most: float, line: Numbers, other: Numbers) -> bool:
 
 
 def _factors(line: Numbers, step: float, others: Lines, steps: Numbers) -> tuple[Numbers, Numbers]:
-    """The least and the greatest factor by which a line is each of the others, but for rounding of both."""
+    """Return the smallest and the largest factor from a series to each of the others, allowing for rounding of both."""
     sign = np.where(line < 0, -1.0, 1.0)
     size, numbers, half = line * sign, others * sign, steps[:, None] / 2
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -94,5 +94,5 @@ def _factors(line: Numbers, step: float, others: Lines, steps: Numbers) -> tuple
 
 
 def _bits(line: Numbers, step: float) -> Numbers:
-    """How much each number tells beyond what such numbers have in common anyway."""
+    """Return the information in each number, in bits, beyond the resemblance of related series."""
     return np.log2(np.maximum(1.0, RESEMBLANCE * np.abs(line) / step))

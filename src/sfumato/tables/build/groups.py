@@ -16,17 +16,17 @@ from sfumato.tables.cells.cells import Mask
 from sfumato.tables.cells.parts import Part
 from sfumato.tables.plan.plan import TablePlan
 
-# Seconds for all free selections of groups together; sums over whole columns are always compared.
+# Seconds for all unrestricted searches for group sums together; sums over whole columns are always compared.
 PATIENCE = 60.0
 Lines = npt.NDArray[np.float64]
 
 
 def check_groups(plan: TablePlan, parts: Sequence[Part]) -> None:
-    """Refuse groups of which one is the total of others, or the same as another in a different unit.
+    """Refuse groups of which one is the total of others, or another one in a different unit.
 
-    As independent tables they give one another away.
+    Protected as independent tables, they would disclose each other.
 
-    Groups are compared on the cells that they share, those that differ in one column first, then all of them.
+    Groups are compared on their common cells, first those that differ in one column, then all.
 
     Raises:
         DataError: There is such a group.
@@ -41,7 +41,7 @@ def check_groups(plan: TablePlan, parts: Sequence[Part]) -> None:
             raise _refusal([column])
         if any(map(has_units, siblings.values())):
             raise _unit_refusal(column)
-    # Of all groups, far more selections are tried: they must agree in more bits to be no accident.
+    # Among all groups far more selections are possible, so more bits must agree.
     if len(columns) > 1 and _has_total(parts, plan.table.tolerance, end, 4.0 + math.log2(len(parts))):
         raise _refusal(columns)
 
@@ -68,7 +68,7 @@ def _unit_refusal(column: str) -> DataError:
 
 
 def _has_total(parts: Sequence[Part], tolerance: float, end: float, margin: float = 1.0) -> bool:
-    """Whether a group is the sum of at least two others, cell by cell; a cell that a group lacks is empty."""
+    """Return whether a group is the sum of at least two others in every cell; missing cells are empty."""
     if len(parts) < 3:
         return False
     return any(
@@ -80,7 +80,7 @@ def _has_total(parts: Sequence[Part], tolerance: float, end: float, margin: floa
 
 
 def _selected(lines: Lines, total: int, tolerance: float, end: float, margin: float) -> bool:
-    """Whether a line is the sum of all others, or of some that hardly agree by chance."""
+    """Return whether a series is the sum of all others, or of some beyond chance."""
     target, others = lines[total], len(lines) - 1
     seconds = min(SECONDS, end - time.monotonic())
     found = parts_of(lines, total, tolerance, seconds, most_parts(target, others, margin))
@@ -88,7 +88,7 @@ def _selected(lines: Lines, total: int, tolerance: float, end: float, margin: fl
 
 
 def _crossed(lines: Lines, groups: Sequence[tuple[str, ...]], total: int, tolerance: float) -> bool:
-    """Whether a line is the sum over all other values of several columns together."""
+    """Return whether a series is the sum over all other values of several columns together."""
     own, width = groups[total], len(groups[total])
     if width < 2:
         return False
@@ -102,6 +102,6 @@ def _crossed(lines: Lines, groups: Sequence[tuple[str, ...]], total: int, tolera
 
 
 def _differ(own: tuple[str, ...], groups: Sequence[tuple[str, ...]], chosen: Sequence[int]) -> Mask:
-    """Which groups differ from one in exactly the chosen columns."""
+    """Return which groups differ from one in exactly the chosen columns."""
     other = np.array(groups) != np.array(own)
     return np.asarray((other == np.isin(np.arange(len(own)), chosen)).all(axis=1))

@@ -33,12 +33,13 @@ MARKS = {"u": Status.UNSAFE, "s": Status.SAFE, "z": Status.PUBLISH}
 
 
 def instance_part(plan: TablePlan, columns: Columns) -> Part:
-    """The table of cells (id, value, status, cost, lb, ub, lpl, upl) and relations (relation, cell_id, coef).
+    """Build a table from cells (id, value, status, cost, lb, ub, lpl, upl) and constraints (relation, cell_id, coef).
 
-    Primary rules of the plan come on top of the statuses; a protection of the plan replaces lpl and upl.
+    Sensitivity rules of the plan add to the statuses; a protection in the plan replaces lpl and upl.
 
     Raises:
-        DataError: An id stands twice, a relation is none, a total does not add up, a value lies outside its bounds.
+        DataError: A duplicate id, an invalid constraint, a total that does not add up, or a value outside its
+            bounds.
     """
     values = columns.numbers(plan.table.value)
     relations = relations_of(plan, columns)
@@ -66,15 +67,15 @@ def instance_part(plan: TablePlan, columns: Columns) -> Part:
 
 
 def cell_names(columns: Columns) -> tuple[str, ...]:
-    """What the cells are called in messages."""
+    """Return the names of the cells in messages."""
     return tuple(f"cell {text}" for text in columns.text("id"))
 
 
 def relations_of(plan: TablePlan, columns: Columns) -> Relations:
-    """The relations of the plan's file, over the cells of the table.
+    """Read the constraints of the plan's file.
 
     Raises:
-        DataError: An id stands twice, or a relation names no cell, one cell twice, or one with coefficient 0.
+        DataError: A duplicate id, or a constraint names an unknown cell, a cell twice, or one with coefficient 0.
     """
     places = {text: place for place, text in enumerate(columns.text("id"))}
     if len(places) < len(columns):
@@ -83,10 +84,10 @@ def relations_of(plan: TablePlan, columns: Columns) -> Relations:
 
 
 def optional_bounds(columns: Columns, values: Numbers, hidden: Mask, plan: TablePlan) -> Bounds:
-    """What anyone knows: the bounds of the table and of the attacker, else what a table with such cells hidden shows.
+    """Return the a priori bounds: those of the table and the attacker, otherwise what such a table implies.
 
     Raises:
-        DataError: A value lies outside; one that is not a number does not.
+        DataError: A value lies outside its bounds; NaN does not.
     """
     attacker = plan.attacker
     least = -np.inf if "lb" in columns and attacker.lower is None else attacker.lower
@@ -105,7 +106,7 @@ def optional_bounds(columns: Columns, values: Numbers, hidden: Mask, plan: Table
 
 
 def marked_unsafe(columns: Columns) -> Mask:
-    """The cells whose status says that they are unsafe; none where there is no status."""
+    """Return the cells whose status is sensitive; none if there are no statuses."""
     return _status(columns) == Status.UNSAFE if "status" in columns else np.zeros(len(columns), bool)
 
 
@@ -116,7 +117,7 @@ def _table(
     bounds = known_bounds(plan, facts, judgment, public)
     if knows_cases(plan):
         bounds = with_parts(bounds, relations, values)
-    # The costs that the table gives, unless the plan asks for others.
+    # Costs given by the table, unless the plan requests others.
     cost = "cost" if plan.method.cost == "value" and "cost" in columns else plan.method.cost
     return Table(
         values=values,
@@ -130,7 +131,7 @@ def _table(
 
 
 def _marks(columns: Columns) -> Judgment:
-    """What the file itself says of its cells."""
+    """Return statuses and levels given by the file."""
     status, none = _status(columns), np.zeros(len(columns))
     return replace(
         nothing(len(columns)),

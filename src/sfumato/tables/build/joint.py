@@ -31,14 +31,14 @@ Identity = frozenset[tuple[str, tuple[str, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """One of several tables as it comes.
+    """One of several tables as read.
 
     Attributes:
         name: Its name.
         dimensions: Its dimensions.
         columns: Its columns.
-        chains: The columns that determine each other, as its records tell.
-        recorded: The columns of which these tell.
+        chains: Columns that determine each other in its records.
+        recorded: The columns of the records that were examined for this.
     """
 
     name: str
@@ -50,16 +50,16 @@ class Sheet:
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """Several tables as one.
+    """Several tables combined into one.
 
     Attributes:
         sections: The tables.
-        columns: The columns that all tables have, one row for each joint cell, of the first table that has it.
-        relations: The relations of all tables.
+        columns: The columns that all tables have, one row per joint cell, from the first table that has it.
+        relations: The constraints of all tables.
         names: A name for each joint cell.
-        heights: How many levels above the finest each joint cell stands.
-        loose: Relations that hold but for the few records whose codes do not fit the others.
-        sums: Sums of cells that are the same in two tables, though neither shows them.
+        heights: Number of levels of each joint cell above the finest.
+        loose: Constraints that hold except for a few inconsistent records.
+        sums: Sums of cells that are equal in two tables, though neither shows them.
     """
 
     sections: tuple[Section, ...]
@@ -72,10 +72,10 @@ class Joint:
 
 
 def join(sheets: Sequence[Sheet], folder: Path) -> Joint:
-    """Several tables as one.
+    """Combine several tables into one.
 
     Raises:
-        DataError: In one of them cells stand twice, or parents are missing.
+        DataError: A table has duplicate cells, or parents are missing.
     """
     places: dict[Identity, int] = {}
     sections, rows, names, heights = [], list[tuple[list[int], list[float]]](), list[str](), list[float]()
@@ -113,13 +113,13 @@ def join(sheets: Sequence[Sheet], folder: Path) -> Joint:
 
 
 def _first_rows(cells: Places, known: int) -> Places:
-    """The first row of each cell that no table before has: one table may have a cell twice, by codes of two columns."""
+    """Return the first row of each new cell; a table may have a cell twice, by codes of two columns."""
     numbers, rows = np.unique(cells, return_index=True)
     return rows[numbers >= known]
 
 
 def settled(joint: Joint, values: Numbers, step: float) -> Joint:
-    """The tables where relations that may be off are relations like others, as far as they are not."""
+    """Turn inconsistent constraints that hold for the given values into ordinary ones."""
     sums = [abs(float(np.array(coefs) @ values[cells])) for cells, coefs in joint.loose]
     holding = [row for row, off in zip(joint.loose, sums, strict=True) if off < step / 2]
     if not holding:
@@ -131,7 +131,7 @@ def settled(joint: Joint, values: Numbers, step: float) -> Joint:
 
 
 def _apart(rows: Iterable[Row]) -> tuple[list[Row], list[Row]]:
-    """Relations of one total at most, or of two cells that are the same, and those of sums on both sides."""
+    """Separate constraints with at most one total, or two equal cells, from those with sums on both sides."""
     plain, sums = list[Row](), list[Row]()
     for row in rows:
         (plain if sum(coef < 0 for coef in row[1]) < 2 else sums).append(row)
@@ -139,13 +139,13 @@ def _apart(rows: Iterable[Row]) -> tuple[list[Row], list[Row]]:
 
 
 def _unique(rows: Iterable[Row]) -> dict[frozenset[tuple[int, float]], Row]:
-    """Relations, each once."""
+    """Return the distinct constraints."""
     gathered = (row for row in map(_gathered, rows) if row[0])
     return {frozenset(zip(cells, coefs, strict=True)): (cells, coefs) for cells, coefs in gathered}
 
 
 def _gathered(row: Row) -> Row:
-    """A relation with each cell once; none of those are left that stand on both sides, for they are one cell."""
+    """Add up the coefficients of each cell in a constraint; cells that occur on both sides cancel."""
     if len(set(row[0])) == len(row[0]):
         return row
     coefs: dict[int, float] = {}
@@ -156,7 +156,7 @@ def _gathered(row: Row) -> Row:
 
 
 def _doubles(sections: Sequence[Section], places: Mapping[Identity, int]) -> list[Row]:
-    """Cells of tables that cross linked columns with one another: a code beside one that it lies in says all."""
+    """Return equality constraints for cells that cross linked columns, where one code implies the other."""
     rows: list[Row] = []
     for section in sections:
         for cell, key in zip(section.cells.tolist(), section.keys, strict=True):
@@ -168,7 +168,7 @@ def _doubles(sections: Sequence[Section], places: Mapping[Identity, int]) -> lis
 
 
 def _narrowed(section: Section, key: Key) -> Key:
-    """The codes of a cell without those that another of the same linked columns lies in."""
+    """Return the codes of a cell without those that another code of the same linked columns implies."""
     narrow = list(key)
     for one, two in permutations(range(len(key)), 2):
         wide, inside = section.axes[one], section.axes[two]
@@ -180,9 +180,9 @@ def _narrowed(section: Section, key: Key) -> Key:
 
 
 def _identity(trees: Sequence[Tree], axes: Sequence[Axis], key: Key) -> Identity:
-    """What a cell is, whichever table it stands in: its codes, totals left out, save those of a series.
+    """Return the identity of a cell in any table: its codes without totals, except totals of a series.
 
-    Where two dimensions have codes of one column, a Land beside the Land of a Gemeinde, it is told whose is which.
+    If two dimensions have codes of one column, such as Land and the Land of a Gemeinde, the dimension is part of it.
     """
     own = [
         (tree, axis.names[code] if code != tree.root else (_name_of(tree), _total_of(tree)))
@@ -201,7 +201,7 @@ def _name_of(tree: Tree) -> str:
 
 
 def _total_of(tree: Tree) -> tuple[str, ...]:
-    """The total of a series, by the codes that it is of: of one code it is still not that code."""
+    """Return the total of a series, identified by its codes: the total of a single code differs from that code."""
     return ("", *sorted("/".join(code) for code in tree.parents))
 
 
@@ -216,10 +216,10 @@ def _columns(sections: Sequence[Section], size: int) -> Columns:
 
 
 def merged(joint: Joint, numbers: Iterable[Numbers], step: float, tolerance: float = 0.0) -> Numbers:
-    """Numbers of the rows of all tables as numbers of joint cells; not a number where none is one.
+    """Merge the numbers of the rows of all tables by joint cell; NaN if a cell has none.
 
     Raises:
-        DataError: Two tables say different things of the same cell.
+        DataError: Two tables have different values for the same cell.
     """
     together = np.full(len(joint.names), np.nan)
     for section, own in zip(joint.sections, numbers, strict=True):
@@ -242,7 +242,7 @@ def merged(joint: Joint, numbers: Iterable[Numbers], step: float, tolerance: flo
 
 
 def in_table(error: DataError, name: str) -> DataError:
-    """The same error, naming the table."""
+    """Return the same error with the name of the table."""
     code = error.code.partition(".")[2]
     return DataError(
         f"table {name}: {error.what}", error.do, code, values=error.values, column=error.column, rows=error.rows

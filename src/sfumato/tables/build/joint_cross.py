@@ -19,7 +19,7 @@ from sfumato.tables.cells.parts import Part
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.promises.own_cells import with_own_cells
 
-# What relations between sums of two tables are called.
+# Name of constraints between sums of two tables.
 SUMS = "sums that two tables have in common"
 
 
@@ -31,18 +31,18 @@ def with_cross(
     deadline: Deadline | None = None,
     presences: Sequence[Presence] = (),
 ) -> Part:
-    """The part of several tables with the cells that these are sums of, where their variables form a cycle.
+    """Add implicit cells to the combined tables if their variables form a cycle.
 
     Args:
         part: All cells of the tables.
         joint: The tables.
-        empty: Which cells everyone knows to hold nothing; by default those of 0 that must be published.
-        valued: Whether the true values are known: then some are found that the cells of the cross may hold.
-        deadline: Until when these are looked for.
-        presences: Tables of something else of the same records, which show that cells are empty.
+        empty: Which cells are publicly empty; by default zeros that must be published.
+        valued: Whether the true values are known; feasible values of the implicit cells are then computed.
+        deadline: Deadline of that computation.
+        presences: Tables of other values of the same records, which show that cells are empty.
 
     Raises:
-        UnattainableError: There are too many, or none that fit the tables.
+        UnattainableError: There are too many implicit cells, or no feasible values.
     """
     if joint.sums:
         table = part.table
@@ -53,7 +53,7 @@ def with_cross(
     sections = [TableCells(coded_table(own), own.cells) for own in map(uncrossed, joint.sections)]
     if empty is None:
         empty = (part.table.values == 0) & (part.table.status == Status.PUBLISH)
-    # Among values of both signs a sum of 0 is not nothing.
+    # Among values of both signs, a sum of 0 may have records.
     nothing = empty & ~(part.table.bounds.low < 0).any()
     sections += [own.cells for own in presences]
     cross = cross_of(coverage_of([own.table for own in sections]), sections, nothing, linked)
@@ -69,20 +69,20 @@ def with_cross(
     try:
         return with_own_cells(_behind(part, cross, valued, deadline or Deadline()))
     except UnattainableError:
-        # The time is over: without the cross tables are attacked two by two.
+        # The time is over: without implicit cells, tables are audited pairwise.
         if not cross.dispensable:
             raise
         return replace(part, unattacked=cross.dispensable)
 
 
 def presence_in(section: Section, filled: Mask) -> Presence:
-    """What a table of something else tells of where there are records."""
+    """Return which cells of a table of other values have records."""
     own = uncrossed(replace(section, cells=np.arange(len(section.keys))))
     return Presence(coded_table(own), filled[own.cells])
 
 
 def is_cyclic(joint: Joint) -> bool:
-    """Whether variables of the tables form a cycle."""
+    """Return whether variables of the tables form a cycle."""
     return bool(variable_cycles(_variables(own) for own in joint.sections))
 
 
@@ -91,7 +91,7 @@ def _variables(section: Section) -> frozenset[str]:
 
 
 def _behind(part: Part, cross: Cross, valued: bool, deadline: Deadline) -> Part:
-    """The part with the cells of a cross behind its own: they stay masked, cost nothing, and are promised nothing."""
+    """Append implicit cells to the part: always suppressed, without cost and without protection level."""
     size, more = len(part.table), cross.size
     unshown = np.arange(size + more) >= size
     relations = part.table.relations.with_rows(cross.rows, UNSHOWN)

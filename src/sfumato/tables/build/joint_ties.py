@@ -15,9 +15,9 @@ from sfumato.tables.office.office_table import OfficeTable
 
 
 def ties_between(sections: Sequence[Section]) -> list[Row]:
-    """What holds between tables whose codes of a column differ: one that has ab, and another a and b.
+    """Return constraints between tables whose codes of a column differ, such as ab in one, a and b in another.
 
-    Series have codes of their own, and are left out.
+    Series have codes of their own and are left out.
     """
     plain = _plain(sections)
     return _tied([(coded_table(one), one.cells) for one in plain], _nested(plain)) if len(plain) > 1 else []
@@ -28,7 +28,7 @@ def _plain(sections: Sequence[Section]) -> list[Section]:
 
 
 def loose_ties(sections: Sequence[Section]) -> list[Row]:
-    """What would hold between tables if there were no records whose codes do not fit the others."""
+    """Return constraints between tables that hold except for inconsistent records."""
     plain = _plain(sections)
     odd = [one for one in plain if any(axis.odd for axis in one.axes)]
     if len(plain) < 2 or not odd or any(all(_is_made_of(two, one) for two in odd) for one in odd):
@@ -38,7 +38,7 @@ def loose_ties(sections: Sequence[Section]) -> list[Row]:
 
 
 def _is_made_of(section: Section, finest: Section) -> bool:
-    """Whether all cells of a table are sums of cells of another, so that these tell of odd records as of all others."""
+    """Return whether all cells of a table are sums of cells of another, so that inconsistent records are included."""
     places = {name: place for place, name in enumerate(finest.variables)}
     if not places.keys() >= set(section.variables):
         return False
@@ -57,7 +57,7 @@ def _are_made_of(covers: Iterable[Cover], parts: Iterable[Cover]) -> bool:
 
 
 def _fitting(section: Section) -> dict[str, Any]:
-    """The codes of a table without odd records; cells of which nothing would be left are left out."""
+    """Return axes, keys and cells of a table without inconsistent records; cells with nothing else are dropped."""
     covers = [{code: cover - axis.odd for code, cover in axis.covers.items()} for axis in section.axes]
     axes = tuple(
         replace(axis, covers=own, finest={text: cover - axis.odd for text, cover in axis.finest.items()})
@@ -72,7 +72,7 @@ def _fitting(section: Section) -> dict[str, Any]:
 
 
 def _tied(tables: Sequence[tuple[OfficeTable, Places]], nested: frozenset[str] = frozenset()) -> list[Row]:
-    """What holds between tables by what their codes stand for; with the joint cells of each."""
+    """Return constraints between tables by what their codes cover, with the joint cells of each."""
     coded = [table for table, _ in tables]
     coverage = coverage_of(coded)
     places: dict[frozenset[tuple[str, Cover]], int] = {}
@@ -88,7 +88,7 @@ def _tied(tables: Sequence[tuple[OfficeTable, Places]], nested: frozenset[str] =
 
 
 def _nested(sections: Sequence[Section]) -> frozenset[str]:
-    """Linked columns of which, of each two tables, one has all codes of the other: these are one already."""
+    """Return linked columns of which, in each two tables, one has all codes of the other; these need no links."""
     codes: dict[str, set[frozenset[Cover]]] = {}
     for axis in (axis for section in sections for axis in section.axes if axis.finest):
         codes.setdefault(variable_of(axis.tree), set()).add(frozenset(axis.covers.values()))

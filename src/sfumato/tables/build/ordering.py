@@ -20,9 +20,9 @@ Rank = tuple[tuple[float, str], ...]
 
 
 def by_codes(parts: Sequence[Part], columns: Columns) -> list[int]:
-    """The rows of the source: groups in order, each total before its parts, numbers before texts.
+    """Return the rows of the source in order: by group, each total before its parts, numbers before texts.
 
-    A table given by cells and relations has ids instead of codes.
+    A table given by cells and constraints has ids instead of codes.
     """
     ranked = []
     for part in parts:
@@ -38,7 +38,7 @@ def _ranks(part: Part, columns: Columns) -> Iterable[tuple[Any, ...]]:
 
 
 def _by_trees(trees: Sequence[Tree], keys: Sequence[Key]) -> Iterable[tuple[int, ...]]:
-    """The places of the codes of each key among all of their dimensions."""
+    """Return the position of the codes of each key within each dimension."""
     places = []
     for tree, codes in zip(trees, zip(*keys, strict=True), strict=True):
         order = sorted(set(codes), key=lambda code: _path(tree, code))
@@ -48,7 +48,7 @@ def _by_trees(trees: Sequence[Tree], keys: Sequence[Key]) -> Iterable[tuple[int,
 
 
 def office_order(table: OfficeTable) -> list[int]:
-    """The cells of an office's table in the order in which they are handed out; relations alone name cells by place."""
+    """Return the order in which the cells of an ArgusTable are published; without dimensions the order is kept."""
     if not table.trees:
         return list(range(len(table)))
     ranks = list(_by_trees(table.trees, table.keys))
@@ -56,9 +56,9 @@ def office_order(table: OfficeTable) -> list[int]:
 
 
 def office_in_order(table: OfficeTable) -> OfficeTable:
-    """An office's table with its cells, and the codes of its trees, in the order in which they are handed out.
+    """Return an ArgusTable with its cells, and the codes of its trees, in published order.
 
-    Codes that came with cells stand in their trees as they first came, so that these are sorted, too.
+    Trees built from cells list codes in order of appearance, so they are sorted too.
     """
     if not table.trees:
         return table
@@ -72,7 +72,7 @@ def _in_order(tree: Tree) -> Tree:
 
 
 def _path(tree: Tree, code: Code) -> Rank:
-    """The codes from below the total down to one: empty for the total itself, which so comes first."""
+    """Return the codes from below the total down to a code; empty for the total, which is therefore first."""
     if tree.levels:
         return tuple(ordered(text) for text in code[: tree.height(code)])
     path: list[tuple[float, str]] = []
@@ -83,7 +83,7 @@ def _path(tree: Tree, code: Code) -> Rank:
 
 
 def ordered(text: str) -> tuple[float, str]:
-    """What codes are sorted by: numbers by their size, all other texts after them.
+    """Return the sort key of a code: numbers by size, then all other texts.
 
     >>> sorted(["b", "10", "9", "a", "nan"], key=ordered)
     ['9', '10', 'a', 'b', 'nan']

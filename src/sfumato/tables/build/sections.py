@@ -19,7 +19,7 @@ Shared = frozenset[object]
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One of several tables in the joint one: `cells` are the joint cells of its rows, `axes` what its codes are."""
+    """One of several linked tables: `cells` are the joint cells of its rows, `axes` the common names of its codes."""
 
     name: str
     columns: Columns
@@ -30,17 +30,17 @@ class Section:
 
     @property
     def variables(self) -> list[str]:
-        """What its dimensions are called in all tables."""
+        """The common names of its dimensions."""
         return [variable_of(axis.tree) for axis in self.axes]
 
     def finest(self, place: int) -> list[Code]:
-        """The finest codes of a dimension."""
+        """Return the finest codes of a dimension."""
         tree = self.trees[place]
         there, totals = {key[place] for key in self.keys}, set(tree.parents.values())
         return [code for code in tree.parents if code in there and code not in totals]
 
     def rows_by(self, place: int, shared: frozenset[str]) -> dict[tuple[Code, Shared], int]:
-        """The rows by the code of a dimension and those of some variables, with totals of all else."""
+        """Return the rows by the code of a dimension and of the shared variables, with totals in all others."""
         kept = [own for own, name in enumerate(self.variables) if name in shared]
         others = [own for own in range(len(self.trees)) if own not in kept and own != place]
         roots = [tree.root for tree in self.trees]
@@ -55,7 +55,7 @@ class Section:
 
 
 def coded_table(section: Section) -> OfficeTable:
-    """The codes of a table: of those that are in no table nothing is said, of all others whatever they hold."""
+    """Return the table with common codes; its values are placeholders."""
     axes = section.axes
     keys = tuple(tuple(axis.code(code) for axis, code in zip(axes, key, strict=True)) for key in section.keys)
     table = plain_table("", tuple(axis.tree for axis in axes), keys, np.ones(len(keys)))

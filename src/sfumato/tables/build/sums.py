@@ -9,7 +9,7 @@ import numpy.typing as npt
 from sfumato.tables.cells.cells import Mask, Numbers, Places
 from sfumato.tables.programs import solver
 
-# Seconds for one search: lines that agree in every entry are found or ruled out at once.
+# Time limit of one search in seconds; lines that agree in every entry are decided immediately.
 SECONDS = 5.0
 Lines = npt.NDArray[np.float64]
 
@@ -17,10 +17,10 @@ Lines = npt.NDArray[np.float64]
 def parts_of(
     lines: Lines, total: int, slack: float = 0.0, seconds: float = SECONDS, most: int | None = None
 ) -> Places | None:
-    """The lines, at least two, that add up to one line entry by entry; None when none are found in time.
+    """Return at least two lines that add up to one line in every entry; None if none are found in time.
 
-    All others together are tried first, then any selection of them, unless there is no time for it; or only those of
-    at most so many, and those that leave out at most so many.
+    All other lines together are tried first, then any selection if there is time; with `most`, only selections of at
+    most that many lines, or all but that many.
 
     >>> parts_of(np.array([[2.0, 5.0], [1.0, 1.0], [3.0, 6.0], [9.0, 9.0]]), 2).tolist()
     [0, 1]
@@ -42,7 +42,7 @@ def parts_of(
 
 
 def _sizes(fitting: int, others: int, most: int | None) -> list[tuple[int, int]]:
-    """How many lines a selection may have, from and to."""
+    """Return the minimum and maximum sizes of selections."""
     if most is None or 2 * most >= others:
         return [(2, fitting)] if fitting > 1 else []
     return [(low, high) for low, high in ((2, min(most, fitting)), (others - most, fitting)) if low <= high]
@@ -53,14 +53,14 @@ def _equal(one: Numbers, two: Numbers, allowed: float) -> bool:
 
 
 def _fitting(others: Lines, target: Numbers, allowed: float) -> Mask:
-    """Lines that can be a part: none exceeds its total, as long as nothing is negative."""
+    """Return the lines that can be parts: none exceeds its total if nothing is negative."""
     if (others < 0).any() or (target < 0).any():
         return np.ones(len(others), bool)
     return np.asarray((others <= target + allowed).all(axis=1))
 
 
 def _chosen(others: Lines, target: Numbers, allowed: float, sizes: tuple[int, int], seconds: float) -> Mask | None:
-    """The fewest lines that add up to the target, by an integer program."""
+    """Return the smallest selection of lines that adds up to the target, by an integer program."""
     if (others >= 0).all() and (others.sum(axis=0) < target - allowed).any():
         return None
     highs = solver(time_limit=seconds)
@@ -82,13 +82,13 @@ def _chosen(others: Lines, target: Numbers, allowed: float, sizes: tuple[int, in
 
 
 def most_parts(target: Numbers, others: int, margin: float = 1.0) -> int:
-    """The most parts, up to half of the others, that are no accident."""
+    """Return the largest number of parts, up to half of the others, that would not agree by chance."""
     # The more parts, the more ways to choose them.
     telling = takewhile(lambda parts: is_no_accident(target, parts, others, margin), range(others // 2 + 1))
     return max(telling, default=0)
 
 
 def is_no_accident(target: Numbers, parts: int, others: int, margin: float = 1.0) -> bool:
-    """Whether numbers hardly agree by chance: they carry more bits than the choice of so many parts does."""
+    """Return whether agreement is unlikely by chance: the numbers carry more bits than the choice of the parts."""
     information = float(np.log2(1.0 + np.abs(target)).sum())
     return information > math.log2(math.comb(others, parts)) + margin

@@ -8,7 +8,7 @@ from sfumato.tables.plan.crossing import Dimension
 
 
 def tree_of(name: str, dimension: Dimension, codes: Sequence[Code]) -> Tree:
-    """The tree of a dimension whose hierarchy file has been found, for the codes that stand in the rows."""
+    """Build the tree of a dimension, whose hierarchy file has been located, for the codes of the rows."""
     if dimension.levels:
         return level_tree(name, codes, dimension.levels, dimension.total)
     texts = [code[0] for code in codes]

@@ -26,12 +26,12 @@ class LikelyLink:
 
     @property
     def chain(self) -> Chain:
-        """The columns as if records told of them."""
+        """The columns as a chain, as records would give it."""
         return Chain((*self.coarse, *self.fine), self.rows)
 
     @property
     def what(self) -> str:
-        """What is said of them."""
+        """The message about them."""
         fine, coarse = "/".join(self.fine), "/".join(self.coarse)
         return (
             f"what {coarse} in {self.tables[1]} tells of {fine} in {self.tables[0]}, and the other way round: the "
@@ -43,13 +43,13 @@ class LikelyLink:
 def likely_links(
     joint: Joint, cells: Sequence[Bounds], step: float, known: frozenset[str] = frozenset()
 ) -> list[LikelyLink]:
-    """Columns that no table and no record links, and whose cells do.
+    """Return columns that no declared hierarchy or record links, although their cells suggest a link.
 
     Args:
         joint: The tables.
-        cells: The least and the most that readers know of the rows of each table.
-        step: The smallest difference of two values.
-        known: Columns of records: of two of them these tell.
+        cells: The bounds that data users know for the rows of each table.
+        step: The precision.
+        known: Columns of records, which determine whether two of them are linked.
     """
     found: dict[frozenset[tuple[str, ...]], LikelyLink] = {}
     crossed = [one.variables for one in joint.sections]
@@ -65,7 +65,7 @@ def likely_links(
 
 
 def _pairs(one: Section, two: Section, crossed: Sequence[Sequence[str]]) -> Iterator[tuple[int, int]]:
-    """Dimensions of two tables that the other does not have, and that no table crosses: one that does tells of both."""
+    """Yield dimensions of two tables that the other lacks and that no table crosses; a crossing would show both."""
     first, second = one.variables, two.variables
     for place, name in enumerate(first):
         for other, more in enumerate(second):
@@ -77,19 +77,19 @@ def _pairs(one: Section, two: Section, crossed: Sequence[Sequence[str]]) -> Iter
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """A table, what is known of its rows, and one of its dimensions."""
+    """A table, the known bounds of its rows, and one of its dimensions."""
 
     section: Section
     cells: Bounds
     place: int
 
     def sums(self) -> Shared:
-        """The codes of all dimensions that are sums of others."""
+        """Return the codes of all dimensions that are sums of others."""
         own = zip(self.section.trees, self.section.axes, strict=True)
         return frozenset(axis.names[code] for tree, axis in own for code in set(tree.parents.values()) - {tree.root})
 
     def cells_of(self, rows: dict[tuple[Code, Shared], int], positions: Sequence[Shared]) -> CodeCells:
-        """The cells of each code; one that the table does not have holds nothing."""
+        """Return the cells of each code; missing cells are 0."""
         codes, tree = self.section.finest(self.place), self.section.trees[self.place]
         places = np.array([[rows.get((code, one), -1) for one in positions] for code in codes], np.int64)
         low, high = (np.where(places < 0, 0.0, end[places]) for end in (self.cells.low, self.cells.high))
@@ -97,7 +97,7 @@ class _Side:
 
 
 def _rows(one: _Side, two: _Side, step: float) -> frozenset[Code]:
-    """Which codes of a table lie in which of another, by their cells; none where nothing says so."""
+    """Return which codes of a table appear to be children of which codes of another; empty if nothing indicates it."""
     masked = any((side.cells.low != side.cells.high).any() for side in (one, two))
     if not masked or not len(two.section.finest(two.place)) <= len(one.section.finest(one.place)):
         return frozenset()

@@ -7,14 +7,15 @@ import numpy as np
 from sfumato.tables.cells.cells import Numbers
 from sfumato.tables.cells.parts import Part
 
-# Counts up to this one are worth an attack.
+# Largest true count that is attacked.
 SMALL = 3
 
 
 def difference_figures(part: Part, published: Numbers) -> dict[str, Any]:
-    """How often subtracting published numbers gives a small count, and how often the published count itself does.
+    """Count how often subtracting published numbers reveals a small count, and how often the published count itself
+    does.
 
-    Where subtraction is right no more often than the published number alone, differences tell nothing more.
+    If subtraction is right no more often than the published number alone, differencing discloses nothing more.
     """
     values, relations = part.table.values, part.table.relations
     attacks = right = direct = 0

@@ -15,28 +15,28 @@ from collections.abc import Iterable
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 
-# The chance that one test refuses sound keys: those of the records and of the cells together stay below 1e-9.
+# The probability that one test rejects uniform keys; those for records and cells together stay below 1e-9.
 CHANCE = 1e-10
-# Into how many parts of the same size a range is divided.
+# Number of equal parts into which the range is divided.
 BINS = 64
-# So many keys, and no more, are looked at one by one.
+# Up to this many keys are examined individually.
 FEW = 64
-# Keys that are multiples of one number have at least so many values.
+# Keys that are multiples of one number need at least this many possible values.
 POINTS = 32
-# How many records share a key at most, on average.
+# Maximum average number of records that share a key.
 REPEATS = 50
 
 
 @dataclass(frozen=True, slots=True)
 class KeySpread:
-    """How keys lie in their range.
+    """The distribution of keys over their range.
 
     Attributes:
-        bins: How many different keys lie in each part of the range, by its place; parts without any may be left out.
+        bins: Number of different keys in each part of the range, by its position; empty parts may be missing.
         largest: The largest key.
-        modulus: What keys are counted up to.
-        records: How many records, or cells, have a key.
-        few: All different keys, where there are few.
+        modulus: The modulus of the keys.
+        records: Number of records, or cells, that have a key.
+        few: All different keys if there are few.
     """
 
     bins: dict[int, int]
@@ -52,10 +52,10 @@ class KeySpread:
 
     @property
     def sound(self) -> bool:
-        """Whether keys of a uniform distribution may lie so."""
+        """Whether the keys may come from a uniform distribution."""
         if not self.size:
             return True
-        # A whole number stands for all fractions up to the next one.
+        # An integer represents all fractions up to the next one.
         slack = 1 / self.modulus
         widest = math.sqrt(math.log(2 / CHANCE) / (2 * self.size)) + slack
         low = (self.largest / self.modulus + slack) ** self.size < CHANCE
@@ -63,7 +63,7 @@ class KeySpread:
 
     @property
     def scarce(self) -> bool:
-        """Whether there are too few different keys, or too few that there might be."""
+        """Whether too few different keys occur, or are possible."""
         return self._coarse or self._repeated
 
     @property
@@ -75,19 +75,19 @@ class KeySpread:
 
     @property
     def _clustered(self) -> bool:
-        """Whether keys lie in fewer parts of the range than they would by chance."""
+        """Whether keys lie in fewer parts of the range than by chance."""
         parts = sum(many > 0 for many in self.bins.values())
         return math.log(math.comb(BINS, parts)) + self.size * math.log(parts / BINS) < math.log(CHANCE)
 
     @property
     def _coarse(self) -> bool:
-        """Whether all keys are multiples of one number, and it has few of them."""
+        """Whether all keys are multiples of one number that has few multiples."""
         unit = math.gcd(self.modulus, *self.few) if self.few else 1
         return unit > 1 and self.modulus < POINTS * unit and -self.size * math.log(unit) < math.log(CHANCE)
 
     @property
     def _repeated(self) -> bool:
-        """Whether more records share a key than those of a person do, or all of them one."""
+        """Whether more records share a key than those of one person would, or all records share one."""
         different = (
             -self.modulus * math.expm1(self.records * math.log1p(-1 / self.modulus)) if self.modulus > 1 else 1.0
         )
@@ -96,7 +96,7 @@ class KeySpread:
 
     @property
     def distance(self) -> float:
-        """How far the share of keys below a border of two parts is from the border, at most."""
+        """The largest distance between the distribution of the keys and the uniform one, at the borders of parts."""
         below, distance = 0, 0.0
         for place in range(BINS):
             below += self.bins.get(place, 0)
@@ -105,9 +105,10 @@ class KeySpread:
 
 
 def spread_of(keys: Iterable[int], modulus: int) -> KeySpread:
-    """How keys lie in the range from 0 to below a number; where they lie, one that stands several times counts once.
+    """Return the distribution of keys from 0 to below the modulus; repeated keys count once for their
+    position.
 
-    Rows of the same person in several years have the same key, and say nothing new of how keys were drawn.
+    Records of one person in several years share a key and say nothing about how keys were drawn.
 
     >>> spread_of([3, 2**63, 2**63 + 2**62], 2**64).sound, spread_of([1, 2, 3], 2**64).sound
     (True, False)
@@ -120,15 +121,15 @@ def spread_of(keys: Iterable[int], modulus: int) -> KeySpread:
 
 
 def check_spread(spread: KeySpread, where: str, do: str) -> None:
-    """Refuse keys that do not fill their range.
+    """Refuse keys that are not uniformly distributed.
 
     Args:
-        spread: How they lie.
+        spread: The distribution of the keys.
         where: What has the keys, for the message.
-        do: What to do.
+        do: The hint.
 
     Raises:
-        DataError: They do not.
+        DataError: The keys are not uniformly distributed.
     """
     if spread.sound:
         return

@@ -34,15 +34,15 @@ STILL = "{cells} cells have noise below the table's precision, and are published
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What noise depends on besides the plan.
+    """The inputs of noise other than the plan.
 
     Attributes:
         keys: The key of each cell.
-        modulus: What keys are counted up to.
+        modulus: The modulus of the keys.
         counts: The number of records in each cell; None in a table of counts.
-        largest: The largest contributions of each cell, where the table is one of sums.
+        largest: The largest contributions of each cell, in a table of sums.
         structural: The cells that must be empty.
-        secret: What keys of empty cells are made of.
+        secret: The secret from which keys of empty cells are derived.
     """
 
     keys: tuple[int, ...]
@@ -54,10 +54,10 @@ class Contents:
 
 
 def noisy_part(part: Part, method: CellKey, table: Ptable, contents: Contents, deadline: Deadline) -> Perturbed:
-    """Publish one table with noise.
+    """Add noise to one table.
 
     Raises:
-        DataError: A table of counts holds something else, or keys are not spread over their range.
+        DataError: A table of counts holds other values, or keys are not uniformly distributed.
         PlanError: The noise of sums is so small that no number would change.
     """
     check_cell_keys(part, contents.keys, contents.modulus, _empty(part, contents))
@@ -84,13 +84,13 @@ def noisy_part(part: Part, method: CellKey, table: Ptable, contents: Contents, d
 
 
 def check_cell_keys(part: Part, keys: Sequence[int], modulus: int, empty: Mask) -> None:
-    """Refuse keys of cells that are not spread over their range.
+    """Refuse cell keys that are not uniformly distributed.
 
-    The finest cells of one table have no records in common, so that their keys are independent; those of several
-    tables may have some, and only keys that one alone could not have are refused.
+    The finest cells of one table share no records, so their keys are independent. Cells of several tables may share
+    records, so only keys that a single cell could not have are refused.
 
     Raises:
-        DataError: They are not.
+        DataError: The keys are not uniformly distributed.
     """
     finest = np.flatnonzero(finest_of(part.table.relations, len(part.table)) & ~empty)
     own = [keys[cell] for cell in finest.tolist()]
@@ -100,10 +100,10 @@ def check_cell_keys(part: Part, keys: Sequence[int], modulus: int, empty: Mask) 
 
 
 def _still(part: Part, method: CellKey, table: Ptable, contents: Contents) -> Mask:
-    """The cells that are not empty and cannot move: their noise, at its largest, is rounded off.
+    """Return the nonempty cells that cannot change, because even their largest noise is rounded off.
 
     Raises:
-        PlanError: None can.
+        PlanError: No cell can change.
     """
     if contents.counts is None:
         return np.zeros(len(part.table), bool)
@@ -138,7 +138,7 @@ def _noise_of_counts(part: Part, method: CellKey, table: Ptable, contents: Conte
 
 
 def _noise_of_sums(part: Part, method: CellKey, table: Ptable, contents: Contents) -> Numbers:
-    """Noise in proportion to the largest contributions: each has its own chance, made of the cell's key."""
+    """Draw noise proportional to the largest contributions, each with its own number derived from the cell key."""
     last = table.row(len(table.rows))
     total = np.zeros(len(part.table))
     counts = np.full(len(part.table), last.count)
@@ -160,14 +160,14 @@ def _empty(part: Part, contents: Contents) -> Mask:
 
 
 def sum_noise(largest: Sequence[Numbers], size: int, method: CellKey, table: Ptable) -> Bounds:
-    """How far the noise of each sum may go, down and up: as far as the last row of the perturbation table goes."""
+    """Return the minimum and maximum noise of each sum, by the last row of the perturbation table."""
     total = sum((np.abs(np.nan_to_num(amounts)) for amounts in largest), np.zeros(size))
     moves = _moves(table) / max(table.deviation, 1) * method.share
     return Bounds(total * min(float(moves.min()), 0.0), total * max(float(moves.max()), 0.0))
 
 
 def _moves(table: Ptable) -> Numbers:
-    """The noise that sums may have, in units of the perturbation table."""
+    """Return the possible noise of sums, in units of the perturbation table."""
     last = table.rows[-1]
     return np.asarray((last.targets - last.count)[last.chances > 0], np.float64)
 
@@ -175,9 +175,9 @@ def _moves(table: Ptable) -> Numbers:
 def known_sums(
     published: Numbers, largest: Sequence[Numbers], part: Part, method: CellKey, table: Ptable, values: Numbers
 ) -> Bounds:
-    """Between which values each sum lies by its published number alone, for one who knows the perturbation table.
+    """Return the bounds of each sum implied by its published number, given the perturbation table.
 
-    Where sums stay as they are almost always, a reader takes those that did for true.
+    If sums are almost never changed, a data user takes unchanged ones for true.
     """
     own, half = largest[: method.largest], part.knowledge.step / 2
     noise = sum_noise(own, len(published), method, table)

@@ -16,19 +16,19 @@ from sfumato.tables.cells.parts import Part
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.perturbed.reader_ranges import ReaderRanges, reader_ranges
 
-# Who is right in so many cases knows.
+# Posterior probability from which a data user is taken to know the count.
 SURE = 0.95
-# How often ranges are narrowed again after their ends were moved to possible counts.
+# Maximum number of times that intervals are narrowed again after their ends moved to possible counts.
 TURNS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Originals:
-    """What a published number may have been.
+    """The possible true counts of a published number.
 
     Attributes:
         counts: The possible counts, ascending.
-        chances: With which probability each is published as that number.
+        chances: The probability of each to be published as that number.
     """
 
     counts: Places
@@ -36,18 +36,18 @@ class Originals:
 
     @property
     def likeliest(self) -> int | None:
-        """The count that a reader takes for the true one; None where there is none."""
+        """The count that a data user takes for the true one; None if none is likely enough."""
         first = int(self.chances.argmax())
         return int(self.counts[first]) if self.chances[first] >= SURE * self.chances.sum() else None
 
 
 def originals_of(table: Ptable, published: int, zeros: float) -> Originals:
-    """The counts that a number may have been.
+    """Return the possible true counts of a published number.
 
     Args:
         table: The perturbation table.
-        published: The number.
-        zeros: Which share of empty cells is published as the least number that there is.
+        published: The published number.
+        zeros: The share of empty cells that is published as the smallest positive number.
 
     >>> from sfumato.tables.cell_key.rows import Row
     >>> rows = Row(1, np.array([0, 4]), np.array([0.75, 0.25])), Row(2, np.array([0, 2]), np.array([0.5, 0.5]))
@@ -69,10 +69,11 @@ def originals_of(table: Ptable, published: int, zeros: float) -> Originals:
 
 
 def possible_counts(table: Ptable, published: Numbers, zeros: float, values: Numbers | None = None) -> list[Places]:
-    """The counts that each published number may have been; with true values, only the one that a reader rightly takes.
+    """Return the possible counts of each published number; given true values, the count alone if correctly
+    inferred.
 
     Raises:
-        DataError: The table gives a number for no count.
+        DataError: The perturbation table yields a published number for no count.
     """
     unique = {number: originals_of(table, round(number), zeros) for number in set(published.tolist())}
     wrong = [number for number, own in unique.items() if not len(own.counts) or number != round(number)]
@@ -92,7 +93,7 @@ def possible_counts(table: Ptable, published: Numbers, zeros: float, values: Num
 
 
 def hull_of(possible: Sequence[Places]) -> Bounds:
-    """From the least to the largest of the possible counts."""
+    """Return the minimum and maximum of the possible counts."""
     return Bounds(
         np.array([float(own[0]) for own in possible]),
         np.array([float(own[-1]) for own in possible]),
@@ -100,7 +101,7 @@ def hull_of(possible: Sequence[Places]) -> Bounds:
 
 
 def snapped(ranges: Bounds, possible: Sequence[Places]) -> Bounds:
-    """Ranges whose ends are possible counts, inwards."""
+    """Return intervals narrowed to ends that are possible counts."""
     low, high = ranges.low.copy(), ranges.high.copy()
     for cell, own in enumerate(possible):
         inside = own[(own >= low[cell] - 1e-6) & (own <= high[cell] + 1e-6)]
@@ -112,13 +113,14 @@ def snapped(ranges: Bounds, possible: Sequence[Places]) -> Bounds:
 def reader_counts(
     possible: Sequence[Places], part: Part, deadline: Deadline, center: Numbers | None = None
 ) -> ReaderRanges:
-    """The ranges of true counts, by what each may be and by what adds up; again where an end is none that is possible.
+    """Compute intervals of true counts from the possible counts and the constraints, repeated until ends are
+    possible.
 
     Args:
-        possible: The counts that each cell may be.
+        possible: The possible counts of each cell.
         part: The table.
-        deadline: Until when.
-        center: Values that add up and that the ranges contain; the true ones by default.
+        deadline: The deadline.
+        center: Values that add up and lie in the intervals; by default the true ones.
     """
     values = part.table.values if center is None else center
     hull = hull_of(possible)

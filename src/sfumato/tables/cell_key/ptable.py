@@ -10,7 +10,7 @@ from sfumato.tables.cell_key.rows import Row, row_of
 from sfumato.tables.cells.cells import Numbers, Places
 from sfumato.tables.plan.perturbation import CellKey
 
-# How far a row's variance may be off what is asked for before it is said.
+# Deviation of a row's variance from the requested one that is still accepted without a note.
 MISSED = 1e-9
 
 
@@ -19,8 +19,8 @@ class Ptable:
     """A perturbation table.
 
     Attributes:
-        rows: The rows of the counts 1, 2, …; the last one is for all counts from there on.
-        variance: The variance asked for; None where the table was read from a file.
+        rows: The rows of the counts 1, 2, …; the last one applies to all larger counts.
+        variance: The requested variance; None if the table was read from a file.
     """
 
     rows: tuple[Row, ...]
@@ -33,24 +33,24 @@ class Ptable:
 
     @property
     def js(self) -> int:
-        """No count from 1 to this one is published."""
+        """The largest count below which no positive count is published."""
         targets = [int(target) for row in self.rows for target in row.targets[row.chances > 0] if target > 0]
         return min(targets) - 1 if targets else 0
 
     @property
     def missed(self) -> tuple[Row, ...]:
-        """The rows whose variance is not the one asked for."""
+        """The rows whose variance is not the requested one."""
         asked = self.variance
         return () if asked is None else tuple(row for row in self.rows if abs(row.variance - asked) > MISSED)
 
     def row(self, count: int) -> Row:
-        """The row of a count."""
+        """Return the row of a count."""
         return self.rows[min(count, len(self.rows)) - 1]
 
     def noise(self, counts: Places, chances: Numbers) -> Places:
-        """The noise of each count; none for 0.
+        """Return the noise of each count; 0 for count 0.
 
-        The targets ascend, and the first whose cumulated probability lies above the chance is taken.
+        Targets ascend; the first whose cumulated probability exceeds the uniform number is taken.
 
         >>> import numpy as np
         >>> table = make_ptable(CellKey(deviation=2, variance=1.0))
@@ -68,17 +68,17 @@ class Ptable:
 def _looked_up(row: Row, chances: Numbers) -> Places:
     possible = row.chances > 0
     ends = np.cumsum(row.chances[possible])
-    # Nothing lies above the last end, whatever the last digits of the sum.
+    # The last end must exceed every number, whatever the rounding of the sum.
     ends[-1] = np.inf
     return np.asarray((row.targets[possible] - row.count)[np.searchsorted(ends, chances, side="right")])
 
 
 @cache
 def make_ptable(design: CellKey) -> Ptable:
-    """The perturbation table of maximal entropy.
+    """Compute the perturbation table of maximal entropy.
 
     Raises:
-        UnattainableError: The variance is too small for js, or a row has no solution; the text says which.
+        UnattainableError: The variance is too small for js, or a row has no solution; the message names it.
     """
     small = range(1, design.js + 1)
     least = max((count * (design.js + 1 - count) for count in small), default=0)
@@ -94,7 +94,7 @@ def make_ptable(design: CellKey) -> Ptable:
 
 
 def remarks(table: Ptable) -> list[str]:
-    """What is to be said of a table: the rows that miss the variance."""
+    """Return notes about a table: the rows that miss the variance."""
     return [
         f"The row of the count {row.count} has a variance of {row.variance:.6g} instead of {table.variance:g}."
         for row in table.missed

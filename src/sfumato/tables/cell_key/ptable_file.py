@@ -16,14 +16,14 @@ from sfumato.tables.cells.finite_numbers import finite
 from sfumato.tables.plan.perturbation import CellKey
 
 COLUMNS = ("i", "j", "p", "v", "p_int_lb", "p_int_ub", "type")
-# What probabilities of a row may be off 1 in a file, whose numbers are rounded.
+# Tolerance for the sum of probabilities in a file, whose numbers are rounded.
 ROUNDED = 1e-6
-# So little is the sum of their last digits.
+# Tolerance for floating-point errors of that sum.
 EXACT = 1e-12
 
 
 def ptable_text(table: Ptable) -> str:
-    """A perturbation table as text, fields by semicolons."""
+    """Return a perturbation table as text with semicolons."""
     lines = [";".join(COLUMNS), "0;0;1;0;0;1;all"]
     for row in table.rows:
         end = 0.0
@@ -35,21 +35,21 @@ def ptable_text(table: Ptable) -> str:
 
 
 def read_ptable(path: Path) -> Ptable:
-    """The perturbation table of a file.
+    """Read a perturbation table from a file.
 
     Raises:
-        DataError: Something is missing or wrong; the text says in which line and column, and what to do.
+        DataError: Something is missing or invalid; the message names line and column.
     """
     return _ptable(read_lines(path), path.name)
 
 
 def ptable_of(method: CellKey, folder: Path) -> Ptable:
-    """The perturbation table of a method: of its file, or made by its numbers."""
+    """Return the perturbation table of a method: from its file, or computed from its parameters."""
     return make_ptable(method) if method.ptable is None else read_ptable(method.ptable.within(folder))
 
 
 def parse_ptable(text: str) -> Ptable:
-    """The perturbation table of a text."""
+    """Parse a perturbation table from text."""
     return _ptable(parse_lines(text), "the text")
 
 
@@ -110,7 +110,7 @@ def _row(count: int, rows: dict[int, dict[int, float]], starts: dict[int, int], 
     if abs(chances.sum() - 1.0) > ROUNDED:
         what = f"the probabilities of the count {count} add up to {chances.sum():g}"
         raise _wrong(name, starts[count], 1, what, "They must be 1.")
-    # What is 1 as nearly as numbers can be stays as it was read: written again it is the same file.
+    # Probabilities that sum to 1 stay as read, so that writing them gives the same file.
     exact = abs(chances.sum() - 1.0) <= EXACT
     return Row(count, targets, chances if exact else chances / chances.sum())
 

@@ -17,19 +17,19 @@ from sfumato.errors import InternalError, UnattainableError
 from sfumato.tables.cells.cells import Mask, Numbers, Places
 from sfumato.tables.plan.perturbation import CellKey
 
-# Probabilities and slacks below this are none.
+# Probabilities and slacks below this are treated as 0.
 TINY = 1e-12
-# What sums of probabilities may be off.
+# Tolerance for sums of probabilities.
 EXACT = 1e-11
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What a count is published as.
+    """The distribution of what a count is published as.
 
     Attributes:
         count: The count.
-        targets: What it may become, ascending.
+        targets: The possible published numbers, ascending.
         chances: The probability of each.
     """
 
@@ -49,7 +49,7 @@ class Row:
 
 
 def targets_of(count: int, design: CellKey) -> Places:
-    """What a count may become.
+    """Return the possible published numbers of a count.
 
     >>> targets_of(2, CellKey(deviation=3, js=1)).tolist()
     [0, 2, 3, 4, 5]
@@ -60,7 +60,7 @@ def targets_of(count: int, design: CellKey) -> Places:
 
 @dataclass(frozen=True, slots=True)
 class _Limits:
-    """Linear limits of probabilities: equal · p = sides, and less · p ≤ most."""
+    """Linear constraints of probabilities: equal · p = sides, and less · p ≤ most."""
 
     equal: Any
     sides: Numbers
@@ -69,10 +69,10 @@ class _Limits:
 
 
 def row_of(count: int, design: CellKey) -> Row:
-    """The row of a count.
+    """Compute the row of a count.
 
     Raises:
-        UnattainableError: No probabilities keep all of it.
+        UnattainableError: No probabilities satisfy all constraints.
     """
     targets = targets_of(count, design)
     limits = _limits(count, targets, design)
@@ -105,18 +105,18 @@ def _limits(count: int, targets: Places, design: CellKey) -> _Limits:
 
 
 def _inside(limits: _Limits, size: int) -> Numbers | None:
-    """Probabilities within the limits, off every limit that can be kept off; None where there are none."""
+    """Return probabilities strictly inside the constraints where possible; None if there are none."""
     point = _off_all(limits, size)
     if point is not None and point.min() > TINY and (limits.most - limits.less @ point).min() > TINY:
         return point
-    # Some limits leave no room: each is kept off by itself as far as it can be.
+    # Some constraints always bind: average the points that are farthest from each constraint.
     points = [_best(limits, size, slope) for slope in (*np.eye(size), *-limits.less)]
     there = [one for one in points if one is not None]
     return np.asarray(np.mean(there, axis=0)) if there else None
 
 
 def _off_all(limits: _Limits, size: int) -> Numbers | None:
-    """Probabilities off all limits at once, as far as can be."""
+    """Return probabilities that maximize the smallest distance from all constraints."""
     wide = _Limits(
         np.hstack([limits.equal, np.zeros((len(limits.equal), 1))]),
         limits.sides,
@@ -130,7 +130,7 @@ def _off_all(limits: _Limits, size: int) -> Numbers | None:
 
 
 def _best(limits: _Limits, size: int, slope: Numbers) -> Numbers | None:
-    """The probabilities at which slope · p is greatest."""
+    """Return the probabilities that maximize slope · p."""
     from scipy.optimize import linprog
 
     found = linprog(-slope, limits.less, limits.most, limits.equal, limits.sides, bounds=[(0, 1)] * size)
@@ -138,10 +138,10 @@ def _best(limits: _Limits, size: int, slope: Numbers) -> Numbers | None:
 
 
 def _entropic(limits: _Limits, inside: Numbers) -> Numbers:
-    """The probabilities of maximal entropy.
+    """Return the probabilities of maximal entropy.
 
-    They are exponentials of multipliers of the limits, one each, which are found by a smooth program with bounds; then
-    Newton's method makes those that bind exact. Targets that the limits rule out are left out.
+    They are exponentials of the multipliers of the constraints. A smooth program with bounds finds these, then Newton's
+    method makes the binding constraints exact. Targets with probability 0 are left out.
     """
     free = inside > TINY
     tight = limits.most - limits.less @ inside <= TINY
@@ -159,7 +159,7 @@ def _entropic(limits: _Limits, inside: Numbers) -> Numbers:
 
 @dataclass(frozen=True, slots=True)
 class _Dual:
-    """Multipliers x of matrix · p (= or ≤) sides, by which p is proportional to exp(-x · matrix)."""
+    """Multipliers x of matrix · p (= or ≤) sides; p is proportional to exp(-x · matrix)."""
 
     matrix: Any
     sides: Numbers
@@ -170,17 +170,17 @@ class _Dual:
         return np.asarray(weights / weights.sum())
 
     def value(self, x: Numbers) -> tuple[float, Numbers]:
-        """What is minimized, and its slope."""
+        """Return the dual objective and its gradient."""
         powers = -(x @ self.matrix)
         top = float(powers.max())
         return top + math.log(np.exp(powers - top).sum()) + float(x @ self.sides), self.missing(x)
 
     def missing(self, x: Numbers) -> Numbers:
-        """What each limit leaves; 0 where it binds."""
+        """Return the slack of each constraint; 0 if it binds."""
         return np.asarray(self.sides - self.matrix @ self.chances(x))
 
     def near(self, either: Mask) -> Numbers:
-        """The multipliers but for the last digits."""
+        """Return the approximate multipliers."""
         from scipy.optimize import minimize
 
         bounds = [(None if free else 0.0, None) for free in either]
@@ -189,7 +189,7 @@ class _Dual:
         return np.asarray(minimize(self.value, start, jac=True, bounds=bounds, method="L-BFGS-B", options=options).x)
 
     def exact(self, x: Numbers, either: Mask) -> Numbers:
-        """The probabilities, exact on the limits that bind."""
+        """Return the probabilities, exact on the binding constraints."""
         for _ in range(60):
             left = self.missing(x)
             binding = either | (x > 0) | (left < 0)
@@ -202,9 +202,9 @@ class _Dual:
         return self.chances(x)
 
     def _step_inside(self, x: Numbers, left: Numbers, binding: Mask, either: Mask) -> Numbers:
-        """A step on the limits that bind; one that binds without a multiplier, and would get a negative one, does not.
+        """Return a Newton step on the binding constraints, without those that would get a negative multiplier.
 
-        Such limits hold by chance where the best probabilities just touch them: they must not bar the way.
+        Such constraints only touch the optimum and must not stop the iteration.
         """
         while True:
             step = np.zeros(len(x))

@@ -8,12 +8,12 @@ from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Reach, Rel
 
 @dataclass(frozen=True, slots=True)
 class CellOrder:
-    """An order of cells: `cells` are the places of the first, the second, and so on."""
+    """An order of cells: `cells` are the positions of the first cell, the second, and so on."""
 
     cells: Places
 
     def back(self, numbers: Numbers | Mask) -> Numbers:
-        """Numbers in this order as they came.
+        """Return numbers in this order in the original order.
 
         >>> CellOrder(np.array([2, 0, 1])).back(np.array([1.0, 2.0, 3.0])).tolist()
         [2.0, 3.0, 1.0]
@@ -23,7 +23,7 @@ class CellOrder:
         return came
 
     def table(self, table: Table) -> Table:
-        """The table with its cells and relations in this order."""
+        """Return the table with its cells and constraints in this order."""
         cells, reach = self.cells, table.reach
         return table.with_columns(
             values=table.values[cells],
@@ -36,7 +36,7 @@ class CellOrder:
         )
 
     def relations(self, relations: Relations) -> Relations:
-        """Relations between cells in this order, sorted; totals stand first in each."""
+        """Return the constraints between cells in this order, sorted; the total is first in each."""
         places = np.empty(len(self.cells), np.int64)
         places[self.cells] = np.arange(len(self.cells))
         rows = []
@@ -47,6 +47,6 @@ class CellOrder:
 
 
 def order_of(table: Table) -> CellOrder:
-    """The order of a table's cells by their names, and by their values where names are the same."""
+    """Order the cells of a table by name, and by value among equal names."""
     keys = list(zip(table.names, table.values.tolist(), strict=True))
     return CellOrder(np.array(sorted(range(len(table)), key=keys.__getitem__), np.int64))

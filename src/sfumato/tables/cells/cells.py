@@ -17,7 +17,7 @@ Statuses = npt.NDArray[np.int8]
 
 
 class Status(IntEnum):
-    """What may happen to a cell: it may be masked, it must be masked, or it must be published."""
+    """Whether a cell may be suppressed (SAFE), must be suppressed (UNSAFE), or must be published."""
 
     SAFE = 0
     UNSAFE = 1
@@ -26,13 +26,14 @@ class Status(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Relations:
-    """Additive relations M·a = 0 in compressed rows: relation r has the cells `cells[starts[r]:starts[r + 1]]`.
+    """Linear constraints M·a = 0 in compressed rows: constraint r has the cells `cells[starts[r]:starts[r +
+    1]]`.
 
     Attributes:
-        starts: Where each relation begins; one more entry than relations.
-        cells: The cells of each relation.
+        starts: Start of each constraint; one more entry than constraints.
+        cells: The cells of each constraint.
         coefs: Their coefficients: -1 for a total, 1 for its parts.
-        names: What each relation says, for messages.
+        names: The name of each constraint, for messages.
     """
 
     starts: Places
@@ -44,32 +45,32 @@ class Relations:
         return len(self.starts) - 1
 
     def row(self, relation: int) -> tuple[Places, Numbers]:
-        """The cells of a relation and their coefficients."""
+        """Return the cells of a constraint and their coefficients."""
         part = slice(self.starts[relation], self.starts[relation + 1])
         return self.cells[part], self.coefs[part]
 
     def matrix(self, cells: int) -> Any:
-        """The relations as a sparse matrix, relations by cells."""
+        """Return the constraints as a sparse matrix, constraints by cells."""
         from scipy.sparse import csr_matrix
 
-        # A copy: the library may sort entries in place, but totals stand first in their relations.
+        # A copy: the library may sort entries in place, but totals must be first in their constraints.
         return csr_matrix((self.coefs, self.cells, self.starts), shape=(len(self), cells), copy=True)
 
     def residuals(self, values: Numbers) -> Numbers:
-        """For each relation, what is missing to zero."""
+        """Return the residual of each constraint."""
         sums = np.concatenate([[0.0], np.cumsum(self.coefs * values[self.cells])])
         if len(self.cells) and np.abs(sums).max() > 1e12:
             return np.array([self.coefs[a:b] @ values[self.cells[a:b]] for a, b in self._spans()])
         return np.asarray(sums[self.starts[1:]] - sums[self.starts[:-1]])
 
     def without(self, cells: Mask) -> "Relations":
-        """The relations in which none of some cells is."""
+        """Return the constraints that contain none of the given cells."""
         kept = [place for place in range(len(self)) if not cells[self.row(place)[0]].any()]
         rows = [self.row(place) for place in kept]
         return make_relations([(own.tolist(), coefs.tolist()) for own, coefs in rows], self._names_of(kept))
 
     def with_rows(self, rows: Sequence[tuple[Sequence[int], Sequence[float]]], name: str) -> "Relations":
-        """These relations and more of one name."""
+        """Return these constraints and further ones that share one name."""
         more = make_relations(rows)
         return Relations(
             np.concatenate([self.starts, more.starts[1:] + self.starts[-1]]),
@@ -86,7 +87,7 @@ class Relations:
 
 
 def make_relations(rows: Iterable[tuple[Sequence[int], Sequence[float]]], names: Sequence[str] = ()) -> Relations:
-    """Relations from one pair (cells, coefficients) each.
+    """Build constraints from one pair (cells, coefficients) each.
 
     >>> len(make_relations([([0, 1, 2], [-1, 1, 1])]))
     1
@@ -100,7 +101,7 @@ def make_relations(rows: Iterable[tuple[Sequence[int], Sequence[float]]], names:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Between which values each cell lies; infinite, or not a number, where nothing bounds it."""
+    """Lower and upper bounds of each cell; infinite or NaN if there is none."""
 
     low: Numbers
     high: Numbers
@@ -109,24 +110,24 @@ class Bounds:
         return len(self.low)
 
     def rows(self, places: Places | Mask) -> "Bounds":
-        """The bounds of some cells."""
+        """Return the bounds of some cells."""
         return Bounds(self.low[places], self.high[places])
 
     def only(self, cells: Mask) -> "Bounds":
-        """The bounds of some cells, none of the others."""
+        """Return the bounds of some cells, and NaN for the others."""
         return Bounds(np.where(cells, self.low, np.nan), np.where(cells, self.high, np.nan))
 
     def within(self, other: "Bounds") -> "Bounds":
-        """What both allow."""
+        """Return the intersection of both."""
         return Bounds(np.fmax(self.low, other.low), np.fmin(self.high, other.high))
 
     def equals(self, other: "Bounds") -> bool:
-        """Whether both say the same."""
+        """Return whether both are equal."""
         return np.array_equal(self.low, other.low) and np.array_equal(self.high, other.high)
 
 
 def no_bounds(size: int) -> Bounds:
-    """Bounds of cells of which nothing is said.
+    """Return bounds that restrict no cell.
 
     >>> no_bounds(2).low.tolist()
     [nan, nan]
@@ -136,17 +137,17 @@ def no_bounds(size: int) -> Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What must stay open: how far below and above its value the attacker's range of an unsafe cell must reach."""
+    """Protection levels: how far the feasibility interval of a sensitive cell must extend below and above its value."""
 
     down: Numbers
     up: Numbers
 
     def rows(self, places: Places | Mask) -> "Reach":
-        """The reach of some cells."""
+        """Return the levels of some cells."""
         return Reach(self.down[places], self.up[places])
 
     def at(self, cells: Mask) -> "Reach":
-        """The reach of some cells, nothing for the others."""
+        """Return the levels of some cells, and 0 for the others."""
         return Reach(np.where(cells, self.down, 0.0), np.where(cells, self.up, 0.0))
 
 
@@ -157,10 +158,10 @@ class Table:
     Attributes:
         values: The true values.
         status: A `Status` for each cell.
-        costs: What masking a cell costs.
-        bounds: What the attacker knows: between which values he holds each cell possible.
-        reach: What must stay open.
-        relations: The additive relations.
+        costs: The cost of suppressing each cell.
+        bounds: The a priori bounds of the attacker for each cell.
+        reach: The protection levels.
+        relations: The additive constraints.
         names: A name for each cell, for messages and certificates.
     """
 
@@ -182,21 +183,21 @@ class Table:
 
     @property
     def unsafe(self) -> Mask:
-        """Which cells must be masked."""
+        """Which cells must be suppressed."""
         return np.asarray(self.status == Status.UNSAFE)
 
     @property
     def promise(self) -> Bounds:
-        """The ranges that must stay open: those of the unsafe cells."""
+        """The protection intervals of the sensitive cells; NaN for others."""
         return Bounds(self.values - self.reach.down, self.values + self.reach.up).only(self.unsafe)
 
     def with_columns(self, **columns: Any) -> Self:
-        """The same table with some columns replaced."""
+        """Return the same table with some columns replaced."""
         return replace(self, **columns)
 
 
 def make_table(values: Sequence[float] | Numbers, relations: Relations, **columns: Any) -> Table:
-    """A table with plain defaults: every cell safe, cost its value, not negative, nothing promised.
+    """Build a table with defaults: every cell safe, its cost its value, lower bound 0, no protection levels.
 
     >>> make_table([5, 2, 3], make_relations([([0, 1, 2], [-1, 1, 1])])).costs.tolist()
     [5.0, 2.0, 3.0]

@@ -18,15 +18,15 @@ from sfumato.errors import DataError, PlanError, did_you_mean
 from sfumato.tables.cells.cells import Numbers, Places
 from sfumato.tables.cells.finite_numbers import finite
 
-# Lines by which a title is known.
+# Number of lines searched for a header below title lines.
 FIRST_LINES = 20
-# Whole numbers are exact in floating point up to here.
+# Integers are exact in floating point up to this.
 EXACT_WHOLE = 2.0**53
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Named columns of equal length; every value is text, as a CSV file has it, empty where missing."""
+    """Named columns of equal length; every value is text as in a CSV file, empty if missing."""
 
     texts: Mapping[str, tuple[str, ...]]
 
@@ -37,11 +37,11 @@ class Columns:
         return name in self.texts
 
     def rows(self, places: Places) -> "Columns":
-        """Some of the rows."""
+        """Return some of the rows."""
         return Columns({name: tuple(texts[place] for place in places) for name, texts in self.texts.items()})
 
     def text(self, name: str) -> tuple[str, ...]:
-        """A column as text.
+        """Return a column as text.
 
         Raises:
             PlanError: There is no such column.
@@ -51,10 +51,11 @@ class Columns:
         return self.texts[name]
 
     def numbers(self, name: str) -> Numbers:
-        """A column as numbers; every value must be one.
+        """Return a column as numbers; every value must be one.
 
         Raises:
-            DataError: A value is missing, is not a number or too large to be added exactly; `rows` says where.
+            DataError: A value is missing, is not a number, or is too large to be added exactly; `rows` gives the
+                rows.
         """
         numbers = self._numbers(name, missing=False)
         large = (np.flatnonzero(np.abs(numbers) > EXACT_WHOLE) + 1).tolist()
@@ -69,10 +70,10 @@ class Columns:
         return numbers
 
     def optional(self, name: str) -> Numbers:
-        """A column as numbers, not a number where there is no text.
+        """Return a column as numbers, NaN if empty.
 
         Raises:
-            DataError: A text is not a number; `rows` says where.
+            DataError: A text is not a number; `rows` gives the rows.
         """
         return self._numbers(name, missing=True)
 
@@ -99,12 +100,12 @@ def _number(text: str) -> float:
 
 
 def read_columns(path: Path, dialect: Dialect | None = None, published: bool = False) -> Columns:
-    """The columns of a CSV file; the separator is guessed from the header unless the dialect has one.
+    """Read the columns of a CSV file; the separator is guessed from the header unless the dialect has one.
 
     Args:
         path: The file.
-        dialect: How it is written.
-        published: Whether it was written for people, so that what a spreadsheet would compute is quoted.
+        dialect: Its dialect.
+        published: Whether it is a published file, in which formulas of spreadsheets are escaped.
 
     Raises:
         DataError: The file cannot be read, is not UTF-8, or has rows of unequal length.
@@ -131,6 +132,6 @@ def read_columns(path: Path, dialect: Dialect | None = None, published: bool = F
 
 
 def _header_below(path: Path, dialect: Dialect) -> int | None:
-    """The line of the header where titles stand above it, by the first lines."""
+    """Return the line of the header if titles precede it, by the first lines."""
     with open_text(path, dialect.encoding) as stream:
         return header_below([*islice(stream, FIRST_LINES)], dialect)

@@ -11,16 +11,16 @@ from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.cells.relations import Key
 
 NOWHERE = -1
-# Places of a space are numbered by 64 bits.
+# Positions must fit into 64-bit integers.
 MOST_PLACES = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
 class Coordinates:
-    """The codes of cells by their numbers.
+    """The codes of cells as numbers.
 
     Attributes:
-        codes: Cells by dimensions; NOWHERE for cells that stand in no table.
+        codes: Cells by dimensions; NOWHERE for cells that are in no table.
         above: For each dimension the number of every code's parent; -1 for the total.
     """
 
@@ -28,26 +28,27 @@ class Coordinates:
     above: tuple[Places, ...]
 
     def rows(self, cells: Places) -> "Coordinates":
-        """Those of some cells."""
+        """Return the coordinates of some cells."""
         return Coordinates(self.codes[cells], self.above)
 
     def padded(self, size: int) -> "Coordinates":
-        """Those of so many cells, of which the further ones stand nowhere."""
+        """Return the coordinates extended to `size` cells; the further ones are in no table."""
         more = np.full((size - len(self.codes), self.codes.shape[1]), NOWHERE)
         return Coordinates(np.concatenate([self.codes, more]), self.above)
 
 
 def coordinates_of(trees: Sequence[Tree], keys: Sequence[Key]) -> Coordinates | None:
-    """The coordinates of cells; None where a table has no dimensions, or more places than can be numbered."""
+    """Return the coordinates of cells; None if the table has no dimensions, or too many positions."""
     return joint_coordinates([(trees, keys, np.arange(len(keys)))], len(keys)) if trees else None
 
 
 def joint_coordinates(tables: Sequence[tuple[Sequence[Tree], Sequence[Key], Places]], size: int) -> Coordinates | None:
-    """The coordinates of the cells of several tables in all their dimensions; each has the totals of those of others.
+    """Return the coordinates of the cells of several tables in all their dimensions; totals in those of other
+    tables.
 
     Args:
-        tables: The dimensions of each, the codes of its rows, and which cells these are.
-        size: How many cells there are.
+        tables: For each table its dimensions, the codes of its rows, and the cells of these rows.
+        size: Number of cells.
     """
     axes = list(dict.fromkeys(_axis(tree) for trees, _, _ in tables for tree in trees))
     if math.prod(len(axis.codes) for axis in axes) > MOST_PLACES:

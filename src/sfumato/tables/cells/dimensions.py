@@ -17,14 +17,14 @@ Code = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """The codes of a dimension: the total at the root, each other code below its parent.
+    """The codes of a dimension: the total is the root, every other code has a parent.
 
     Attributes:
         name: The dimension's name.
         root: The code of the total.
         parents: The parent of every other code.
-        levels: The names of the levels, finest first, where the dimension has level columns.
-        series: Whether releases add codes: then the total of other codes is another total.
+        levels: The names of the levels, finest first, if the dimension has level columns.
+        series: Whether releases add codes; the total of other codes is then another total.
     """
 
     name: str
@@ -34,21 +34,21 @@ class Tree:
     series: bool = False
 
     def children(self) -> dict[Code, list[Code]]:
-        """The parts of every code that has some."""
+        """Return the children of every code that has some."""
         below: dict[Code, list[Code]] = {}
         for code, parent in self.parents.items():
             below.setdefault(parent, []).append(code)
         return below
 
     def height(self, code: Code) -> int:
-        """The number of steps from the root."""
+        """Return the number of steps from the root."""
         steps = 0
         while code != self.root:
             code, steps = self.parents[code], steps + 1
         return steps
 
     def describe(self, code: Code) -> str:
-        """Level and unit in words: `Kreis 1`, or `NACE 10`, or the name of the total."""
+        """Return level and unit in words: `Kreis 1`, or `NACE 10`, or the name of the total."""
         if code == self.root:
             return f"{self.name} total" if not self.levels else "the grand total"
         if not self.levels:
@@ -58,7 +58,7 @@ class Tree:
 
 
 def level_codes(columns: Columns, levels: Sequence[str], total: str) -> list[Code]:
-    """The code of each row of a dimension with level columns, from the top down.
+    """Return the code of each row of a dimension with level columns, from the top down.
 
     Raises:
         DataError: A row is a total over a level but names a unit below it.
@@ -81,7 +81,7 @@ def _totals_above(code: Code, total: str) -> bool:
 
 
 def level_tree(name: str, codes: Iterable[Code], levels: Sequence[str], total: str) -> Tree:
-    """The tree of level columns: a unit's parent is the same unit with its last level set to the total."""
+    """Build the tree of level columns: a unit's parent is the same unit with its last level set to the total."""
     root = (total,) * len(levels)
     parents: dict[Code, Code] = {}
     for start in dict.fromkeys(codes):
@@ -94,15 +94,15 @@ def level_tree(name: str, codes: Iterable[Code], levels: Sequence[str], total: s
 
 
 def flat_tree(name: str, codes: Iterable[str], total: str) -> Tree:
-    """The tree of a column without a hierarchy: every code lies below the total."""
+    """Build the tree of a column without a hierarchy: every code is a child of the total."""
     return Tree(name, (total,), {(code,): (total,) for code in dict.fromkeys(codes) if code != total})
 
 
 def file_tree(name: str, path: Path, total: str, codes: Iterable[str], encoding: str | None = None) -> Tree:
-    """The tree in a file: τ-ARGUS `.hrc` (depth as leading @) or one line `child,parent` for each code.
+    """Read a tree from a file: τ-ARGUS `.hrc` (depth as leading @) or one line `child,parent` for each code.
 
     Raises:
-        PlanError: The file cannot be read or is no tree.
+        PlanError: The file cannot be read or is not a tree.
         DataError: The table has a code that the file does not.
     """
     try:

@@ -7,13 +7,13 @@ _PLAIN = re.compile(r"^\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*$"
 
 
 def finite(text: str) -> float | None:
-    """The number that a text is; None where it is none, or is more than a number can be.
+    """Parse a finite number; return None if the text is not one or exceeds the range of floats.
 
     >>> finite("12.5"), finite("1e3"), finite("1e400"), finite("nan"), finite("1_000")
     (12.5, 1000.0, None, None, None)
     """
-    # Python reads 1_000 and digits of other scripts too, a reader of the table may not.
+    # Python also reads 1_000 and digits of other scripts, which other programs may not.
     if not _PLAIN.match(text):
         return None
-    value = float(text.strip())  # spaces that float does not take off, the pattern allows
+    value = float(text.strip())  # the pattern allows spaces that float() rejects
     return value if math.isfinite(value) else None

@@ -14,7 +14,7 @@ from sfumato.tables.office.faults import wrong
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """A code with its line and column, and the place of the node above it; None at the top."""
+    """A code with its line and column, and the position of its parent; None at the top."""
 
     line: int
     column: int
@@ -23,10 +23,10 @@ class _Node:
 
 
 def parents_in(lines: Sequence[str], file: str, lead: str = "@") -> dict[str, str]:
-    """For each code the one above it, empty at the top.
+    """Return the parent of each code, empty at the top.
 
     Raises:
-        DataError: A line is deeper than the one before it by more than one, has no code, or one that stands twice.
+        DataError: A line is more than one level deeper than the one before, has no code, or a duplicate one.
 
     >>> parents_in(["A", "@x", "@@1", "B", "@x", "@@2"], "t.hrc")
     {'A': '', 'A/x': 'A', '1': 'A/x', 'B': '', 'B/x': 'B', '2': 'B/x'}
@@ -59,7 +59,7 @@ def _nodes(lines: Sequence[str], file: str, lead: str) -> list[_Node]:
 
 
 def _names(nodes: Sequence[_Node], file: str) -> list[str]:
-    """The codes, those of totals with what they lie below where they stand twice."""
+    """Return the codes; inner codes that occur twice are qualified by their parents."""
     inner = {node.above for node in nodes}
     many = Counter(node.code for node in nodes)
     names: list[str] = []
@@ -76,6 +76,6 @@ def _names(nodes: Sequence[_Node], file: str) -> list[str]:
 
 
 def unknown_code(code: str, codes: Mapping[tuple[str, ...], object], do: str) -> str:
-    """What to do about a code that a hierarchy does not have: where it has it twice, which ones there are."""
+    """Return the hint for a code that a hierarchy does not have: the qualified codes if it is ambiguous."""
     twice = [name for (name, *_) in codes if name.endswith(f"/{code}")]
     return f"The hierarchy has it {len(twice)} times: write {' or '.join(twice)}." if twice else do

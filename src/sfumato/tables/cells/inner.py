@@ -18,7 +18,7 @@ class InnerSums:
 
 
 def inner_sums(relations: Relations, size: int) -> InnerSums:
-    """Every cell as a sum of finest cells.
+    """Express every cell as a sum of finest cells.
 
     >>> from sfumato.tables.cells.cells import make_relations
     >>> inner_sums(make_relations([([0, 1, 2], [-1, 1, 1])]), 3).matrix.toarray().tolist()
@@ -34,7 +34,7 @@ def inner_sums(relations: Relations, size: int) -> InnerSums:
 
 
 def _parts(relations: Relations) -> dict[int, list[int]]:
-    """For each total the parts of its first relation."""
+    """Return the parts of each total, from its first constraint."""
     parts: dict[int, list[int]] = {}
     for relation in range(len(relations)):
         cells, coefs = relations.row(relation)

@@ -7,7 +7,7 @@ from sfumato.tables.cells.cells import Bounds, Places, Reach
 
 
 class Kind(StrEnum):
-    """Who attacks, by the name that a plan switches him off with."""
+    """The kind of attacker; a plan excludes attackers by these names."""
 
     OUTSIDER = "outsider"
     RESPONDENT = "respondents"
@@ -18,14 +18,14 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Attacker:
-    """One who has a part in some cells, or several who tell each other theirs.
+    """An insider: one contributor to some cells, or a coalition of contributors who share their knowledge.
 
     Attributes:
-        name: Who he is, for messages.
-        kind: What he is.
-        cells: The cells in which he has a part.
-        bounds: Between which values he knows each of them to lie; a single value where he is alone in it.
-        reach: What must stay open to him in each of them: only what is not his.
+        name: Name for messages.
+        kind: The kind of insider.
+        cells: The cells with an own contribution.
+        bounds: The known bounds of each of these cells; a single value if there is no other contributor.
+        reach: The protection levels of these cells against the insider: only for the contributions of others.
     """
 
     name: str
@@ -37,13 +37,13 @@ class Attacker:
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """What is known besides the cells and their bounds.
+    """What attackers know in addition to the cells and their bounds.
 
     Attributes:
-        integer: Whether all values are known to be whole numbers.
-        rounding: How far totals may be off their parts, where published ones show that they are.
-        step: The smallest difference between two values.
-        attackers: Who attacks besides the outsider.
+        integer: Whether all values are known to be integers.
+        rounding: How far totals may differ from the sum of their parts, if published ones do.
+        step: The precision.
+        attackers: The insiders, in addition to the outsider.
     """
 
     integer: bool = False

@@ -17,12 +17,12 @@ from sfumato.tables.cells.relations import Key, finest_of
 
 @dataclass(frozen=True, slots=True)
 class Margin:
-    """The most that a rule asks of the range of an unsafe cell, on each side, whatever the cell.
+    """The largest protection level that a rule requires on each side of a sensitive cell, whatever the cell.
 
     Attributes:
-        fixed: Whatever its value is.
-        share: As a share of its value.
-        limit: The largest value, without its sign, that the rule calls unsafe.
+        fixed: Minimum level, independent of the value.
+        share: Level as a proportion of the value.
+        limit: The largest absolute value that the rule classifies as sensitive.
     """
 
     fixed: float = 0.0
@@ -30,7 +30,7 @@ class Margin:
     limit: float = math.inf
 
     def of(self, size: float) -> float:
-        """The reach, where a cell may be so large.
+        """Return the level for cells up to the given size.
 
         >>> Margin(share=0.1).of(500), Margin(share=1, limit=10).of(500), Margin(fixed=2).of(math.inf)
         (50.0, 10, 2)
@@ -40,13 +40,13 @@ class Margin:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What the rules of a plan make public of the cells that they call unsafe.
+    """What the rules of a plan make public about sensitive cells.
 
     Attributes:
-        span: The range of the only rule, where it is the range rule: every primary cell lies in it.
-        small: Whether all unsafe cells are small ones, by the range rule.
-        margins: The most that each rule asks of a range.
-        zone: The width of the values that a rule on counts calls unsafe.
+        span: The range of the only rule, if it is the range rule: it contains every primary cell.
+        small: Whether all sensitive cells are small, by the range rule.
+        margins: The largest protection level that each rule requires.
+        zone: The width of the values that a rule on counts classifies as sensitive.
     """
 
     span: tuple[float, float] | None = None
@@ -57,24 +57,24 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One independent table: the rows of a group, with what is known of it and what must stay open, resolved.
+    """One independent table: the rows of a group, with attacker knowledge and protection levels.
 
     Attributes:
         rows: The rows of the source that are its cells.
-        table: The cells with what the strongest attacker knows of each and what must stay open.
-        trees: The dimensions; empty for a table given by cells and relations.
+        table: The cells with the a priori bounds of the strongest attacker and the protection levels.
+        trees: The dimensions; empty for a table given by cells and constraints.
         keys: The codes of each cell.
         group: The group's values, for messages.
-        public: What a reader knows who is not told which masked cells are primary.
-        knowledge: What the attacker knows besides.
+        public: The bounds known to data users who cannot tell which suppressed cells are primary.
+        knowledge: What attackers know in addition.
         terms: What the rules make public.
-        asked: How far the rules want the ranges of unsafe cells to reach, whatever anyone knows; shorter than the table
-            where cells of a cross were added. The table's own reach where it is not given.
-        inferred: Whether the least values are inferred from what is published, not named for each cell.
-        masked_before: Cells that a release of before masked, and that stay masked.
-        unshown: Cells that are in no table, but tie tables together: they stay masked, and nothing is said of them.
-        unattacked: What nobody attacks, and why.
-        coordinates: Where the cells of several tables stand, which have no trees and keys in common.
+        asked: The requested protection levels, before a priori bounds lower them; shorter than the table if
+            implicit cells were added. None if they equal the levels of the table.
+        inferred: Whether lower bounds are inferred from what is published rather than given for each cell.
+        masked_before: Cells that an earlier release suppressed; they stay suppressed.
+        unshown: Hidden cells: in no table, always suppressed, and without protection level; they link tables.
+        unattacked: What is not audited, and why.
+        coordinates: The coordinates of the cells of several tables, which have no common trees and keys.
     """
 
     rows: Places
@@ -94,14 +94,14 @@ class Part:
 
     @property
     def where(self) -> Coordinates | None:
-        """Where the cells stand, where the table has dimensions; those that are in no table stand nowhere."""
+        """The coordinates of the cells if the table has dimensions; cells in no table are NOWHERE."""
         if self.coordinates is None:
             return coordinates_of(self.trees, self.keys)
         return self.coordinates.padded(len(self.table))
 
     @property
     def finest(self) -> Mask:
-        """Cells that are no total of others that a table shows."""
+        """The cells that are not totals of others that a table shows."""
         if self.unshown is None:
             return finest_of(self.table.relations, len(self.table))
         return finest_of(self.table.relations.without(self.unshown), len(self.table)) & ~self.unshown
@@ -112,7 +112,7 @@ class Part:
         return self if self.unshown is None else replace(self.without(self.unshown), unshown=None)
 
     def without(self, left_out: Mask) -> "Part":
-        """The part without some cells, and without the relations that they are in."""
+        """Return the part without some cells, and without the constraints that contain them."""
         cells, table = np.flatnonzero(~left_out), self.table
         own = Table(
             table.values[cells],
@@ -138,7 +138,7 @@ class Part:
 
 
 def in_part(error: UnattainableError, rows: Places, names: Sequence[str]) -> UnattainableError:
-    """The same error with the names of the cells that cannot be protected, and their rows in the source."""
+    """Return the same error with the names and source rows of the cells that cannot be protected."""
     cells = [row - 1 for row in error.rows]
     what = f"{', '.join(names[cell] for cell in cells[:5])}: {error.what}" if cells else error.what
     name = error.code.partition(".")[2]
@@ -146,7 +146,7 @@ def in_part(error: UnattainableError, rows: Places, names: Sequence[str]) -> Una
 
 
 def in_group(error: DataError, group: tuple[str, ...], rows: Places) -> DataError:
-    """The same error with the rows of the source, naming the group."""
+    """Return the same error with the rows of the source and the name of the group."""
     where = f" (group {', '.join(group)})" if group else ""
     name = error.code.partition(".")[2]
     numbers = [int(rows[row - 1]) + 1 for row in error.rows]

@@ -13,23 +13,23 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Bounds, Numbers
 
-# More decimals than these are noise of sums, not the precision of a table.
+# Further decimals are rounding errors of sums, not the precision of a table.
 MOST_DECIMALS = 6
-# The step where no number of decimals fits.
+# The number of decimals if none fits.
 FALLBACK_DECIMALS = 4
-# What a number of steps may be off a whole one: noise of binary fractions, which grows with the number.
+# Tolerance for a number of units to be an integer: floating-point errors, which grow with the number.
 NOISE = 1e-3
 SMALL_NOISE, NOISE_SHARE = 1e-8, 1e-12
 # Multipliers of programs over sums are fractions with small denominators.
 DENOMINATOR = 720
-# Digits of a number that was computed; what follows is noise.
+# Significant digits of a computed number; further ones are rounding errors.
 DIGITS = 12
-# Whole numbers are exact in floating point up to here.
+# Integers are exact in floating point up to this.
 WHOLE = 2.0**52
 
 
 def step_of(values: Numbers) -> float:
-    """The smallest step between the values of a table: 1 for whole numbers, else a unit of their last decimal.
+    """Return the precision of a table: 1 for integers, otherwise one unit of the last decimal.
 
     >>> step_of(np.array([3.0, 17.0])), step_of(np.array([3.0, 17.25])), step_of(np.array([np.nan, 4.0]))
     (1.0, 0.01, 1.0)
@@ -44,20 +44,20 @@ def step_of(values: Numbers) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Numbers in steps of a table and back."""
+    """Conversion between values and units of a table's precision."""
 
     step: float = 1.0
 
     def steps(self, values: Numbers) -> Numbers:
-        """Values as numbers of steps, whole where they are but for noise.
+        """Return values in units, rounded to integers within the tolerance.
 
-        Where values have more decimals than a step tells, one that happens to lie near a whole number stays beside it:
-        moved, it would contradict the sums that it stands in.
+        A value with more decimals than the precision is not moved to a nearby integer; moved, it would violate the
+        constraints that contain it.
 
         >>> Scale(0.01).steps(np.array([90000813.03, 0.005, 0.0200001, np.inf])).tolist()
         [9000081303.0, 0.5, 2.00001, inf]
         """
-        # A tenth cannot be written in binary: dividing by 0.1 is less exact than multiplying by 10.
+        # 0.1 has no exact binary form: dividing by it is less exact than multiplying by 10.
         numbers = values * round(1 / self.step) if self.step < 1 else values / self.step
         whole = np.round(numbers)
         with np.errstate(invalid="ignore"):
@@ -65,11 +65,11 @@ class Scale:
         return np.where(near, whole, numbers)
 
     def value(self, steps: float) -> float:
-        """A number of steps as a value."""
+        """Return a number of units as a value."""
         return float(steps / round(1 / self.step) if self.step < 1 else steps * self.step)
 
     def clean(self, values: Sequence[float]) -> list[float]:
-        """Values without the noise of binary fractions.
+        """Return values without floating-point errors.
 
         >>> Scale(0.1).clean([0.1 + 0.2])
         [0.3]
@@ -77,12 +77,12 @@ class Scale:
         return [self.value(float(steps)) for steps in self.steps(np.array(values, np.float64))]
 
     def bounds(self, bounds: Bounds) -> Bounds:
-        """Bounds in steps."""
+        """Return bounds in units."""
         return Bounds(self.steps(bounds.low), self.steps(bounds.high))
 
 
 def tidied(values: Numbers) -> Numbers:
-    """Numbers that were computed, and have no step of their own, without the noise of binary fractions.
+    """Return computed numbers, which have no precision of their own, without floating-point errors.
 
     >>> tidied(np.array([0.1 + 0.2, 310.0])).tolist()
     [0.3, 310.0]
@@ -91,10 +91,11 @@ def tidied(values: Numbers) -> Numbers:
 
 
 def proved_bound(matrix: Any, sides: Bounds, bounds: Bounds, place: int, direction: float, multipliers: Numbers) -> Any:
-    """What multipliers of relations prove of a variable, in exact arithmetic: the least of direction · y.
+    """Return the bound that multipliers of constraints prove in exact arithmetic: the minimum of direction ·
+    y.
 
-    Whatever the multipliers, the answer is a true bound; where they are those of the best answer it is the best one.
-    Minus infinity where they prove nothing.
+    The result is a valid bound for any multipliers, and the optimum for optimal ones; minus infinity if they prove
+    nothing.
     """
     whole = np.round(multipliers)
     if (np.abs(multipliers - whole) < 1e-7).all():
@@ -124,7 +125,7 @@ def proved_bound(matrix: Any, sides: Bounds, bounds: Bounds, place: int, directi
 def _whole_bound(
     matrix: Any, sides: Bounds, bounds: Bounds, place: int, direction: float, multipliers: Numbers
 ) -> float | Fraction:
-    """The same for whole multipliers: products and sums of whole numbers are exact in floating point."""
+    """Return the same bound for integer multipliers: integer products and sums are exact in floating point."""
     rest = -(matrix.T @ multipliers)
     rest[place] += direction
     side = np.where(multipliers > 0, sides.low, sides.high)[multipliers != 0] * multipliers[multipliers != 0]

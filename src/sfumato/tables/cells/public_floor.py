@@ -10,9 +10,8 @@ def public_floor(
 ) -> Numbers:
     """Return the least possible value of each cell, by what the published table shows.
 
-    Nothing is negative, unless something is. A suppressed cell is not 0, where all cells of value 0 are published,
-    whichever rule suppressed it: the table shows its zeros, or counts something and would show them. Sums with decimals
-    may be 0 where nothing is.
+    Values are nonnegative unless one is negative. If all cells of value 0 are published, a suppressed cell is not 0,
+    whichever rule suppressed it. Sums with decimals may be 0 without an empty cell.
 
     Args:
         values: The values; NaN where unknown.

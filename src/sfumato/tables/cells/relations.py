@@ -13,7 +13,7 @@ Key = tuple[Code, ...]
 
 
 def derive(trees: Sequence[Tree], keys: Sequence[Key]) -> Relations:
-    """Each cell of a code that has parts is the sum over those parts, the other dimensions held fast.
+    """Derive the constraints: a cell of a code with children is the sum over these, other dimensions fixed.
 
     Raises:
         DataError: Two cells have the same codes, or a cell's parent is not in the table.
@@ -44,7 +44,7 @@ def _places(keys: Sequence[Key]) -> dict[Key, int]:
 
 
 def _parts(dimension: int, tree: Tree, keys: Sequence[Key], places: dict[Key, int]) -> dict[int, list[int]]:
-    """For each cell that is a total in one dimension, its parts."""
+    """Return the parts of each cell that is a total in one dimension."""
     parts: dict[int, list[int]] = {}
     for place, key in enumerate(keys):
         code = key[dimension]
@@ -64,23 +64,23 @@ def _parts(dimension: int, tree: Tree, keys: Sequence[Key], places: dict[Key, in
 
 
 def describe(trees: Sequence[Tree], key: Key) -> str:
-    """A cell in words: level and unit of each dimension, totals left out."""
+    """Describe a cell in words: level and unit of each dimension, without totals."""
     named = [tree.describe(code) for tree, code in zip(trees, key, strict=True) if code != tree.root]
     return ", ".join(named) or "the grand total"
 
 
 def finest_of(relations: Relations, size: int) -> Mask:
-    """Cells that are no total in any relation."""
+    """Return the cells that are a total in no constraint."""
     finest = np.ones(size, bool)
     finest[relations.cells[relations.coefs < 0]] = False
     return finest
 
 
 def check(relations: Relations, values: Numbers, tolerance: float = 0.0, step: float = 1.0) -> None:
-    """Refuse a table whose totals do not add up, in steps of its precision; the tolerance is for rounded sums.
+    """Refuse a table whose totals do not add up within its precision; the tolerance is for rounded sums.
 
     Raises:
-        DataError: A total differs from the sum of its parts; the text names level and unit, and by how much.
+        DataError: A total differs from the sum of its parts; the message names the cell and the difference.
     """
     numbers = Scale(step).steps(values)
     missing = np.abs(relations.residuals(numbers))
@@ -100,7 +100,7 @@ def check(relations: Relations, values: Numbers, tolerance: float = 0.0, step: f
 
 
 def _remedy(relations: Relations, numbers: Numbers, missing: Numbers, wrong: Places) -> str:
-    """What to do: where parts are twice their total, subtotals stand among them."""
+    """Return the hint: if the parts sum to twice their total, subtotals are among them."""
     totals = np.array([abs(numbers[relations.row(int(place))[0][0]]) for place in wrong])
     if ((totals > 0) & (np.abs(totals - missing[wrong]) <= 0.5)).any():
         return "Codes that are totals of others stand beside them, it seems: give the dimension a hierarchy, or levels."

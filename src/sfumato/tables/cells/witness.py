@@ -6,12 +6,12 @@ from sfumato.tables.cells.cells import Numbers, Places
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """Deviations of some cells, said to keep every relation, with which a cell lies elsewhere than it does.
+    """Deviations of some cells, claimed to satisfy every constraint, by which a cell has a different value.
 
     Attributes:
-        cell: The cell that it is about.
-        cells: The cells that deviate, that one among them.
-        amounts: By how much.
+        cell: The cell that it is for.
+        cells: The cells that deviate, including that one.
+        amounts: The deviations.
     """
 
     cell: int

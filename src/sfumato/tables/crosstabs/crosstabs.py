@@ -30,7 +30,7 @@ class Crosstab:
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """A column that is a factor times one column over another, or over its own entry in the row of the total."""
+    """A column that is a factor times one column divided by another, or by its own entry in the total row."""
 
     top: int
     bottom: int
@@ -50,11 +50,11 @@ def relations_of(
     margins: str | None = None,
     subtotals: Subtotals | None = None,
 ) -> Relations:
-    """The sums within a crosstab: those that are declared or that labels announce, and all that the numbers show.
+    """Return the sums within a crosstab: those declared or announced by labels, and all that the numbers show.
 
     Raises:
-        PlanError: There is no such label for the margins, or a subtotal names no row or column.
-        DataError: A line that is called a total is not the sum of others, or the numbers leave open which are sums.
+        PlanError: No label matches the margins, or a subtotal names no row or column.
+        DataError: A line called a total is not the sum of others, or the numbers are ambiguous.
     """
     if margins is not None and not any(is_margin(label, margins) for label in (*rows, *columns)):
         raise PlanError(f'there is no row or column "{margins}".', "Check margins=.", "no-margin")
@@ -71,13 +71,13 @@ def relations_of(
 
 
 def _across(one: Sum, cells: npt.NDArray[np.int64]) -> list[tuple[list[int], list[float]]]:
-    """A sum of lines as a relation for each of their entries."""
+    """Return a sum of lines as one constraint per entry."""
     coefs = [-1.0] + [1.0] * len(one.parts)
     return [([int(cell) for cell in cells[[one.total, *one.parts], across]], coefs) for across in range(cells.shape[1])]
 
 
 def _shown(lines: Grid, labels: Sequence[Any], margins: str | None, subtotals: Subtotals | None) -> Sequence[Sum]:
-    """The sums that the numbers show; those of scattered lines are sought unless the caller names the subtotals."""
+    """Return the sums that the numbers show; scattered lines are searched unless the caller names the subtotals."""
     search = find_sums(lines, _margins(labels, margins), scattered=subtotals is None)
     if search.doubt is not None:
         what = {
@@ -108,7 +108,7 @@ def _check_margins(lines: Grid, labels: Sequence[Any], margins: str | None, sums
 
 
 def _check_near(lines: Grid, labels: Sequence[Any], sums: Sequence[Sum]) -> None:
-    """Refuse a line that is off the sum of others in a cell or two: all other cells would still tell it."""
+    """Refuse a line that differs from the sum of others in a cell or two; it discloses all other cells."""
     place = near_total(lines, sums)
     if place is not None:
         raise DataError(
@@ -130,10 +130,10 @@ def _check_subtotals(rows: Sequence[Any], columns: Sequence[Any], subtotals: Sub
 
 
 def _declared(lines: Grid, labels: Sequence[Any], subtotals: Subtotals) -> list[Sum]:
-    """The declared sums among these lines.
+    """Return the declared sums among these lines.
 
     Raises:
-        DataError: One does not add up.
+        DataError: A declared sum does not add up.
     """
     places = {label: place for place, label in enumerate(labels)}
     sums = []
@@ -147,11 +147,11 @@ def _declared(lines: Grid, labels: Sequence[Any], subtotals: Subtotals) -> list[
 
 
 def ratios_in(crosstab: Crosstab, derived: Derived) -> dict[int, Ratio]:
-    """The columns that follow from others: those that are named, and all whose numbers show it.
+    """Return the columns that follow from others: those named by the caller, and all whose numbers show it.
 
     Raises:
-        PlanError: A named column is not there.
-        DataError: A column is no count and follows from no others, or may be either; a row is called a share.
+        PlanError: A named column is missing.
+        DataError: A column holds no counts and follows from no others, or is ambiguous; a row is called a share.
     """
     _check_names(crosstab, derived)
     for place in _figures(crosstab.values, crosstab.rows, crosstab.columns):
@@ -165,7 +165,7 @@ def ratios_in(crosstab: Crosstab, derived: Derived) -> dict[int, Ratio]:
     doubtful = set[int]()
     for place, label in enumerate(crosstab.columns):
         parts = [other for other in counts if other != place]
-        # Nothing but 0 and 1, called nothing of the kind, are counts: they would tell next to nothing as shares, too.
+        # Columns of 0 and 1 without such a name are counts; as shares they would disclose next to nothing.
         counted = label not in derived and place not in sure and crosstab.values[:, place].max(initial=0.0) <= 1
         ratio = None if counted or derived.get(label, ()) is None else _ratio_of(crosstab, place, derived, parts)
         if ratio is None and place in sure and (place not in whole or label in derived):
@@ -183,10 +183,11 @@ def ratios_in(crosstab: Crosstab, derived: Derived) -> dict[int, Ratio]:
 
 
 def _figures(lines: Grid, labels: Sequence[Any], across: Sequence[Any]) -> set[int]:
-    """The lines that are called shares, rates or means, but for categories: "average" beside "poor" and "good".
+    """Return the lines that are called shares, rates or means, except categories such as "average" next to
+    "poor".
 
-    Such are grades of a scale, lines that add up to a total with others that are called nothing of the kind, and lines
-    called means whose entries add up to that of a total, as no means do.
+    Exceptions: grades of a scale, lines that add up to a total with ordinary lines, and lines called means whose
+    entries add up to a total, as means never do.
 
     Args:
         across: The labels of their entries.
@@ -206,18 +207,18 @@ def _figures(lines: Grid, labels: Sequence[Any], across: Sequence[Any]) -> set[i
 
 
 def _totals(lines: Grid, labels: Sequence[Any]) -> list[Sum]:
-    """The sums of which the total is called one."""
+    """Return the sums whose total is called one."""
     return [one for one in find_sums(lines, np.zeros(len(lines), bool)).sums if is_margin(labels[one.total])]
 
 
 def _adds_up(line: Grid, one: Sum) -> bool:
-    """Whether several entries of a line add up as those of others do."""
+    """Return whether several entries of a line add up as those of others do."""
     parts = line[list(one.parts)]
     return bool(np.count_nonzero(parts) > 1 and parts.sum() == line[one.total])
 
 
 def _refuse_told(crosstab: Crosstab, counts: Sequence[int], derived: Derived) -> None:
-    """Refuse running sums, and the numbers of a column in another unit: they tell what is masked beside them.
+    """Refuse running sums and copies of a column in another unit: they disclose suppressed cells.
 
     Raises:
         DataError: There is such a row or column.
@@ -245,7 +246,7 @@ def _told_refusal(what: str) -> DataError:
 
 
 def _figure_refusal(kind: str, label: Any) -> DataError:
-    """A line that is called a share, a rate or a mean, and follows from no counts: it tells of what is masked."""
+    """Return the error for a line called a share, rate or mean that follows from no counts."""
     return DataError(
         f'the {kind} "{label_text(label)}" of the crosstab is called a share, a rate or a mean.',
         "Leave it out: it would tell of counts that are masked. Where it holds counts, say None of it in derived=.",
@@ -265,7 +266,7 @@ def _refuse_doubtful(crosstab: Crosstab, doubtful: set[int], counts: Sequence[in
 
 
 def _is_share(label: Any, broken: bool, derived: Derived) -> bool:
-    """Whether a column is a share for certain: by the caller's word, by numbers that are no counts, or by its name."""
+    """Return whether a column certainly is a share: declared so, not integer, or named so."""
     if label in derived:
         return derived[label] is not None
     return broken or names_a_share(label)
@@ -284,13 +285,13 @@ def _is_whole(column: Grid) -> bool:
 
 
 def _added(values: Grid, whole: Sequence[int]) -> set[int]:
-    """The columns that are sums of others or parts of one: counts, for percentages of them would not add up so."""
+    """Return the columns that are sums of others or parts of a sum; these are counts, as percentages rarely add up."""
     sums = find_sums(values.T[list(whole)], np.zeros(len(whole), bool)).sums
     return {whole[place] for one in sums for place in (one.total, *one.parts)}
 
 
 def _ratio_of(crosstab: Crosstab, place: int, derived: Derived, whole: Sequence[int]) -> Ratio | None:
-    """How a column follows from whole ones: from two of them, or as a share of one's total."""
+    """Return how a column follows from columns of counts: from two of them, or as a share of one's total."""
     label, column = crosstab.columns[place], crosstab.values[:, place]
     places = {name: at for at, name in enumerate(crosstab.columns)}
     named = derived.get(label)
@@ -305,17 +306,17 @@ def _ratio_of(crosstab: Crosstab, place: int, derived: Derived, whole: Sequence[
 
 
 def _share_of(crosstab: Crosstab, label: Any, column: Grid, top: int) -> Ratio | None:
-    """A share of a column's total, the greatest of its counts.
+    """Return the column as share of another column's total, the largest of its counts.
 
     Raises:
-        DataError: The total is not in the table: the shares would tell it.
+        DataError: The total is not in the table: the shares would disclose it.
     """
     counts = crosstab.values[:, top]
     row = int(np.flatnonzero(counts == counts.max())[-1])
     fit = _fit(column, counts, np.full(len(counts), counts[row]), False)
     if fit is not None and adds_up(counts[:, None], row):
         return Ratio(top, top, row, *fit)
-    # Where the total of all is there, that of all with it is none.
+    # If the total is in the column, the sum of all entries is not a total.
     if 2 * counts[row] != counts.sum() and _fit(column, counts, np.full(len(counts), counts.sum()), False) is not None:
         raise DataError(
             f'the column "{label_text(label)}" of the crosstab is a share of a total that is not in it, '
@@ -327,14 +328,14 @@ def _share_of(crosstab: Crosstab, label: Any, column: Grid, top: int) -> Ratio |
 
 
 def _fit(column: Grid, top: Grid, bottom: Grid, named: bool) -> tuple[float, int] | None:
-    """Factor and decimals with which a column is a ratio; a single row of numbers shows nothing unless it is named."""
+    """Return factor and decimals by which a column is a ratio; one row of numbers proves nothing unless declared."""
     used = (bottom > 0) & ~np.isnan(column)
     telling = used & ((top != 0) | (column != 0))
     if telling.sum() < (1 if named else 2):
         return None
     for factor in FACTORS:
         exact = factor * top[used] / bottom[used]
-        # No rounding moves a number by more than a half.
+        # Rounding moves a number by at most one half.
         if np.abs(exact - column[used]).max() > 0.51:
             continue
         for decimals in DECIMALS:

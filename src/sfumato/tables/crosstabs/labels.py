@@ -17,7 +17,7 @@ MARGINS = frozenset(
     ]
 )
 SHARES = ("%", "pct", "percent", "prozent", "share", "anteil", "rate", "ratio", "quote", "per 1", "je 1")
-# Words of means, and others that say for certain that a column holds no counts; "literate" and "20 %" are categories.
+# Words for means, and others that certainly mark a column without counts; "literate" and "20 %" are categories.
 MEANS = regex(
     r"\b(?:means?|averages?|avg|medians?|mittelwert|durchschnitt\w*|moyennes?|médianes?|mediana|promedio)\b",
     re.IGNORECASE,
@@ -28,7 +28,7 @@ FIGURES = regex(
     r"|(?:anteil|[ns]rate|sterberate|quote)\b|\b(?:per|je|pro|pour|par) 1(?:0+|[ .,'\u00a0\u202f]000)*\b",
     re.IGNORECASE,
 )
-# Grades of a scale, and what stands in the middle of it.
+# Grades of a scale, and the words for its middle.
 _GRADES = regex(
     r"(?:(?:very|rather|somewhat|much|far|well|sehr|eher|weit|très|muy) )?"
     r"(?:poor|bad|weak|fair|good|excellent|outstanding"
@@ -42,7 +42,7 @@ _GRADES_OF_A_SCALE = 2
 
 
 def is_margin(label: Any, margins: str | None = None) -> bool:
-    """Whether a label is that of a total.
+    """Return whether a label is that of a total.
 
     >>> is_margin("Grand total"), is_margin(("All", "")), is_margin("ward")
     (True, True, False)
@@ -52,18 +52,18 @@ def is_margin(label: Any, margins: str | None = None) -> bool:
 
 
 def label_text(label: Any) -> str:
-    """A label in words, those of several levels in one."""
+    """Return a label as text; several levels are joined."""
     return " ".join(str(part) for part in label) if isinstance(label, tuple) else str(label)
 
 
 def names_a_share(label: Any) -> bool:
-    """Whether a label has a word of shares in it, which may be a part of another word."""
+    """Return whether a label contains a word for shares, possibly within another word."""
     text = label_text(label).casefold()
     return any(word in text for word in SHARES)
 
 
 def names_a_figure(label: Any) -> bool:
-    """Whether a label says that a line holds shares, rates or means.
+    """Return whether a label announces shares, rates or means.
 
     >>> [names_a_figure(name) for name in ("m in %", "rate per 1000", "mean_age", "Frauenanteil", "Geburtenrate")]
     [True, True, True, True, True]
@@ -75,12 +75,12 @@ def names_a_figure(label: Any) -> bool:
 
 
 def names_a_mean(label: Any) -> bool:
-    """Whether a label says that a line holds means or medians."""
+    """Return whether a label announces means or medians."""
     return MEANS.search(label_text(label).replace("_", " ")) is not None
 
 
 def grades(labels: Sequence[Any]) -> set[int]:
-    """The places of labels that are grades of a scale, where there are several: "average" beside "poor" and "good".
+    """Return the positions of labels that are grades of a scale, such as "average" next to "poor" and "good".
 
     >>> grades(["poor", "average", "good"]), grades(["cases", "average"]), grades(["average price", "poor", "good"])
     ({0, 1, 2}, set(), {1, 2})

@@ -9,18 +9,19 @@ from sfumato.tables.cells.cells import Mask
 from sfumato.tables.crosstabs.subtotals import Sum
 
 Lines = npt.NDArray[np.float64]
-# Bits by which a line must agree with a sum beyond chance: one accident in thirty is asked about.
+# Bits by which a line must agree with a sum beyond chance: one in thirty coincidences leads to a question.
 PROOF = 5.0
-# Lines of which neighbors are tried as parts; of more, only all others together.
+# Maximum number of lines for which neighbors are tried as parts; with more, only all others together.
 MOST_LINES = 400
 
 
 def near_total(lines: Lines, sums: Sequence[Sum]) -> int | None:
-    """A line that is nearly the sum of all others, or of two neighbors and more on one side of it; None for none.
+    """Return a line that is nearly the sum of all others, or of at least two neighbors on one side; None if there is
+    none.
 
     Args:
         lines: The counts, one line each.
-        sums: The sums that are known: a total of all others leaves no room for further ones.
+        sums: The known sums; a total of all others excludes further ones.
 
     >>> near_total(np.array([[17.0, 540.0, 811.0], [3.0, 250.0, 400.0], [14.0, 290.0, 410.0]]), ())
     0
@@ -38,7 +39,7 @@ def near_total(lines: Lines, sums: Sequence[Sum]) -> int | None:
 
 
 def _above(sums: Sequence[Sum]) -> dict[int, list[int]]:
-    """The totals that each line is a part of."""
+    """Return the totals that each line is a part of."""
     above: dict[int, list[int]] = {}
     for one in sums:
         for part in one.parts:
@@ -47,7 +48,7 @@ def _above(sums: Sequence[Sum]) -> dict[int, list[int]]:
 
 
 def _best(lines: Lines, total: int, above: Mask) -> float:
-    """By how many bits a line agrees with the best selection that is tried, less those by which it was chosen."""
+    """Return the bits by which a line agrees with the best tried selection, minus those of choosing it."""
     tried = np.concatenate([np.zeros((0, lines.shape[1])), *_tried(lines, total, above)])
     if not len(tried):
         return 0.0
@@ -58,23 +59,24 @@ def _best(lines: Lines, total: int, above: Mask) -> float:
 
 
 def _tried(lines: Lines, total: int, above: Mask) -> Iterator[Lines]:
-    """Sums of others: of all, and of neighbors on either side, up to one of which the line is known to be a part."""
+    """Yield sums of others: of all, and of neighbors on either side, up to a known total of the line."""
     if not above.any():
         yield lines.sum(axis=0)[None] - lines[total]
     if len(lines) <= MOST_LINES:
         for side in (slice(total - 1, None, -1) if total else slice(0, 0), slice(total + 1, None)):
             beside = lines[side][: int(np.append(above[side], True).argmax())]
-            # All others were tried.
+            # The sum of all others was tried before.
             yield beside.cumsum(axis=0)[1 : -1 if len(beside) == len(lines) - 1 else None]
 
 
 def bits_of(line: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """What each number tells: counts of lines that are alike but for chance differ by their square roots."""
+    """Return the information of each number: counts of similar lines differ by about their square roots."""
     return np.log2(np.maximum(1.0, 2.0 * np.sqrt(line)))
 
 
 def told_sums(lines: Lines) -> Iterator[list[int]]:
-    """The lines that are the sum of all others wherever none is masked, and hardly by chance; the total first.
+    """Yield lines that are the sum of all others wherever nothing is suppressed, beyond chance; the total
+    first.
 
     >>> list(told_sums(np.array([[np.nan, 14.0, 40.0], [25.0, 29.0, 38.0], [28.0, 43.0, 78.0]])))
     [[2, 0, 1]]
@@ -88,7 +90,8 @@ def told_sums(lines: Lines) -> Iterator[list[int]]:
 
 
 def running_sum(lines: Lines) -> int | None:
-    """A line whose entries are those of another, added up one after the other from either end; None for none.
+    """Return a line whose entries are the running sum of another line's, from either end; None if there is
+    none.
 
     >>> running_sum(np.array([[3.0, 25.0, 40.0], [3.0, 28.0, 68.0]]))
     1

@@ -11,7 +11,8 @@ Lines = npt.NDArray[np.float64]
 
 
 def adds_up(lines: Lines, total: int, parts: Sequence[int]) -> bool:
-    """Whether a line may be the sum of others: it is wherever none of them is masked, and no less than those shown.
+    """Return whether a line may be the sum of others: equal where none is suppressed, otherwise not less than those
+    shown.
 
     >>> [adds_up(np.array([[np.nan, 3.0], [9.0, 4.0], [most, 7.0]]), 2, [0, 1]) for most in (12.0, 8.0)]
     [True, False]
@@ -23,12 +24,12 @@ def adds_up(lines: Lines, total: int, parts: Sequence[int]) -> bool:
 
 
 def nested_sums(lines: Lines, grand: int | None = None) -> Iterator[list[int]]:
-    """The lines that are the sum of neighbors, or of totals that stand among these; the total first.
+    """Yield lines that are the sum of neighbors, or of totals among these; the total first.
 
     Args:
-        lines: The counts; not a number where masked.
-        grand: The line that is called the total. Others are its parts or parts of these, so that less proves them;
-            where what is left does not add up to it, none is taken.
+        lines: The counts; NaN if suppressed.
+        grand: The line that is called the total. All others are assumed to be its parts or parts of these, so less
+            proof is needed; if the rest does not add up to it, nothing is yielded.
 
     >>> north, south = [[np.nan, 14.0], [11.0, 12.0], [14.0, 26.0]], [[30.0, 9.0], [10.0, 11.0], [40.0, 20.0]]
     >>> list(nested_sums(np.array([*north, *south, [54.0, 46.0]]), 6))
@@ -49,7 +50,7 @@ def nested_sums(lines: Lines, grand: int | None = None) -> Iterator[list[int]]:
 
 
 def _block(lines: Lines, left: Sequence[int], needed: float) -> list[int] | None:
-    """A line that is the sum of two neighbors or more on one side of it, and of the fewest."""
+    """Return a line that is the sum of the fewest neighbors, at least two, on one side of it."""
     for at, total in enumerate(left):
         for beside in (left[:at][::-1], left[at + 1 :]):
             for many in _many(lines, total, beside, needed):
@@ -58,7 +59,7 @@ def _block(lines: Lines, left: Sequence[int], needed: float) -> list[int] | None
 
 
 def _many(lines: Lines, total: int, beside: Sequence[int], needed: float) -> Iterator[int]:
-    """How many neighbors add up to a line."""
+    """Yield the numbers of neighbors that add up to a line."""
     told = lines[beside[0]].copy() if beside else np.zeros(0)
     least = np.nan_to_num(told)
     for many, place in enumerate(beside[1:], start=2):

@@ -26,10 +26,10 @@ SECONDS = 30.0
 
 
 def rule_named(name: str) -> CellRule:
-    """What a policy does to the counts of a crosstab.
+    """Return what a policy requires for the counts of a crosstab.
 
     Raises:
-        PlanError: There is no such policy, or it is not about tables.
+        PlanError: There is no such policy, or it does not concern tables.
 
     >>> rule_named("nhs").base
     5
@@ -48,7 +48,7 @@ def apply(
     derived: Derived | None = None,
     subtotals: Subtotals | None = None,
 ) -> list[list[Any]]:
-    """The cells to be published, row by row."""
+    """Return the cells to publish, row by row."""
     ratios = ratios_in(crosstab, derived or {})
     counts = [place for place in range(len(crosstab.columns)) if place not in ratios]
     grid = crosstab.values[:, counts]
@@ -58,7 +58,7 @@ def apply(
     if policy.complementary:
         names = [crosstab.columns[place] for place in counts]
         relations = relations_of(grid, crosstab.rows, names, margins, subtotals)
-        # "<5" would be untrue of cells masked for the sake of others, and beside "*" it would tell which those are.
+        # "<5" would be false for secondary cells, and next to "*" it would show which cells are primary.
         mask = MASK if len(relations) and _says_a_size(mask) else mask
         small = _protected(grid, unsafe, relations, zeros=policy.low == 0)
         if len(relations):
@@ -73,10 +73,10 @@ def _check_counts(grid: Grid) -> None:
 
 
 def _protected(grid: Grid, small: Mask, relations: Relations, zeros: bool) -> Mask:
-    """The small cells, and those that must be masked with them.
+    """Return the small cells, and those that must be suppressed with them.
 
     Args:
-        zeros: Whether zeros are masked, too; where they are shown, a masked cell is known to be at least 1.
+        zeros: Whether zeros are suppressed, too; if they are shown, a suppressed cell is at least 1.
     """
     if not small.any() or not len(relations):
         return small
@@ -87,8 +87,9 @@ def _protected(grid: Grid, small: Mask, relations: Relations, zeros: bool) -> Ma
 
 
 def _table(values: Numbers, unsafe: Mask, hidden: Mask, relations: Relations, zeros: bool) -> Table:
-    """The counts with what must stay open, where some cells are suppressed, or may be: no more than is possible, for a
-    total is no less than its suppressed parts together."""
+    """Build the table with protection levels; a level is at most what is possible, since a total is at least the sum of
+    its suppressed parts.
+    """
     status = np.where(unsafe, Status.UNSAFE, np.where(hidden, Status.SAFE, Status.PUBLISH)).astype(np.int8)
     low = public_floor(values, hidden, 1.0, announced=zeros)
     bounds = with_parts(Bounds(low, np.full(len(values), np.inf)), relations, values)
@@ -100,11 +101,11 @@ def _table(values: Numbers, unsafe: Mask, hidden: Mask, relations: Relations, ze
 def _check_shown(
     grid: Grid, unsafe: Mask, relations: Relations, shown: Sequence[Sequence[Any]], policy: CellRule
 ) -> None:
-    """Refuse cells to hand out that are not those of the table, or let anyone compute a small one.
+    """Refuse cells for publication that differ from the table or disclose a small count.
 
     Raises:
-        InternalError: A cell shows another number.
-        PromiseError: Somebody can.
+        InternalError: A cell shows a different number.
+        PromiseError: A small count can be computed.
     """
     exact = np.array([[np.nan if isinstance(cell, str) else cell for cell in row] for row in shown], float).ravel()
     hidden, values, small = np.isnan(exact), grid.ravel(), unsafe.ravel()
@@ -135,7 +136,7 @@ def _shown(grid: Grid, masked: Mask, base: int, mask: str | int) -> list[list[An
 def _with_ratios(
     crosstab: Crosstab, shown: Sequence[Sequence[Any]], counts: Sequence[int], ratios: Mapping[int, Ratio]
 ) -> list[list[Any]]:
-    """All columns again: a ratio of what is published, a mask where either part is masked."""
+    """Return all columns: ratios of published counts, suppressed if one of the two counts is."""
     at = {column: place for place, column in enumerate(counts)}
     return [
         [

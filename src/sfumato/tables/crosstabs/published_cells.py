@@ -32,7 +32,7 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What a cell says: a number, a range of whole numbers, or nothing; and whether it is written in percent."""
+    """The content of a cell: a number, a range of integers, or nothing; and whether it is in percent."""
 
     number: float = math.nan
     low: float = 0.0
@@ -45,7 +45,8 @@ MASK = Cell()
 
 
 def column_cells(texts: Sequence[Text]) -> list[Cell]:
-    """The cells of a column of numbers; points or commas stand between thousands where all numbers are written so.
+    """Parse a column of numbers; points or commas are thousands separators if all numbers are written that
+    way.
 
     >>> [cell.number for cell in column_cells(["1.234", "30"])], [cell.number for cell in column_cells(["1.5", "30"])]
     ([1234.0, 30.0], [1.5, 30.0])
@@ -59,13 +60,13 @@ def column_cells(texts: Sequence[Text]) -> list[Cell]:
 
 
 def is_number(text: Text) -> bool:
-    """Whether a text is a number and nothing else, but for a sign of percent."""
+    """Return whether a text is just a number, possibly with a percent sign."""
     bare = _bare(text)
     return bool(_PLAIN.fullmatch(bare) or _COMMA.fullmatch(bare) or _THOUSANDS.fullmatch(bare))
 
 
 def cell_of(text: Text, thousands: str = "") -> Cell:
-    """What a cell says.
+    """Parse one cell.
 
     >>> [cell_of(text).number for text in ("5*", "(5)", "~5", "n=5", "five", "5 (r)", "5,5", "12 %")]
     [5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.5, 12.0]
@@ -97,7 +98,7 @@ def _range(text: str, thousands: str) -> Cell | None:
 
 
 def _dressed(text: str, thousands: str) -> Cell:
-    """The first number in a text: `5†`, `5 (2.3 %)`."""
+    """Return the first number in a text, as in `5†` or `5 (2.3 %)`."""
     match = re.search(_DIGITS, text)
     return MASK if match is None else Cell(_value(match[0], thousands))
 
@@ -107,7 +108,7 @@ def _bare(text: Text) -> str:
 
 
 def _value(digits: str, thousands: str) -> float:
-    """The number that digits are."""
+    """Convert digits to a number."""
     whole = digits.replace(thousands, "") if thousands else digits
     plain = whole if re.fullmatch(r"[^,]*", whole) else whole.replace(".", "").replace(",", ".")
     try:

@@ -17,7 +17,7 @@ from sfumato.tables.crosstabs.near_totals import told_sums
 from sfumato.tables.crosstabs.nested_totals import adds_up, nested_sums
 from sfumato.tables.crosstabs.published_cells import Cell, Text, cell_of, column_cells, is_number
 
-# Columns of numbers that label rows, and of figures that are no counts.
+# Names of number columns that label rows, and of figures that are not counts.
 _DIMENSIONS = frozenset(("year", "jahr", "age", "alter", "month", "monat", "quarter", "quartal", "week", "code", "icd"))
 _COUNTIES = frozenset(("county", "counties", "fips", "kreis", "landkreis", "kreise"))
 _STATISTICS = ("mean", "average", "median", "mittel", "durchschnitt", "estimate", "std", "stdev")
@@ -26,15 +26,15 @@ _MASKS = frozenset(("suppressed", "masked", "hidden", "unterdrückt", "gesperrt"
 
 @dataclass(frozen=True, slots=True)
 class PublishedCrosstab:
-    """Counts and rates of a published table.
+    """The counts and rates of a published table.
 
     Attributes:
         rows, columns: The labels of its rows and of the columns that hold counts; labels: the columns of the former.
-        counts: The counts shown; not a number where masked.
-        rates: The shares and rates shown, by column; owners: for each of these columns, the place of its counts.
-        ranges: The least and the greatest count that is possible where a range stands in place of one.
-        marked_rates: Which rates carry a mark, or a note in their row.
-        label_cells: What stands in the columns of labels, row by row.
+        counts: The counts shown; NaN if suppressed.
+        rates: The shares and rates shown, by column; owners: for each of these columns, the position of its counts.
+        ranges: Minimum and maximum count of each range that is shown instead of a count.
+        marked_rates: Which rates have a mark, or a note in their row.
+        label_cells: The contents of the label columns, row by row.
     """
 
     rows: tuple[str, ...]
@@ -49,18 +49,18 @@ class PublishedCrosstab:
 
     @property
     def masked(self) -> Mask:
-        """Which counts are masked."""
+        """Which counts are suppressed."""
         return np.isnan(self.counts)
 
 
-# What columns of a release are called that show the ends of ranges, behind the name of the value.
+# Suffixes of the columns with interval ends in a release, after the name of the value.
 _ENDS = ("_lower", "_upper")
 
 
 def read_crosstab(header: Sequence[str], cells: Sequence[Sequence[Text]]) -> PublishedCrosstab:
-    """A published table: columns without any number are labels of its rows, the others hold counts or rates.
+    """Read a published table: columns without any number label its rows, the others hold counts or rates.
 
-    Ends of ranges that a release shows beside its counts are computed from these, and no counts.
+    Interval ends that a release shows next to its counts are derived and not counts.
 
     Raises:
         DataError: No column holds a number.
@@ -96,7 +96,7 @@ def read_crosstab(header: Sequence[str], cells: Sequence[Sequence[Text]]) -> Pub
 
 
 def _marks(columns: Sequence[Sequence[Text]], numbers: Sequence[int], shares: Sequence[int]) -> Mask:
-    """For each row and column of rates, whether the rate is dressed with a mark, or words stand in the row."""
+    """Return for each row and column of rates whether the rate has a mark, or the row has a note."""
     noted = [any(_is_note(columns[place][row]) for place in numbers) for row in range(len(columns[0]))]
     marks = [[noted[row] or not is_number(columns[place][row]) for place in shares] for row in range(len(noted))]
     return np.array(marks, bool).reshape(len(noted), len(shares))
@@ -107,7 +107,7 @@ def _is_note(text: Text) -> bool:
 
 
 def _number_columns(header: Sequence[str], columns: Sequence[Sequence[Text]]) -> list[int]:
-    """The places of columns with counts or rates: behind the first, and behind those that label rows."""
+    """Return the positions of columns with counts or rates: after the first, and after those that label rows."""
     plain = [place for place, texts in enumerate(columns) if place and any(map(is_number, texts))]
     label = 0
     while len(plain) > 1 and _DIMENSIONS & {*header[plain[0]].lower().split()}:
@@ -119,7 +119,7 @@ def _number_columns(header: Sequence[str], columns: Sequence[Sequence[Text]]) ->
 
 
 def _is_mask(text: Text) -> bool:
-    """Whether a text hides a number: signs without letters, a range, or a word that says so."""
+    """Return whether a text replaces a number: signs without letters, a range, or a suppression word."""
     if text is None or not text.strip():
         return False
     return cell_of(text).is_range or not any(map(str.isalnum, text)) or text.strip().casefold() in _MASKS
@@ -138,19 +138,20 @@ def _grid(columns: Sequence[Sequence[Cell]], rows: int) -> Grid:
 
 
 def _owner(header: Sequence[str], place: int, counts: Sequence[int]) -> int:
-    """The counts that a column of rates belongs to: those in its name, or else the next to the left."""
+    """Return the counts that a column of rates belongs to: those named in its label, otherwise the next to the left."""
     named = [at for at, column in enumerate(counts) if header[column].lower() in header[place].lower()]
     left = [at for at, column in enumerate(counts) if column < place]
     return (named or left or [0])[-1]
 
 
 def smallest_count(table: PublishedCrosstab, low: int, high: int) -> float:
-    """The least count that is shown, zeros aside; infinite where there is none. One below zero is no mask.
+    """Return the smallest positive count that is shown; infinite if there is none. A negative one is not a suppression
+    mark.
 
-    A range in place of a count is a mask only where every small count is possible in it.
+    A range counts as suppressed only if it includes every small count.
 
     Args:
-        low, high: The small counts.
+        low, high: The limits of small counts.
 
     >>> table = read_crosstab(["ward", "n"], [["a", "12"], ["b", "*"], ["c", "<11"]])
     >>> smallest_count(table, 1, 10), smallest_count(read_crosstab(["ward", "n"], [["a", "12"], ["b", "1-3"]]), 1, 10)
@@ -162,12 +163,12 @@ def smallest_count(table: PublishedCrosstab, low: int, high: int) -> float:
 
 
 def shown_zeros(table: PublishedCrosstab) -> int:
-    """How many zeros are shown."""
+    """Return the number of zeros shown."""
     return int((table.counts == 0).sum())
 
 
 def unrounded(table: PublishedCrosstab, low: int, high: int, small: str | int, base: int) -> int:
-    """How many counts are shown that are no multiple of the base, but for what small ones are published as."""
+    """Return the number of counts that are not multiples of the base, except published replacements of small ones."""
     shown = table.counts[~table.masked]
     replaced = shown == small if isinstance(small, int) else np.zeros(len(shown), bool)
     tiny = (shown >= low) & (shown <= high) & ~replaced
@@ -175,7 +176,7 @@ def unrounded(table: PublishedCrosstab, low: int, high: int, small: str | int, b
 
 
 def rates_of_masked_counts(table: PublishedCrosstab) -> int:
-    """How many rates are shown whose count is masked."""
+    """Return the number of rates shown whose count is suppressed."""
     return sum(
         int((~np.isnan(table.rates[:, place]) & table.masked[:, owner]).sum())
         for place, owner in enumerate(table.owners)
@@ -183,7 +184,7 @@ def rates_of_masked_counts(table: PublishedCrosstab) -> int:
 
 
 def unmarked_rates(table: PublishedCrosstab, events: int) -> int:
-    """How many rates of fewer events than these, but some, are shown without a mark.
+    """Return the number of rates based on fewer than `events` events, but some, that are shown without a mark.
 
     >>> rows = [["a", "15", "3.1"], ["b", "15", "3.1 (Unreliable)"], ["c", "25", "3.4"]]
     >>> unmarked_rates(read_crosstab(["county", "deaths", "rate"], rows), 20)
@@ -195,7 +196,7 @@ def unmarked_rates(table: PublishedCrosstab, events: int) -> int:
 
 
 def county_rates(table: PublishedCrosstab, events: int) -> int:
-    """How many rates of fewer events than these are shown of counties, where a column names such.
+    """Return the number of rates of counties based on fewer than `events` events, if a column names counties.
 
     >>> rows = [["a", "15", "3.1*"], ["b", "25", "3.4"]]
     >>> [county_rates(read_crosstab([place, "deaths", "rate"], rows), 21) for place in ("county", "state")]
@@ -210,7 +211,7 @@ def county_rates(table: PublishedCrosstab, events: int) -> int:
 
 
 def derivable(table: PublishedCrosstab, low: int, high: int) -> tuple[str, ...]:
-    """The masked counts from `low` to `high` that totals give away: names of cells."""
+    """Return the names of suppressed counts from `low` to `high` that totals disclose."""
     relations = _relations(table)
     if not table.masked.any() or not len(relations):
         return ()
@@ -229,12 +230,14 @@ def derivable(table: PublishedCrosstab, low: int, high: int) -> tuple[str, ...]:
 
 
 def _is_told(lower: float, upper: float) -> bool:
-    """Whether a range leaves one whole number."""
+    """Return whether an interval contains exactly one integer."""
     return math.isfinite(upper - lower) and math.ceil(lower - 1e-6) == math.floor(upper + 1e-6)
 
 
 def _relations(table: PublishedCrosstab) -> Relations:
-    """What adds up: rows and columns called totals are the sums of all others, or else those that show it."""
+    """Return the constraints: lines called totals are the sums of all others, otherwise the sums that the
+    numbers show.
+    """
     places: Places = np.arange(table.counts.size).reshape(table.counts.shape)
     across = table.counts.T
     rows = [*_row_sums(table)] or [*told_sums(table.counts)] or [*nested_sums(table.counts)]
@@ -247,7 +250,7 @@ def _relations(table: PublishedCrosstab) -> Relations:
 
 
 def _row_sums(table: PublishedCrosstab) -> Iterator[list[int]]:
-    """Rows that add up: by each column of labels, those that have the same in all others; the total first.
+    """Yield sums of rows: for each label column, rows equal in all other label columns; the total first.
 
     >>> rows = [["A", "f", "3"], ["A", "m", "4"], ["A", "Total", "7"], ["Total", "f", "3"]]
     >>> list(_row_sums(read_crosstab(["ward", "sex", "n"], rows)))
@@ -258,7 +261,7 @@ def _row_sums(table: PublishedCrosstab) -> Iterator[list[int]]:
         for place, cells in enumerate(table.label_cells):
             alike.setdefault((*cells[:column], *cells[column + 1 :]), []).append(place)
         own = [cells[column] for cells in table.label_cells]
-        # In tables of several columns of labels a total may have none.
+        # With several label columns, the label of a total may be empty.
         blank = len(table.labels) > 1 and any(own)
         names = ["Total" if blank and not label else label for label in own]
         for places in alike.values():
@@ -266,9 +269,9 @@ def _row_sums(table: PublishedCrosstab) -> Iterator[list[int]]:
 
 
 def _sums(lines: Grid, labels: Sequence[str], places: Iterable[int]) -> Iterator[list[int]]:
-    """The one place that is called a total, and all others behind it; nothing where there is none, or several.
+    """Yield the only line called a total, followed by all others; nothing if there is none, or several.
 
-    Where they do not add up, there are subtotals among them.
+    If they do not add up, there are subtotals among them.
     """
     chosen = list(places)
     totals = [place for place in chosen if is_margin(labels[place])]
@@ -276,5 +279,5 @@ def _sums(lines: Grid, labels: Sequence[str], places: Iterable[int]) -> Iterator
     if len(totals) != 1 or not parts:
         return
     nested = [] if adds_up(lines, totals[0], parts) else [*nested_sums(lines[chosen], chosen.index(totals[0]))]
-    # What adds up in no way is for the attacker to tell.
+    # If nothing adds up, the audit detects the contradiction.
     yield from ([chosen[place] for place in one] for one in nested) if nested else [[totals[0], *parts]]

@@ -17,24 +17,24 @@ from sfumato.tables.cells.cells import Mask, Numbers, Places
 
 Lines = npt.NDArray[np.float64]
 Keys = npt.NDArray[np.uint64]
-# Bits by which numbers must agree beyond chance to be taken as proof: one accident in a thousand.
+# Bits by which numbers must agree beyond chance to count as proof: one coincidence in a thousand.
 PROOF = 10.0
-# Selections are tried as long as either half of the lines has no more that do not exceed the total.
+# Selections are enumerated while each half of the lines has at most this many that do not exceed the total.
 MOST = 1 << 17
-# A line that is the sum of others in more ways than these shows nothing but small numbers.
+# A line that is the sum of others in more ways than this consists of small numbers and proves nothing.
 SEVERAL = 4
-# Steps for the blocks of one total; numbers that need more show no block.
+# Search steps for the blocks of one total; numbers that need more show no block.
 STEPS = 2000
-# More blocks for each line than these come of small numbers; what is found is kept, further ones are not sought.
+# More blocks per line than this come from small numbers; those found are kept, further ones not searched.
 TANGLED = 8
-# Entries by which selections are compared with a total: its smallest leave the least room.
+# Number of entries by which selections are compared with a total: its smallest ones, which are the most restrictive.
 TIGHT = 4
 WIDTH = 64
 WORD = (1 << WIDTH) - 1
 
 
 class Doubt(Enum):
-    """Why the sums of a table cannot be told from its numbers alone."""
+    """Why the sums of a table cannot be determined from its numbers alone."""
 
     AMBIGUOUS = "ambiguous-sums"
     UNSEARCHED = "unsearched-sums"
@@ -50,7 +50,7 @@ class Sum:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The sums in some lines, and the doubt that is left; there may be further sums then."""
+    """The sums among some lines, and the remaining doubt; there may then be further sums."""
 
     sums: tuple[Sum, ...]
     doubt: Doubt | None = None
@@ -58,7 +58,9 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """A total directly before or after its parts; `evidence` is how many bits agree, with those of blocks within."""
+    """A total directly before or after its parts; `evidence` is the number of bits that agree, including inner
+    blocks.
+    """
 
     sum: Sum
     first: int
@@ -70,15 +72,14 @@ _Ends = dict[tuple[int, int], list[_Block]]
 
 
 def find_sums(lines: Lines, margins: Mask, scattered: bool = True) -> Found:
-    """The sums in lines of counts: every block, and every selection of lines that no block explains.
+    """Find the sums among lines of counts: every block, and every selection of lines that no block explains.
 
-    A grand total that takes in every line once leaves no room for other sums: lines that agree with others all the
-    same do so by accident.
+    A grand total that includes every line once excludes other sums: further agreements are coincidences.
 
     Args:
         lines: The counts, one line each.
         margins: Which lines are called totals.
-        scattered: Whether to look for sums of scattered lines as well.
+        scattered: Whether to search sums of scattered lines, too.
 
     >>> find_sums(np.array([[2.0, 5.0], [1.0, 1.0], [3.0, 6.0], [9.0, 9.0]]), np.zeros(4, bool)).sums
     (Sum(total=2, parts=(0, 1)),)
@@ -92,7 +93,7 @@ def find_sums(lines: Lines, margins: Mask, scattered: bool = True) -> Found:
 
 
 def adds_up(lines: Lines, total: int) -> bool:
-    """Whether a line of counts may be the sum of others.
+    """Return whether a line of counts may be the sum of others.
 
     >>> adds_up(np.array([[2.0], [1.0], [3.0]]), 2)
     True
@@ -101,7 +102,7 @@ def adds_up(lines: Lines, total: int) -> bool:
 
 
 class _Search:
-    """The sums in lines of which none is empty."""
+    """The search for sums among nonempty lines."""
 
     def __init__(self, lines: Lines, margins: Mask) -> None:
         self._lines, self._margins = lines, margins
@@ -125,18 +126,18 @@ class _Search:
         return Found((*sums, *more), doubt)
 
     def _proves(self, block: _Block) -> bool:
-        """Whether a block is no accident: by its numbers alone, or by fewer where its total is called one."""
+        """Return whether a block is beyond chance, by its numbers alone or because its total is called one."""
         return block.evidence >= (0.0 if self._margins[block.sum.total] else PROOF)
 
     def _plain(self) -> Iterator[_Block]:
-        """The lines that are the sum of all others."""
+        """Yield the lines that are the sum of all others."""
         size = len(self._lines)
         for total in np.flatnonzero((self._lines.sum(axis=0) == 2 * self._lines).all(axis=1)):
             others = tuple(line for line in range(size) if line != total)
             yield _Block(Sum(int(total), others), 0, size - 1, self._bits[total] - math.log2(size))
 
     def _blocks(self) -> list[_Block]:
-        """All blocks; those that are made of blocks come a round later."""
+        """Return all blocks; those made of blocks are found in later rounds."""
         blocks: dict[_Block, None] = {}
         while True:
             before, ends = len(blocks), _ends(blocks)
@@ -146,7 +147,7 @@ class _Search:
                 return list(blocks)
 
     def _beside(self, total: int, ends: _Ends) -> Iterator[_Block]:
-        """The blocks whose total is this line, from its neighbor on in either direction."""
+        """Yield the blocks with this line as total, starting from its neighbor in either direction."""
         own = self._bits[total] - math.log2(2 * len(self._lines))
         for step in (-1, 1):
             for parts, reached, evidence in self._runs(total, step, ends):
@@ -154,7 +155,7 @@ class _Search:
                 yield _Block(Sum(total, parts), first, last, own + evidence)
 
     def _runs(self, total: int, step: int, ends: _Ends) -> Iterator[tuple[tuple[int, ...], int, float]]:
-        """The runs of neighbors that add up to a line: their parts, how far they reach, the evidence within."""
+        """Yield the runs of neighbors that add up to a line: their parts, their end, and the evidence within."""
         target, size = self._words[total], self._sizes[total]
         states: list[tuple[int, int, float, tuple[int, ...], float]] = [(total + step, 0, 0.0, (), 0.0)]
         for _ in range(STEPS):
@@ -173,7 +174,7 @@ class _Search:
                     states.append((reached + step, added, larger, (*parts, part), evidence + block.evidence))
 
     def _scattered(self, totals: Iterable[int]) -> tuple[list[Sum], Doubt | None]:
-        """The sums of any lines, for some totals."""
+        """Return the sums of any lines, for some totals."""
         sums: list[Sum] = []
         doubt = None
         for total in totals:
@@ -187,7 +188,7 @@ class _Search:
         return sums, doubt
 
     def selections(self, total: int) -> list[Sum] | Doubt:
-        """All selections that add up to a line, from those of both halves of the others."""
+        """Return all selections that add up to a line, by combining partial selections of both halves of the others."""
         fitting = self._fitting(total)
         one, two = (self._partial(fitting[start::2], total) for start in (0, 1))
         if one is None or two is None:
@@ -199,7 +200,7 @@ class _Search:
         return [Sum(total, parts) for parts in chosen]
 
     def _partial(self, lines: Places, total: int) -> "_Partial | None":
-        """The selections of some lines that do not exceed a total; None where they are too many."""
+        """Return the selections of some lines that do not exceed a total; None if there are too many."""
         if len(lines) > WIDTH:
             return None
         tight = np.argsort(self._lines[total])[:TIGHT]
@@ -212,7 +213,7 @@ class _Search:
         return partial
 
     def _fitting(self, total: int) -> Places:
-        """The lines that can be parts of another: none exceeds it, and together they reach it."""
+        """Return the lines that can be parts of another: none exceeds it, and together they reach it."""
         fits = (self._lines <= self._lines[total]).all(axis=1)
         fits[total] = False
         short = (self._lines[fits].sum(axis=0) < self._lines[total]).any()
@@ -220,7 +221,7 @@ class _Search:
 
 
 def _ends(blocks: Iterable[_Block]) -> _Ends:
-    """The blocks by the place where one who comes along meets them, and the direction in which he goes."""
+    """Index the blocks by the end at which a search meets them, and its direction."""
     ends: _Ends = {}
     for block in blocks:
         ends.setdefault((-1, block.last), []).append(block)
@@ -230,7 +231,7 @@ def _ends(blocks: Iterable[_Block]) -> _Ends:
 
 @dataclass(frozen=True, slots=True)
 class _Partial:
-    """Selections of some lines: their sums in a few entries, their keys, and a bit for each line that is in."""
+    """Selections of some lines: their sums in a few entries, their keys, and a bit for each selected line."""
 
     all: Places
     sums: Lines
@@ -238,7 +239,7 @@ class _Partial:
     members: Keys
 
     def with_line(self, place: int, sums: Lines, room: Numbers, key: np.uint64) -> "_Partial":
-        """Each selection without a further line, and with it where it stays within the room."""
+        """Return each selection without a further line, and with it if it does not exceed the capacity."""
         grown = self.sums + sums
         fits = (grown <= room).all(axis=1)
         return _Partial(
@@ -249,26 +250,26 @@ class _Partial:
         )
 
     def lines(self, selection: int) -> tuple[int, ...]:
-        """The lines of a selection."""
+        """Return the lines of a selection."""
         member = int(self.members[selection])
         return tuple(int(line) for place, line in enumerate(self.all) if member >> place & 1)
 
 
 def _keys(lines: Lines) -> Keys:
-    """A word for each line, such that sums of lines have the sum of their words and others hardly ever do."""
+    """Return a hash of each line; the hash of a sum of lines is the sum of their hashes."""
     weights = np.random.default_rng(7).integers(1, WORD, lines.shape[1], np.uint64, endpoint=True)
     return np.asarray((lines.astype(np.int64).astype(np.uint64) * weights).sum(axis=1, dtype=np.uint64))
 
 
 def _bits(lines: Lines) -> list[float]:
-    """How much information each line carries; entries that follow from others carry none, and the largest are those."""
+    """Return the information of each line; entries that follow from others, assumed the largest, carry none."""
     used = lines[:, lines.any(axis=0)]
     rank = int(np.linalg.matrix_rank(used))
     return [float(bits) for bits in np.sort(np.log2(1.0 + used), axis=1)[:, :rank].sum(axis=1)]
 
 
 def _pairs(left: Keys, right: Keys, target: np.uint64) -> list[tuple[int, int]] | None:
-    """The pairs with a sum; None where there are too many."""
+    """Return the pairs with a given sum; None if there are too many."""
     order = np.argsort(right)
     wanted = target - left
     start = np.searchsorted(right, wanted, "left", sorter=order)

@@ -17,7 +17,7 @@ from sfumato.tables.office.faults import fields_in, lines_of, number_in, office_
 from sfumato.tables.office.office_table import OfficeTable
 from sfumato.tables.office.statuses import CellStatus, masked_of, secondary_of
 
-# What an action makes of a cell, and from which statuses it may.
+# The status that an action sets, and from which statuses it is allowed.
 ACTIONS: dict[str, tuple[CellStatus, range]] = {
     "s": (CellStatus.SAFE_MANUAL, range(1, 11)),
     "u": (CellStatus.UNSAFE_MANUAL, range(1, 10)),
@@ -28,13 +28,13 @@ ACTIONS: dict[str, tuple[CellStatus, range]] = {
 COSTS = ("c", "w")
 LEVELS = "pl"
 REJECTED = "ab"
-# How many amounts stand behind an action; none behind the others.
+# Number of amounts after an action; 0 for the others.
 AMOUNTS = {**dict.fromkeys(COSTS, 1), LEVELS: 2}
 
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """A table after an a priori file, and the lines that were passed over."""
+    """A table after an a priori file, and the lines that were skipped."""
 
     table: OfficeTable
     passed_over: tuple[str, ...]
@@ -58,18 +58,19 @@ def apply_apriori(
     expand_trivial: bool = False,
     encoding: str | None = None,
 ) -> Applied:
-    """The table with what an a priori file says.
+    """Apply an a priori file to a table.
 
     Args:
         path: The file.
         table: The table.
-        separator: What stands between fields.
-        ignore_errors: Whether lines that are wrong are passed over.
-        expand_trivial: Whether what is said of a cell counts for totals of which it is the only part, and their parts.
-        encoding: Of the file; found out where it is not said.
+        separator: The field separator.
+        ignore_errors: Whether invalid lines are skipped.
+        expand_trivial: Whether a line for a cell also applies to totals of which it is the only part, and vice
+            versa.
+        encoding: Encoding of the file; detected if None.
 
     Raises:
-        DataError: A line is wrong, and errors are not ignored.
+        DataError: A line is invalid, and errors are not ignored.
     """
     places = {key: place for place, key in enumerate(table.keys)}
     columns = _Columns(table)
@@ -113,7 +114,7 @@ def _cell(
 def _act(columns: _Columns, cell: int, action: Sequence[tuple[str, int]], name: str, number: int) -> None:
     word, column = action[0][0].lower(), action[0][1]
     size = AMOUNTS.get(word, 0)
-    # A separator at the end of a line says nothing.
+    # A separator at the end of a line is ignored.
     more = [column for text, column in action[size + 1 :] if text]
     if word in (*ACTIONS, *AMOUNTS) and more:
         what = f"{len(more)} fields too many stand behind {word}"
@@ -141,10 +142,10 @@ def _act(columns: _Columns, cell: int, action: Sequence[tuple[str, int]], name: 
 
 
 def _check_blank(word: str, column: int, name: str, number: int) -> None:
-    """Say where a blank stands behind an action that is none of its own.
+    """Report a blank after an action where the separator belongs.
 
     Raises:
-        DataError: One does.
+        DataError: There is one.
     """
     first, *rest = word.split() or [""]
     if rest and first in (*ACTIONS, *AMOUNTS):
@@ -163,7 +164,7 @@ def _amount(action: Sequence[tuple[str, int]], place: int, name: str, number: in
 
 
 def _twins(table: OfficeTable) -> dict[int, tuple[int, ...]]:
-    """The cells that are equal to one another because a total has a single part."""
+    """Return the groups of cells that are equal because a total has a single part."""
     relations = table.relations()
     groups: dict[int, set[int]] = {}
     for place in range(len(relations)):
@@ -175,7 +176,7 @@ def _twins(table: OfficeTable) -> dict[int, tuple[int, ...]]:
 
 
 def apriori_text(table: OfficeTable, separator: str = ",") -> str:
-    """The pattern of a table as an a priori file for the next run: unsafe cells and secondary ones."""
+    """Return the suppression pattern of a table as an a priori file for the next run."""
     lines = []
     for cell in np.flatnonzero(masked_of(table.statuses)):
         action = "ml" if secondary_of(table.statuses[[cell]])[0] else "u"

@@ -24,7 +24,7 @@ _WRITE = re.compile(r'^\(\s*(\d+)\s*,\s*(\d+)\s*,\s*((?:[A-Za-z]{2}\s*[-+]?\s*)*
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One line of a batch file: its word, what stands behind it, its number, and where that begins."""
+    """One line of a batch file: its word, the text after it, its line number, and the column of that text."""
 
     word: str
     rest: str
@@ -34,7 +34,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Specification:
-    """SPECIFYTABLE: the spanning variables, what is tabulated, and what masking costs."""
+    """SPECIFYTABLE: the spanning variables, the response, and the cost of suppression."""
 
     spanning: tuple[str, ...]
     response: str
@@ -45,7 +45,7 @@ class Specification:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A name with numbers in parentheses: a safety rule, or a way to protect."""
+    """A name with numbers in parentheses: a safety rule, or a protection method."""
 
     name: str
     numbers: tuple[float, ...]
@@ -53,16 +53,16 @@ class Call:
 
 
 def read_batch(path: Path, encoding: str | None = None) -> list[Command]:
-    """The commands of a batch file.
+    """Read the commands of a batch file.
 
     Raises:
-        DataError: A line has no command, or one that is unknown.
+        DataError: A line has no command, or an unknown one.
     """
     return parse_batch(lines_of(path, encoding), path.name)
 
 
 def parse_batch(lines: Sequence[str], name: str = "the text") -> list[Command]:
-    """The commands of lines; comments and empty lines are none."""
+    """Parse the commands of lines; comments and empty lines are skipped."""
     commands = []
     for number, line in enumerate(lines, start=1):
         text = line.strip()
@@ -89,15 +89,15 @@ def parse_batch(lines: Sequence[str], name: str = "the text") -> list[Command]:
 
 
 def file_in(command: Command) -> str:
-    """The name of a file behind a command."""
+    """Return the file name of a command."""
     return command.rest.strip().strip('"')
 
 
 def specification_in(command: Command, name: str) -> Specification:
-    """The table that a command specifies.
+    """Parse the table that a command specifies.
 
     Raises:
-        DataError: It has no spanning variable, one twice, or no response.
+        DataError: The spanning variables are missing or repeated, or there is no response.
     """
     parts = command.rest.split("|")
     spanning = tuple(re.findall(r'"([^"]+)"', parts[0]) or parts[0].split())
@@ -114,10 +114,10 @@ def specification_in(command: Command, name: str) -> Specification:
 
 
 def rules_in(command: Command, name: str) -> list[Call]:
-    """The safety rules behind a command; none where the statuses of the file stand.
+    """Parse the safety rules of a command; empty if the statuses of the file apply.
 
     Raises:
-        DataError: A rule is unknown, or has numbers that it cannot have.
+        DataError: A rule is unknown, or has invalid numbers.
     """
     rules, column = [], command.column
     parts = command.rest.split("|")
@@ -149,10 +149,10 @@ def _numbers(text: str, command: Command, name: str) -> tuple[float, ...]:
 
 
 def suppression_in(command: Command, name: str) -> Call:
-    """How a table is protected; the first number is the table's, 0 for all together.
+    """Parse the protection method of a command; its first number is that of the table, 0 for all jointly.
 
     Raises:
-        DataError: The way is unknown, or the table is not named.
+        DataError: The method is unknown, or the table is not named.
     """
     match = _CALL.match(command.rest)
     if not match or match.group(1).upper() not in METHODS:
@@ -169,7 +169,7 @@ def suppression_in(command: Command, name: str) -> Call:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """WRITETABLE: which table, which kind of file, its options, its name."""
+    """WRITETABLE: the table, the kind of file, its options and its name."""
 
     table: int
     kind: int
@@ -178,10 +178,10 @@ class Output:
 
 
 def output_in(command: Command, name: str) -> Output:
-    """What is written.
+    """Parse a WRITETABLE command.
 
     Raises:
-        DataError: The line is none, or an option is unknown or would say nothing.
+        DataError: The line is invalid, or an option is unknown or without effect.
     """
     match = _WRITE.match(command.rest)
     if not match:
@@ -197,7 +197,7 @@ def output_in(command: Command, name: str) -> Output:
 
 
 def _option_fault(option: str, sign: str, kind: int) -> str:
-    """What is wrong with an option of a kind of output; nothing where it is in order."""
+    """Return what is wrong with an option of a kind of output; empty if it is valid."""
     if option not in OPTIONS:
         return f"option {option} is unknown"
     if not sign:
@@ -208,7 +208,7 @@ def _option_fault(option: str, sign: str, kind: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Apriori:
-    """APRIORI: which file for which table, and how it is read."""
+    """APRIORI: the file, the table, and how the file is read."""
 
     file: str
     table: int
@@ -218,7 +218,7 @@ class Apriori:
 
 
 def apriori_in(command: Command, name: str) -> Apriori:
-    """What an a priori command says.
+    """Parse an APRIORI command.
 
     Raises:
         DataError: File, table or separator is missing.
@@ -235,7 +235,7 @@ def apriori_in(command: Command, name: str) -> Apriori:
 
 
 def recode_in(command: Command, name: str) -> tuple[int, str, str]:
-    """The table, the variable and the recoding of a RECODE command.
+    """Parse table, variable and recoding of a RECODE command.
 
     Raises:
         DataError: One of them is missing.
@@ -248,10 +248,10 @@ def recode_in(command: Command, name: str) -> tuple[int, str, str]:
 
 
 def check_commands(commands: Sequence[Command], name: str) -> None:
-    """Read all commands, so that nothing is run or written of a batch file with a line that is wrong.
+    """Parse all commands, so that a batch file with an invalid line is neither run nor written.
 
     Raises:
-        DataError: One is; the text says in which line.
+        DataError: A line is invalid; the message names it.
     """
     readers: dict[str, Callable[[Command, str], object]] = {
         "SPECIFYTABLE": specification_in,

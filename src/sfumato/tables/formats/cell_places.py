@@ -21,10 +21,10 @@ Place = tuple[int, int]
 
 @contextmanager
 def errors_in(path: Path | None, source: TableSource, dimensions: Mapping[str, Dimension]) -> Iterator[None]:
-    """Errors about rows of a table with the line and column of its file, where it is a file that people read.
+    """Add line and column of the file to errors about rows, if it is a file that people read.
 
     Raises:
-        DataError: As it was, with its place.
+        DataError: The original error, with its position.
     """
     try:
         yield
@@ -36,7 +36,7 @@ def errors_in(path: Path | None, source: TableSource, dimensions: Mapping[str, D
 
 
 def _place_of(error: DataError, path: Path, source: TableSource, dimensions: Mapping[str, Dimension]) -> Place | None:
-    """Where the first row stands that an error is about; None where nobody can tell."""
+    """Return the position of the first row that an error is about; None if it is unknown."""
     suffix = path.suffix.lower()
     if suffix == ".px":
         return _at(data_places("\n".join(lines_of(path, source.encoding)), path.name), error.rows)
@@ -52,7 +52,7 @@ def _at(places: Sequence[Place], rows: Sequence[int]) -> Place | None:
 
 
 def _in_lines(error: DataError, path: Path, source: TableSource, dimensions: Mapping[str, Dimension]) -> Place | None:
-    """The place in a delimited file with a header, that of the first wrong code where no row is told."""
+    """Return the position in a delimited file with a header: that of the first invalid code if no row is given."""
     encoding = likely_encoding(path, source.encoding)
     lines = read_lines(path, Dialect(source.separator, encoding=encoding))
     if len(lines) < 2:

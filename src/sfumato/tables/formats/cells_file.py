@@ -20,23 +20,23 @@ from sfumato.tables.office.office_table import OfficeTable, check_codes
 from sfumato.tables.office.statuses import LETTERS, CellStatus, status_in
 
 _Line = tuple[int, list[tuple[str, int]]]
-# Tags of what is at least 0.
+# Tags of columns that must not be negative.
 _NOT_NEGATIVE = ("FREQUENCY", "LOWERPL", "UPPERPL", "COSTVAR")
 
 
 def read_cells(
     path: Path, metadata: Metadata, value: str | None = None, spanning: list[str] | None = None
 ) -> OfficeTable:
-    """The table of a `.tab` file.
+    """Read the table of a `.tab` file.
 
     Args:
         path: The file.
-        metadata: What its columns are.
-        value: The variable that the cells hold; the only numeric one by default, or the frequency.
+        metadata: Description of its columns.
+        value: The variable that the cells hold; by default the only numeric one, otherwise the frequency.
         spanning: The spanning variables; all by default.
 
     Raises:
-        DataError: A line has another number of fields, an unknown code, no number, or no status.
+        DataError: A line has a wrong number of fields, an unknown code, no number, or no status.
     """
     lines = _lines(path, metadata)
     response = response_of(metadata, value)
@@ -53,7 +53,7 @@ def read_cells(
         return column(own[0], flag in ("LOWERPL", "UPPERPL")) if own else None
 
     def column(one: Variable, optional: bool = False) -> Numbers:
-        # Of an empty cell nothing need be said, nor where there is no level of protection; else nothing is not 0.
+        # An empty cell, and one without protection level, may have no text; elsewhere an empty text is not 0.
         numbers = _numbers(lines, metadata, one, path.name, empty | optional)
         _check_range(numbers, lines, metadata, one, path.name)
         return numbers
@@ -76,7 +76,7 @@ def read_cells(
 
 
 def response_of(metadata: Metadata, value: str | None) -> Variable:
-    """The variable that cells hold.
+    """Return the variable that cells hold.
 
     Raises:
         DataError: There is no such variable, or none is numeric.
@@ -120,7 +120,7 @@ def _texts(lines: list[_Line], metadata: Metadata, one: Variable) -> list[str]:
 
 
 def _tree(lines: list[_Line], metadata: Metadata, one: Variable, path: Path) -> Tree:
-    """The hierarchy of a variable; a code that does not fit it is said with its place."""
+    """Return the hierarchy of a variable; the error for an unknown code names its position."""
     try:
         return tree_of(one, _texts(lines, metadata, one), path.parent, metadata.encoding)
     except DataError as error:
@@ -132,7 +132,7 @@ def _tree(lines: list[_Line], metadata: Metadata, one: Variable, path: Path) -> 
 
 
 def tree_of(one: Variable, codes: list[str], folder: Path, encoding: str | None = None) -> Tree:
-    """The hierarchy of a variable: of a file, by digits, or flat."""
+    """Return the hierarchy of a variable: from a file, by digits, or flat."""
     if "HIERCODELIST" in one.options:
         lead = one.option("HIERLEADSTRING", "@")
         return read_hrc(folder / one.option("HIERCODELIST"), one.name, one.total, lead, encoding)
@@ -144,7 +144,7 @@ def tree_of(one: Variable, codes: list[str], folder: Path, encoding: str | None 
 
 
 def _check_digits(one: Variable, codes: list[str], widths: list[int]) -> None:
-    """Refuse codes that end between two levels: the levels are those of other codes.
+    """Refuse codes that end between two levels: the level widths do not fit them.
 
     Raises:
         DataError: There is one.
@@ -165,7 +165,7 @@ def _check_digits(one: Variable, codes: list[str], widths: list[int]) -> None:
 
 
 def labels_of(variables: list[Variable], folder: Path, encoding: str | None = None) -> Mapping[str, Mapping[str, str]]:
-    """The labels of codes, by variable."""
+    """Return the labels of codes, by variable."""
     named = [one for one in variables if "CODELIST" in one.options]
     return {one.name: read_labels(folder / one.option("CODELIST"), None, encoding) for one in named}
 
@@ -182,7 +182,7 @@ def _key(line: _Line, metadata: Metadata, chosen: list[Variable], trees: tuple[T
 
 
 def _numbers(lines: list[_Line], metadata: Metadata, one: Variable, name: str, empty: Mask) -> Numbers:
-    """A column as numbers; where it says nothing, and may, 0."""
+    """Return a column as numbers; 0 if the text is empty where that is allowed."""
     place = metadata.variables.index(one)
     numbers = []
     for (number, fields), optional in zip(lines, empty, strict=True):
@@ -192,10 +192,10 @@ def _numbers(lines: list[_Line], metadata: Metadata, one: Variable, name: str, e
 
 
 def _check_range(numbers: Numbers, lines: list[_Line], metadata: Metadata, one: Variable, name: str) -> None:
-    """Refuse what no number of respondents, protection level or cost can be.
+    """Refuse invalid numbers of respondents, protection levels or costs.
 
     Raises:
-        DataError: One is negative, or respondents are no whole number and no <DECIMALS> say that they are weighted.
+        DataError: One is negative, or respondents are not integers and no <DECIMALS> marks them as weighted.
     """
     place = metadata.variables.index(one)
     whole = one.has("FREQUENCY") and one.option("DECIMALS", "0") == "0"
@@ -225,15 +225,15 @@ def _statuses(lines: list[_Line], metadata: Metadata, name: str) -> "np.ndarray[
 
 
 def check_totals(table: OfficeTable, name: str, do: str = "", tolerance: float = math.inf) -> None:
-    """Refuse a table without its totals, or whose totals are not what their parts add up to, with the line of a cell.
+    """Refuse a table whose totals are missing or do not add up, with the line of a cell.
 
     Raises:
-        DataError: A total is missing or wrong, or a cell stands twice.
+        DataError: A total is missing or wrong, or a cell is duplicate.
     """
     try:
         check(table.relations(), table.values, tolerance, step_of(table.values))
     except DataError as error:
-        # A tolerance is a matter of plans; whoever says what to do himself has none.
+        # The tolerance is an option of plans; callers with their own hint have none.
         own = "Correct the table." if do and error.code == "data.totals" else error.do
         more, row = f"{own} {do}".strip(), error.rows[0]
         line = table.lines[row - 1] if table.lines else row
@@ -241,7 +241,7 @@ def check_totals(table: OfficeTable, name: str, do: str = "", tolerance: float =
 
 
 def written_cells(table: OfficeTable, stem: str, separator: str = ";") -> dict[str, str]:
-    """The texts of `.tab`, `.rda` and `.hrc` files, by their names."""
+    """Return the texts of `.tab`, `.rda` and `.hrc` files, by file name."""
     variables = [_spanning(tree, stem) for tree in table.trees]
     decimals: dict[str, tuple[str, ...]] = {"DECIMALS": (str(max(table.decimals, _decimals(table.values))),)}
     variables.append(Variable(table.value, 0, flags=frozenset({"NUMERIC"}), options=decimals))
@@ -263,7 +263,7 @@ def written_cells(table: OfficeTable, stem: str, separator: str = ";") -> dict[s
 
 
 def _check_leads(table: OfficeTable) -> None:
-    """Refuse codes whose first sign would be read as their place in a hierarchy.
+    """Refuse codes whose first character would be read as hierarchy depth.
 
     Raises:
         PlanError: There is one.

@@ -6,14 +6,14 @@ from sfumato.tables.plan.plan import TablePlan
 
 
 def as_cells(columns: Columns, plan: TablePlan) -> Columns:
-    """A crosstab as cells; any other table as it is.
+    """Convert a crosstab to cells; return any other table unchanged.
 
-    A table is a crosstab where the plan has two dimensions of one column each, of which the file has no column for the
-    second, nor one for the values: its first column holds the codes of the first dimension, its header those of the
-    second. A cell without a text is none.
+    A table is a crosstab if the plan has two dimensions of one column each, and the file has neither a column for the
+    second dimension nor one for the values. Its first column holds the codes of the first dimension, its header those
+    of the second. An empty text is not a cell.
 
     Raises:
-        DataError: It would be a crosstab without a cell.
+        DataError: The crosstab has no cells.
     """
     names = [dimension.column for dimension in plan.dimensions.values()]
     if len(names) != 2 or None in names or plan.table.value in columns or names[1] in columns or not len(columns):

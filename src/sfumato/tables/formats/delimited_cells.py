@@ -9,10 +9,11 @@ from sfumato.tables.plan.source import TableSource
 
 
 def read_delimited_cells(path: Path, table: TableSource) -> Columns:
-    """The columns of a file with cells.
+    """Read the columns of a file with cells.
 
     Raises:
-        DataError: It cannot be read, or the plan does not say which of two numbers its counts are.
+        DataError: The file cannot be read, or its counts are ambiguous and the plan does not declare the decimal
+            mark.
     """
     columns = _without_gaps(read_columns(path, table.dialect), table)
     if table.decimal is None:
@@ -23,10 +24,10 @@ def read_delimited_cells(path: Path, table: TableSource) -> Columns:
 
 
 def _refuse_doubt(columns: Columns, table: TableSource) -> None:
-    """Refuse counts that are thousands or fractions: `1.204` is 1204 persons in Germany."""
+    """Refuse counts that may be thousands or fractions: `1.204` is 1204 persons in Germany."""
     counts = _numbers(columns, table) if table.counts else [table.frequency]
     texts = [text for name in counts for text in columns.texts.get(name or "", ())]
-    # A count is no fraction, so that not all of them need be written alike.
+    # Counts are not fractions, so not all of them need to be written alike.
     mark = thousands_mark(texts, throughout=False)
     if mark is not None:
         example = next(text for text in texts if mark in text)
@@ -41,13 +42,13 @@ def _refuse_doubt(columns: Columns, table: TableSource) -> None:
 
 
 def _without_gaps(columns: Columns, table: TableSource) -> Columns:
-    """The columns, numbers without the blanks and apostrophes between their thousands; what was read has points."""
+    """Remove blanks and apostrophes between thousands from numbers."""
     plain = {name: tuple(map(without_gaps, columns.texts[name])) for name in _numbers(columns, table)}
     return Columns({**columns.texts, **plain})
 
 
 def _without_commas(columns: Columns, table: TableSource) -> Columns:
-    """The columns, numbers without the commas between their thousands: what is said to have points has no others."""
+    """Remove commas between thousands from numbers whose decimal mark is declared as a point."""
     plain = {
         name: tuple(text.replace(",", "") for text in columns.texts[name])
         for name in _numbers(columns, table)
@@ -57,6 +58,6 @@ def _without_commas(columns: Columns, table: TableSource) -> Columns:
 
 
 def _numbers(columns: Columns, table: TableSource) -> list[str]:
-    """The columns with numbers; of a crosstab, all but the first."""
+    """Return the columns with numbers; in a crosstab, all but the first."""
     names = [table.value, table.frequency, table.shadow, table.holdings, *table.contributions, *table.respondents]
     return [name for name in names if name and name in columns] if table.value in columns else list(columns.texts)[1:]

@@ -18,7 +18,7 @@ from sfumato.tables.office.faults import number_in, wrong
 from sfumato.tables.office.statuses import CellStatus, masked_of, status_in
 from sfumato.tables.published.reading import MASKS
 
-# What a file says of an empty cell: nobody is in it, and everyone knows that.
+# Mark of an empty cell: it has no records, which is public.
 EMPTY = "-"
 FLAGS = {
     "A": CellStatus.UNSAFE_FREQUENCY,
@@ -27,23 +27,23 @@ FLAGS = {
     "D": CellStatus.SECONDARY,
     "V": CellStatus.SAFE,
 }
-# What follows the codes, by the number of further fields.
+# The fields after the codes, by their number.
 _FIELDS = {1: ("value",), 2: ("value", "status"), 3: ("value", "count", "flag"), 4: ("value", "count", "flag", "more")}
 
 
 def cells_without_header(
     path: Path, names: Sequence[str], value: str, dialect: Dialect | None = None
 ) -> Columns | None:
-    """The columns of such a file; None where the file has a header or another layout.
+    """Return the columns of such a file; None if it has a header or another layout.
 
     Args:
         path: The file.
         names: The columns of the dimensions.
-        value: What the column with the values is called.
-        dialect: How the file is written.
+        value: Name for the column with the values.
+        dialect: Dialect of the file.
 
     Raises:
-        DataError: A status or flag is none; the text says in which line.
+        DataError: A status or flag is invalid; the message names the line.
     """
     lines = [(line.number, [text.strip() for text in line.fields]) for line in read_lines(path, dialect)]
     if lines and (place := _intermediate(lines, len(names))) is not None:
@@ -60,10 +60,10 @@ def cells_without_header(
 
 
 def _intermediate(lines: Sequence[tuple[int, list[str]]], start: int) -> int | None:
-    """Where the status stands in lines of the intermediate kind, counted from the end; None in any others.
+    """Return the position of the status in intermediate lines, counted from the end; None for other lines.
 
-    Such a line has the codes, value, respondents, largest contributions, status, both protection levels and, where they
-    were asked for, both ends of the attacker's range.
+    Such a line has the codes, value, respondents, largest contributions, status, both protection levels and, if
+    requested, both ends of the feasibility interval.
     """
     for place, least in ((-3, 5), (-5, 7)):
         texts = [fields[place] if len(fields) >= start + least else "" for _, fields in lines]
@@ -88,7 +88,7 @@ def _known_cells(
 
 
 def _is_cell(texts: Sequence[str], start: int, fields: Sequence[str]) -> bool:
-    """Whether the first line is one of a cell: its value a number or a mask, its flag one of the flags."""
+    """Return whether the first line is a cell: its value a number or a suppression mark, its flag a valid one."""
     value, *further = texts[start:]
     entry = dict(zip(fields[1:], further, strict=True))
     number = value in MASKS or value in (EMPTY, "") or value.replace(".", "", 1).lstrip("-").isdigit()
@@ -111,12 +111,12 @@ def _status(texts: Sequence[str], start: int, fields: Sequence[str], name: str, 
 
 
 def with_statuses(columns: Columns, value: str, published: bool) -> Columns:
-    """Columns with what statuses say of the values: an empty cell is 0, and what is masked is not published.
+    """Apply statuses to the values: an empty cell is 0, and a suppressed value is not published.
 
     Args:
-        columns: Columns with `Status`, 1 to 14; any others come back as they are.
+        columns: Columns with `Status`, 1 to 14; others are returned unchanged.
         value: The column with the values.
-        published: Whether what is published is asked for beside true values.
+        published: Whether a column with the published values is added next to the true ones.
     """
     if "Status" not in columns or value not in columns or f"{value}_published" in columns:
         return columns

@@ -15,16 +15,16 @@ from sfumato.tables.office.faults import lines_of, wrong
 
 
 def read_hrc(path: Path, name: str, total: str, lead: str = "@", encoding: str | None = None) -> Tree:
-    """The tree of a `.hrc` file.
+    """Read the tree of a `.hrc` file.
 
     Raises:
-        DataError: A line is deeper than the one before it by more than one, has no code, or one that stands twice.
+        DataError: A line is more than one level deeper than the one before, has no code, or a duplicate one.
     """
     return parse_hrc(lines_of(path, encoding), path.name, name, total, lead)
 
 
 def parse_hrc(lines: Sequence[str], file: str, name: str, total: str, lead: str = "@") -> Tree:
-    """The tree of the lines of a `.hrc` file."""
+    """Parse the tree in the lines of a `.hrc` file."""
     parents = parents_in(lines, file, lead)
     if total in parents:
         number = next(place for place, line in enumerate(lines, start=1) if line.strip().lstrip(lead).strip() == total)
@@ -34,7 +34,7 @@ def parse_hrc(lines: Sequence[str], file: str, name: str, total: str, lead: str 
 
 
 def hrc_text(tree: Tree, lead: str = "@") -> str:
-    """A tree as the lines of a `.hrc` file."""
+    """Return a tree as the lines of a `.hrc` file."""
     children = tree.children()
     lines: list[str] = []
 
@@ -48,7 +48,8 @@ def hrc_text(tree: Tree, lead: str = "@") -> str:
 
 
 def digits_tree(name: str, codes: Iterable[str], widths: Sequence[int], total: str) -> Tree:
-    """The tree of codes whose first digits are codes of a level above: widths of 3, 1, 1 for five digits.
+    """Build the tree of codes whose leading digits are codes of a higher level: widths of 3, 1, 1 for five
+    digits.
 
     >>> digits_tree("n", ["011", "012"], [2, 1], "T").parents
     {('01',): ('T',), ('011',): ('01',), ('012',): ('01',)}
@@ -68,7 +69,7 @@ def digits_tree(name: str, codes: Iterable[str], widths: Sequence[int], total: s
 
 
 def widths_between(ends: Sequence[int]) -> list[int]:
-    """The widths of levels that end at these digits.
+    """Return the widths of levels that end at these digits.
 
     >>> widths_between([2, 3, 5])
     [2, 1, 2]
@@ -77,7 +78,7 @@ def widths_between(ends: Sequence[int]) -> list[int]:
 
 
 def frame_rows(tree: Tree) -> list[tuple[str, str]]:
-    """The tree as rows of depth marks and names, the total first: the layout of sdcHierarchies' data frames."""
+    """Return the tree as rows of depth marks and names, the total first, as in data frames of sdcHierarchies."""
     children = tree.children()
     rows: list[tuple[str, str]] = []
 
@@ -91,10 +92,10 @@ def frame_rows(tree: Tree) -> list[tuple[str, str]]:
 
 
 def tree_of_rows(rows: Sequence[tuple[str, str]], name: str) -> Tree:
-    """The tree of such rows.
+    """Build the tree of such rows.
 
     Raises:
-        DataError: The first row is no total, or a row lies too deep.
+        DataError: The first row is not the total, or a row is too deep.
     """
     if not rows or len(rows[0][0]) != 1:
         raise DataError("the rows of a hierarchy begin with its total.", "Mark it with one @.", "hierarchy")
@@ -106,7 +107,7 @@ def tree_of_rows(rows: Sequence[tuple[str, str]], name: str) -> Tree:
 
 
 def json_text(tree: Tree) -> str:
-    """The tree as nested JSON objects, each with a name and children."""
+    """Return the tree as nested JSON objects, each with a name and children."""
     children = tree.children()
 
     def node(code: Code) -> dict[str, Any]:
@@ -117,10 +118,10 @@ def json_text(tree: Tree) -> str:
 
 
 def tree_of_json(text: str, name: str) -> Tree:
-    """The tree of nested JSON objects.
+    """Parse the tree of nested JSON objects.
 
     Raises:
-        DataError: The text is none.
+        DataError: The text is invalid.
     """
     try:
         whole = json.loads(text)

@@ -6,14 +6,14 @@ from sfumato.tables.office.faults import lines_of, wrong
 
 
 def read_labels(path: Path, codes: set[str] | None = None, encoding: str | None = None) -> dict[str, str]:
-    """The labels of codes.
+    """Read the labels of codes.
 
     Args:
-        codes: The codes that there are; None where any may stand.
-        encoding: Of the file; found out where it is not said.
+        codes: The valid codes; None if any code may occur.
+        encoding: Encoding of the file; detected if None.
 
     Raises:
-        DataError: A line has no label, or a code that is unknown or stands twice.
+        DataError: A line has no label, or its code is unknown or duplicate.
     """
     labels: dict[str, str] = {}
     for number, line in enumerate(lines_of(path, encoding), start=1):
@@ -33,5 +33,5 @@ def read_labels(path: Path, codes: set[str] | None = None, encoding: str | None 
 
 
 def labels_text(labels: dict[str, str]) -> str:
-    """Labels as lines."""
+    """Return labels as lines."""
     return "".join(f"{code},{label}\n" for code, label in labels.items())

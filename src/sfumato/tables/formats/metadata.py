@@ -8,7 +8,7 @@ from pathlib import Path
 from sfumato.dataclass import dataclass
 from sfumato.tables.office.faults import check_text, fields_in, lines_of, number_in, office_field, wrong
 
-# Tags that stand by themselves, and those with something behind them.
+# Tags without values, and tags with values.
 FLAGS = (
     *("RECODEABLE", "HIERARCHICAL", "NUMERIC", "WEIGHT", "HOLDING", "TRUNCABLE", "RECORDKEY"),
     *("FREQUENCY", "MAXSCORE", "STATUS", "LOWERPL", "UPPERPL", "SHADOW", "COSTVAR"),
@@ -17,7 +17,7 @@ OPTIONS = (
     *("HIERLEVELS", "HIERCODELIST", "HIERLEADSTRING", "CODELIST", "DECIMALS", "REQUEST", "DISTANCE", "TOTCODE"),
     *("CKM", "PFILE", "PFILE_FREQ", "PFILE_CONT", "PFILE_SEP", "INCLUDEZEROS", "PARITY", "SCALING", "SEPARATION"),
 )
-# Tags with one text behind them.
+# Tags with a single text value.
 SINGLE = (
     *("HIERCODELIST", "HIERLEADSTRING", "CODELIST", "DECIMALS", "TOTCODE"),
     *("PFILE", "PFILE_FREQ", "PFILE_CONT", "PFILE_SEP"),
@@ -34,11 +34,11 @@ class Variable:
     Attributes:
         name: Its name.
         line: The line of the file that names it.
-        position: Where it begins in a line of fixed format, from 1; 0 in a free one.
-        length: How many signs it has; 0 where that is not said.
-        missing: Codes of a missing value.
-        flags: Its tags without anything behind them.
-        options: The texts behind its other tags.
+        position: Where it begins in a line of fixed format, from 1; 0 in free format.
+        length: Its number of characters; 0 if not given.
+        missing: Codes of missing values.
+        flags: Its tags without values.
+        options: The values of its other tags.
     """
 
     name: str
@@ -50,16 +50,16 @@ class Variable:
     options: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def has(self, flag: str) -> bool:
-        """Whether it has a tag."""
+        """Return whether it has a tag."""
         return flag in self.flags or flag in self.options
 
     def option(self, name: str, default: str = "") -> str:
-        """The first text behind a tag."""
+        """Return the first value of a tag."""
         return next(iter(self.options.get(name, ())), default)
 
     @property
     def spanning(self) -> bool:
-        """Whether tables can be crossed by it."""
+        """Whether tables can be spanned by it."""
         return "RECODEABLE" in self.flags
 
     @property
@@ -70,14 +70,14 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What a file of microdata or cells is.
+    """The description of a file of microdata or cells.
 
     Attributes:
         name: The name of the metadata file.
         variables: The columns in their order.
-        separator: What stands between fields; None in fixed format.
-        marks: Codes in the status column: of safe, unsafe and protected cells.
-        encoding: What it and the files that it describes or names are in; found out where it is not said.
+        separator: The field separator; None in fixed format.
+        marks: Codes in the status column, for safe, unsafe and protected cells.
+        encoding: Encoding of it and of the files that it describes or names; detected if None.
     """
 
     name: str
@@ -87,11 +87,11 @@ class Metadata:
     encoding: str | None = None
 
     def find(self, name: str) -> Variable | None:
-        """A variable by its name, whatever its case."""
+        """Return a variable by its name, ignoring case."""
         return next((one for one in self.variables if one.name.lower() == name.lower()), None)
 
     def named(self, name: str) -> Variable:
-        """A variable by its name.
+        """Return a variable by its name.
 
         Raises:
             DataError: There is none.
@@ -103,22 +103,21 @@ class Metadata:
         return one
 
     def flagged(self, flag: str) -> tuple[Variable, ...]:
-        """The variables with a tag."""
+        """Return the variables with a tag."""
         return tuple(one for one in self.variables if one.has(flag))
 
 
 def read_metadata(path: Path, encoding: str | None = None) -> Metadata:
-    """The metadata of a file.
+    """Read a metadata file.
 
     Raises:
-        DataError: A tag is unknown, stands before any variable, or lacks what belongs behind it; or a variable is
-            described twice.
+        DataError: A tag is unknown, precedes all variables, or lacks its value; or a variable is described twice.
     """
     return replace(parse_metadata(lines_of(path, encoding), path.name), encoding=encoding)
 
 
 def parse_metadata(lines: Sequence[str], name: str = "the text") -> Metadata:
-    """The metadata of lines."""
+    """Parse the lines of a metadata file."""
     variables: list[Variable] = []
     marks: dict[str, str] = {}
     separator: str | None = None
@@ -152,7 +151,7 @@ def parse_metadata(lines: Sequence[str], name: str = "the text") -> Metadata:
 
 
 def _variable(line: str, number: int, free: bool) -> Variable:
-    """A column: position and length in fixed format, a length in a free one; then codes of missing values."""
+    """Parse a column: position and length in fixed format, a length in free format; then codes of missing values."""
     head, *rest = fields_in(line, None)
     texts = [text for text, _ in rest]
     bare = [text.isdigit() and line[start - 1] != '"' for text, start in rest] + [False, False]
@@ -163,7 +162,7 @@ def _variable(line: str, number: int, free: bool) -> Variable:
 
 
 def _check_new(variables: Sequence[Variable], name: str) -> None:
-    """Refuse a variable whose name, in whatever case, an earlier one has: nobody could tell which one is meant."""
+    """Refuse a variable with the name of an earlier one, ignoring case, because names would be ambiguous."""
     *before, new = variables
     for one in before:
         if one.name.lower() == new.name.lower():
@@ -215,7 +214,7 @@ def _tagged(variable: Variable, tag: str, rest: list[str], name: str, number: in
 
 
 def _check_levels(variable: Variable, widths: list[str], name: str, number: int, column: int) -> None:
-    """Refuse levels whose digits are not those of the code."""
+    """Refuse levels whose digits do not add up to those of the code."""
     if not all(text.isascii() and text.isdigit() for text in widths) or not any(map(int, widths)):
         do = "Write how many digits each level adds, such as <HIERLEVELS> 3 1 1."
         raise wrong(name, number, column, "the digits of levels are no whole numbers", do, "metadata")
@@ -226,7 +225,7 @@ def _check_levels(variable: Variable, widths: list[str], name: str, number: int,
 
 
 def metadata_text(metadata: Metadata) -> str:
-    """Metadata as the text of a file."""
+    """Return metadata as the text of a file."""
     lines = [] if metadata.separator is None else [f'<SEPARATOR> "{metadata.separator}"']
     lines += [f'<{tag}> "{mark}"' for tag, mark in metadata.marks.items()]
     for one in metadata.variables:

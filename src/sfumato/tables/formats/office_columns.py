@@ -27,7 +27,7 @@ from sfumato.tables.office.statuses import choices_of, masked_of
 from sfumato.tables.plan.source import TableSource
 
 SUFFIXES = (".px", ".jj", ".tab")
-# Files that belong to tables, and are none.
+# Files that belong to tables but contain none.
 OTHERS = {
     ".hrc": "a hierarchy",
     ".rda": "metadata",
@@ -47,19 +47,20 @@ def office_columns(
     encoding: str | None = None,
     tolerance: float = math.inf,
 ) -> Columns | None:
-    """The columns of an office file; None where the file is of another kind.
+    """Read the columns of a τ-ARGUS or PX file; None if the file is of another kind.
 
     Args:
         path: The file.
-        value: What the column with the values is called.
-        metadata: The `.rda` file of a `.tab`; beside it, with its name, by default.
-        published: Whether what statuses leave to be published is asked for, beside true values.
-        encoding: Of the file and of those that belong to it; found out where it is not said.
-        tolerance: How far totals of a `.tab` file may be off their parts.
+        value: Name of the column with the values.
+        metadata: The `.rda` file of a `.tab`; by default the one with the same name in the same folder.
+        published: Whether a column with the values that statuses leave for publication is added next to the true
+            ones.
+        encoding: Encoding of the file and those that belong to it; detected if None.
+        tolerance: How far totals of a `.tab` file may differ from the sum of their parts.
 
     Raises:
         PlanError: A `.tab` file has no metadata.
-        DataError: The file is none; the text says in which line and column.
+        DataError: The file is invalid; the message names line and column.
     """
     suffix = path.suffix.lower()
     if suffix == ".px":
@@ -78,16 +79,16 @@ def office_columns(
 
 
 def _response(metadata: Metadata, value: str) -> Variable:
-    """What the cells of a `.tab` file hold: the number that a plan names, else the only one that says nothing else."""
+    """Return the variable that cells of a `.tab` file hold: the one the plan names, otherwise the only plain number."""
     one = metadata.find(value)
     is_number = one is not None and not one.spanning and not one.has("STATUS")
     return response_of(metadata, value if is_number else None)
 
 
 def respondents_in(metadata: Metadata, value: str) -> dict[str, Any]:
-    """The columns of a `.tab` file with respondents and largest contributions, by the keys that plans have for them."""
+    """Return the columns of a `.tab` file with respondents and largest contributions, by plan key."""
     frequency = next(iter(metadata.flagged("FREQUENCY")), None)
-    # Contributions to a shadow are no parts of the value.
+    # Contributions to a shadow variable are not parts of the value.
     largest = () if metadata.flagged("SHADOW") else metadata.flagged("MAXSCORE")
     if _response(metadata, value) in (frequency, *largest):
         return {}
@@ -96,10 +97,10 @@ def respondents_in(metadata: Metadata, value: str) -> dict[str, Any]:
 
 
 def refuse_others(path: Path) -> None:
-    """Refuse a file that belongs to a table and is none.
+    """Refuse a file that belongs to a table but contains none.
 
     Raises:
-        PlanError: It does.
+        PlanError: It is such a file.
     """
     kind = OTHERS.get(path.suffix.lower())
     if kind is not None:
@@ -107,10 +108,11 @@ def refuse_others(path: Path) -> None:
 
 
 def with_masks(columns: Columns, name: str = "the table") -> Columns:
-    """Columns of an SDMX-CSV file with a star where a value is withheld, and statuses; any others as they are.
+    """Add statuses to the columns of an SDMX-CSV file, and a star for each suppressed value; others stay
+    unchanged.
 
     Raises:
-        DataError: A flag is none; the text says in which line and column of the file of that name.
+        DataError: A flag is invalid; the message names line and column.
     """
     if VALUE not in columns or not (CONFIDENTIAL in columns or STATUS in columns):
         return columns
@@ -129,9 +131,9 @@ def _flags(columns: Columns, column: str, name: str) -> list[str]:
 
 
 def with_names(columns: Columns, source: TableSource) -> Columns:
-    """Columns of an office's file also under the names that a plan has for them, where the file does not have these.
+    """Add the columns of a τ-ARGUS file under the names that the plan uses, if the file lacks these.
 
-    Other files keep to their own names: one that a plan misspells must be told, not guessed.
+    Other files keep their own names: a misspelled name in a plan must be reported, not guessed.
     """
     if VALUE not in columns and "Status" not in columns:
         return columns
@@ -152,7 +154,7 @@ def with_names(columns: Columns, source: TableSource) -> Columns:
 
 
 def _by_codes(table: OfficeTable, value: str, published: bool) -> Columns:
-    """Codes, values with a star for a masked cell, and whatever else is known."""
+    """Return codes, values with a star for a suppressed cell, and all further columns."""
     hidden = masked_of(table.statuses)
     texts: dict[str, tuple[str, ...]] = {
         tree.name: tuple(key[place][0] for key in table.keys) for place, tree in enumerate(table.trees)
@@ -168,7 +170,7 @@ def _by_codes(table: OfficeTable, value: str, published: bool) -> Columns:
 
 
 def _values(table: OfficeTable, value: str, shown: list[str], published: bool) -> dict[str, tuple[str, ...]]:
-    """Values; where true ones and statuses stand side by side, what is published is told apart if that is asked for."""
+    """Return the values; if true values and statuses are both present, optionally also the published values."""
     if np.isnan(table.values).any() or not masked_of(table.statuses).any():
         return {value: tuple(shown)}
     beside = {f"{value}_published": tuple(shown)} if published else {}
@@ -176,7 +178,7 @@ def _values(table: OfficeTable, value: str, shown: list[str], published: bool) -
 
 
 def _by_ids(table: OfficeTable, value: str, published: bool) -> Columns:
-    """Ids, values, marks, costs, bounds and protection levels, as a table given by cells has them."""
+    """Return ids, values, marks, costs, bounds and protection levels, as for a table given by cells."""
     named = {
         value: table.values,
         "cost": table.costs,

@@ -14,32 +14,33 @@ from sfumato.tables.formats.solver_file import jj_text, plain
 from sfumato.tables.office.office_table import OfficeTable
 from sfumato.tables.office.statuses import CellStatus, flag_of, masked_of
 
-# What each option of WRITETABLE is, and whether it is on by itself.
+# Options of WRITETABLE, and their defaults.
 OPTIONS = {
     **{"AS": False, "FL": False, "QU": True, "SE": False, "HL": False, "SO": False},
     **{"AR": False, "HI": False, "TR": False, "AO": False, "AD": False, "AC": False},
 }
 NAMES = {1: "CSV", 2: "pivot CSV", 3: "code-value", 4: "SBS", 5: "intermediate", 6: "JJ", 7: "cell key"}
 SBS = 4
-# Kinds that tell everything that is known of cells, for the next step of the work.
+# Kinds that contain everything known about cells, for further processing; internal.
 HOUSE = (5, 6)
 MASK = "x"
 
 
 @dataclass(frozen=True)
 class Protected:
-    """A table with what a method made of it.
+    """A table and the result of a method.
 
     Attributes:
-        table: The table, with the statuses that the method gave.
-        method: Which kind of method it was: masks, rounding, adjustment, cell key, or none.
-        published: The numbers that are published, where they were changed.
-        ranges: What an attacker computes of masked cells, lower and upper ends, where it was computed.
-        remarks: What is to be said of it.
-        warnings: What must not be overlooked.
-        reader: Between which values a reader knows each cell to lie by changed numbers.
-        linked: Which time tables were masked together it was masked in; 0 where it was protected alone.
-        attacked: Whether all that it tells with other tables was attacked: else nothing is promised.
+        table: The table, with the statuses that the method assigned.
+        method: The kind of method: masks (suppression), rounding, adjustment, cell-key, or empty.
+        published: The published numbers, if they were perturbed.
+        ranges: The feasibility intervals of suppressed cells, lower and upper ends, if computed.
+        remarks: Notes about the result.
+        warnings: Warnings about the result.
+        reader: The feasibility intervals of each cell, by perturbed numbers.
+        linked: Number of the joint suppression run that the table was part of; 0 if it was protected alone.
+        attacked: Whether everything that it discloses together with other tables was audited; without this nothing
+            is guaranteed.
     """
 
     table: OfficeTable
@@ -54,11 +55,11 @@ class Protected:
 
     @property
     def counts(self) -> bool:
-        """Whether the table counts its respondents."""
+        """Whether the values of the table are its numbers of respondents."""
         return self.table.frequency is not None and np.array_equal(self.table.frequency, self.table.values)
 
     def in_order(self) -> "Protected":
-        """The same with cells and codes in the order in which they are handed out: theirs may follow the values."""
+        """Return the same with cells and codes in published order; their original order may follow the values."""
         cells = np.array(office_order(self.table), np.int64)
         return replace(
             self,
@@ -73,7 +74,8 @@ Written = TypeVar("Written")
 
 
 def written_without_hidden(done: Protected, write: Callable[[Protected], Written]) -> Written:
-    """Return what is written of a table for publication, if it is the same whatever the suppressed values are.
+    """Return what is written of a table for publication, after checking that it does not depend on suppressed
+    values.
 
     Raises:
         InternalError: It depends on them.
@@ -88,10 +90,10 @@ def written_without_hidden(done: Protected, write: Callable[[Protected], Written
 
 
 def check_output(kind: int, method: str) -> None:
-    """Refuse a kind of file that does not go with a method.
+    """Refuse a kind of file that does not fit the method.
 
     Raises:
-        PlanError: It does not.
+        PlanError: It does not fit.
     """
     if kind not in NAMES:
         raise PlanError(f"there is no output {kind}.", "Choose 1 to 7.", "output")
@@ -102,9 +104,10 @@ def check_output(kind: int, method: str) -> None:
 
 
 def house_reason(done: Protected, kind: int, options: dict[str, bool]) -> str:
-    """What a file tells that is not handed out: true values, or which cells are unsafe; nothing for most kinds.
+    """Return why a file is internal: it contains true values, or shows which cells are sensitive; empty for
+    most kinds.
 
-    Who has the perturbation table and the key of a cell looks up the only count that is published as it is.
+    With the perturbation table and a cell's key, the true count follows from the published one.
     """
     chosen = {**OPTIONS, **options}
     if kind == 6 or (kind == 5 and not chosen["SO"]) or (kind == 7 and (chosen["AO"] or chosen["AD"])):
@@ -117,7 +120,7 @@ def house_reason(done: Protected, kind: int, options: dict[str, bool]) -> str:
 
 
 def shown_counts(done: Protected, kind: int) -> Protected | None:
-    """The table of respondents that a file tells beside its own: nothing but SBS does, and none of counts."""
+    """Return the table of respondents that an SBS file contains in addition; None for other kinds and for counts."""
     table, counts = done.table, done.table.frequency
     if kind != SBS or done.counts or counts is None:
         return None
@@ -127,7 +130,7 @@ def shown_counts(done: Protected, kind: int) -> Protected | None:
 
 
 def output_text(done: Protected, kind: int, options: dict[str, bool]) -> str:
-    """The text of a file.
+    """Return the text of a file.
 
     Args:
         done: The table.
@@ -135,7 +138,7 @@ def output_text(done: Protected, kind: int, options: dict[str, bool]) -> str:
         options: Which options are on, by their two letters.
 
     Raises:
-        PlanError: The kind does not go with the method.
+        PlanError: The kind does not fit the method.
     """
     check_output(kind, done.method)
     done = done.in_order()
@@ -147,19 +150,19 @@ def output_text(done: Protected, kind: int, options: dict[str, bool]) -> str:
 
 
 def _cells(done: Protected, options: dict[str, bool]) -> list[int]:
-    """The cells that are written: all, or without empty ones."""
+    """Return the cells that are written: all, or without empty ones."""
     empty = done.table.statuses == CellStatus.EMPTY
     return [cell for cell in range(len(done.table)) if not (options["SE"] and empty[cell])]
 
 
 def _quote(text: str, options: dict[str, bool], separator: str = ",") -> str:
-    """A field; in quotes where these are asked for or needed, those within doubled."""
+    """Return a field, in quotes if requested or needed, with inner quotes doubled."""
     needed = options["QU"] or any(sign in text for sign in (separator, '"', "\r", "\n"))
     return '"' + text.replace('"', '""') + '"' if needed else text
 
 
 def shown(done: Protected, cell: int) -> str:
-    """What is published of a cell: its number, or the mark of a masked one."""
+    """Return the published text of a cell: its number, or the suppression mark."""
     if done.published is not None:
         return MASK if np.isnan(done.published[cell]) else plain(done.published[cell])
     return MASK if masked_of(done.table.statuses[[cell]])[0] else plain(done.table.values[cell])
@@ -181,7 +184,7 @@ def _records(done: Protected, options: dict[str, bool]) -> list[str]:
 
 
 def _crosstab(done: Protected, options: dict[str, bool]) -> list[str]:
-    """The last variable across, the one before it down; one block for each combination of the others."""
+    """Return lines with the last variable across, the one before it down; one block per combination of the others."""
     table = done.table
     places = {key: place for place, key in enumerate(table.keys)}
     *rest, across = table.trees
@@ -205,14 +208,14 @@ def _crosstab(done: Protected, options: dict[str, bool]) -> list[str]:
 
 
 def _sbs(done: Protected, options: dict[str, bool]) -> list[str]:
-    """Codes, value, frequency, flag and dominance, by semicolons; levels of the hierarchy with HL."""
+    """Return codes, value, frequency, flag and dominance, separated by semicolons; levels of the hierarchy with HL."""
     table = done.table
     lines = []
     for cell in _cells(done, {**options, "SE": True}):
         levels = [str(tree.height(code)) for tree, code in zip(table.trees, table.keys[cell], strict=True)]
         flag = flag_of(int(table.statuses[cell])) if done.published is None else "V"
         value = shown(done, cell) if flag == "V" else ""
-        # The respondents of a count are the count: what is hidden or changed in one column is so in the other.
+        # The respondents of a count are the count itself, so both columns hide or perturb it.
         frequency = value if done.counts else "" if table.frequency is None else plain(table.frequency[cell])
         codes = [_quote(code, {"QU": False}, ";") for code in table.codes(cell)]
         lines.append(";".join([*(levels if options["HL"] else []), *codes, value, frequency, flag]))
@@ -220,7 +223,7 @@ def _sbs(done: Protected, options: dict[str, bool]) -> list[str]:
 
 
 def _intermediate(done: Protected, options: dict[str, bool]) -> list[str]:
-    """Everything that is known of a cell, to go on from; with SO codes and statuses alone."""
+    """Return everything that is known of a cell, for further processing; with SO codes and statuses alone."""
     table = done.table
     lines = []
     for cell in _cells(done, options):
@@ -243,7 +246,7 @@ def _intermediate(done: Protected, options: dict[str, bool]) -> list[str]:
 
 
 def _cell_key(done: Protected, options: dict[str, bool]) -> list[str]:
-    """Codes and published counts; with AO the original, with AD the difference, with AC the key of the cell."""
+    """Return codes and published counts; with AO the original, with AD the difference, with AC the cell key."""
     table, published = done.table, done.published if done.published is not None else done.table.values
     lines = []
     for cell in _cells(done, options):

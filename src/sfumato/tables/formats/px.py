@@ -15,27 +15,27 @@ from sfumato.tables.office.office_table import OfficeTable
 from sfumato.tables.office.statuses import CellStatus, masked_of, status_in
 
 DOTS = '".."'
-# What stands for a combination that the table does not have.
+# Placeholder for a combination that the table does not have.
 NOTHING = '"-"'
 _KEYWORD = re.compile(r'^([A-Z0-9-]+)(?:\[[a-z]+\])?(?:\(((?:"[^"]*",?\s*)+)\))?$')
 _TEXT = re.compile(r'"([^"]*)"')
 # A datum with its line and column.
 Datum = tuple[str, int, int]
 _DATUM = re.compile(r'"[^"]*"|[^\s,]+')
-# The keyword that the data follow, and the sign between a keyword and its texts: both stand outside of quotes.
+# The keyword before the data, and the sign between a keyword and its texts; both are outside quotes.
 _DATA = re.compile(r"^[ \t]*DATA[ \t]*=", re.MULTILINE)
 _EQUALS = re.compile(r'((?:"[^"]*"|[^"=])*)=')
-# Keywords that would say two things if they stood twice.
+# Keywords that may occur only once.
 ONCE = ("STUB", "HEADING", "VALUES", "CODES", "HIERARCHIES", "CELLNOTE", "CONTENTS", "DECIMALS")
 Entries = dict[tuple[str, ...], tuple[str, int]]
 
 
 def px_text(table: OfficeTable, masked: bool = True, statuses: bool = False) -> str:
-    """A table as the text of a `.px` file.
+    """Return a table as the text of a `.px` file.
 
     Args:
-        masked: Whether masked cells are dots.
-        statuses: Whether statuses other than 1 are written as notes; for the house.
+        masked: Whether suppressed cells are written as dots.
+        statuses: Whether statuses other than 1 are written as notes; internal.
     """
     _check_texts(table)
     codes = [_codes(tree) for tree in table.trees]
@@ -68,7 +68,7 @@ def _codes(tree: Tree) -> list[Code]:
 
 
 def _check_texts(table: OfficeTable) -> None:
-    """Refuse names, codes and labels with quotes in them: texts of these files cannot hold any."""
+    """Refuse names, codes and labels with quotes, which these files cannot represent."""
     check_text(table.value, "table.value")
     for tree in table.trees:
         labels = table.labels.get(tree.name, {})
@@ -87,16 +87,16 @@ def _shown(table: OfficeTable, cell: int | None, hidden: np.ndarray[tuple[int], 
 
 
 def read_px(path: Path, encoding: str | None = None) -> OfficeTable:
-    """The table of a `.px` file; masked cells are not a number, with status 3 where nothing else is said.
+    """Read the table of a `.px` file; suppressed cells are NaN, with status 3 unless a note gives another.
 
     Raises:
-        DataError: The file is cut off, lacks a keyword, or has too few or too many data.
+        DataError: The file is truncated, lacks a keyword, or has too few or too many data.
     """
     return parse_px("\n".join(lines_of(path, encoding)), path.name)
 
 
 def parse_px(text: str, name: str = "the text") -> OfficeTable:
-    """The table of a text."""
+    """Parse the text of a `.px` file."""
     entries, data, line = _parsed(text, name)
     variables = [*_texts(entries, ("STUB",)), *_texts(entries, ("HEADING",))]
     if not variables:
@@ -160,7 +160,9 @@ def _table(
 
 
 def _notes(entries: Entries, cells: set[Key], name: str) -> dict[Key, int]:
-    """Statuses that stand as notes of cells: one of no cell may be that of an unsafe one."""
+    """Return the statuses in cell notes; a note for an unknown cell is refused, as it may be that of a
+    sensitive one.
+    """
     notes: dict[Key, int] = {}
     for key, (text, line) in entries.items():
         note = text.strip('"')
@@ -178,7 +180,7 @@ def _notes(entries: Entries, cells: set[Key], name: str) -> dict[Key, int]:
 
 
 def _parsed(text: str, name: str) -> tuple[Entries, list[Datum], int]:
-    """The keywords with their texts and lines, the data with lines and columns, and the line where these begin."""
+    """Return the keywords with their texts and lines, the data with lines and columns, and the first line of data."""
     data = _DATA.search(text)
     head, tail = (text[: data.start()], text[data.end() :]) if data else (text, "")
     line = head.count("\n") + 1
@@ -207,12 +209,12 @@ def _parsed(text: str, name: str) -> tuple[Entries, list[Datum], int]:
 
 
 def data_places(text: str, name: str = "the text") -> list[tuple[int, int]]:
-    """The line and column of each cell of a text."""
+    """Return the line and column of each cell of a text."""
     return [(line, column) for datum, line, column in _parsed(text, name)[1] if datum.strip('"') != "-"]
 
 
 def _place(tail: str, start: int, line: int) -> tuple[int, int]:
-    """The line and column of a datum."""
+    """Return the line and column of a datum."""
     return line + tail.count("\n", 0, start), start - tail.rfind("\n", 0, start)
 
 
@@ -237,7 +239,7 @@ def _texts(entries: Entries, key: tuple[str, ...]) -> list[str]:
 
 
 def _tree(variable: str, codes: list[str], entries: Entries, name: str) -> Tree:
-    """The hierarchy that the file tells; else the first code is the total of all others."""
+    """Return the hierarchy in the file; otherwise the first code is the total of all others."""
     text, line = entries.get(("HIERARCHIES", variable), ("", 1))
     pairs = re.findall(r'"([^"]*)":"([^"]*)"', text)
     if not text:
@@ -256,7 +258,7 @@ def _tree(variable: str, codes: list[str], entries: Entries, name: str) -> Tree:
 
 
 def _check_tree(variable: str, pairs: list[tuple[str, str]], name: str, line: int) -> None:
-    """Refuse a hierarchy with a code below two others, or below itself.
+    """Refuse a hierarchy with a code that has two parents, or is its own ancestor.
 
     Raises:
         DataError: There is one.

@@ -20,14 +20,14 @@ class Recoding:
 
     Attributes:
         codes: The new code of each old one.
-        closed: Codes of a hierarchy whose parts are no longer shown.
+        closed: Codes of a hierarchy whose children are no longer shown.
     """
 
     codes: dict[str, str]
     closed: tuple[str, ...] = ()
 
     def of(self, tree: Tree) -> Tree:
-        """A hierarchy without the parts of closed codes."""
+        """Return a hierarchy without the descendants of closed codes."""
         shut: set[Code] = {(code,) for code in self.closed}
         kept = {code: parent for code, parent in tree.parents.items() if not _below(code, tree, shut)}
         return Tree(tree.name, tree.root, kept)
@@ -42,10 +42,10 @@ def _below(code: Code, tree: Tree, shut: set[Code]) -> bool:
 
 
 def read_recoding(path: Path, codes: Iterable[str], encoding: str | None = None) -> Recoding:
-    """The recoding of a file, for the codes that there are.
+    """Read a recoding file, for the existing codes.
 
     Raises:
-        DataError: A line is none, names an unknown code, or one that stands in another line.
+        DataError: A line is invalid, names an unknown code, or one of another line.
     """
     order = list(dict.fromkeys(codes))
     lines = [(number, line.strip()) for number, line in enumerate(lines_of(path, encoding), start=1) if line.strip()]
@@ -76,7 +76,7 @@ def _closed(name: str, number: int, text: str, codes: list[str]) -> str:
 
 
 def _chosen(name: str, number: int, text: str, codes: list[str], column: int) -> list[str]:
-    """The codes that a list of codes and ranges names."""
+    """Return the codes that a list of codes and ranges names."""
     chosen: list[str] = []
     for part in text.split(","):
         entry = part.strip()
@@ -98,7 +98,7 @@ def _between(first: str, last: str, codes: Iterable[str]) -> list[str]:
 
 
 def _none(name: str, number: int, column: int) -> NoReturn:
-    """Refuse a range without a code: maybe its ends were mistaken for one another.
+    """Refuse a range without a code; its ends may be swapped.
 
     Raises:
         DataError: Always.
@@ -113,7 +113,7 @@ def _at_least(one: str, other: str) -> bool:
 
 
 def recoding_text(recoding: Recoding) -> str:
-    """A recoding as lines."""
+    """Return a recoding as lines."""
     if recoding.closed:
         return "\n".join([TREE, *recoding.closed]) + "\n"
     groups: dict[str, list[str]] = {}

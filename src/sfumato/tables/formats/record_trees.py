@@ -10,10 +10,10 @@ from sfumato.tables.formats.records_file import Records
 
 
 def record_tree(records: Records, one: Variable, folder: Path, encoding: str | None) -> Tree:
-    """The hierarchy of a variable.
+    """Return the hierarchy of a variable.
 
     Raises:
-        DataError: A record has a code that does not fit it; the text says in which line and column.
+        DataError: A record has a code that does not fit it; the message names line and column.
     """
     try:
         return tree_of(one, list(records.text(one.name)), folder, encoding)

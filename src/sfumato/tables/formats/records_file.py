@@ -18,13 +18,13 @@ _NUMBERS = ("NUMERIC", "WEIGHT", "RECORDKEY")
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """The records of a file, and where each stands in it.
+    """The records of a file, with their lines.
 
     Attributes:
         columns: Every value as text.
-        metadata: What they are.
+        metadata: Their description.
         name: The name of the file.
-        lines: The number and the text of each record's line.
+        lines: The line number and text of each record.
     """
 
     columns: Columns
@@ -36,22 +36,22 @@ class Records:
         return len(self.lines)
 
     def text(self, name: str) -> tuple[str, ...]:
-        """A variable as text."""
+        """Return a variable as text."""
         return self.columns.text(name)
 
     def numbers(self, one: Variable) -> Numbers:
-        """A numeric variable, with a decimal point or comma.
+        """Return a numeric variable, with a decimal point or comma.
 
         Raises:
-            DataError: A value is missing, or no number; the text says in which line and column.
+            DataError: A value is missing or not a number; the message names line and column.
         """
         return np.array([self.number(one, place, text) for place, text in enumerate(self.text(one.name))], np.float64)
 
     def number(self, one: Variable, place: int, text: str) -> float:
-        """A text of a record as a number.
+        """Return a text of a record as a number.
 
         Raises:
-            DataError: It is missing, or none, or the line ends within it.
+            DataError: It is missing or not a number, or the line ends within it.
         """
         self.check_whole(one, place)
         if not text or text in one.missing:
@@ -59,10 +59,10 @@ class Records:
         return number_in(text, self.name, self.lines[place][0], self._column(one, place), f"a number for {one.name}")
 
     def check_whole(self, one: Variable, place: int) -> None:
-        """Refuse a number within which a line of fixed format ends: who reads it cannot know what it was.
+        """Refuse a number that the end of a fixed-format line cuts off, as its value is unknown.
 
         Raises:
-            DataError: It does.
+            DataError: A number is cut off.
         """
         number, line = self.lines[place]
         end = one.position + one.length - 1
@@ -72,7 +72,7 @@ class Records:
             raise wrong(self.name, number, len(line) + 1, what, do, "length")
 
     def fault(self, one: Variable, place: int, what: str, do: str, code: str = "format") -> DataError:
-        """The error for a variable of a record, with its line and column."""
+        """Return the error for a variable of a record, with its line and column."""
         return wrong(self.name, self.lines[place][0], self._column(one, place), what, do, code)
 
     def _column(self, one: Variable, place: int) -> int:
@@ -83,10 +83,10 @@ class Records:
 
 
 def read_records(path: Path, metadata: Metadata) -> Records:
-    """The records of a file, every value as text.
+    """Read the records of a file, every value as text.
 
     Raises:
-        DataError: A line is shorter than its variables, or has another number of fields.
+        DataError: A line is shorter than its variables, or has a wrong number of fields.
     """
     numbered = enumerate(lines_of(path, metadata.encoding), start=1)
     lines = tuple((number, line) for number, line in numbered if line.strip())
@@ -102,7 +102,7 @@ def read_records(path: Path, metadata: Metadata) -> Records:
 
 
 def _check_places(metadata: Metadata) -> None:
-    """Refuse a variable of fixed format that does not say where it stands."""
+    """Refuse a fixed-format variable without a position."""
     for one in metadata.variables if metadata.separator is None else ():
         if one.position < 1 or one.length < 1:
             do = "Give position and length, or name the <SEPARATOR> of a free format."
@@ -110,7 +110,7 @@ def _check_places(metadata: Metadata) -> None:
 
 
 def _check_numbers(records: Records) -> None:
-    """Refuse what is no number in a numeric variable, unless it stands for a missing value, and numbers cut off."""
+    """Refuse invalid numbers in numeric variables, except codes of missing values, and numbers cut off."""
     for one in records.metadata.variables if records else ():
         for place, text in enumerate(records.text(one.name)) if any(map(one.has, _NUMBERS)) else ():
             records.check_whole(one, place)
@@ -119,7 +119,7 @@ def _check_numbers(records: Records) -> None:
 
 
 def _check_end(records: Records) -> None:
-    """Refuse a last record that lacks the end that all others have: the file was cut off."""
+    """Refuse a last record that lacks the end that all others have: the file is truncated."""
     *before, (number, last) = records.lines
     if len(before) < 2:
         return
@@ -163,7 +163,7 @@ def _fixed(line: str, number: int, one: Variable, name: str) -> str:
 
 
 def records_text(columns: Columns, metadata: Metadata) -> str:
-    """Records as lines of fixed or free format."""
+    """Return records as lines of fixed or free format."""
     rows: Sequence[tuple[str, ...]] = list(zip(*(columns.text(one.name) for one in metadata.variables), strict=True))
     if metadata.separator is not None:
         return "".join(metadata.separator.join(row) + "\n" for row in rows)

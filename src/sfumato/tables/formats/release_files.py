@@ -28,9 +28,9 @@ from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.plan.rules import Rule, StatusColumn
 from sfumato.tables.promises.resolution import facts_of
 
-# These tell true values, or which masked cells are unsafe by themselves.
+# Internal kinds: they contain true values, or show which suppressed cells are sensitive.
 HOUSE = ("code-value", "sbs", "jj", "hst", "tab")
-# Why a cell is unsafe, by the rule that says so; by any other rule it is so by hand.
+# The status of a sensitive cell by the rule that classifies it; by any other rule it is manual.
 OF_RULE = {
     **{"p-percent": CellStatus.UNSAFE, "dominance": CellStatus.UNSAFE},
     **{"frequency": CellStatus.UNSAFE_FREQUENCY, "holdings": CellStatus.UNSAFE_FREQUENCY},
@@ -39,11 +39,11 @@ OF_RULE = {
 
 
 def masked_files(masked: Masked, plan: TablePlan, columns: Columns) -> dict[str, bytes]:
-    """The files of a masked table by their names; those for the house lie in a folder `house`.
+    """Return the files of a suppressed table by their names; internal ones are in a folder `house`.
 
     Args:
-        masked: The answer for the table.
-        plan: Its plan, which says which files.
+        masked: The result for the table.
+        plan: Its plan, which names the files.
         columns: The columns of the table, row by row.
 
     Raises:
@@ -54,11 +54,11 @@ def masked_files(masked: Masked, plan: TablePlan, columns: Columns) -> dict[str,
 
 
 def changed_files(changed: Perturbed, plan: TablePlan, columns: Columns) -> dict[str, bytes]:
-    """The files of a table whose numbers were changed; a cell that is not published is masked in them."""
+    """Return the files of a perturbed table; cells that are not published are suppressed in them."""
     method = "" if plan.perturbation is None else plan.perturbation.name
     table = office_table(changed.part, plan, columns, np.zeros(len(columns), bool))
     hidden = np.where(changed.shown, int(CellStatus.SAFE), int(CellStatus.UNSAFE_MANUAL)).astype(np.int64)
-    # Who reads the file learns the decimals of what is published, not those of the true values.
+    # The file shows the decimals of published values, not those of the true ones.
     handed_out = replace(
         table.with_columns(values=changed.published, statuses=hidden),
         decimals=_decimals(changed.published[changed.shown]),
@@ -76,13 +76,13 @@ def _files(house: Protected, handed_out: Protected, plan: TablePlan) -> dict[str
         else:
             files |= written_without_hidden(handed_out, partial(_written, kind=kind))
     if "sdmx" in plan.output.files and house.published is None:
-        # Flags of single reasons, respondents and withheld values, as transmissions between offices have them.
+        # Flags of single reasons, respondents and suppressed values, as offices exchange them.
         files["house/table-sdmx.csv"] = sdmx_text(house.table, house=True).encode()
     return files
 
 
 def office_table(part: Part, plan: TablePlan, columns: Columns, mask: Mask) -> OfficeTable:
-    """The answer for a table as an office's table: why cells are unsafe, respondents, protection levels."""
+    """Return the result for a table as an ArgusTable: reasons for suppression, respondents, protection levels."""
     table, trees = part.table, part.trees
     if not trees or any(tree.levels for tree in trees):
         raise PlanError(
@@ -108,7 +108,7 @@ def office_table(part: Part, plan: TablePlan, columns: Columns, mask: Mask) -> O
 
 
 def _reasons(plan: TablePlan, facts: Facts) -> Places:
-    """The status of each cell that a rule calls unsafe; of several rules the first counts."""
+    """Return the status of each cell that a rule classifies as sensitive; the first of several rules applies."""
     reasons = np.full(len(facts.values), int(CellStatus.UNSAFE_MANUAL), np.int64)
     for rule in reversed(plan.primary):
         reasons = np.where(rule.apply(facts).unsafe, _statuses(rule, facts), reasons)
@@ -116,7 +116,7 @@ def _reasons(plan: TablePlan, facts: Facts) -> Places:
 
 
 def _statuses(rule: Rule, facts: Facts) -> Places:
-    """The status by a rule; where a column says it, that of the column."""
+    """Return the statuses by a rule; if a column gives them, those of the column."""
     if not isinstance(rule, StatusColumn):
         return np.full(len(facts.values), int(OF_RULE.get(rule.name, CellStatus.UNSAFE_MANUAL)), np.int64)
     marks = (status_in(text, {}) for text in facts.columns.text(rule.column))
@@ -145,8 +145,9 @@ def _written(done: Protected, kind: str) -> dict[str, bytes]:
 
 
 def _alike(table: OfficeTable) -> OfficeTable:
-    """The table with one flag for all masked cells, and the decimals of the others: what is hidden tells neither which
-    are unsafe by themselves nor how many decimals these have."""
+    """Give all suppressed cells one flag, and the table the decimals of the other cells, so that neither the primary
+    cells nor their decimals are disclosed.
+    """
     hidden = masked_of(table.statuses)
     alike = table.with_columns(statuses=np.where(hidden, int(CellStatus.UNSAFE_MANUAL), table.statuses))
     return replace(alike, decimals=_decimals(table.values[~hidden]))

@@ -8,13 +8,13 @@ from sfumato.dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Between which values a number of a rule lies.
+    """The valid range of a parameter.
 
     Attributes:
-        what: What the number is.
-        least: The least value.
-        most: The greatest value.
-        whole: Whether it is a whole number.
+        what: Name of the parameter.
+        least: The minimum.
+        most: The maximum.
+        whole: Whether it must be an integer.
         inside: Whether both ends are excluded.
     """
 
@@ -25,7 +25,7 @@ class Span:
     inside: bool = False
 
     def holds(self, number: float) -> bool:
-        """Whether a number is one of them."""
+        """Return whether a number is valid."""
         if self.whole and not float(number).is_integer():
             return False
         return self.least < number < self.most if self.inside else self.least <= number <= self.most
@@ -46,7 +46,7 @@ _MANY = Span("the number of contributors", 1, whole=True)
 _PERCENT = Span("p", 0, 100, inside=True)
 _SHARE = Span("the percentage", 0, 100)
 _SWITCH = Span("the switch", 0, 1, whole=True)
-# The numbers that each rule has, and how many of them must be there.
+# The parameters of each rule, and how many of them are required.
 NUMBERS: dict[str, tuple[int, tuple[Span, ...]]] = {
     "P": (1, (_PERCENT, _MANY)),
     "NK": (2, (_MANY, Span("k", 0, 100, inside=True))),
@@ -60,7 +60,7 @@ NUMBERS: dict[str, tuple[int, tuple[Span, ...]]] = {
 _TABLE = Span("the number of the table", whole=True)
 _MINUTES = Span("the number of minutes")
 _BASE, _STEPS = Span("the base", inside=True), Span("the number of steps", whole=True)
-# The numbers that each way to protect has, and how many of them must be there.
+# The parameters of each protection method, and how many of them are required.
 METHODS: dict[str, tuple[int, tuple[Span, ...]]] = {
     "GH": (1, (_TABLE, Span("the percentage of bounds"), Span("the size of models"), _SWITCH)),
     "MOD": (1, (_TABLE, _MINUTES, _SWITCH, _SWITCH, _SWITCH)),
@@ -71,12 +71,12 @@ METHODS: dict[str, tuple[int, tuple[Span, ...]]] = {
     ),
     **dict.fromkeys(("NET", "CTA", "CKM"), (1, (_TABLE,))),
 }
-# How many of them are used here; of the others it is said that they are not.
+# How many of them are used here; a message lists the unused ones.
 USED = {"GH": 1, "MOD": 2, "RND": 4}
 
 
 def method_fault(method: str, numbers: Sequence[float]) -> str:
-    """What is wrong with the numbers of a way to protect; nothing where they make sense.
+    """Return what is wrong with the parameters of a protection method; empty if they are valid.
 
     >>> method_fault("OPT", (1, -1)), method_fault("NET", (1, 2))
     ('the number of minutes is a number of at least 0', 'NET has 1 numbers')
@@ -91,7 +91,8 @@ def _fault(name: str, fewest: int, spans: Sequence[Span], numbers: Sequence[floa
 
 
 def numbers_fault(rule: str, numbers: Sequence[float]) -> str:
-    """What is wrong with the numbers of a rule; nothing where they make sense, or are all 0: the rule is switched off.
+    """Return what is wrong with the parameters of a rule; empty if they are valid, or all 0, which disables
+    the rule.
 
     >>> numbers_fault("NK", (1, 150))
     'k is a number between 0 and 100'

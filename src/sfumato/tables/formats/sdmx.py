@@ -17,7 +17,7 @@ from sfumato.tables.office.office_table import OfficeTable, check_codes
 from sfumato.tables.office.statuses import CellStatus, masked_of, status_in
 
 VALUE, STATUS, CONFIDENTIAL = "OBS_VALUE", "OBS_STATUS", "CONF_STATUS"
-# Columns for the house: the status from 1 to 14, and the number of respondents.
+# Internal columns: the status from 1 to 14, and the number of respondents.
 HOUSE, RESPONDENTS = "STATUS", "RESPONDENTS"
 OF_STATUS = {
     CellStatus.UNSAFE: "G",
@@ -36,15 +36,15 @@ OF_FLAG = {
     **{"C": CellStatus.UNSAFE_MANUAL, "N": CellStatus.UNSAFE_MANUAL, "P": CellStatus.UNSAFE_MANUAL},
     **{"D": CellStatus.SECONDARY, "S": CellStatus.SECONDARY},
 }
-# Codes of OBS_STATUS (CL_OBS_STATUS of the SDMX content-oriented guidelines); nothing stands for a normal value.
+# Codes of OBS_STATUS (CL_OBS_STATUS of the SDMX content-oriented guidelines); empty for a normal value.
 OBSERVATIONS = frozenset(("", *"ABDEFGHIJKLMNOPQSUVW"))
 
 
 def sdmx_text(table: OfficeTable, flow: str = "SFUMATO:TABLE(1.0)", house: bool = False) -> str:
-    """A table as SDMX-CSV.
+    """Return a table as SDMX-CSV.
 
     Args:
-        house: Whether withheld values and statuses from 1 to 14 are written, too, and respondents where they are told.
+        house: Whether suppressed values, statuses from 1 to 14, and respondents are written too.
     """
     hidden = masked_of(table.statuses)
     names = [tree.name for tree in table.trees]
@@ -63,14 +63,14 @@ def sdmx_text(table: OfficeTable, flow: str = "SFUMATO:TABLE(1.0)", house: bool 
 
 
 def read_sdmx(path: Path, trees: tuple[Tree, ...]) -> OfficeTable:
-    """The table of an SDMX-CSV file; a withheld value is not a number.
+    """Read the table of an SDMX-CSV file; suppressed values are NaN.
 
     Args:
         path: The file.
-        trees: The hierarchies of its dimensions; the dimensions are the columns of their names.
+        trees: The hierarchies of its dimensions, named like their columns.
 
     Raises:
-        DataError: A column is missing, a code or flag unknown, a value no number.
+        DataError: A column is missing, a code or flag is unknown, or a value is not a number.
     """
     lines = read_lines(path, Dialect(","))
     if len(lines) < 2:
@@ -121,10 +121,10 @@ def _status(line: Line, header: list[str], name: str, withheld: bool) -> CellSta
 
 
 def check_status(text: str, name: str, line: int, place: int) -> CellStatus:
-    """A status from 1 to 14.
+    """Parse a status from 1 to 14.
 
     Raises:
-        DataError: It is none.
+        DataError: It is invalid.
     """
     status = status_in(text.strip(), {})
     if status is None:
@@ -133,7 +133,7 @@ def check_status(text: str, name: str, line: int, place: int) -> CellStatus:
 
 
 def check_flag(column: str, text: str, name: str, line: int, place: int) -> str:
-    """A flag of `CONF_STATUS` or `OBS_STATUS`, in capitals.
+    """Parse a flag of `CONF_STATUS` or `OBS_STATUS`, returned in capitals.
 
     Raises:
         DataError: There is no such flag.

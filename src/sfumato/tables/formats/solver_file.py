@@ -22,16 +22,16 @@ _LETTERS = ("s", "u", "z")
 
 
 def read_jj(path: Path, encoding: str | None = None) -> OfficeTable:
-    """The table of a `.jj` file.
+    """Read the table of a `.jj` file.
 
     Raises:
-        DataError: The file is cut off, a line has another length, or something in it is wrong.
+        DataError: The file is truncated, a line has a wrong length, or an entry is invalid.
     """
     return parse_jj(lines_of(path, encoding), path.name)
 
 
 def parse_jj(lines: Sequence[str], name: str = "the text") -> OfficeTable:
-    """The table of the lines of a `.jj` file."""
+    """Parse the lines of a `.jj` file."""
     if not lines or lines[0].strip() != "0":
         raise wrong(name, 1, 1, "the first line is not 0", "A file of this format begins with a line 0.")
     many = _count(lines, 2, name, "the number of cells")
@@ -119,10 +119,10 @@ def _relation(line: str, number: int, many: int, name: str) -> tuple[list[int], 
 
 
 def jj_text(table: OfficeTable) -> str:
-    """A table as the text of a `.jj` file.
+    """Return a table as the text of a `.jj` file.
 
-    It knows safe, unsafe and protected cells alone: cells that are masked to protect others stand as unsafe ones with
-    no protection of their own, so that the pattern is kept.
+    The format has only safe, sensitive and protected cells. Secondary cells are written as sensitive ones without
+    protection level, so that the pattern is kept.
     """
     none = np.zeros(len(table))
     relations = table.relations()
@@ -148,7 +148,7 @@ def jj_text(table: OfficeTable) -> str:
 
 
 def plain(number: float) -> str:
-    """A number that is read back as it is, whole ones without a point.
+    """Return a number as text that is read back exactly, integers without a point.
 
     >>> plain(3.0), plain(0.1 + 0.2)
     ('3', '0.30000000000000004')

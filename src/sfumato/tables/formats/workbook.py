@@ -12,16 +12,16 @@ _CONTENT = "application/vnd.openxmlformats-officedocument.spreadsheetml"
 _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-# A day that is the same in every file, so that the same table is the same file.
+# A fixed date, so that the same table gives the same file.
 _DAY = (1980, 1, 1, 0, 0, 0)
 
 
 def workbook(head: Sequence[str], rows: Sequence[Sequence[str]], masked: Sequence[bool]) -> bytes:
-    """A workbook with one sheet.
+    """Build a workbook with one sheet.
 
     Args:
         head: The names of the columns.
-        rows: The rows; texts that are numbers become such in the last columns, codes stay texts.
+        rows: The rows; texts that are numbers are written as such in the last columns, codes as texts.
         masked: Which rows are marked.
     """
     lines = [_row(1, head, [HEAD] * len(head), numbers=False)]
@@ -44,7 +44,7 @@ def _row(number: int, texts: Sequence[str], styles: Sequence[int], numbers: bool
 
 
 def _letters(place: int) -> str:
-    """The letters of a column.
+    """Return the letters of a column.
 
     >>> _letters(0), _letters(27)
     ('A', 'AB')

@@ -7,12 +7,12 @@ from sfumato.tables.nesting.record_codes import Names
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Columns from the top down, with the combinations of their codes that there are.
+    """Columns from the top down, with the occurring combinations of their codes.
 
     Attributes:
         columns: The columns.
         rows: The combinations of their codes.
-        odd: Those of them in which a code is not within the one that nearly all records put it in.
+        odd: Inconsistent combinations: a code is not within the one that nearly all records put it in.
     """
 
     columns: Names

@@ -5,13 +5,13 @@ import numpy as np
 from sfumato.tables.cells.cells import Numbers, Places
 from sfumato.tables.nesting.record_codes import Names, RecordCodes
 
-# By so many bits it must be less likely that codes of one column and of another are the same records than there are
-# ways to choose such codes.
+# Bits by which coinciding sets of records must be less likely than the number of ways to choose such codes.
 BITS = 10.0
 
 
 def have_unions(records: RecordCodes, one: Names, two: Names) -> bool:
-    """Whether codes of some columns together are the records of codes of others, and would not be by chance.
+    """Return whether several codes of one dimension cover exactly the records of codes of another, beyond
+    chance.
 
     >>> kreis, region = ("1", "1", "2", "2", "3", "3", "4", "4"), ("p", "q", "p", "q", "r", "s", "r", "s")
     >>> have_unions(RecordCodes({"kreis": kreis, "region": region}, np.full(8, 9.0)), ("kreis",), ("region",))
@@ -31,7 +31,7 @@ def have_unions(records: RecordCodes, one: Names, two: Names) -> bool:
 
 
 def _ways(sizes: Numbers) -> Numbers:
-    """For each of some units the bits of choosing so many out of all."""
+    """Return the information, in bits, of choosing each unit's number of elements out of all."""
     from scipy.special import gammaln
 
     whole = sizes.sum()
@@ -39,7 +39,7 @@ def _ways(sizes: Numbers) -> Numbers:
 
 
 def _components(one: Places, two: Places) -> Places:
-    """For each row the number of the codes that hang together with its own."""
+    """Return for each row the number of the connected component of its codes."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 

@@ -13,22 +13,22 @@ from sfumato.tables.nesting.record_codes import Names, RecordCodes, names_in
 
 # The columns of each of some dimensions.
 Dimensions = tuple[Names, ...]
-# One column determines another where no record is off, though some could be; or so few of those that would be, had they
-# nothing to do with each other, and where at least one would be.
+# One column determines another if the share of exceptions, among those expected for unrelated columns, is at most OFF,
+# and at least LEAST exceptions would be expected.
 OFF, LEAST = 0.1, 1.0
-# Of columns that only together determine one there are many, and codes of several nearly name a record: so these must
-# be fewer, and would be more.
+# There are many sets of columns that jointly determine another, and several codes nearly identify a record: limits are
+# stricter.
 CROSSED_OFF, CROSSED_LEAST = 0.03, 10.0
-# So many dimensions of a table are tried together.
+# Maximum number of dimensions that are tried jointly.
 MOST_CROSSED = 3
 
 
 @dataclass(frozen=True, slots=True)
 class _Fit:
-    """The share of records that may be off of those that would be, and how many would have to be at least.
+    """Limits for a dependency: the share of exceptions among those expected, and the minimum number expected.
 
-    Where none is off, more than `certain` would have to be: in few records that may be chance; but readers may know
-    that it is none.
+    Without exceptions more than `certain` must be expected: with few records the dependency may be coincidence, but
+    data users may know that it is not.
     """
 
     off: float = OFF
@@ -38,12 +38,12 @@ class _Fit:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Columns that tell of each other.
+    """Columns that are dependent.
 
     Attributes:
         columns: The columns.
-        odd: The rows in which those that determine another one do not.
-        fine: Those that determine the other one; none where only some of their codes tell of each other.
+        odd: The rows that violate the dependency.
+        fine: The columns that determine the other one; empty if only some of their codes are dependent.
     """
 
     columns: frozenset[str]
@@ -54,7 +54,7 @@ class Link:
 def single_links(
     records: RecordCodes, dimensions: Iterable[Names], names: Sequence[str], hierarchies: Sequence[tuple[str, Tree]]
 ) -> list[Link]:
-    """The columns that a dimension determines by itself.
+    """Return the links of columns that a single dimension determines.
 
     Args:
         records: The records.
@@ -77,16 +77,16 @@ def crossed_links(
     names: Sequence[str],
     links: Sequence[Link],
 ) -> list[Link]:
-    """The links of columns that determine another one only together, where a table crosses them.
+    """Return the links of columns that are determined only jointly, by dimensions that a table crosses.
 
-    A type by Land and Kreis, where each Land counts its Kreise anew.
+    Example: a type by Land and Kreis, where Kreise are numbered within each Land.
 
     Args:
         records: The records.
         dimensions: The columns of each dimension of the tables.
         tables: The columns of each table.
         names: The columns that may be determined.
-        links: Those of single dimensions: where one of them does, others say no more.
+        links: Links of single dimensions; columns that one of them determines are skipped.
     """
     known, fitting = list(links), _Fit(CROSSED_OFF, CROSSED_LEAST, certain=CROSSED_LEAST)
     for own in crossed_dimensions(dimensions, tables):
@@ -99,7 +99,7 @@ def crossed_links(
 
 
 def crossed_dimensions(dimensions: Sequence[Names], tables: Sequence[frozenset[str]]) -> Iterator[Dimensions]:
-    """Two or more dimensions that a table crosses, fewer first."""
+    """Yield sets of at least two dimensions that a table crosses, smaller sets first."""
     for size in range(2, MOST_CROSSED + 1):
         for own in combinations(dimensions, size):
             fine = names_in(own)
@@ -108,9 +108,9 @@ def crossed_dimensions(dimensions: Sequence[Names], tables: Sequence[frozenset[s
 
 
 def unexplained(links: Sequence[Link]) -> list[Link]:
-    """The links without those of nearly all records between columns that a third determines in all of them.
+    """Remove links with exceptions between columns that a third column determines without exceptions.
 
-    A Kreis whose Gemeinden are nearly all towns does not tell what a Gemeinde is, and no record is wrong.
+    A Kreis whose Gemeinden are nearly all towns does not determine the type of a Gemeinde; no record is wrong.
     """
     below: dict[Names, set[str]] = {}
     for link in links:
@@ -122,18 +122,19 @@ def unexplained(links: Sequence[Link]) -> list[Link]:
 def odd_rows(
     records: RecordCodes, fine: Names, name: str, trees: Iterable[Tree] = (), fit: _Fit | None = None
 ) -> Mask | None:
-    """The rows in which some columns do not determine another one, though they do in nearly all; None if they do not.
+    """Return the rows that violate a dependency that nearly all records satisfy; None if there is no
+    dependency.
 
     Args:
         records: The records.
-        fine: The columns that may determine it.
+        fine: The columns that may determine the other one.
         name: The other column.
-        trees: Hierarchies above the codes of the one fine column.
-        fit: How few may be off.
+        trees: Hierarchies above the codes of the single fine column.
+        fit: Limits of exceptions.
     """
     odd, off, near = _off(records, fine, (name,), fit or _Fit())
     if off and near:
-        # A Kreis of one large Gemeinde nearly tells it, but each Gemeinde tells its Kreis better.
+        # A Kreis with one large Gemeinde nearly determines it, but the Gemeinde determines its Kreis better.
         _, back, nearer = _off(records, (name,), fine, _Fit())
         return None if back < off and (nearer or not back) else odd
     if near:
@@ -145,7 +146,7 @@ def odd_rows(
 
 
 def _off(records: RecordCodes, fine: Names, coarse: Names, fit: _Fit) -> tuple[Mask, float, bool]:
-    """The rows in which some columns do not determine others, how many records these are, and whether these are few."""
+    """Return the rows that violate a dependency, the number of their records, and whether these are few enough."""
     odd, expected = _odd(records.numbers(fine), records.numbers(coarse), records.counts)
     off = float(records.counts[odd].sum())
     few = expected >= fit.least and off <= fit.off * expected
@@ -153,8 +154,9 @@ def _off(records: RecordCodes, fine: Names, coarse: Names, fit: _Fit) -> tuple[M
 
 
 def _odd(fine: Places, coarse: Places, counts: Numbers) -> tuple[Mask, float]:
-    """The rows whose coarse code is not that of most records of the fine one, and about how many records these were if
-    both had nothing to do with each other."""
+    """Return the rows whose coarse code is not the most frequent one of their fine code, and the number of records that
+    would be so if the columns were independent.
+    """
     size = int(coarse.max(initial=0)) + 1
     pairs, places = np.unique(fine * size + coarse, return_inverse=True)
     records = np.bincount(places, counts, len(pairs))

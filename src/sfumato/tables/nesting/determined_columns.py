@@ -33,15 +33,15 @@ def determined_chains(
     tables: Sequence[frozenset[str]] = (),
     shown: Sequence[Sequence[ShownColumn]] = (),
 ) -> tuple[Chain, ...]:
-    """The columns that hang together, each set with all combinations of codes that records have.
+    """Return the sets of dependent columns, each with all combinations of codes that records have.
 
     Args:
         records: The records.
         dimensions: The columns of each dimension of the tables.
         hierarchies: Columns with a hierarchy above their codes.
-        tables: The columns of each table: those that one crosses may determine another together. Of two that one
-            crosses its cells tell, as far as neither determines the other.
-        shown: Of each table the columns that it shows in other ways.
+        tables: The columns of each table: those it crosses may jointly determine another. A table that crosses two
+            columns shows their relation itself, unless one determines the other.
+        shown: For each table, the columns that it shows recoded or by upper levels.
 
     >>> records = RecordCodes({"kreis": ("1", "1", "2", "2"), "land": ("N", "N", "S", "S")}, np.full(4, 5.0))
     >>> [sorted(chain.rows) for chain in determined_chains(records, [("kreis",), ("land",)])]
@@ -58,7 +58,7 @@ def column_links(
     tables: Sequence[frozenset[str]],
     shown: Sequence[Sequence[ShownColumn]] = (),
 ) -> list[Link]:
-    """The columns that tell of each other: by determining one, or by some of their codes, or by what tables show."""
+    """Return the links between columns: by dependency, by some of their codes, or by what tables show."""
     links = _links(records, dimensions, hierarchies, tables)
     ways = ways_of(records, tables, shown)
     if ways is None:
@@ -83,7 +83,7 @@ def _links(
 
 
 def chains_of(records: RecordCodes, dimensions: Sequence[Names], links: Sequence[Link]) -> tuple[Chain, ...]:
-    """The columns that hang together by links, with all combinations of their codes."""
+    """Return the connected groups of columns, with all combinations of their codes."""
     levels = [frozenset(own) for own in dimensions if len(own) > 1]
     chains = []
     for group in connected([*(link.columns for link in links), *levels]):
@@ -105,7 +105,7 @@ def _code_links(
     linked: Sequence[frozenset[str]],
     tables: Sequence[frozenset[str]],
 ) -> list[frozenset[str]]:
-    """Columns of which some codes, or combinations of codes that a table crosses, tell of those of another one."""
+    """Return columns of which some codes, or combinations that a table crosses, are related to codes of another."""
     found = list[frozenset[str]]()
     pairs = [((one,), two) for one, two in combinations(dimensions, 2)]
     for some, last in (*pairs, *_crossed_pairs(dimensions, tables)):
@@ -116,13 +116,13 @@ def _code_links(
 
 
 def _crossed_pairs(dimensions: Sequence[Names], tables: Sequence[frozenset[str]]) -> Iterator[tuple[Dimensions, Names]]:
-    """Dimensions that a table crosses, and each other one."""
+    """Yield dimensions that a table crosses, with each other dimension."""
     for some in crossed_dimensions(dimensions, tables):
         yield from ((some, last) for last in dimensions if not set(last) & set(names_in(some)))
 
 
 def _is_told(some: Dimensions, last: Names, groups: Sequence[frozenset[str]], tables: Sequence[frozenset[str]]) -> bool:
-    """Whether columns hang together already, or a table crosses them, or what hangs together with single ones."""
+    """Return whether columns are linked already, or a table crosses them or columns linked to each of them."""
     if len(some) > 1:
         columns = {*names_in(some), *last}
         return any(own >= columns for own in (*groups, *tables))
@@ -131,7 +131,7 @@ def _is_told(some: Dimensions, last: Names, groups: Sequence[frozenset[str]], ta
 
 
 def _tell(records: RecordCodes, some: Dimensions, last: Names) -> bool:
-    """Whether codes tell of those of the last columns, or in single ones the other way round."""
+    """Return whether codes are contained in codes of the last columns; for single dimensions in either direction."""
     if len(some) > 1:
         return have_crossed_inclusions(records, some, last)
     return have_unions(records, some[0], last) or have_inclusions(records, some[0], last)

@@ -12,22 +12,22 @@ import numpy as np
 from sfumato.tables.cells.cells import Mask, Numbers, Places
 from sfumato.tables.nesting.record_codes import Names, RecordCodes, names_in
 
-# By so many bits it must be less likely that a code lies within another by chance: of combinations of codes there are
-# many, and columns of the same people are never quite unrelated.
+# Bits of evidence needed that a code is contained in another beyond chance: there are many combinations of codes, and
+# columns about the same people are never independent.
 INCLUDED_BITS = 20.0
-# Records that no further column divides may be there for one reason together, so that each proves less.
+# Records that no further column distinguishes may have one common cause, so each proves less.
 UNDIVIDED_BITS = 60.0
 
 
 def included(fine: Places, coarse: Places, counts: Numbers, bits: float, news: Mask | None = None) -> bool:
-    """Whether a code lies within one of another column that would by chance be less likely than so many bits.
+    """Return whether a code is contained in one of another column, with at least the given bits of evidence.
 
     Args:
         fine: The number of the code in each row.
         coarse: That of the other column.
-        counts: How many records a row has.
-        bits: How unlikely it must be.
-        news: The rows whose codes are looked at; all by default.
+        counts: The number of records of each row.
+        bits: The evidence needed.
+        news: The rows whose codes are tested; all by default.
 
     >>> fine, coarse = np.array([0, 0, 1]), np.array([0, 1, 1])
     >>> included(fine, coarse, np.full(3, 50.0), 10.0), included(fine, coarse, np.full(3, 2.0), 10.0)
@@ -35,13 +35,13 @@ def included(fine: Places, coarse: Places, counts: Numbers, bits: float, news: M
     """
     whole = ~mixed(fine, coarse) if news is None else ~mixed(fine, coarse) & news
     sizes, shares = np.bincount(fine, counts), np.bincount(coarse, counts) / max(float(counts.sum()), 1.0)
-    # The first record of a code says which one it may lie within; the others would have to follow by chance.
+    # The first record of a code determines its container; the others provide the evidence.
     told = (sizes[fine] - 1.0) * -np.log2(shares[coarse]) - np.log2(len(sizes))
     return bool((told[whole] >= bits).any())
 
 
 def mixed(fine: Places, coarse: Places) -> Mask:
-    """For each row whether its code lies in several codes of the other column.
+    """Return for each row whether its code occurs with several codes of the other column.
 
     >>> mixed(np.array([0, 0, 1]), np.array([0, 1, 1])).tolist()
     [True, True, False]
@@ -52,7 +52,7 @@ def mixed(fine: Places, coarse: Places) -> Mask:
 
 
 def have_inclusions(records: RecordCodes, one: Names, two: Names) -> bool:
-    """Whether a code of some columns lies wholly within one of others, and would not by chance.
+    """Return whether a code of one dimension is contained in one of the other, beyond chance.
 
     >>> kreis, typ = ("1", "1", "2", "3"), ("x", "y", "y", "x")
     >>> have_inclusions(RecordCodes({"kreis": kreis, "typ": typ}, np.full(4, 30.0)), ("kreis",), ("typ",))
@@ -65,7 +65,7 @@ def have_inclusions(records: RecordCodes, one: Names, two: Names) -> bool:
 
 
 def have_crossed_inclusions(records: RecordCodes, one: Sequence[Names], two: Names) -> bool:
-    """Whether a combination of codes lies wholly within a code of others, though fewer of its codes do not."""
+    """Return whether a combination of codes is contained in a code of others, although fewer of its codes are not."""
     coarse = records.numbers(two)
     fewer = [names_in(own) for own in combinations(one, len(one) - 1)]
     news = np.logical_and.reduce([mixed(records.numbers(own), coarse) for own in fewer])

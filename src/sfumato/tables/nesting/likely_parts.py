@@ -13,22 +13,22 @@ from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places
 from sfumato.tables.integer_programs import solve
 
-# By so many bits numbers must tell more than chance would.
+# Bits by which the numbers must carry more information than chance would.
 MARGIN = 8.0
-# The largest programs that are tried, for so long; so many beginnings of runs are kept.
+# Limits of the integer program (variables, seconds), and number of start positions kept in a run search.
 MOST_CHOICES, SECONDS, MOST_STARTS = 4_000, 10.0, 200
 
 
 @dataclass(frozen=True, slots=True)
 class CodeCells:
-    """Codes of a table, each with the least and the most that its cells hold, by the codes of what tables share."""
+    """Codes of a table, with the bounds of their cells, by the common codes of the tables."""
 
     texts: Sequence[str]
     low: Numbers
     high: Numbers
 
     def rows(self, places: Places) -> "CodeCells":
-        """Some of the codes."""
+        """Return some of the codes."""
         return CodeCells([self.texts[place] for place in places.tolist()], self.low[places], self.high[places])
 
     @property
@@ -38,13 +38,13 @@ class CodeCells:
 
 
 def likely_parts(fine: CodeCells, coarse: CodeCells, finest: Mask, step: float) -> Places | None:
-    """For each code the one of another table that it seems to lie in; None where nothing says so.
+    """Return for each code the one of another table that it appears to be a part of; None without evidence.
 
     Args:
         fine: The codes.
-        coarse: Those of the other table.
-        finest: Which of the shared codes are not sums of others.
-        step: The smallest difference of two values.
+        coarse: The codes of the other table.
+        finest: Which of the common codes are not sums of others.
+        step: The precision.
 
     >>> cells = np.array([[170.0, 901, 3], [2310, 67, 88], [4119, 333, 90], [58, 7207, 1], [94, 31, 5], [7, 75, 613]])
     >>> sums = np.array([cells[[0, 2, 5]].sum(axis=0), cells[[1, 3, 4]].sum(axis=0)])
@@ -65,12 +65,12 @@ def likely_parts(fine: CodeCells, coarse: CodeCells, finest: Mask, step: float) 
 
 
 def _bits(fine: CodeCells, coarse: CodeCells, finest: Mask, step: float) -> float:
-    """About how many bits the cells tell of the code that each of some codes lies in."""
+    """Return the approximate information, in bits, that the cells carry about which code contains which."""
     size = len(coarse.texts)
     values = np.where(fine.known, fine.low, 0.0)
     told, seen = np.zeros(values.shape[1]), set[bytes]()
     for place, column in enumerate(values.T):
-        # The same numbers once more, or a multiple of them, tell nothing.
+        # Repeated numbers, or a multiple of them, carry no information.
         shape = np.round(column / max(float(np.abs(column).max()), step), 6).tobytes()
         ends = min(size - 1, int(coarse.known[:, place].sum())) - int((~fine.known[:, place]).sum())
         if ends <= 0 or not column.any() or shape in seen:
@@ -84,7 +84,7 @@ def _bits(fine: CodeCells, coarse: CodeCells, finest: Mask, step: float) -> floa
 
 
 def _capped(fine: CodeCells, coarse: CodeCells) -> tuple[CodeCells, CodeCells]:
-    """The cells with finite ends, beyond all that can be."""
+    """Return the cells with infinite ends replaced by values beyond all possible sums."""
     ends = np.concatenate([part.ravel() for one in (fine, coarse) for part in (one.low, one.high)])
     most = float(np.abs(ends[np.isfinite(ends)]).sum()) + 1.0
     first, second = (
@@ -95,14 +95,14 @@ def _capped(fine: CodeCells, coarse: CodeCells) -> tuple[CodeCells, CodeCells]:
 
 @dataclass(frozen=True, slots=True)
 class _Match:
-    """Codes, those that they may lie in, and how far sums may be off."""
+    """Codes, the codes that may contain them, and the tolerance of sums."""
 
     fine: CodeCells
     coarse: CodeCells
     slack: float
 
     def ways(self, told: float) -> Iterator[Places]:
-        """Ways to put codes into others that fit, as far as so many bits tell them from chance."""
+        """Yield assignments of codes that may fit, as long as the information exceeds their number."""
         many, few = len(self.fine.texts), len(self.coarse.texts)
         if told > 0 and (found := self._by_beginning()) is not None:
             yield found
@@ -114,14 +114,14 @@ class _Match:
             yield found
 
     def fits(self, parts: Places) -> bool:
-        """Whether codes are the sums of those that lie in them."""
+        """Return whether each coarse code can be the sum of the codes assigned to it."""
         low, high = np.zeros_like(self.coarse.low), np.zeros_like(self.coarse.high)
         np.add.at(low, parts, self.fine.low)
         np.add.at(high, parts, self.fine.high)
         return bool(((low <= self.coarse.high + self.slack) & (high >= self.coarse.low - self.slack)).all())
 
     def _by_beginning(self) -> Places | None:
-        """Codes that begin with those that they lie in, as those of Gemeinden with those of their Kreise."""
+        """Return the assignment by longest common prefix, as for Gemeinden and their Kreise."""
         places = {text: place for place, text in enumerate(self.coarse.texts)}
         found = [
             next((places[text[:end]] for end in range(len(text) - 1, 0, -1) if text[:end] in places), -1)
@@ -130,7 +130,7 @@ class _Match:
         return np.array(found) if min(found) >= 0 else None
 
     def _by_runs(self, order: Places, units: Places) -> Places | None:
-        """Codes one after the other, those of each unit together, in the order of the units."""
+        """Return an assignment of consecutive codes to units, in the order of the units."""
         low, high = (
             np.vstack([np.zeros(part.shape[1]), part[order].cumsum(axis=0)]) for part in (self.fine.low, self.fine.high)
         )
@@ -151,7 +151,7 @@ class _Match:
         return parts
 
     def _by_program(self) -> Places | None:
-        """Any codes in any units."""
+        """Return any assignment of codes to units, by an integer program."""
         from scipy.sparse import csr_matrix, eye, kron, vstack
 
         many, few = len(self.fine.texts), len(self.coarse.texts)

@@ -6,11 +6,12 @@ from sfumato.tables.cells.dimensions import Code, Tree
 
 
 def codes_within(tree: Tree, pairs: Iterable[tuple[str, str]]) -> dict[str, frozenset[str]]:
-    """The codes of a column with a hierarchy that lie in each code of another column; none where that is no level.
+    """Return the codes of a column with hierarchy that each code of another column covers; empty if it is not
+    a level.
 
     Args:
         tree: The hierarchy.
-        pairs: The codes of both columns that records have, that with the hierarchy first.
+        pairs: The occurring pairs of codes, that of the column with hierarchy first.
 
     >>> tree = Tree("kreis", ("T",), {("N",): ("T",), ("N1",): ("N",), ("N2",): ("N",), ("S",): ("T",)})
     >>> sorted(codes_within(tree, [("N1", "north"), ("N2", "north")])["north"])
@@ -29,7 +30,7 @@ def codes_within(tree: Tree, pairs: Iterable[tuple[str, str]]) -> dict[str, froz
 
 
 def _units(tree: Tree, there: Mapping[str, str]) -> dict[Code, frozenset[str]]:
-    """The codes of records below each code that is above others."""
+    """Return the record codes below each inner code."""
     units: dict[Code, set[str]] = {}
     for text in there:
         code: Code = (text,)

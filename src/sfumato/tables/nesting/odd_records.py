@@ -13,16 +13,17 @@ from sfumato.tables.cells.cells import Bounds, Numbers, Reach, Table
 from sfumato.tables.cells.parts import Part
 
 Row = tuple[list[int], list[float]]
-# What a cell is called in messages.
+# Name of such a cell in messages.
 ODD = "records whose codes do not fit the others"
 
 
 def with_odd_records(part: Part, rows: Sequence[Row]) -> Part:
-    """The part with relations that may be off, and behind its cells for each that is one that holds by how much.
+    """Add constraints that inconsistent records violate, each with a further cell for its residual if it is
+    not 0.
 
     Args:
         part: The cells of all tables.
-        rows: The relations.
+        rows: The constraints.
     """
     if not rows:
         return part

@@ -14,14 +14,14 @@ Names = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class RecordCodes:
-    """The codes of the columns of records: for each column the code of each row, and how many records a row has."""
+    """The codes of records: for each column the code of each row, and the number of records per row."""
 
     codes: Mapping[str, Sequence[str]]
     counts: Numbers
     _numbers: dict[Names, Places] = field(default_factory=dict)
 
     def numbers(self, names: Names) -> Places:
-        """A number for the codes of some columns in each row, in the order of the codes."""
+        """Return a number for the codes of some columns in each row, in the order of the codes."""
         if names not in self._numbers:
             self._numbers[names] = self._numbered(names)
         return self._numbers[names]
@@ -35,10 +35,10 @@ class RecordCodes:
         return numbers
 
     def rows(self, names: Names) -> list[Code]:
-        """The codes of some columns in each row."""
+        """Return the codes of some columns in each row."""
         return list(zip(*(self.codes[name] for name in names), strict=True))
 
 
 def names_in(dimensions: Iterable[Names]) -> Names:
-    """The columns of some dimensions."""
+    """Return the columns of some dimensions."""
     return tuple(name for own in dimensions for name in own)

@@ -11,7 +11,7 @@ from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.nesting.determination import Link
 from sfumato.tables.nesting.record_codes import Names, RecordCodes
 
-# Between the name of a column and which way it is shown in; no column has it.
+# Separator between the name of a column and the number of its view; no column name contains it.
 WAY = "\x1e"
 
 
@@ -21,8 +21,8 @@ class ShownColumn:
 
     Attributes:
         column: The column.
-        codes: What the table shows of each row.
-        instead: Whether it does not show the codes of the records.
+        codes: The code that the table shows for each row.
+        instead: Whether the table does not show the original codes.
     """
 
     column: str
@@ -35,9 +35,9 @@ class Ways:
     """Records with columns as tables show them.
 
     Attributes:
-        records: The records, with a column for each way.
-        names: The columns that were added.
-        tables: The columns of each table, once for each choice of ways.
+        records: The records, with a column for each view.
+        names: The added columns.
+        tables: The columns of each table, once per choice of views.
     """
 
     records: RecordCodes
@@ -48,12 +48,12 @@ class Ways:
 def ways_of(
     records: RecordCodes, tables: Sequence[frozenset[str]], shown: Sequence[Sequence[ShownColumn]]
 ) -> Ways | None:
-    """The records with the columns that tables show in other ways; None where there is no such column.
+    """Return the records with the columns that tables show recoded; None if there are none.
 
     Args:
         records: The records.
         tables: The columns of each table.
-        shown: Of each table the columns that it shows in other ways.
+        shown: For each table, the columns that it shows recoded.
     """
     ways = dict.fromkeys((one.column, one.codes) for own in shown for one in own)
     if not ways:
@@ -69,7 +69,7 @@ def ways_of(
 
 
 def _choices(columns: Iterable[str], shown: Sequence[ShownColumn], names: Sequence[str]) -> list[frozenset[str]]:
-    """The columns of a table, each in one of the ways that it is shown in."""
+    """Return the columns of a table for each choice among their views."""
     ways = {column: [column] for column in columns}
     for one in shown:
         ways[one.column] = [] if one.instead else ways[one.column]
@@ -79,13 +79,13 @@ def _choices(columns: Iterable[str], shown: Sequence[ShownColumn], names: Sequen
 
 
 def of_records(link: Link) -> Link:
-    """The link of the columns of records."""
+    """Return a link with the original column names."""
     fine = tuple(name.partition(WAY)[0] for name in link.fine)
     return Link(frozenset(name.partition(WAY)[0] for name in link.columns), link.odd, fine)
 
 
 def upper_levels(column: str, tree: Tree, codes: Sequence[str]) -> list[ShownColumn]:
-    """A column by each level of a hierarchy above its finest codes; one that lies higher is itself.
+    """Return a column by each hierarchy level above its finest codes; a code on a higher level stays itself.
 
     >>> tree = Tree("gem", ("T",), {("N",): ("T",), ("S",): ("T",), ("a",): ("N",)})
     >>> [one.codes for one in upper_levels("gem", tree, ["a", "S", "a"])]
@@ -100,7 +100,7 @@ def upper_levels(column: str, tree: Tree, codes: Sequence[str]) -> list[ShownCol
 
 
 def _path(tree: Tree, code: Code) -> list[str]:
-    """A code and those above it without the total, from the top down."""
+    """Return a code and its ancestors without the total, from the top down."""
     path = [code[0]]
     while code in tree.parents and tree.parents[code] != tree.root:
         code = tree.parents[code]

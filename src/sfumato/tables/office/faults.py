@@ -9,7 +9,7 @@ from sfumato.tables.cells.finite_numbers import finite
 
 
 def wrong(name: str, line: int, column: int, what: str, do: str, code: str = "format") -> DataError:
-    """The error for something in a file.
+    """Return the error for a position in a file.
 
     >>> str(wrong("a.jj", 3, 1, "there is no number", "Write one."))
     'a.jj, line 3, column 1: there is no number. Write one.'
@@ -18,23 +18,23 @@ def wrong(name: str, line: int, column: int, what: str, do: str, code: str = "fo
 
 
 def truncated(name: str, line: int, what: str) -> DataError:
-    """The error for a file that ends too early."""
+    """Return the error for a truncated file."""
     return wrong(name, line, 1, f"the file ends before {what}", "The file is cut off: get it whole.", "truncated")
 
 
-# What a file is in that is not UTF-8, unless it is said: programs on Windows write so.
+# Default encoding of files that are not UTF-8: the usual one of Windows programs.
 WINDOWS = "cp1252"
 
 
 def lines_of(path: Path, encoding: str | None = None) -> list[str]:
-    """The lines of a file, without their ends.
+    """Return the lines of a file, without line ends.
 
     Args:
         path: The file.
-        encoding: What it is in; found out where it is not said.
+        encoding: Its encoding; detected if None.
 
     Raises:
-        DataError: It is not there, or in another encoding.
+        DataError: The file is missing, or has another encoding.
     """
     with open_text(path, encoding or likely_encoding(path)) as stream:
         return stream.read().replace("\x1a", "").splitlines()
@@ -55,10 +55,10 @@ def likely_encoding(path: Path, other: str | None = None) -> str:
 
 
 def number_in(text: str, name: str, line: int, column: int, what: str = "a number") -> float:
-    """A number of a file.
+    """Parse a number of a file.
 
     Raises:
-        DataError: It is none.
+        DataError: It is not a number.
     """
     value = finite(text.replace(",", "."))
     if value is None:
@@ -68,7 +68,7 @@ def number_in(text: str, name: str, line: int, column: int, what: str = "a numbe
 
 
 def fields_in(line: str, separator: str | None) -> list[tuple[str, int]]:
-    """The fields of a line with the columns at which they begin; separated by blanks where there is no separator.
+    """Return the fields of a line with their start columns; separated by blanks if there is no separator.
 
     >>> fields_in("a; b", ";")
     [('a', 1), ('b', 3)]
@@ -107,10 +107,11 @@ def _bare(text: str) -> str:
 
 
 def office_field(text: str, separator: str | None, where: str) -> str:
-    """A text as a field of an office's file, in quotes where it holds the separator, or blanks without one.
+    """Return a text as a field of a τ-ARGUS file, in quotes if it contains the separator, or blanks without
+    one.
 
     Raises:
-        PlanError: It holds a quote or a line break, for which these files have no sign.
+        PlanError: It contains a quote or a line break, which these files cannot represent.
 
     >>> office_field("a;b", ";", "region"), office_field("a b", ";", "region")
     ('"a;b"', 'a b')
@@ -121,10 +122,10 @@ def office_field(text: str, separator: str | None, where: str) -> str:
 
 
 def check_text(text: str, where: str) -> None:
-    """Refuse a text that files in which quotes cannot be doubled do not hold.
+    """Refuse a text for files in which quotes cannot be escaped.
 
     Raises:
-        PlanError: It holds a quote or a line break.
+        PlanError: It contains a quote or a line break.
     """
     if any(sign in text for sign in '"\r\n'):
         raise PlanError(
@@ -136,7 +137,7 @@ def check_text(text: str, where: str) -> None:
 
 
 def quoted(texts: Sequence[str]) -> str:
-    """Texts in quotes, one after the other.
+    """Return texts in quotes, concatenated.
 
     >>> quoted(["a", "b"])
     '"a""b"'

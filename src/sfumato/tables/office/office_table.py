@@ -17,10 +17,9 @@ from sfumato.tables.nesting.chain import Chain
 from sfumato.tables.office.statuses import CellStatus, choices_of
 
 Labels = Mapping[str, Mapping[str, str]]
-# For each variable the codes of the records that become one; in the table these are called by their places.
+# Tabulates by unions of record codes: for each variable, the codes that become one, named by their position.
 Finer = Callable[[Mapping[str, Sequence[frozenset[str]]]], "OfficeTable"]
-# Columns that a table need not have.
-# The holdings in a cell, and how much of it is theirs.
+# The holdings in a cell, and their contributions.
 Holders = tuple[tuple[str, float], ...]
 _OPTIONAL = ("frequency", "holdings", "lower", "upper", "costs", "low", "high")
 
@@ -30,27 +29,27 @@ class OfficeTable:
     """One table.
 
     Attributes:
-        value: The name of what the cells hold.
-        trees: The spanning variables, each with its total at the root; none where relations are given.
+        value: The name of the values.
+        trees: The spanning variables, each with its total at the root; empty if constraints are given.
         keys: The codes of each cell.
-        values: What each cell holds.
-        statuses: Its status, 1 to 14.
-        frequency: The number of respondents, where it is told.
-        largest: The largest contributions, largest first.
+        values: The cell values.
+        statuses: The statuses, 1 to 14.
+        frequency: The number of respondents, if known.
+        largest: The largest contributions, in descending order.
         holdings: The number of holdings.
-        holders: The holdings that contribute most to each cell, with how much; empty where nobody is named.
-        lower, upper: How far below and above its value the range of an unsafe cell must reach; 0 where nothing is said.
-        costs: What masking a cell costs.
-        low, high: Between which values anyone knows a cell to lie.
-        given: The relations of a table without spanning variables.
-        labels: What codes stand for, by variable.
-        decimals: How many decimals values are written with.
-        cell_keys: The key of each cell, where records have some.
-        lines: The line of each cell in the file that it was read from.
-        origins: For each variable that was recoded, which codes of the records each new code stands for.
-        chains: The variables that hang together in the records, with the combinations of their codes.
-        cell_names: What cells of a table without spanning variables are called.
-        finer: Counts the records of the table by other codes, and judges the cells by the table's rules.
+        holders: The largest holdings of each cell, with their contributions; empty if holdings are not named.
+        lower, upper: The protection levels of sensitive cells; 0 if none is given.
+        costs: The cost of suppressing each cell.
+        low, high: The a priori bounds of each cell.
+        given: The constraints of a table without spanning variables.
+        labels: The labels of codes, by variable.
+        decimals: Number of decimals of written values.
+        cell_keys: The key of each cell, if records have keys.
+        lines: The line of each cell in its file.
+        origins: For each recoded variable, the record codes that each new code covers.
+        chains: The dependent variables in the records, with the combinations of their codes.
+        cell_names: Names of the cells of a table without spanning variables.
+        finer: Tabulates the records by other codes, with statuses by the table's rules.
     """
 
     value: str
@@ -81,31 +80,31 @@ class OfficeTable:
         return len(self.values)
 
     def relations(self) -> Relations:
-        """The additive relations.
+        """Return the additive constraints.
 
         Raises:
-            DataError: A cell's total is not in the table, or a cell stands twice.
+            DataError: A cell's total is missing, or a cell is duplicate.
         """
         if self.given is not None:
             return self.given
         return derive(self.trees, self.keys) if self.trees else make_relations([])
 
     def names(self) -> tuple[str, ...]:
-        """A name for each cell."""
+        """Return a name for each cell."""
         if not self.trees:
             return self.cell_names or tuple(f"cell {place}" for place in range(len(self)))
         return tuple(describe(self.trees, key) for key in self.keys)
 
     def codes(self, cell: int) -> list[str]:
-        """The code of a cell in each variable."""
+        """Return the code of a cell in each variable."""
         return [code[-1] if len(code) == 1 else "/".join(code) for code in self.keys[cell]]
 
     def with_columns(self, **columns: object) -> "OfficeTable":
-        """The same table with some columns replaced."""
+        """Return the same table with some columns replaced."""
         return replace(self, **columns)  # type: ignore[arg-type]
 
     def rows(self, cells: Places) -> "OfficeTable":
-        """The table with some of its cells, or with all in another order; for tables with spanning variables."""
+        """Return the table with some of its cells, or with all in another order; for tables with spanning variables."""
         optional = {name: getattr(self, name) for name in _OPTIONAL}
         return self.with_columns(
             keys=tuple(self.keys[cell] for cell in cells),
@@ -120,7 +119,7 @@ class OfficeTable:
 
 
 def floor_of(table: OfficeTable) -> Numbers:
-    """The least possible value of each cell, where its file names none: by what will be published."""
+    """Return the lower bound of each cell inferred from what will be published, for files that give none."""
     hidden = choices_of(table.statuses) != Status.PUBLISH
     return public_floor(table.values, hidden, step_of(table.values))
 
@@ -129,7 +128,7 @@ def check_codes(tree: Tree, code: Code, name: str, line: int, column: int) -> No
     """Refuse a code that a hierarchy does not have.
 
     Raises:
-        DataError: It has not.
+        DataError: The hierarchy does not have it.
     """
     if code != tree.root and code not in tree.parents:
         raise DataError(
@@ -142,5 +141,5 @@ def check_codes(tree: Tree, code: Code, name: str, line: int, column: int) -> No
 
 
 def plain_table(value: str, trees: tuple[Tree, ...], keys: tuple[Key, ...], values: Numbers) -> OfficeTable:
-    """A table of which nothing but the values is known."""
+    """Return a table with values only."""
     return OfficeTable(value, trees, keys, values, np.full(len(values), int(CellStatus.SAFE), np.int64))

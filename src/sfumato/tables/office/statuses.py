@@ -26,7 +26,7 @@ class CellStatus(IntEnum):
     EMPTY = 14
 
 
-# Letters that files write instead of numbers, unless they name others; τ-ARGUS itself writes all of these.
+# Letters for statuses, unless a file defines others; τ-ARGUS itself writes all of these.
 LETTERS = {
     "s": CellStatus.SAFE,
     "u": CellStatus.UNSAFE,
@@ -34,7 +34,7 @@ LETTERS = {
     "m": CellStatus.SECONDARY,
     "e": CellStatus.EMPTY,
 }
-# What sdcTable and the solvers' files call a status.
+# The status letters of sdcTable and of solver files.
 MARKS = {
     "s": CellStatus.SAFE,
     "u": CellStatus.UNSAFE,
@@ -45,17 +45,17 @@ MARKS = {
 
 
 def unsafe_of(statuses: Places) -> Mask:
-    """Cells that are unsafe by themselves: 3 to 9."""
+    """Return the sensitive cells: statuses 3 to 9."""
     return np.asarray((statuses >= CellStatus.UNSAFE) & (statuses <= CellStatus.UNSAFE_MANUAL))
 
 
 def secondary_of(statuses: Places) -> Mask:
-    """Cells that are masked to protect others: 11 and 12."""
+    """Return the secondary cells: statuses 11 and 12."""
     return np.isin(statuses, (CellStatus.SECONDARY, CellStatus.SECONDARY_MANUAL))
 
 
 def masked_of(statuses: Places) -> Mask:
-    """Cells that are not published.
+    """Return the cells that are not published.
 
     >>> masked_of(np.array([1, 3, 10, 11, 14])).tolist()
     [False, True, False, True, False]
@@ -64,21 +64,21 @@ def masked_of(statuses: Places) -> Mask:
 
 
 def choices_of(statuses: Places) -> Statuses:
-    """What may happen to each cell: 10 and 14 must be published, 3 to 9 masked, the rest is free."""
+    """Return what may happen to each cell: 10 and 14 must be published, 3 to 9 suppressed, others either way."""
     fixed = np.isin(statuses, (CellStatus.PROTECTED, CellStatus.EMPTY))
     free = np.where(fixed, Status.PUBLISH, Status.SAFE)
     return np.where(unsafe_of(statuses), Status.UNSAFE, free).astype(np.int8)
 
 
 def status_in(text: str, letters: dict[str, CellStatus]) -> CellStatus | None:
-    """The status that a text stands for: a number from 1 to 14, or a letter; None where it is none."""
+    """Parse a status: a number from 1 to 14, or a letter; None if it is invalid."""
     if text.isascii() and text.isdigit() and 1 <= int(text) <= 14:
         return CellStatus(int(text))
     return letters.get(text) or letters.get(text.lower())
 
 
 def flag_of(status: int, dominance: bool = False) -> str:
-    """The flag of a cell in the structural business statistics: V published, A few respondents, B dominance, C other
+    """Return the flag of a cell in structural business statistics: V published, A few respondents, B dominance, C other
     reasons, D secondary.
 
     >>> [flag_of(status) for status in (1, 5, 11)]

@@ -11,11 +11,11 @@ from sfumato.tables.office.statuses import CellStatus
 
 
 def with_totals(table: OfficeTable, keep_statuses: bool) -> OfficeTable:
-    """The table with totals computed from its inner cells, in place of those that it has.
+    """Return the table with its totals recomputed from its inner cells.
 
     Args:
-        table: The table; cells may be missing, all but inner ones.
-        keep_statuses: Whether totals that are there keep their statuses.
+        table: The table; only inner cells are required.
+        keep_statuses: Whether existing totals keep their statuses.
     """
     above = {tree.name: set(tree.parents.values()) for tree in table.trees}
     inner = [
@@ -59,7 +59,7 @@ def with_totals(table: OfficeTable, keep_statuses: bool) -> OfficeTable:
 
 
 def _largest(table: OfficeTable, sums: Sequence[Sequence[int]]) -> tuple[Numbers, ...]:
-    """The largest contributions of each total, of those of the cells that it is the sum of."""
+    """Return the largest contributions of each total, from those of its cells."""
     if not table.largest:
         return ()
     tops = np.stack(table.largest)
@@ -67,7 +67,7 @@ def _largest(table: OfficeTable, sums: Sequence[Sequence[int]]) -> tuple[Numbers
 
 
 def _above(table: OfficeTable, place: int) -> list[tuple[tuple[str, ...], ...]]:
-    """A cell and all totals in which it is."""
+    """Return a cell and all totals that contain it."""
     keys: list[tuple[tuple[str, ...], ...]] = [()]
     for tree, code in zip(table.trees, table.keys[place], strict=True):
         chain = [code]

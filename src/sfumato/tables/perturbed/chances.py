@@ -20,7 +20,7 @@ from sfumato.tables.tabulate import WORD
 
 
 def key_of(secret: str, *texts: str) -> int:
-    """The key of something that is named by texts, from 0 to 2^64 - 1.
+    """Return the key of texts, from 0 to 2^64 - 1.
 
     >>> key_of("s", "a", "b") == key_of("s", "a", "b") != key_of("s", "ab", "")
     True
@@ -30,7 +30,7 @@ def key_of(secret: str, *texts: str) -> int:
 
 
 def chances_of(keys: Iterable[int], modulus: int = WORD) -> Numbers:
-    """Keys as numbers from 0 to 1, 1 excluded.
+    """Return keys as numbers from 0 to below 1.
 
     >>> chances_of([0, 2**63, 2**64 - 1]).tolist()[:2]
     [0.0, 0.5]
@@ -40,10 +40,10 @@ def chances_of(keys: Iterable[int], modulus: int = WORD) -> Numbers:
 
 
 def cell_keys(columns: Columns, name: str, modulus: int = WORD) -> list[int]:
-    """The keys of cells in a column, whole numbers or decimal fractions.
+    """Return the keys of cells in a column, integers or decimal fractions.
 
     Raises:
-        DataError: A text is no key.
+        DataError: A text is not a key.
     """
     texts = columns.text(name)
     keys = [_key(text, modulus) for text in texts]
@@ -60,7 +60,7 @@ def cell_keys(columns: Columns, name: str, modulus: int = WORD) -> list[int]:
 
 
 def _key(text: str, modulus: int) -> int | None:
-    """A key as a whole number: 0.25 of 4 digits is 2500."""
+    """Return a key as an integer: 0.25 with 4 digits is 2500."""
     digits = len(str(modulus)) - 1
     if text.isascii() and text.isdigit():
         return int(text) if int(text) < modulus else None
@@ -70,7 +70,7 @@ def _key(text: str, modulus: int) -> int | None:
 
 
 def keys_by_codes(secret: str, part: Part) -> list[int]:
-    """A key for each cell from a secret and its codes, totals left out: the same in every table that has the cell."""
+    """Return a key for each cell from a secret and its codes without totals; equal in every table with the cell."""
     if not part.trees:
         return [key_of(secret, name) for name in part.table.names]
     named = [code_names(tree) for tree in part.trees]
@@ -78,6 +78,6 @@ def keys_by_codes(secret: str, part: Part) -> list[int]:
 
 
 def _codes(part: Part, named: Sequence[Mapping[Code, Name]], key: Sequence[Code]) -> list[str]:
-    """The names of columns with the codes of a cell; units of level columns by the last of these where that will do."""
+    """Return the column names and codes of a cell; units of level columns by the lowest column if unique."""
     names = [own[code] for tree, own, code in zip(part.trees, named, key, strict=True) if code != tree.root]
     return [text for column, code in sorted(names) for text in (column, *code)]

@@ -23,15 +23,15 @@ from sfumato.tables.tabulate import WORD
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a method works with besides the table.
+    """The inputs of a method other than the table.
 
     Attributes:
-        perturbation: The method, as the plan has it.
-        columns: The other columns of the table, row by row.
-        source: What the columns mean.
-        folder: Where files that the plan names lie.
-        secret: What is drawn by where there are no keys.
-        bases: The base of each cell, where tables have their own.
+        perturbation: The method in the plan.
+        columns: The further columns of the table, row by row.
+        source: The meaning of the columns.
+        folder: Folder of files that the plan names.
+        secret: The source of randomness if there are no keys.
+        bases: The base of each cell, if tables have different ones.
     """
 
     perturbation: Perturbation
@@ -43,10 +43,10 @@ class Setting:
 
 
 def change_part(part: Part, setting: Setting, deadline: Deadline) -> Perturbed:
-    """The table with changed numbers, and what a reader computes from them.
+    """Perturb a table, and compute the feasibility intervals.
 
     Raises:
-        UnattainableError: The method has no answer.
+        UnattainableError: The method has no solution.
     """
     method = setting.perturbation
     if isinstance(method, CellKey):
@@ -68,7 +68,7 @@ def _chances(part: Part, rounding: Rounding, setting: Setting) -> Numbers:
 
 
 def _contents(part: Part, method: CellKey, setting: Setting) -> Contents:
-    """What noise depends on; cells that were crossed from microdata have their keys in the column `key`."""
+    """Return the inputs of noise; cells tabulated from microdata have their keys in the column `key`."""
     named = [method.key] if method.record is None and method.key is not None else []
     name = next((name for name in (*named, "key") if name in setting.columns), None)
     if method.zeros and method.secret is None:

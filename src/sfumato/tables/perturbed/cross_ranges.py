@@ -13,10 +13,10 @@ from sfumato.tables.perturbed.reader_ranges import reader_ranges
 
 
 def with_cross_ranges(changed: Perturbed, joint: Joint, deadline: Deadline) -> Perturbed:
-    """The tables with ranges narrowed by the cross of variables that form a cycle; as they were where none do.
+    """Narrow the intervals of perturbed tables by implicit cells; unchanged if the variables form no cycle.
 
     Raises:
-        UnattainableError: The cross is too large.
+        UnattainableError: There are too many implicit cells.
     """
     own, size = changed.part, len(changed.published)
     part = with_cross(own, joint, changed.ranges.high <= 0, deadline=deadline.share(0.5))

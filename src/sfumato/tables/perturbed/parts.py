@@ -22,11 +22,11 @@ from sfumato.tables.promises.resolution import costs_of, facts_of, judgment_of, 
 
 
 def perturbed_parts(plan: TablePlan, columns: Columns) -> list[Part]:
-    """The tables of a plan, each checked to add up.
+    """Build the tables of a plan, and check that they add up.
 
     Raises:
-        PlanError: A column that the plan names is not there.
-        DataError: Cells stand twice, parents are missing, values are no numbers, totals do not add up.
+        PlanError: A column that the plan names is missing.
+        DataError: Duplicate cells, missing parents, values that are not numbers, or totals that do not add up.
     """
     if plan.table.cells is not None:
         return [_instance(plan, columns)]
@@ -47,7 +47,7 @@ def perturbed_parts(plan: TablePlan, columns: Columns) -> list[Part]:
 
 
 def joint_perturbed(plan: TablePlan, sheets: Sequence[Sheet], folder: Path) -> tuple[Part, Joint]:
-    """Several tables as one: cells that they share are changed alike."""
+    """Combine several tables, so that common cells are perturbed equally."""
     joint = join(sheets, folder)
     numbers = [section.columns.numbers(plan.table.value) for section in joint.sections]
     step = step_in(plan.table, np.concatenate(numbers))
@@ -57,7 +57,7 @@ def joint_perturbed(plan: TablePlan, sheets: Sequence[Sheet], folder: Path) -> t
 
 def _instance(plan: TablePlan, columns: Columns) -> Part:
     if "status" in columns:
-        # The file says itself which cells are unsafe, and how far.
+        # The file gives sensitive cells and protection levels itself.
         return instance_part(replace(plan, perturbation=None), columns)
     return _part(plan, columns, relations_of(plan, columns), cell_names(columns), np.zeros(len(columns)))
 

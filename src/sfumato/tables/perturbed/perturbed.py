@@ -19,15 +19,15 @@ from sfumato.texts.counted import filled
 
 @dataclass(frozen=True, slots=True)
 class Perturbed:
-    """The answer for one table.
+    """The result for one table.
 
     Attributes:
         part: The table.
-        published: What is published of each cell.
+        published: The published value of each cell.
         shown: Which cells are published.
-        ranges: Between which values a reader knows each true value to lie.
-        attained: For which cells the ends of the range are exact.
-        figures: What the method says of itself.
+        ranges: The feasibility interval of each true value.
+        attained: Which intervals have exact ends.
+        figures: Metrics of the method.
     """
 
     part: Part
@@ -39,33 +39,33 @@ class Perturbed:
 
     @property
     def change(self) -> Numbers:
-        """How far each published cell is off its true value."""
+        """The error of each published cell."""
         return np.asarray((self.published - self.part.table.values)[self.shown])
 
     @property
     def off(self) -> Numbers:
-        """How far published totals are off their published parts, relation by relation."""
+        """The absolute residual of each constraint in published values."""
         return np.abs(self.part.table.relations.residuals(self.published))
 
     @property
     def exact(self) -> Mask:
-        """The cells whose true value a reader knows."""
+        """The cells whose true value can be computed."""
         width = self.ranges.high - self.ranges.low
         return np.asarray(width < self.part.knowledge.step * (1 - 1e-6))
 
     @property
     def too_narrow(self) -> Mask:
-        """The unsafe cells of which a reader knows more than the rules allow."""
+        """The sensitive cells whose feasibility interval is too narrow or exact."""
         promise, slack = self.part.table.promise, 1e-6 * self.part.knowledge.step
         narrow = (self.ranges.low > promise.low + slack) | (self.ranges.high < promise.high - slack)
         return np.asarray(self.part.table.unsafe & (narrow | self.exact))
 
 
 def check_readers(parts: Sequence[Perturbed]) -> None:
-    """Refuse tables of which a reader knows too much.
+    """Refuse tables that disclose sensitive cells.
 
     Raises:
-        PromiseError: He computes unsafe cells more closely than the rules allow.
+        PromiseError: A feasibility interval is narrower than the protection interval.
     """
     leaks = [name for part in parts for name in _too_narrow_names(part)]
     if leaks:
@@ -80,34 +80,34 @@ def check_readers(parts: Sequence[Perturbed]) -> None:
 
 
 def _too_narrow_names(part: Perturbed) -> list[str]:
-    """The unsafe cells of which a reader knows more than the rules allow, by their codes, in their group."""
+    """Return the names of sensitive cells with too narrow intervals, with their group."""
     names = part.part.table.names
     return [", ".join([*part.part.group, names[cell]]) for cell in np.flatnonzero(part.too_narrow)]
 
 
 @dataclass(frozen=True)
 class ChangedTable(TableAnswer[Perturbed]):
-    """A table with its changed numbers and the evidence."""
+    """A perturbed table with the evidence."""
 
     @property
     def promised(self) -> bool:
-        """Whether rules or a file call cells unsafe, so that something is promised."""
+        """Whether rules or a file classify cells as sensitive, so that there is a guarantee."""
         return any(part.part.table.unsafe.any() for part in self.parts)
 
     @property
     def holds(self) -> bool:
-        """Whether no reader knows more of an unsafe cell than the rules allow."""
+        """Whether no sensitive cell is disclosed."""
         return not any(part.too_narrow.any() for part in self.parts)
 
     @cached_property
     def external(self) -> Columns:
-        """The table to hand out: codes and what is published."""
+        """The table for publication: codes and published values."""
         name = self.names(1)[0]
         table = self.in_order(Columns({**self.codes(), name: self.new_columns()[name]}))
         return table.rows(np.flatnonzero([text != "" for text in table.text(name)]))
 
     def new_columns(self) -> dict[str, tuple[str, ...]]:
-        """What is published of each row, and its range; nothing where a row is not published."""
+        """Return the published value of each row and its interval; empty if a row is not published."""
         rows: list[tuple[str, ...]] = [("", "", "")] * len(self.source)
         for part in self.parts:
             for cell in np.flatnonzero(part.shown):

@@ -15,13 +15,13 @@ from sfumato.tables.deadline import Deadline
 from sfumato.tables.programs import Program
 
 ROUNDS = 30
-# A push of all cells that shows fewer than this share of the open ends is the last one.
+# A push of all cells that determines less than this share of the open ends is the last one.
 WORTH = 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class ReaderRanges:
-    """The range of each cell, and for which cells its ends are attained, not only never passed."""
+    """The interval of each cell, and for which cells both ends are attained by feasible tables."""
 
     ranges: Bounds
     attained: Mask
@@ -36,27 +36,27 @@ def reader_ranges(
     values: Numbers,
     shown: Mask | None = None,
 ) -> ReaderRanges:
-    """The ranges of true values.
+    """Compute the feasibility intervals of the true values.
 
     Args:
-        start: Between which values each cell lies by its published number alone.
-        first: The cells whose exact ranges are computed first.
-        step: The smallest difference of two values: ends lie on multiples of it.
-        values: The true values, which the ranges contain whatever the noise of the programs.
-        shown: The cells whose ranges are asked for; all by default.
+        start: The interval of each cell implied by its published number alone.
+        first: The cells whose exact intervals are computed first.
+        step: The precision; interval ends are multiples of it.
+        values: The true values, which the intervals contain whatever the tolerance of the programs.
+        shown: The cells whose intervals are requested; all by default.
     """
     matrix = relations.matrix(len(values))
     ends = _Ends(matrix, on_grid(_narrowed(matrix, on_grid(start, step)), step), values, step)
     if shown is not None:
         ends.leave(~shown)
-    # Half of the time is kept for unsafe cells, one by one.
+    # Half of the time is reserved for single cells, sensitive ones first.
     ends.push_all(deadline.share(0.5))
     ends.push_each(np.concatenate([np.flatnonzero(first), np.flatnonzero(~first)]), deadline)
     return ReaderRanges(on_grid(Bounds(ends.low, ends.high), step), ends.at_low & ends.at_high)
 
 
 class _Ends:
-    """The ends of ranges so far, and which of them some table attains."""
+    """The interval ends so far, and which of them a feasible table attains."""
 
     def __init__(self, matrix: Any, ranges: Bounds, values: Numbers, step: float) -> None:
         self.low, self.high = ranges.low.copy(), ranges.high.copy()
@@ -66,24 +66,24 @@ class _Ends:
         self._program = Program(matrix, Bounds(ranges.low - values, ranges.high - values))
 
     def leave(self, cells: Mask) -> None:
-        """Ask for no ends of some cells."""
+        """Request no ends for some cells."""
         self.at_low |= cells
         self.at_high |= cells
 
     def push_all(self, deadline: Deadline) -> None:
-        """Push all cells whose end is open, down and then up, as long as many ends are shown by that."""
+        """Push all cells with open ends down, then up, as long as this determines many ends."""
         for direction, end in ((1.0, deadline.share(0.5)), (-1.0, deadline)):
             while (left := self._open(direction)).any() and self._pushed(np.where(left, direction, 0.0), end):
                 if self._open(direction).sum() > (1 - WORTH) * left.sum():
                     break
 
     def push_each(self, order: Places, deadline: Deadline) -> None:
-        """Push cells one by one: how far each goes is its end."""
+        """Push cells one by one: the extreme value of each is its end."""
         costs = np.zeros(len(self._values))
         for direction, ends, shown in ((1.0, self.low, self.at_low), (-1.0, self.high, self.at_high)):
             for cell in order[~shown[order]]:
                 costs[cell] = direction
-                # Another push may have shown it in the meantime; without time it stays open.
+                # Another push may have determined it already; without time it stays open.
                 point, least = (None, False) if shown[cell] else self._push(costs, deadline)
                 costs[cell] = 0.0
                 if point is not None and least:
@@ -97,7 +97,7 @@ class _Ends:
         return self._push(costs, deadline)[1]
 
     def _push(self, costs: Numbers, deadline: Deadline) -> tuple[Numbers | None, bool]:
-        """Deviations of least cost, or those so far when the time is over, with a note of all ends that they attain."""
+        """Minimize the costs over feasible deviations, until the time is over, and mark all ends attained."""
         point, least = (None, False) if deadline.over else self._program.least(costs, deadline.left)
         if point is not None:
             self.at_low |= self._values + point <= self.low + self._slack
@@ -106,15 +106,15 @@ class _Ends:
 
 
 def _narrowed(matrix: Any, start: Bounds) -> Bounds:
-    """Ranges narrowed by every relation: a cell is what the others of the relation leave it."""
+    """Narrow intervals by propagating every constraint: a cell is bounded by the other cells of a constraint."""
     low, high = start.low.copy(), start.high.copy()
     entries = matrix.tocoo()
     rows, cells, coefs = entries.row, entries.col, entries.data
     for _ in range(ROUNDS):
-        with np.errstate(invalid="ignore"):  # where nothing bounds a cell, its relations say nothing
+        with np.errstate(invalid="ignore"):  # an unbounded cell implies nothing for its constraints
             ends = np.sort(np.stack([coefs * low[cells], coefs * high[cells]]), axis=0)
             least, most = (np.bincount(rows, end, matrix.shape[0])[rows] - end for end in ends)
-            # What is left of a sum without end is not known: it has none.
+            # An undefined difference of infinities is unbounded.
             least, most = np.where(np.isnan(least), -np.inf, least), np.where(np.isnan(most), np.inf, most)
             left = np.sort(np.stack([-least / coefs, -most / coefs]), axis=0)
         before = (low.copy(), high.copy())
@@ -126,5 +126,5 @@ def _narrowed(matrix: Any, start: Bounds) -> Bounds:
 
 
 def on_grid(ranges: Bounds, step: float) -> Bounds:
-    """Ends on multiples of the step, inwards."""
+    """Return intervals with ends rounded inwards to multiples of the precision."""
     return Bounds(np.ceil(ranges.low / step - 1e-6) * step, np.floor(ranges.high / step + 1e-6) * step)

@@ -27,15 +27,15 @@ from sfumato.tables.published.parts import part_of
 from sfumato.tables.published.reading import Reading
 from sfumato.tables.rounding.rounding import known_ranges as ranges_by_rounding
 
-# Seconds for the ranges of all cells.
+# Seconds for the intervals of all cells.
 PATIENCE = 60.0
 
 
 def review_perturbed(columns: Columns, plan: TablePlan, reading: Reading) -> Audit:
-    """Attack a table whose numbers were changed, by what the file shows.
+    """Audit a perturbed table by what its file shows.
 
     Raises:
-        DataError: A cell is no number, or no table that adds up lies as near as the plan says.
+        DataError: A cell is not a number, or no consistent table is within the perturbation that the plan states.
     """
     if np.isnan(reading.exact).any():
         raise DataError("a published cell is no number.", "Cells of changed tables are numbers.", "unreadable-cell")
@@ -47,7 +47,7 @@ def review_perturbed(columns: Columns, plan: TablePlan, reading: Reading) -> Aud
 
 
 def _with_values(part: Part, plan: TablePlan, columns: Columns, published: Numbers) -> Audit:
-    """All unsafe cells are judged by what the rules promise of them."""
+    """Audit with true values: all sensitive cells are compared with their protection intervals."""
     own = columns.rows(part.rows)
     ranges = _ranges(part, plan, own, published, part.table.values, part.table.values)
     promise, slack, step = part.table.promise, 1e-6 * part.knowledge.step, part.knowledge.step
@@ -56,7 +56,7 @@ def _with_values(part: Part, plan: TablePlan, columns: Columns, published: Numbe
 
 
 def _without_values(part: Part, plan: TablePlan, columns: Columns, published: Numbers) -> Audit:
-    """Cells whose value a reader computes are judged by the rules."""
+    """Audit without true values: cells whose value can be computed are evaluated by the rules."""
     own = columns.rows(part.rows)
     center = _possible(part, on_grid(_known(part, plan, own, published, None), part.knowledge.step))
     ranges = _ranges(part, plan, own, published, center, None)
@@ -79,11 +79,11 @@ def _audit(part: Part, ranges: Bounds, judged: Mask, narrow: Mask, step: float) 
 def _ranges(
     part: Part, plan: TablePlan, columns: Columns, published: Numbers, center: Numbers, values: Numbers | None
 ) -> Bounds:
-    """What a reader computes of each cell.
+    """Compute the feasibility interval of each cell.
 
     Args:
-        center: Values that add up, which the ranges contain.
-        values: The true values, where the file has them.
+        center: Values that satisfy the constraints; the intervals contain them.
+        values: The true values, if the file has them.
     """
     method, step, deadline = plan.perturbation, part.knowledge.step, within(PATIENCE)
     if isinstance(method, CellKey) and plan.table.counts:
@@ -95,7 +95,7 @@ def _ranges(
 
 
 def _known(part: Part, plan: TablePlan, columns: Columns, published: Numbers, values: Numbers | None) -> Bounds:
-    """Between which values each cell lies by its published number alone."""
+    """Return the interval of each cell implied by its published number alone."""
     method = plan.perturbation
     if isinstance(method, Rounding):
         bases, steps = np.full(len(published), method.base), _steps(method, part, published)
@@ -106,12 +106,12 @@ def _known(part: Part, plan: TablePlan, columns: Columns, published: Numbers, va
     if isinstance(method, CellKey) and values is not None and named:
         largest = [columns.optional(name) for name in named]
         return known_sums(published, largest, part, method, ptable_of(method, plan.folder), values)
-    # What was adjusted, or sums with noise, tells no bounds to one who does not know the contributions.
+    # Adjusted values, and sums with noise without known contributions, imply no bounds.
     return Bounds(part.table.bounds.low, part.table.bounds.high)
 
 
 def _steps(method: Rounding, part: Part, published: Numbers) -> int:
-    """How many further steps a reader must allow for: none, unless nothing adds up without them."""
+    """Return the number of further steps to allow for: the fewest for which a consistent table exists."""
     if method.kind != "controlled":
         return 0
     bases = np.full(len(published), method.base)
@@ -144,7 +144,7 @@ def _possible(part: Part, start: Bounds) -> Numbers:
 
 
 def _parts(columns: Columns, plan: TablePlan, published: Numbers) -> list[Part]:
-    """The tables of a file without true values."""
+    """Build the tables of a file without true values."""
     if plan.table.cells is not None:
         return [_part(plan, np.arange(len(columns)), published, relations_of(plan, columns), cell_names(columns))]
     trees, keys = dimensions_of(plan.dimensions, columns, plan.folder)

@@ -8,14 +8,14 @@ from sfumato.shapes.records import Note
 
 @dataclass(frozen=True, slots=True)
 class AttackerModel:
-    """What anyone is assumed to know besides what is published.
+    """The assumed prior knowledge of every attacker.
 
     Attributes:
-        lower: The least value that a cell can have.
-        upper: The greatest.
-        integer: Whether all values are known to be whole.
-        rule: Whether it is known which masked cells are primary (the case column is handed out, say), so that the
-            rules tell between which values they lie and above which the others do.
+        lower: The minimum value of every cell.
+        upper: The maximum value of every cell.
+        integer: Whether all values are known to be integers.
+        rule: Whether it is known which suppressed cells are primary, for example because the case column is
+            published. The rules then bound these, and exclude their values for other cells.
     """
 
     lower: float | None = None
@@ -26,14 +26,14 @@ class AttackerModel:
 
 @dataclass(frozen=True, slots=True)
 class Attackers:
-    """Who attacks: by default everyone that the table tells of.
+    """The attackers considered: by default everyone for whom the table has data.
 
     Attributes:
-        outsider: Anyone who reads the table; whoever else attacks knows all that he knows.
-        respondents: Every single respondent of a cell, where the table tells their number.
-        holdings: Every holding, with all cells in which it is alone and its part of the others.
+        outsider: Anyone who reads the table; every other attacker knows at least as much.
+        respondents: Every single respondent of a cell, if the table has their number.
+        holdings: Every holding, with all cells in which it is alone and its contributions to others.
         persons: In tables of counts, the one person of a cell of 1.
-        coalition: So many of them who tell each other what they know.
+        coalition: Number of insiders who share their knowledge.
     """
 
     outsider: Annotated[bool, Note("anyone who reads the table")] = True

@@ -31,7 +31,7 @@ class Dimension:
             raise ValueError("a hierarchy goes with a column.")
 
     def placed(self, folder: Path) -> "Dimension":
-        """The same dimension, its hierarchy found from a folder; placed twice it is found from the first."""
+        """Return the dimension with the path of its hierarchy resolved; a second call changes nothing."""
         return self if self.hierarchy is None else replace(self, hierarchy=self.hierarchy.located(folder.absolute()))
 
 
@@ -40,7 +40,7 @@ DIMENSION = record_of(Dimension)
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """One of several tables that are protected together; microdata need no source."""
+    """One of several tables that are protected together; without `source`, it is tabulated from microdata."""
 
     name: Annotated[str, Note("of the table, and of its folder")]
     dimensions: Annotated[Mapping[str, Dimension], MapOf(DIMENSION, 1, "its dimensions by their names")]
@@ -53,6 +53,6 @@ class Crossing:
 
 
 def named_twice(dimensions: Mapping[str, Dimension]) -> str | None:
-    """The first column that stands in two dimensions of a table."""
+    """Return the first column that is used in two dimensions of a table."""
     names = [name for own in dimensions.values() for name in (own.levels or (own.column or "",))]
     return next((name for place, name in enumerate(names) if name in names[:place]), None)

@@ -16,21 +16,21 @@ Level = Literal["holding", "respondent"]
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the rules may look at.
+    """The inputs of sensitivity rules.
 
     Attributes:
-        values: The cells' values.
-        frequency: The number of respondents; the values themselves for a table of counts.
-        holdings: The number of holdings behind the respondents.
-        contributions: The contributions that are largest by their absolute size, one array each.
-        finest: Cells that are no total of others.
+        values: The values of the cells.
+        frequency: The number of respondents; in a table of counts the values themselves.
+        holdings: The number of holdings.
+        contributions: The largest contributions by absolute size, one array per rank.
+        finest: Cells that are not totals of others.
         counts: Whether the values are counts of respondents.
-        columns: The other columns of the source.
-        singles: The same of single respondents, where the contributions are those of holdings.
-        lines: For each dimension, the place of the total that each cell is a part of; -1 where there is none.
+        columns: The further columns of the source.
+        singles: The largest contributions of single respondents, if `contributions` are those of holdings.
+        lines: For each dimension, the position of the total that each cell is a part of; -1 if there is none.
         records: Whether the values count records, of which a respondent or holding may have several.
-        own: The part that one who attacks has himself in each cell; the contributions are those of the others then.
-            None for an outsider.
+        own: The insider's contribution to each cell; `contributions` are then those of the others. None for an
+            outsider.
     """
 
     values: Numbers
@@ -46,7 +46,7 @@ class Facts:
     records: bool = False
 
     def top(self, largest: int, rule: str, level: Level = "holding") -> Numbers:
-        """The sum of the largest contributions, by their absolute size: a loss is as telling as a profit."""
+        """Return the sum of the largest contributions by absolute size; losses count like profits."""
         columns, key = (self.singles, "respondents") if level == "respondent" else (self.contributions, "contributions")
         if len(columns) < largest:
             raise PlanError(
@@ -59,12 +59,13 @@ class Facts:
 
     @property
     def sizes(self) -> Numbers:
-        """The absolute values of what is not the attacker's own: where contributions of both signs meet, less than what
-        was contributed, so that the rules err on the safe side."""
+        """The absolute values without the insider's contribution. If contributions have both signs this is less than
+        their absolute sum, so that the rules err on the safe side.
+        """
         return np.abs(self.values if self.own is None else self.values - self.own)
 
     def without(self, cells: Places, own: Numbers) -> "Facts":
-        """Some cells as one sees them who has a part in each: his contribution is not among the others'."""
+        """Return the inputs for some cells from an insider's view, without the insider's contribution."""
         part = self._rows(cells)
         if not self.contributions:
             return replace(part, own=own)
@@ -72,7 +73,7 @@ class Facts:
         his = np.abs(stack - own).argmin(axis=0)
         listed = np.abs(np.take_along_axis(stack, his[None], 0)[0] - own) <= 1e-6 * np.maximum(1.0, np.abs(own))
         columns = np.arange(len(cells))
-        # Whoever comes next is no larger than the last of those that are listed, nor than what is left.
+        # The next contribution is at most the smallest listed one, and at most the rest.
         left = np.maximum(np.abs(part.values) - np.abs(stack).sum(axis=0), 0.0)
         stack[his[listed], columns[listed]] = np.minimum(np.abs(stack[-1]), left)[listed]
         return replace(part, contributions=tuple(stack), own=own)
@@ -93,14 +94,14 @@ class Facts:
 
     @property
     def empty(self) -> Mask:
-        """Cells in which nobody is: value 0, and nothing that was contributed."""
+        """Cells without contributors: value 0 and no contribution."""
         empty = self.values == 0
         for column in self.contributions:
             empty &= np.nan_to_num(column) == 0
         return np.asarray(empty if self.frequency is None else empty & (self.frequency == 0))
 
     def respondents(self, rule: str) -> Numbers:
-        """The number of respondents in each cell."""
+        """Return the number of respondents in each cell."""
         if self.frequency is None:
             raise PlanError(
                 f"rule {rule} needs the number of respondents, which these values are not.",

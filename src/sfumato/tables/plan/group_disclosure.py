@@ -19,8 +19,9 @@ from sfumato.tables.plan.rules import Judgment, judge
 
 @dataclass(frozen=True, slots=True)
 class GroupDisclosure:
-    """Where the `n` largest parts of a total along a dimension have at least k percent of it, the largest other part is
-    unsafe: its range must reach so far that they may have less."""
+    """If the `n` largest parts of a total along a dimension have at least k percent of it, the next part is sensitive;
+    its interval must allow their proportion to be below k percent.
+    """
 
     name: ClassVar[str] = "group-disclosure"
     dimension: Annotated[str, Note("the dimension that must not be learnt")]
@@ -36,7 +37,7 @@ class GroupDisclosure:
             )
         above = facts.lines[self.dimension]
         other, total, top = _lines(facts.values, above, self.n)
-        # So many more in the other part, taken from the largest or from nowhere, and their share lies below k percent.
+        # With this many more in the next part, moved from the largest or added, their proportion falls below k percent.
         more = np.floor(top * 100.0 / self.k - total + 1e-9) + 1.0
         held = (total > 0) & (top >= total * self.k / 100.0 - 1e-9)
         need = np.zeros(len(above))

@@ -10,17 +10,17 @@ Method = Literal["intervals", "optimal", "fast", "ranges"]
 
 @dataclass(frozen=True, slots=True)
 class MethodChoice:
-    """How cells are masked.
+    """How cells are suppressed.
 
     Attributes:
         name: The method.
-        cost: What masking a cell costs: a known measure, or the name of a column.
-        level_factor: A cell is dearer by this factor for each level above the finest.
-        time_limit: Seconds for the search.
+        cost: The cost of suppressing a cell: a known measure, or the name of a column.
+        level_factor: Factor by which the cost of a cell increases for each level above the finest.
+        time_limit: Time limit of the search in seconds.
         prefer: Which candidate `intervals` prefers.
-        repair: Whether `intervals` mends what its audit finds.
-        insiders: Whether anyone but the outsider attacks; short for all of `attackers`.
-        zeros: Whether cells of value 0 may be masked.
+        repair: Whether `intervals` repairs what its audit finds.
+        insiders: Whether insiders are considered; short for all switches of `attackers`.
+        zeros: Whether cells of value 0 may be suppressed.
     """
 
     name: Method = "optimal"
@@ -34,13 +34,13 @@ class MethodChoice:
 
     @property
     def faithful(self) -> bool:
-        """Whether the original's answer is wanted as it is, faults included."""
+        """Whether the unrepaired result of the legacy method is requested."""
         return self.name == "intervals" and not self.repair
 
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """How far the range of an unsafe cell must reach: absolute, or in percent of its value."""
+    """Protection levels of sensitive cells: absolute, or in percent of the value."""
 
     lower: Annotated[float | None, Note("below the value", minimum=0)] = None
     upper: Annotated[float | None, Note("above the value", minimum=0)] = None

@@ -6,13 +6,13 @@ from sfumato.dataclass import dataclass
 from sfumato.shapes.records import Note
 
 OfficeFile = Literal["px", "sdmx", "xlsx", "code-value", "pivot", "sbs", "jj", "hst", "tab"]
-# Files of masks and of how they are protected, for the next run.
+# Files with suppression patterns and protection levels, for the next run.
 MASKED_FILES = ("jj", "hst", "tab")
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What the published table looks like."""
+    """The layout of the published table."""
 
     columns: Annotated[Literal["plain", "original"], Note("names of the new columns")] = "plain"
     prefix: Annotated[str | None, Note("of the new columns; the value column unless given")] = None

@@ -14,7 +14,7 @@ Seconds = Annotated[float, Note("seconds for the search", minimum=0.1)]
 
 
 def _check_secret(secret: str | None) -> None:
-    """Refuse a secret that is none."""
+    """Refuse a blank secret."""
     if secret is not None and not secret.strip():
         raise ValueError("secret is blank: anybody could compute what is drawn by it; give a long random text.")
 
@@ -24,14 +24,15 @@ class Rounding:
     """Cells are published as multiples of a base.
 
     Attributes:
-        base: The base; one of several tables may have its own.
-        kind: `controlled`: all relations hold, with the least change; `small-count`: inner cells below the base become
-            0 or the base, and totals follow; `random`: each cell by itself, unbiased; `deterministic`: to the nearest.
-        steps: So many steps more than the neighboring multiples a cell may move where nothing else adds up.
+        base: The base; linked tables may have their own.
+        kind: `controlled`: all totals add up, with minimal change; `small-count`: inner cells below the base become
+            0 or the base, and totals follow; `random`: each cell independently, unbiased; `deterministic`: to the
+            nearest multiple.
+        steps: Maximum number of multiples beyond the neighboring ones, if no other solution adds up.
         inner: Whether the finest cells are published (small-count).
-        key: Column with the cells' keys, by which random rounding is the same in every table.
-        secret: What random rounding is drawn by where there are no keys; from the operating system by default.
-        time_limit: Seconds for the search.
+        key: Column with cell keys, which make random rounding equal in every table.
+        secret: Source of randomness without cell keys; drawn from the operating system by default.
+        time_limit: Time limit of the search in seconds.
     """
 
     name: ClassVar[str] = "rounding"
@@ -49,23 +50,24 @@ class Rounding:
 
 @dataclass(frozen=True, slots=True)
 class CellKey:
-    """Cells get noise that depends on who is in them: the same records have the same noise in every table.
+    """Cells get noise determined by their records: the same records have the same noise in every table.
 
     Attributes:
         deviation: The largest deviation.
         variance: The variance of the noise.
         js: No count from 1 to js is published.
-        pstay: The least probability with which a count above js stays as it is.
-        monotone: Whether probabilities below a count do not rise away from it.
-        ptable: A file with a perturbation table, instead of the four above.
-        key: Column with the cells' keys, or of the microdata with the records'.
-        digits: Digits of imported decimal keys, which are added modulo 10 to that power; 64-bit integers by default.
-        record: Column of the microdata that names a record, from which keys are made with the secret.
-        secret: What records' keys are made of.
-        zeros: The share of empty cells that are published as js + 1.
+        pstay: The minimum probability that a count above js stays unchanged.
+        monotone: Whether the probabilities of targets below a count decrease with their distance.
+        ptable: A file with a perturbation table, instead of the five options above.
+        key: Column with the cell keys, or of microdata with the record keys.
+        digits: Digits of imported decimal keys, which are added modulo 10 to that power; 64-bit integers by
+            default.
+        record: Column of the microdata that identifies a record, from which keys are derived with the secret.
+        secret: The secret for record keys.
+        zeros: The share of empty cells that is published as js + 1.
         structural: Column that marks the cells that must be empty.
         share: The noise of sums, as a share of the largest contributions.
-        largest: How many of the largest contributions have a part in it.
+        largest: Number of largest contributions that the noise is based on.
     """
 
     name: ClassVar[str] = "cell-key"
@@ -90,11 +92,11 @@ class CellKey:
 
 @dataclass(frozen=True, slots=True)
 class Adjustment:
-    """Unsafe cells are moved out of their protection interval, others as little as needed to add up again.
+    """Sensitive cells are moved out of their protection interval, and others adjusted minimally to add up.
 
     Attributes:
-        cost: What a change of a cell costs.
-        time_limit: Seconds for the search.
+        cost: The cost of changing a cell.
+        time_limit: Time limit of the search in seconds.
     """
 
     name: ClassVar[str] = "adjustment"
@@ -103,18 +105,18 @@ class Adjustment:
 
 
 Perturbation = Rounding | CellKey | Adjustment
-# These need no rule that calls cells unsafe; where there are rules, it is said how well they hold.
+# Methods that need no sensitivity rules; if there are rules, the report shows how far they are satisfied.
 UNRULED = (Rounding, CellKey)
 PERTURBATIONS: dict[str, Record[Any]] = {kind.name: record_of(kind) for kind in (Rounding, CellKey, Adjustment)}
-# What a perturbation table is made by; one of a file has it all already.
+# Options that define a perturbation table; a table from a file includes them.
 DESIGN = ("D", "V", "js", "pstay", "monotone")
 
 
 def check_design(method: object) -> None:
-    """Refuse a method, as a plan has it, that names a perturbation table and what another would be made by.
+    """Refuse a method that names a perturbation table and also options that define one.
 
     Raises:
-        PlanError: It does.
+        PlanError: It names both.
     """
     if not isinstance(method, Mapping) or method.get("ptable") is None:
         return

@@ -44,7 +44,7 @@ WHAT_A_PLAN_IS = (
 
 @dataclass(frozen=True, slots=True)
 class TablePlan:
-    """A whole plan; `folder` is where its relative paths start, `plain` what was read."""
+    """A whole plan; `folder` is the base of relative paths, `plain` the values as read."""
 
     table: TableSource
     dimensions: Mapping[str, Dimension] = field(default_factory=dict)
@@ -89,7 +89,7 @@ class TablePlan:
             raise ValueError("primary rules are missing: nothing says which cells are unsafe.")
 
     def _unfit_files(self) -> list[str]:
-        """Files that tell of masks and of their protection, where numbers are changed instead."""
+        """Return files that describe suppression although the numbers are perturbed."""
         if self.perturbation is None:
             return []
         rounded = isinstance(self.perturbation, Rounding)
@@ -97,7 +97,7 @@ class TablePlan:
 
     @property
     def counts_rows(self) -> bool:
-        """Whether the tables are counted from rows: of microdata, or of a frame where no table has a source."""
+        """Whether the tables are counted from rows: from microdata, or from a frame if no table has a source."""
         rows = self.table.microdata or (self.tables and not any(crossing.source for crossing in self.tables))
         return bool(rows) and self.table.value == COUNT
 
@@ -112,15 +112,15 @@ class TablePlan:
 
     @property
     def alone(self) -> bool:
-        """Whether the plan is of one table of cells, and of nothing that was published before."""
+        """Whether the plan describes a single table of cells without earlier releases."""
         return not self.tables and not self.previous and self.table.microdata is None
 
 
 def read_table_plan(plan: "str | Path | Mapping[str, Any] | TablePlan", folder: Path | None = None) -> TablePlan:
-    """A plan from a file or a mapping; paths in it are relative to the file, or to `folder`.
+    """Read a plan from a file or a mapping; paths in it are relative to the file, or to `folder`.
 
     Raises:
-        PlanError: The plan is not one; all its faults are listed.
+        PlanError: The plan is invalid; all issues are listed.
 
     >>> plan = read_table_plan({"version": 1, "table": {"value": "n"}, "dimensions": {"area": {"column": "area"}},
     ...     "primary": [{"rule": "range", "min": 1, "max": 3}]})
@@ -152,10 +152,11 @@ def _read(value: Any, folder: Path) -> TablePlan:
 
 
 def _with_group_disclosure(plan: TablePlan) -> TablePlan:
-    """The plan with the rule group-disclosure for each dimension that has none, where rows are counted or it asks so.
+    """Add the rule group-disclosure for each dimension without one, if rows are counted or the plan requests
+    it.
 
-    Anyone who knows that a person is in a group would learn what all of the group have in common. Empty cells may be
-    suppressed then, unless the plan says otherwise: often one empty cell stays open only if another does.
+    Anyone who knows that a person is in a group would learn what all of the group have in common. Empty cells may then
+    be suppressed unless the plan forbids it: one empty cell often needs another one for protection.
     """
     wanted = plan.counts_rows if plan.table.group_disclosure is None else plan.table.group_disclosure
     if plan.perturbation is not None or not (plan.counts_rows or wanted):
@@ -177,13 +178,13 @@ def _with_group_disclosure(plan: TablePlan) -> TablePlan:
 
 
 def table_plan_schema() -> Schema:
-    """The JSON Schema of a table plan."""
+    """Return the JSON Schema of a table plan."""
     schema = PLAN.schema()
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Sfumato table plan"} | schema
 
 
 def _make_plan(**entries: Any) -> TablePlan:
-    """Columns and language may stand at the top, for they are asked for so often."""
+    """Build a plan; columns and language may be given at its top level for convenience."""
     short = {key: entries.pop(key) for key in ("columns", "language") if key in entries}
     if short:
         entries["output"] = replace(entries.get("output", Output()), **short)
@@ -199,7 +200,7 @@ def _make_plan(**entries: Any) -> TablePlan:
 
 
 def _encode(entries: dict[str, Any], encoding: str) -> None:
-    """Hierarchies are in the encoding of their table unless it is said otherwise."""
+    """Use the encoding of the table for hierarchies without their own."""
 
     def encoded(dimensions: Mapping[str, Dimension]) -> dict[str, Dimension]:
         return {name: replace(one, encoding=one.encoding or encoding) for name, one in dimensions.items()}
@@ -222,7 +223,7 @@ TABLE = record_of(TableSource, "where the cells are")
 FILE_KEYS = ("source", "metadata", "microdata", "weight", "holding", "cells", "relations")
 CROSSING = record_of(Crossing)
 _OPTIONS = record_of(MethodChoice).keys
-# `funktion` is the original's word for `prefer`, `singletons` the field's for `insiders`.
+# `funktion` is the legacy name of `prefer`, `singletons` the handbook's word for `insiders`.
 METHOD = Record(
     {
         "funktion": _OPTIONS["prefer"],
@@ -241,7 +242,7 @@ METHODS: dict[str, Record[Any]] = {
     **{name: replace(_MASKING, make=partial(MethodChoice, name=name)) for name in get_args(Method)},
     **PERTURBATIONS,
 }
-# By its name alone, or with its options.
+# Either the name alone, or a mapping with options.
 _BY_NAME = Conversion(Choice((*get_args(Method), "cell-key", "adjustment")), lambda name: METHODS[name].make())
 _METHOD = Either((((str,), _BY_NAME), ((Mapping,), Tagged("name", METHODS))), "how the table is made safe")
 PLAN = Record(

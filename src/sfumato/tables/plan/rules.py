@@ -18,7 +18,7 @@ from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Reach
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.plan.facts import Facts, Level
 
-# Safety margin, in percent of the value, of rules that imply none themselves.
+# Safety margin, in percent of the value, of rules that imply none.
 DEFAULT_PERCENT = 10.0
 Least = Annotated[float, Note("cells with fewer, but not none, are unsafe", minimum=1)]
 Many = Annotated[int, Note("how many of the largest contributions count together", minimum=1)]
@@ -27,16 +27,16 @@ MarkColumn = Annotated[str, Note("the column with the marks")]
 At = Annotated[Level, Note("whose contributions are looked at, where the table has both")]
 
 
-# Marks of unsafe cells, and of those that are neither unsafe nor must be published, as offices write them.
+# Usual marks of sensitive cells, and of cells that are neither sensitive nor always published.
 UNSAFE_MARKS = ("u", "unsafe", "3", "4", "5", "6", "7", "8", "9")
 SAFE_MARKS = ("", "s", "safe", "m", "x", "p", "e", "v", "1", "2", "10", "11", "12", "13", "14")
-# Marks that say yes.
+# Marks that mean yes.
 YES = ("1", "true", "yes", "y", "x")
 
 
 @dataclass(frozen=True, slots=True)
 class Judgment:
-    """What a rule says: unsafe cells, the reach their ranges need, and bounds that the rule itself makes public."""
+    """The result of a rule: sensitive cells, their protection levels, and bounds that the rule itself makes public."""
 
     unsafe: Mask
     reach: Reach
@@ -46,14 +46,14 @@ class Judgment:
 
 
 def judge(unsafe: Mask, down: Numbers, up: Numbers, floor: float = -np.inf, ceiling: float = np.inf) -> Judgment:
-    """A judgment without waivers; bounds count for the unsafe cells."""
+    """Return a result without waivers; the bounds apply to the sensitive cells."""
     none = np.zeros(len(unsafe), bool)
     bounds = Bounds(np.where(unsafe, floor, -np.inf), np.where(unsafe, ceiling, np.inf))
     return Judgment(unsafe, Reach(down, up).at(unsafe), bounds, none, none)
 
 
 class Rule(Protocol):
-    """A primary rule; its name is the plan's."""
+    """A sensitivity rule; its name is that in the plan."""
 
     name: ClassVar[str]
 
@@ -62,7 +62,7 @@ class Rule(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Finest cells from `min` to `max` are unsafe; everyone learns that range, and no more than it."""
+    """Finest cells from `min` to `max` are sensitive; the range itself is public."""
 
     name: ClassVar[str] = "range"
     min: Annotated[float, Note("the least value that is unsafe")]
@@ -70,7 +70,7 @@ class Range:
 
     @property
     def suppresses_empty(self) -> bool:
-        """Whether it announces that empty cells are suppressed."""
+        """Whether the rule shows that empty cells are suppressed."""
         return self.min <= 0 <= self.max
 
     def __post_init__(self) -> None:
@@ -85,7 +85,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Frequency:
-    """Cells with 1 to `min` - 1 respondents are unsafe (counts must not be known within 1, sums within 10 %)."""
+    """Cells with 1 to `min` - 1 respondents are sensitive (counts are protected by 1, sums by 10 %)."""
 
     name: ClassVar[str] = "frequency"
     min: Least
@@ -99,7 +99,7 @@ class Frequency:
 
 @dataclass(frozen=True, slots=True)
 class ZeroUnsafe:
-    """Cells of value 0 are unsafe: nobody may learn that there is nothing; the range must reach `margin`."""
+    """Cells of value 0 are sensitive: that they are empty must not be disclosed; `margin` is the protection level."""
 
     name: ClassVar[str] = "zero-unsafe"
     suppresses_empty: ClassVar[bool] = True
@@ -112,7 +112,7 @@ class ZeroUnsafe:
 
 @dataclass(frozen=True, slots=True)
 class Dominance:
-    """(n,k): cells whose n largest contributions exceed k percent of the value are unsafe, all by absolute size."""
+    """(n,k): cells whose n largest contributions exceed k percent of the value are sensitive, all by absolute size."""
 
     name: ClassVar[str] = "dominance"
     n: Many
@@ -127,8 +127,9 @@ class Dominance:
 
 @dataclass(frozen=True, slots=True)
 class PriorPosterior:
-    """pq: unsafe where the `n` largest but one together, who know others within q percent, know the largest within p
-    percent."""
+    """pq: sensitive if the `n` next largest contributors, who know others within q percent, know the largest within p
+    percent.
+    """
 
     name: ClassVar[str] = "p-percent"
     p: Annotated[float, Note("percent within which nobody may know the largest contribution", minimum=0)]
@@ -141,7 +142,7 @@ class PriorPosterior:
             raise ValueError("p must lie between 0 and q.")
 
     def apply(self, facts: Facts) -> Judgment:
-        # One who attacks from within is one of the n.
+        # An insider is one of the n.
         many = self.n + 1 if facts.own is None else self.n
         largest, together = (facts.top(count, "p-percent", self.level) for count in (1, many))
         need = self.p / self.q * largest - (facts.sizes - together)
@@ -150,7 +151,7 @@ class PriorPosterior:
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """Cells with 1 to `min` - 1 holdings are unsafe."""
+    """Cells with 1 to `min` - 1 holdings are sensitive."""
 
     name: ClassVar[str] = "holdings"
     min: Least
@@ -164,7 +165,7 @@ class Holdings:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Cells whose largest contributor asked for protection and has at least `share` percent of the value."""
+    """Cells whose largest contributor requested protection and has at least `share` percent of the value."""
 
     name: ClassVar[str] = "request"
     column: Annotated[str, Note("the column that says so")]
@@ -184,9 +185,10 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class StatusColumn:
-    """A column says which cells are unsafe, which must be published and which are safe; another mark is refused.
+    """A column marks which cells are sensitive, which must be published and which are safe; other marks are
+    refused.
 
-    The numbers are the statuses of cells in files of offices.
+    Numbers are the cell statuses of τ-ARGUS.
     """
 
     name: ClassVar[str] = "status"
@@ -202,7 +204,7 @@ class StatusColumn:
         return replace(judgment, published=_marked(facts.columns, self.column, self.publish))
 
     def _check(self, columns: Columns) -> None:
-        """Refuse a mark that nobody said the meaning of: an unsafe cell would count as safe.
+        """Refuse an unknown mark: a sensitive cell might be treated as safe.
 
         Raises:
             DataError: There is one.
@@ -223,7 +225,7 @@ class StatusColumn:
 
 
 def check_marks(rules: Sequence[Rule], columns: Columns) -> None:
-    """Refuse a rule whose own marks no cell of all tables has: it would call none unsafe, and nobody would see why.
+    """Refuse a rule whose own marks no cell has: it would classify none as sensitive, unnoticed.
 
     Raises:
         DataError: There is one.
@@ -242,7 +244,7 @@ def check_marks(rules: Sequence[Rule], columns: Columns) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Waiver:
-    """Cells whose respondents agreed to publication: safe, whatever the other rules say."""
+    """Cells whose respondents agreed to publication: safe, whatever the other rules give."""
 
     name: ClassVar[str] = "waiver"
     column: MarkColumn
@@ -253,13 +255,13 @@ class Waiver:
 
 
 def nothing(size: int) -> Judgment:
-    """The judgment of a rule that says nothing of any cell."""
+    """Return the result of a rule that applies to no cell."""
     none = np.zeros(size)
     return judge(none > 0, none, none)
 
 
 def combine(judgments: Sequence[Judgment], size: int) -> Judgment:
-    """All rules together: unsafe where any says so and no waiver speaks against it; the widest reach counts."""
+    """Combine rules: sensitive if any rule applies and no waiver does; the largest protection levels are used."""
     one = nothing(size)
     for other in judgments:
         one = Judgment(

@@ -8,7 +8,7 @@ from sfumato.shapes.paths import PlanPath
 from sfumato.shapes.records import Note
 
 Texts = tuple[str, ...]
-# The column with how many records were counted, weighted where they have weights.
+# The column with the number of counted records, weighted if they have weights.
 COUNT = "count"
 _STEP = "smallest difference of two values; the last decimal by default"
 _DECIMAL = "the decimal mark of its files, a point unless given; to be given where counts may have it between thousands"
@@ -20,7 +20,7 @@ _HOLDING = "column of the microdata: which holding, or whoever attacks as one, a
 
 @dataclass(frozen=True, slots=True)
 class TableSource:
-    """Where the cells are and what their columns mean."""
+    """The source of the cells and the meaning of their columns."""
 
     source: Annotated[PlanPath | None, Note("file with one row for each cell")] = None
     value: Annotated[str, Note("column with the values")] = "value"
@@ -55,10 +55,10 @@ class TableSource:
 
     @property
     def dialect(self) -> Dialect:
-        """How its files are written."""
+        """The dialect of its files."""
         return Dialect(self.separator, decimal=self.decimal or ".", encoding=self.encoding or Dialect().encoding)
 
     @property
     def counts(self) -> bool:
-        """Whether the values are counts of respondents: nothing else says how many there are."""
+        """Whether the values are counts of respondents, which is assumed if no other column gives these."""
         return self.frequency is None and not self.contributions

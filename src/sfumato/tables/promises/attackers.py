@@ -23,13 +23,13 @@ from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.plan.rules import Judgment, Rule, combine, judge
 from sfumato.tables.promises.widths import thickened
 
-# More coalitions than these are not tried one by one.
+# Maximum number of coalitions.
 MOST_COALITIONS = 20_000
 
 
 @dataclass(slots=True)
 class _Insider:
-    """One who has a part in cells: how much in each, and in which he is alone."""
+    """An insider under construction: the contribution to each cell, and the cells without other contributors."""
 
     name: str
     kind: Kind
@@ -38,7 +38,8 @@ class _Insider:
 
 
 def kinds_considered(plan: TablePlan) -> tuple[Kind, ...]:
-    """Whom the plan lets attack a table of its kind, whether or not its cells tell of any.
+    """Return the kinds of attackers that the plan considers for its kind of table, whether or not there are
+    any.
 
     >>> from sfumato.tables.plan.plan import read_table_plan
     >>> plan = {"version": 1, "table": {"value": "n"}, "dimensions": {"sex": {"column": "sex"}}}
@@ -54,7 +55,7 @@ def kinds_considered(plan: TablePlan) -> tuple[Kind, ...]:
 
 
 def attackers_of(plan: TablePlan, facts: Facts, table: Table, step: float) -> tuple[Attacker, ...]:
-    """Everyone besides the outsider whom the plan lets attack.
+    """Return all insiders that the plan considers.
 
     Raises:
         PlanError: There are too many coalitions.
@@ -73,7 +74,7 @@ def attackers_of(plan: TablePlan, facts: Facts, table: Table, step: float) -> tu
 
 
 def _add_empty_parts(insiders: Sequence[_Insider], facts: Facts, table: Table) -> None:
-    """Let an insider who is alone in a total know that its unsafe empty parts are empty."""
+    """Add to an insider who is alone in a total the knowledge that its sensitive empty parts are empty."""
     empty = np.flatnonzero(table.unsafe & facts.empty)
     below: dict[int, list[int]] = {}
     for above in facts.lines.values():
@@ -86,7 +87,7 @@ def _add_empty_parts(insiders: Sequence[_Insider], facts: Facts, table: Table) -
 
 
 def _let(plan: TablePlan, kind: Kind) -> bool:
-    """Whether the plan lets those of a kind attack."""
+    """Return whether the plan considers insiders of a kind."""
     switches = {
         Kind.HOLDING: plan.attackers.holdings,
         Kind.RESPONDENT: plan.attackers.respondents,
@@ -96,18 +97,20 @@ def _let(plan: TablePlan, kind: Kind) -> bool:
 
 
 def _number(facts: Facts) -> tuple[Numbers | None, Kind]:
-    """How many stand behind each cell, and what they are."""
+    """Return the number of contributors to each cell, and their kind."""
     kind = _kind(facts.holdings is not None, facts.counts)
     return (facts.holdings if kind == Kind.HOLDING else facts.frequency), kind
 
 
 def _kind(holdings: bool, counts: bool) -> Kind:
-    """What those are who stand behind the cells of a table."""
+    """Return the kind of contributors to the cells of a table."""
     return Kind.HOLDING if holdings else Kind.PERSON if counts else Kind.RESPONDENT
 
 
 def _alone(facts: Facts, number: Numbers | None) -> Mask:
-    """Cells with one holding, or one respondent where holdings are not given: one contribution, when nothing else."""
+    """Return the cells with one holding, or one respondent if holdings are not given; otherwise with one
+    contribution.
+    """
     if number is not None:
         return np.asarray(number == 1)
     if len(facts.contributions) < 2:
@@ -116,7 +119,7 @@ def _alone(facts: Facts, number: Numbers | None) -> Mask:
 
 
 def _named(contributors: Sequence[str], facts: Facts, number: Numbers | None) -> list[_Insider]:
-    """Everyone who is named in a cell, with all his cells."""
+    """Return every named contributor, with all their cells."""
     alone, everyone = _alone(facts, number), dict[str, _Insider]()
     for who, amounts in zip(contributors, facts.contributions, strict=True):
         for cell, (name, amount) in enumerate(zip(facts.columns.text(who), amounts, strict=True)):
@@ -129,9 +132,10 @@ def _named(contributors: Sequence[str], facts: Facts, number: Numbers | None) ->
 
 
 def _unnamed(table: Table, alone: Mask, kind: Kind) -> list[_Insider]:
-    """The single respondents of cells: one for all that are totals of one another, with his part of further totals.
+    """Return the single respondents of cells: one per group of connected totals, with the contribution to further
+    totals.
 
-    Of two tables he may be in a finest cell of each; where he is alone in a total of both, he is the same.
+    A respondent may be in a finest cell of each of two tables; if alone in a total of both, it is the same one.
     """
     above = _around(table)
     insiders: list[_Insider] = []
@@ -139,7 +143,7 @@ def _unnamed(table: Table, alone: Mask, kind: Kind) -> list[_Insider]:
     starts = np.flatnonzero(alone).tolist()
     totals = {total for cell in starts for total in above.get(cell, ())}
     seen: set[int] = set()
-    # The finest first: a single total follows from its single part.
+    # The finest cells first: a total with a single respondent follows from its single part.
     for cell in sorted(starts, key=lambda cell: cell in totals):
         if cell not in seen:
             insider = _Insider(f"{who} {table.names[cell]}", kind)
@@ -153,7 +157,7 @@ def _unnamed(table: Table, alone: Mask, kind: Kind) -> list[_Insider]:
 
 
 def _with_same(insiders: Sequence[_Insider], insider: _Insider) -> list[_Insider]:
-    """Give an insider the cells of all others who are alone where he is; those that are left are others."""
+    """Merge into an insider all others who are alone in the same cells; return the remaining ones."""
     others = []
     for one in insiders:
         if one.alone.isdisjoint(insider.alone):
@@ -165,9 +169,10 @@ def _with_same(insiders: Sequence[_Insider], insider: _Insider) -> list[_Insider
 
 
 def _dominant(table: Table, facts: Facts, alone: Mask, kind: Kind) -> list[_Insider]:
-    """The largest contributors of unsafe cells in which others are: what is masked beside theirs, they know better.
+    """Return the largest contributors of sensitive cells with several: they know more about cells suppressed with
+    theirs.
 
-    Two cells that are masked in one relation are published together; so the rules hold for unions of cells, too.
+    The sum of two suppressed cells of one constraint is published, so the rules must hold for unions of cells too.
     """
     if not facts.contributions:
         return []
@@ -182,7 +187,7 @@ def _dominant(table: Table, facts: Facts, alone: Mask, kind: Kind) -> list[_Insi
 
 
 def _climb(insider: _Insider, cell: int, part: float, above: Mapping[int, tuple[int, ...]]) -> None:
-    """His part of a cell is one of every total that it is a part of, and of the only part of a total that is his."""
+    """Add a contribution to all totals of a cell, and to the only nonempty part of each such total."""
     waiting = [cell]
     while waiting:
         place = waiting.pop()
@@ -192,8 +197,9 @@ def _climb(insider: _Insider, cell: int, part: float, above: Mapping[int, tuple[
 
 
 def _around(table: Table) -> Mapping[int, tuple[int, ...]]:
-    """The totals that each cell is a part of; and of a total, all other parts of which are seen to be empty, the part
-    that is left: whoever is in the total is in it."""
+    """Return the totals of each cell; and for a total whose other parts are publicly empty the remaining part, since
+    both have the same contributors.
+    """
     empty = (table.values == 0) & (table.status == Status.PUBLISH)
     above: dict[int, tuple[int, ...]] = {}
     for total, parts in _sums(table.relations):
@@ -206,7 +212,7 @@ def _around(table: Table) -> Mapping[int, tuple[int, ...]]:
 
 
 def _sums(relations: Relations) -> Iterator[tuple[int, Places]]:
-    """The relations that are a total of parts."""
+    """Yield the constraints that are a total of parts."""
     for relation in range(len(relations)):
         cells, coefs = relations.row(relation)
         total = cells[coefs < 0]
@@ -215,7 +221,7 @@ def _sums(relations: Relations) -> Iterator[tuple[int, Places]]:
 
 
 def _coalitions(insiders: Sequence[_Insider], size: int, number: Numbers | None) -> list[_Insider]:
-    """Every few who tell each other what they know: a cell that has nobody else they know together."""
+    """Return all coalitions up to a size; members know a cell without further contributors exactly."""
     if size < 2:
         return []
     if sum(comb(len(insiders), many) for many in range(2, size + 1)) > MOST_COALITIONS:
@@ -243,7 +249,7 @@ def _together(group: Sequence[_Insider], number: Numbers | None) -> _Insider:
 def _resolved(
     plan: TablePlan, facts: Facts, table: Table, step: float, insiders: Sequence[_Insider]
 ) -> tuple[Attacker, ...]:
-    """Insiders with what each knows and what must stay open to him, all cells of all of them at once."""
+    """Return the insiders with their knowledge and protection levels, computed for all their cells at once."""
     active = [insider for insider in insiders if insider.parts]
     if not active:
         return ()
@@ -265,13 +271,14 @@ def _resolved(
 
 
 def _with_floors(table: Table, cells: Places, least: Numbers, owns: Sequence[Places]) -> Numbers:
-    """What insiders know cells to be at least: a total is no less than his own part and what everyone knows of others.
+    """Raise the lower bounds that insiders know: a total is at least the own contribution plus the minimum of other
+    parts.
 
     Args:
         table: The table.
         cells: The cells of all insiders.
-        least: What each knows of his cells by his part of them.
-        owns: The places of each insider among these.
+        least: The lower bound that each insider knows by the own contribution.
+        owns: The positions of each insider among these.
     """
     low, above = table.bounds.low, _floors_above(table)
     least = least.copy()
@@ -290,7 +297,7 @@ def _with_floors(table: Table, cells: Places, least: Numbers, owns: Sequence[Pla
 
 
 def _floors_above(table: Table) -> Mapping[int, tuple[tuple[int, float], ...]]:
-    """The totals that each cell is a part of, with what everyone knows all their parts to be at least."""
+    """Return the totals of each cell, with the sum of public lower bounds of all parts."""
     above: dict[int, tuple[tuple[int, float], ...]] = {}
     for total, parts in _sums(table.relations):
         for cell in parts.tolist():
@@ -299,7 +306,9 @@ def _floors_above(table: Table) -> Mapping[int, tuple[tuple[int, float], ...]]:
 
 
 def _not_his(plan: TablePlan, facts: Facts, table: Table, cells: Places, parts: Numbers) -> tuple[Reach, Mask]:
-    """What must stay open of what is not his, never more than to an outsider; and where anything must."""
+    """Return the protection levels for contributions of others, at most those against an outsider, and where they
+    apply.
+    """
     base, unsafe, values = table.reach, table.unsafe[cells], table.values[cells]
     if plan.table.cells is not None or (plan.protection is not None and plan.protection.percent is not None):
         share = np.abs(values - parts) / np.maximum(np.abs(values), 1e-300)
@@ -313,7 +322,7 @@ def _not_his(plan: TablePlan, facts: Facts, table: Table, cells: Places, parts: 
 
 
 def _seen_by(rule: Rule, facts: Facts, cells: Places, parts: Numbers) -> Judgment:
-    """What a rule says of cells without an insider's part; what groups have in common is the same to everybody."""
+    """Apply a rule without an insider's contribution; group disclosure is the same for everyone."""
     if not isinstance(rule, GroupDisclosure):
         return rule.apply(facts.without(cells, parts))
     whole = rule.apply(facts)

@@ -15,7 +15,7 @@ from sfumato.tables.cells.parts import Part
 
 
 def with_own_cells(part: Part) -> Part:
-    """The part where attackers who are alone in a cell have a part in all cells that must hold them."""
+    """Give insiders who are alone in a cell their contribution to all cells that must contain them."""
     if part.unshown is None or not part.knowledge.attackers:
         return part
     below = _with_totals(part, _below(part, part.unshown), part.unshown)
@@ -24,7 +24,7 @@ def with_own_cells(part: Part) -> Part:
 
 
 def _below(part: Part, unshown: Mask) -> Any:
-    """Which cells of the cross are below each finest cell of a table, as a sparse matrix of ones."""
+    """Return which implicit cells are below each finest cell of a table, as a sparse matrix of ones."""
     from scipy.sparse import csr_matrix
 
     relations, size = part.table.relations, len(part.table)
@@ -37,7 +37,7 @@ def _below(part: Part, unshown: Mask) -> Any:
 
 
 def _with_totals(part: Part, below: Any, unshown: Mask) -> Any:
-    """The same for totals too, as far as all their parts are of the cross or empty."""
+    """Return the same for totals, if all their parts consist of implicit cells or are empty."""
     relations = part.table.relations.without(unshown)
     empty = (part.table.values == 0) & (part.table.status == Status.PUBLISH)
     matrix = relations.matrix(len(part.table))
@@ -72,7 +72,7 @@ def _with_own(part: Part, below: Any, attacker: Attacker) -> Attacker:
 
 
 def _with_cells(part: Part, attacker: Attacker, own: Places, amounts: Numbers, sure: Mask) -> Attacker:
-    """The attacker with his part of further cells: to him only what is not his must stay open."""
+    """Add further cells to an attacker; only contributions of others are protected against them."""
     table, cells = part.table, np.concatenate([attacker.cells, own])
     others, order = np.maximum(table.values[own] - amounts, 0.0), np.argsort(cells)
     low = np.where(sure, np.maximum(table.bounds.low[own], amounts), table.bounds.low[own])

@@ -43,7 +43,7 @@ def facts_of(
     relations: Relations,
     lines: Mapping[str, Places] | None = None,
 ) -> Facts:
-    """What the rules may look at."""
+    """Return the inputs of sensitivity rules."""
     unit, counts = _unit(source, columns, values), as_counts(source, values)
     return Facts(
         values=values,
@@ -60,9 +60,10 @@ def facts_of(
 
 
 def _unit(source: TableSource, columns: Columns, values: Numbers) -> Numbers:
-    """What one unit of a contribution is in units of the value: they differ where contributions are of a shadow.
+    """Return the factor from a unit of the contributions to a unit of the value; not 1 only with a shadow
+    variable.
 
-    A value of 0 with a shadow is judged by the shadow as it is, so that a single respondent makes it unsafe.
+    A value of 0 with a shadow is evaluated by the shadow itself, so that a single respondent makes it sensitive.
     """
     if source.shadow is None:
         return np.ones(len(values))
@@ -71,10 +72,11 @@ def _unit(source: TableSource, columns: Columns, values: Numbers) -> Numbers:
 
 
 def as_counts(source: TableSource, values: Numbers) -> Numbers | None:
-    """A table without contributions or respondents is one of counts: its values are the respondents.
+    """Return the values as counts of respondents, if the table has neither contributions nor respondents; else
+    None.
 
-    What is negative or a fraction counts nobody, save where weighted records were counted; nor does a table that the
-    plan says to have fractions, whichever cells have some.
+    Negative values and fractions are no counts, except weighted record counts; nor are tables for which the plan gives
+    a fractional precision.
     """
     told = values[~np.isnan(values)]
     fine = source.step is not None and source.step < 1
@@ -83,10 +85,10 @@ def as_counts(source: TableSource, values: Numbers) -> Numbers | None:
 
 
 def _people(columns: Columns, name: str) -> Numbers:
-    """How many respondents or holdings each cell has.
+    """Return the number of respondents or holdings of each cell.
 
     Raises:
-        DataError: It is a negative number.
+        DataError: A number is negative.
     """
     numbers = columns.numbers(name)
     negative = np.flatnonzero(numbers < 0)
@@ -98,7 +100,7 @@ def _people(columns: Columns, name: str) -> Numbers:
 
 
 def judgment_of(plan: TablePlan, facts: Facts, *marks: Judgment) -> Judgment:
-    """What marks and the rules of the plan say, with the plan's own reach where it gives one."""
+    """Combine marks and the rules of the plan, with the plan's own protection levels if it has any."""
     judgment = combine([*marks, *(rule.apply(facts) for rule in plan.primary)], len(facts.values))
     if plan.protection is None:
         return judgment
@@ -115,24 +117,24 @@ def _protection_reach(protection: Protection, values: Numbers) -> Reach:
 
 
 def step_in(source: TableSource, values: Numbers) -> float:
-    """The precision of a table: as the plan gives it, else as its values show it."""
+    """Return the precision of a table: as the plan gives it, otherwise from its values."""
     return step_of(values) if source.step is None else source.step
 
 
 def knowledge_of(plan: TablePlan, values: Numbers) -> Knowledge:
-    """What the outsider knows besides the bounds."""
+    """Return the outsider's knowledge in addition to the bounds."""
     return Knowledge(plan.attacker.integer, plan.table.tolerance, step_in(plan.table, values))
 
 
 def with_attackers(plan: TablePlan, part: Part, facts: Facts) -> Part:
-    """The part with everyone who attacks it from within."""
+    """Add all insiders to the part."""
     attackers = attackers_of(plan, facts, part.table, part.knowledge.step)
     return replace(part, knowledge=replace(part.knowledge, attackers=attackers))
 
 
 def public_bounds(plan: TablePlan, values: Numbers, hidden: Mask) -> Bounds:
-    """What anyone assumes of the cells of a table of which some are suppressed, or may be: of a file that was read, and
-    of one that will be written.
+    """Return the public bounds of a table of which some cells are suppressed, or may be; for tables that are read or
+    will be written.
 
     Raises:
         DataError: A value lies outside the bounds that the plan names.
@@ -148,42 +150,43 @@ def public_bounds(plan: TablePlan, values: Numbers, hidden: Mask) -> Bounds:
 
 
 def known_bounds(plan: TablePlan, facts: Facts, judgment: Judgment, public: Bounds) -> Bounds:
-    """The bounds for one who knows the rules, as far as the plan says or the publication itself tells which cells are
-    primary."""
+    """Return the bounds for an attacker who knows the rules, if the plan or the publication shows which cells are
+    primary.
+    """
     bounds = public.within(judgment.bounds)
     if not knows_cases(plan):
         return bounds
-    # Which cells have the range of a rule is printed; which of the others are primary by other rules is not.
+    # Published intervals show which cells are primary by a range rule; not which are by other rules.
     rules = plan.primary if plan.attacker.rule else [rule for rule in plan.primary if isinstance(rule, Range | Waiver)]
     primary = judgment.unsafe if plan.attacker.rule else np.zeros(len(facts.values), bool)
-    # What will be published may show that no suppressed cell is 0.
+    # The publication may show that no suppressed cell is 0.
     step = step_in(plan.table, facts.values)
     low = np.where((public.low >= 0) & (facts.values > 0), np.maximum(public.low, step), public.low)
     return bounds.within(case_bounds(rules, facts.counts, facts.finest, low, step, primary, ~judgment.unsafe))
 
 
 def knows_cases(plan: TablePlan) -> bool:
-    """Whether the attacker knows which masked cells are primary."""
+    """Return whether the attacker knows which suppressed cells are primary."""
     return plan.attacker.rule or shows_primaries(plan)
 
 
 def shows_primaries(plan: TablePlan) -> bool:
-    """Whether published ranges tell primary cells from others: the range of a rule is printed for the former only."""
+    """Return whether published intervals distinguish primary cells: only these show the range of a rule."""
     ranged = any(isinstance(rule, Range) for rule in plan.primary)
     return ranged and (plan.method.name == "ranges" or (plan.method.name == "intervals" and plan.method.repair))
 
 
 def reader_bounds(plan: TablePlan, judgment: Judgment, public: Bounds) -> Bounds:
-    """The bounds that published ranges may make use of."""
+    """Return the bounds that published intervals may use."""
     if not shows_primaries(plan) and plan.method.name != "intervals":
         return public
     return public.within(judgment.bounds)
 
 
 def with_parts(bounds: Bounds, relations: Relations, values: Numbers) -> Bounds:
-    """Lower bounds of totals that are no less than those of their parts together; coarser totals after finer ones.
+    """Raise lower bounds of totals to the sum of those of their parts, from finer to coarser totals.
 
-    The only part of a total is the total.
+    A total with a single part equals it.
     """
     size = np.diff(relations.starts)
     owner = np.repeat(np.arange(len(size)), size)
@@ -199,7 +202,7 @@ def with_parts(bounds: Bounds, relations: Relations, values: Numbers) -> Bounds:
         before, low = low, low.copy()
         np.maximum.at(low, relations.cells[total], sums[owner[total]])
         np.maximum.at(low, relations.cells[only], low[whole[owner[only]]])
-        # Sums of rounded numbers may lie above a total.
+        # Sums of rounded numbers may exceed a total.
         low = np.maximum(np.minimum(low, values), bounds.low)
         if np.array_equal(before, low):
             break
@@ -207,7 +210,7 @@ def with_parts(bounds: Bounds, relations: Relations, values: Numbers) -> Bounds:
 
 
 def costs_of(method: MethodChoice, facts: Facts) -> Numbers:
-    """What masking each cell costs."""
+    """Return the cost of suppressing each cell."""
     size = np.abs(facts.values)
     if method.cost == "frequency":
         return facts.respondents("cost: frequency")
@@ -219,7 +222,7 @@ def costs_of(method: MethodChoice, facts: Facts) -> Numbers:
 
 
 def terms_of(plan: TablePlan, counts: bool) -> Terms:
-    """What the rules of a plan make public of the cells that they call unsafe.
+    """Return what the rules of a plan make public about sensitive cells.
 
     Args:
         plan: The plan.
@@ -238,10 +241,10 @@ def terms_of(plan: TablePlan, counts: bool) -> Terms:
 
 
 def _margins(plan: TablePlan, counts: bool) -> tuple[Margin, ...]:
-    """One margin for each rule of a plan, and one for the cells that a table of cells and relations calls unsafe."""
+    """Return one safety margin per rule of a plan, and one for the sensitive cells of a table given by cells."""
     margins = [_margin(rule, counts) for rule in plan.primary]
     if plan.table.cells is not None:
-        # What the file asks for each cell is as hidden as the cell.
+        # The levels that the file gives for each cell are as confidential as the cell.
         margins.append(Margin(fixed=math.inf))
     protection = plan.protection
     if protection is None:

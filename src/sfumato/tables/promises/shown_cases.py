@@ -11,16 +11,16 @@ from sfumato.tables.plan.rules import Frequency, Range, Rule, Waiver, ZeroUnsafe
 def case_bounds(
     rules: Sequence[Rule], counts: bool, finest: Mask, low: Numbers, step: float, primary: Mask, others: Mask
 ) -> Bounds:
-    """Return bounds of cells by whether they are shown to be primary; infinite where that says nothing of values.
+    """Return bounds of cells by whether they are shown to be primary; infinite if that implies none.
 
-    A primary cell has a value that some rule calls unsafe. One that is not has none that any rule calls unsafe: where
-    it cannot lie below these, it lies above, unless cells may be waived.
+    A primary cell has a value that some rule classifies as sensitive; any other suppressed cell has none. If its value
+    cannot be below these, it is above them, unless cells may be waived.
 
     Args:
         rules: The rules that the primary cells follow.
         counts: Whether the values are counts of respondents.
         finest: Cells that are no total of others.
-        low: The least value of each cell that anyone infers.
+        low: The public lower bound of each cell.
         step: The precision of the table.
         primary: The cells that are shown to be primary.
         others: The cells that are shown not to be.
@@ -48,7 +48,7 @@ def case_bounds(
 
 
 def _span(rule: Rule, counts: bool) -> tuple[float, float]:
-    """Between which values lies what a rule calls unsafe: all of these are; a waiver calls nothing unsafe."""
+    """Return the range of values that a rule classifies as sensitive; empty for a waiver."""
     match rule:
         case Range():
             return rule.min, rule.max

@@ -11,10 +11,10 @@ from sfumato.tables.promises.widths import thickened
 
 
 def as_shown(part: Part, mask: Mask) -> Part:
-    """Return the table as attackers know it who see its zeros and infer that no suppressed cell is one.
+    """Return the table with the bounds of attackers who see its zeros and infer that no suppressed cell is 0.
 
     Returns:
-        The part itself if they knew that before, or would be wrong.
+        The part itself if this adds nothing, or the inference would be wrong.
     """
     shown = np.ones(len(mask), bool) if part.unshown is None else ~part.unshown
     zeros, mask = (part.table.values == 0) & shown, mask & shown

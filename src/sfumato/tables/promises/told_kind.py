@@ -19,10 +19,11 @@ SLACK = 1e-9
 
 
 def check_kind(plan: TablePlan, masked: Masked) -> None:
-    """Refuse a table whose masked cells are of another kind than the published ones, where the plan does not tell.
+    """Refuse a table whose suppressed cells differ in sign or decimals from the published ones, unless the plan
+    declares it.
 
     Raises:
-        DataError: A masked cell is negative and nothing published tells it, or has decimals that no published one has.
+        DataError: A suppressed cell is negative or has decimals, unlike all published ones.
     """
     if masked.bare:
         return
@@ -44,14 +45,14 @@ def check_kind(plan: TablePlan, masked: Masked) -> None:
 
 
 def _names_least(plan: TablePlan, masked: Masked) -> bool:
-    """Whether the plan says what the least is, or the file of cells does for each that is negative."""
+    """Return whether the plan declares the minimum, or the file of cells does for each negative cell."""
     below = masked.mask & (masked.part.table.values < 0)
     by_file = plan.table.cells is not None and bool(np.isfinite(masked.part.public.low[below]).all())
     return plan.attacker.lower is not None or by_file
 
 
 def _adds_up(masked: Masked, tolerance: float) -> bool:
-    """Whether what is published agrees with a table without negative cells."""
+    """Return whether the publication is consistent with a table without negative cells."""
     table, mask = masked.part.table, masked.mask
     bounds = Bounds(np.where(mask, 0.0, table.values), np.where(mask, np.inf, table.values))
     sides = np.full(len(table.relations), tolerance)

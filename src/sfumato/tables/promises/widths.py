@@ -7,10 +7,10 @@ from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Reach
 
 
 def attainable(values: Numbers, unsafe: Mask, bounds: Bounds, wished: Reach, step: float) -> Reach:
-    """How far below and above its value the range of each unsafe cell must reach, within what is possible at all.
+    """Return the protection levels of sensitive cells, limited to what the bounds permit.
 
     Raises:
-        UnattainableError: The bounds that everyone knows leave an unsafe cell a single value.
+        UnattainableError: The public bounds leave a sensitive cell a single value.
     """
     reach = thickened(values, unsafe, bounds, wished, step)
     least = step * (1 - 1e-9)
@@ -19,10 +19,10 @@ def attainable(values: Numbers, unsafe: Mask, bounds: Bounds, wished: Reach, ste
 
 
 def thickened(values: Numbers, unsafe: Mask, bounds: Bounds, wished: Reach, step: float) -> Reach:
-    """A reach within the bounds, and of one step at least on every side that has room for it.
+    """Limit levels to the bounds, and raise levels below the precision to one unit where the bounds permit.
 
-    A promise that no second value of the table's precision satisfies is none: a cell of which everyone knows the value
-    is not masked.
+    A level that no second value of the table's precision satisfies protects nothing. A cell with a publicly known value
+    is not suppressed.
     """
     room = Reach(np.maximum(values - bounds.low, 0.0), np.maximum(bounds.high - values, 0.0))
     down, up = np.clip(wished.down, 0.0, room.down), np.clip(wished.up, 0.0, room.up)

@@ -27,28 +27,30 @@ class Grouping:
 def is_of_categories(
     texts: Sequence[str], numbers: Numbers, beside: Mask, values: Numbers, groupings: Sequence[Grouping]
 ) -> bool:
-    """Return whether fewer categories than those of a cell determine a column, and no cell follows from it.
+    """Return whether some of the categories determine a column, and no cell follows from it.
 
     Args:
         texts: The column.
         numbers: Its numbers.
-        beside: The suppressed cells next to which it says a number.
-        values: The published values; not a number where suppressed.
-        groupings: The ways in which some of the categories group the rows.
+        beside: The suppressed cells next to which it has a number.
+        values: The published values; NaN if suppressed.
+        groupings: The groupings of the rows by some of the categories.
     """
     codes = np.unique(np.array(texts, object).astype(str), return_inverse=True)[1]
     return any(_is_constant(codes, beside, one) and not _reveals(numbers, beside, values, one) for one in groupings)
 
 
 def _is_constant(codes: Places, beside: Mask, one: Grouping) -> bool:
-    """Whether each group has one text, in at least two rows where it is next to a suppressed cell."""
+    """Return whether each group has one text, and at least two rows if it is next to a suppressed cell."""
     pairs = np.unique(np.stack([one.groups, codes]), axis=1)
     sizes = np.bincount(one.groups)
     return bool(pairs.shape[1] == np.count_nonzero(sizes) and (sizes[one.groups[beside]] > 1).all())
 
 
 def _reveals(numbers: Numbers, beside: Mask, values: Numbers, one: Grouping) -> bool:
-    """Whether the column may be the totals of its groups, or is a linear function of a part of each."""
+    """Return whether the column may contain the totals of its groups, or is linear in the values of one part
+    of them.
+    """
     total = one.total
     if (beside & total).any() and not _is_disordered(values[total], numbers[total]):
         return True
@@ -56,7 +58,7 @@ def _reveals(numbers: Numbers, beside: Mask, values: Numbers, one: Grouping) -> 
 
 
 def _is_disordered(values: Numbers, numbers: Numbers) -> bool:
-    """Whether numbers neither rise nor fall with the values throughout: no function of these in one direction does."""
+    """Return whether numbers are not monotone in the values, so that they are no monotone function of these."""
     both = ~np.isnan(values) & ~np.isnan(numbers)
     rises = np.diff(numbers[both][np.argsort(values[both], kind="stable")])
     return bool((rises > 0).any() and (rises < 0).any())

@@ -13,9 +13,9 @@ RATIO = "It is a linear function of each value's share of a published total."
 REST = "It is a linear function of what each value leaves of a published total."
 ORDER = "It has the same order as the published values, so it bounds the suppressed ones."
 REVERSED = "It has the reverse order of the published values, so it bounds the suppressed ones."
-# Relations by which numbers are computed from the values, exactly but for rounding.
+# Relations by which numbers are computed from the values, exactly up to rounding.
 COMPUTED = (LINEAR, RATIO, REST)
-# Bits by which a column must agree with a function beyond chance; of orders, values that all agree.
+# Bits by which a column must agree with a function beyond chance; minimum number of values for an order.
 PROOF = 6.0
 SOME_VALUES = 5
 
@@ -25,8 +25,8 @@ class Shown:
     """What a file shows of its cells.
 
     Attributes:
-        values: The published values; not a number where suppressed.
-        above: For each dimension, and for the grand total, the row of the total of each row; -1 where there is none.
+        values: The published values; NaN if suppressed.
+        above: For each dimension, and for the grand total, the row of the total of each row; -1 if there is none.
         names: The names of the cells.
     """
 
@@ -35,7 +35,7 @@ class Shown:
     names: tuple[str, ...]
 
     def totals(self) -> Iterator[tuple[Places, Numbers]]:
-        """The rows of totals of each dimension, and their values."""
+        """Yield the rows of totals of each dimension, and their values."""
         for rows in self.above:
             yield rows, np.where(rows >= 0, self.values[rows], np.nan)
 
@@ -49,7 +49,7 @@ class Relation:
 
 
 def relation_to(shown: Shown, numbers: Numbers) -> Relation | None:
-    """Return the first relation of numbers to the values that is hardly chance; None if there is none.
+    """Return the first relation of numbers to the values that is unlikely by chance; None if there is none.
 
     >>> values = np.array([100.0, 40.0, 35.0, 25.0, np.nan])
     >>> shown = Shown(values, (np.array([-1, 0, 0, 0, 0]),), tuple("tabcd"))
@@ -63,7 +63,7 @@ def relation_to(shown: Shown, numbers: Numbers) -> Relation | None:
         shares = np.divide(values, totals, out=np.full(len(values), np.nan), where=totals > 0)
         if np.unique(totals[~np.isnan(shares) & said]).size and is_linear(shares, numbers):
             cells = hidden & said & ~np.isnan(totals)
-            # A share and its value reveal the total.
+            # A proportion and its value disclose the total.
             cells[rows[(rows >= 0) & said & ~hidden & np.isnan(totals)]] = True
             return Relation(RATIO, cells)
         if is_linear(totals - values, numbers):
@@ -73,7 +73,7 @@ def relation_to(shown: Shown, numbers: Numbers) -> Relation | None:
 
 
 def is_linear(values: Numbers, numbers: Numbers) -> bool:
-    """Return whether numbers are a linear function of values but for their rounding, and hardly by chance."""
+    """Return whether numbers are a linear function of values up to rounding, beyond chance."""
     both = ~np.isnan(values) & ~np.isnan(numbers)
     points = np.unique(np.stack([values[both], numbers[both]]), axis=1)
     own, others = points
@@ -83,14 +83,14 @@ def is_linear(values: Numbers, numbers: Numbers) -> bool:
     slope, start = np.polyfit(own, others, 1)
     if np.abs(slope * own + start - others).max() > step * 0.75 + 1e-9 * np.abs(others).max():
         return False
-    # Two numbers fix a line, one fixes it if the line begins at zero or rises as the values do.
+    # Two numbers determine a line; one if it starts at zero or has slope 1.
     free = 2 - (abs(start) <= step) - (abs(abs(slope) - 1) * np.abs(own).max() <= step)
     bits = np.log2(max(1.0, float(np.ptp(others)) / (1.5 * step)))
     return bool((len(own) - free) * bits > PROOF)
 
 
 def _order(values: Numbers, numbers: Numbers) -> int:
-    """Return 1 if numbers rise strictly with the values, -1 if they fall, 0 if they do neither or are too few."""
+    """Return 1 if numbers strictly increase with the values, -1 if they decrease, 0 if neither or too few."""
     both = ~np.isnan(values) & ~np.isnan(numbers)
     points = np.unique(np.stack([values[both], numbers[both]]), axis=1)
     rises = np.diff(points[1])
@@ -100,7 +100,7 @@ def _order(values: Numbers, numbers: Numbers) -> int:
 
 
 def may_share_totals(shown: Shown, numbers: Numbers) -> bool:
-    """Return whether numbers are proportional to the values below a suppressed total, as shares of it are."""
+    """Return whether numbers are proportional to the values below a suppressed total, as proportions are."""
     values = shown.values
     for rows, totals in shown.totals():
         used = (rows >= 0) & np.isnan(totals) & (values > 0) & (numbers > 0)

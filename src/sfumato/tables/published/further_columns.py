@@ -27,7 +27,7 @@ _LANGUAGES: tuple[Language, ...] = ("en", "de")
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """A further column: its texts, its numbers, and where it says a number or a range."""
+    """A further column: its texts, its numbers, and where it has a number or a range."""
 
     texts: tuple[str, ...]
     numbers: Numbers
@@ -43,9 +43,9 @@ def unexplained_columns(
 ) -> tuple[UnexplainedColumn, ...]:
     """Return the columns with numbers next to suppressed cells that nothing in the file explains.
 
-    A column is explained if it is read as a part of the table, if it depends on the categories of one dimension less
-    than the table has, or if the plan names it harmless. Of changed numbers every cell counts as suppressed, and what
-    is computed from published numbers is explained. A file with true values is internal and not judged.
+    A column is explained if the audit reads it, if categories without one dimension determine it, or if the plan names
+    it harmless. In perturbed tables every cell counts as suppressed, and what is computed from published numbers is
+    explained. A file with true values is internal and not checked.
 
     Args:
         columns: The columns of the file.
@@ -79,7 +79,7 @@ def unexplained_columns(
 
 
 def published_names(plan: TablePlan) -> set[str]:
-    """Return the names that the values of a plan may have in a published file, and those of their ranges."""
+    """Return the names that values and intervals of a plan may have in a published file."""
     prefix = plan.output.prefix or plan.table.value
     return {plan.table.value, *(prefix + ending for names in NAMES.values() for ending in names)}
 
@@ -87,7 +87,7 @@ def published_names(plan: TablePlan) -> set[str]:
 def _further(
     columns: Columns, plan: TablePlan, reading: Reading, dimensions: Mapping[str, Dimension]
 ) -> dict[str, _Column]:
-    """The columns with numbers that are neither read nor named harmless; of equal ones the first."""
+    """Return the columns with numbers that are neither read nor harmless; of identical ones the first."""
     known = {*_read_columns(columns, plan, reading, dimensions), *plan.table.harmless}
     seen = {columns.texts[name] for name in known if name in columns}
     further = {}
@@ -99,7 +99,7 @@ def _further(
 
 
 def _relation(shown: Shown, own: _Column, summed: bool, changed: bool) -> Relation | None:
-    """How a column relates to the values, as far as numbers show it."""
+    """Return how a column relates to the values, as far as numbers show it."""
     found = relation_to(shown, own.numbers)
     hidden = np.isnan(shown.values)
     if found is None and summed:
@@ -118,7 +118,7 @@ def _column(texts: tuple[str, ...]) -> _Column:
 def _shown(
     columns: Columns, plan: TablePlan, reading: Reading, dimensions: Mapping[str, Dimension]
 ) -> tuple[Shown, list[Grouping]]:
-    """The values that the file shows with their totals, and the ways in which categories group its rows."""
+    """Return the shown values with their totals, and the groupings of rows by categories."""
     if not dimensions:
         return Shown(reading.exact, (), columns.text("id")), []
     trees, keys = dimensions_of(dimensions, columns, plan.folder)
@@ -134,7 +134,9 @@ def _shown(
 
 
 def _groupings(columns: Columns, plan: TablePlan, dimensions: Mapping[str, Dimension]) -> Iterator[Grouping]:
-    """All rows together, by each key column, and by all key columns except those of one dimension."""
+    """Yield the groupings: all rows together, by each key column, and by all key columns except those of one
+    dimension.
+    """
     keys = {name: one.total for one in dimensions.values() for name in (*one.levels, one.column) if name}
     sets = [(), *((name,) for name in keys)]
     for one in dimensions.values():
@@ -150,7 +152,7 @@ def _groupings(columns: Columns, plan: TablePlan, dimensions: Mapping[str, Dimen
 
 
 def _numbered(columns: Columns, names: Sequence[str]) -> Places:
-    """A number for the combination of texts that each row has in some columns."""
+    """Return a number for the combination of texts of each row in some columns."""
     rows = list(zip(*(columns.text(name) for name in names), strict=True)) or [()] * len(columns)
     numbers = {key: place for place, key in enumerate(dict.fromkeys(rows))}
     return np.array([numbers[key] for key in rows], np.int64)
@@ -159,9 +161,10 @@ def _numbered(columns: Columns, names: Sequence[str]) -> Places:
 def _read_columns(
     columns: Columns, plan: TablePlan, reading: Reading, dimensions: Mapping[str, Dimension]
 ) -> Iterator[str]:
-    """The columns that the audit reads: codes, what is published with its range and case, valid statuses and reasons.
+    """Yield the columns that the audit reads: codes, published values with interval and case, valid statuses and
+    reasons.
 
-    Any other column that the plan names is judged as all others: the plan is not the file.
+    Other columns that the plan names are checked like all others: the file may differ from the plan.
     """
     yield from (name for one in dimensions.values() for name in (*one.levels, one.column) if name)
     yield from plan.table.group_by
@@ -180,14 +183,16 @@ def _read_columns(
 
 
 def _style(columns: Columns, plan: TablePlan) -> list[str] | None:
-    """The names of the published columns in the file; None if the value column itself is suppressed."""
+    """Return the names of the published columns in the file; None if values are suppressed in the value column
+    itself.
+    """
     prefix = plan.output.prefix or plan.table.value
     named = ([prefix + ending for ending in endings] for endings in NAMES.values())
     return next((names for names in named if names[0] in columns), None)
 
 
 def _are_reasons(columns: Columns, name: str, dimensions: Mapping[str, Dimension]) -> bool:
-    """Whether texts are reasons as a release writes them, and so name nothing but units of the table."""
+    """Return whether texts are reasons in the wording of a release, which name only units of the table."""
     named = (
         Unit(level, code)
         for one in dimensions.values()

@@ -18,10 +18,11 @@ from sfumato.tables.published.reading import PRINTED, Reading, read_published
 
 
 def check_masked(table: MaskedTable, external: Columns) -> None:
-    """Compare a file to hand out with what was attacked.
+    """Compare a file for publication with what was audited.
 
     Raises:
-        InternalError: It shows other cells, values or ranges, or tells more of suppressed cells than was attacked.
+        InternalError: It shows other cells, values or intervals, or discloses more about suppressed cells than was
+            audited.
     """
     reading = _read(table, external)
     places = _places(table, external)
@@ -36,7 +37,7 @@ def check_masked(table: MaskedTable, external: Columns) -> None:
 
 
 def check_changed(table: ChangedTable, external: Columns) -> None:
-    """Compare a file of changed numbers with those that were audited.
+    """Compare a file of perturbed numbers with what was audited.
 
     Raises:
         InternalError: It shows other cells or numbers.
@@ -52,7 +53,8 @@ def check_changed(table: ChangedTable, external: Columns) -> None:
 
 
 def check_inferred(plan: TablePlan, answer: Masked, exact: Numbers) -> None:
-    """Refuse a table from which a stranger rightly infers more of suppressed cells than attackers knew.
+    """Refuse a table from which anyone correctly infers higher lower bounds of suppressed cells than the audit
+    assumed.
 
     Raises:
         InternalError: There is such a cell.
@@ -76,7 +78,7 @@ def _read(table: MaskedTable | ChangedTable, external: Columns) -> Reading:
 
 
 def _places(table: MaskedTable | ChangedTable, external: Columns) -> Places:
-    """The row of each cell in the file; -1 for cells that are not in it."""
+    """Return the row of each cell in the file; -1 for cells that are not in it."""
     codes = table.codes()
     if not all(name in external for name in codes):
         raise _other("columns")
@@ -88,7 +90,7 @@ def _places(table: MaskedTable | ChangedTable, external: Columns) -> Places:
 
 
 def _says(answer: Masked, reading: Reading, rows: Places) -> bool:
-    """Whether the file says of each cell what was attacked, and no range that is narrower than anyone computes."""
+    """Return whether the file shows each cell as audited, and no interval narrower than the feasibility interval."""
     exact, ranges, values = reading.exact[rows], reading.ranges.rows(rows), answer.part.table.values
     hidden = np.isnan(exact)
     known, told = np.isnan(answer.ends.low), ~(np.isnan(ranges.low) & np.isnan(ranges.high))
@@ -98,7 +100,7 @@ def _says(answer: Masked, reading: Reading, rows: Places) -> bool:
 
 
 def _above(one: Numbers, other: Numbers) -> Mask:
-    """Where one end lies above another; an open one lies nowhere."""
+    """Return where one end exceeds another; an open end never does."""
     return np.asarray(one > other + _slack(one))
 
 
