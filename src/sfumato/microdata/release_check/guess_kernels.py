@@ -6,7 +6,7 @@ from sfumato.loops.compiled import compiled
 
 @compiled
 def most_frequent(rows: Reals2, inner: Ints, ends: Ints, total: Reals2, most: Reals2, second: Reals2):
-    """For each coarse label and value: the rows with finer labels, with the most frequent of them, and with the next.
+    """Count for each coarse label and value: rows with finer labels, with the most frequent of them, with the next.
 
     Args:
         rows: (labels, values), how much each label occurs with each value.

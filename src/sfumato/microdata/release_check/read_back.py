@@ -35,24 +35,24 @@ from sfumato.microdata.release_check.neighbors import between, guessed_between, 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
-# What finds the label that a source says of each combination.
+# Function that finds the label that a source predicts for each combination.
 Find = Callable[[str, tuple[str, ...], int], Ints | None]
-# A value never stands with a label where so many of its rows should.
+# Minimum expected rows of a value that never occurs with a label.
 EXPECTED = 20
-# What is read where a value is none of those that are shown more finely.
+# Inferred label of a value that is none of those shown more finely.
 NONE_SHOWN = "(none of the finer labels)"
-# Cells of tables of values by labels that are looked at, for each combination and at all; beyond that,
-# quasi-identifiers are named as not fully checked.
+# Limits of table cells (values times labels), per combination and in total; beyond them, quasi-identifiers are reported
+# as not fully checked.
 CELLS_EACH, MOST_CELLS = 300, 20_000_000
-# More values of two columns are numbered by those that occur.
+# With more pairs of values, only those that occur are numbered.
 FEW_GROUPS = 20_000
-# Keys are looked up where there are at most so many numbers for each.
+# Keys are looked up if the range has at most this many numbers per key.
 MOST_PER_KEY = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """Columns from which a quasi-identifier is read back.
+    """Columns from which a quasi-identifier is inferred.
 
     Attributes:
         columns: One column, or two together.
@@ -69,8 +69,8 @@ class ReadBack:
     """Published rows with the labels that an attacker infers.
 
     Attributes:
-        text_counts: The rows, their quasi-identifiers as read back.
-        unchecked: Columns that were too large to be looked at.
+        text_counts: The rows, with inferred quasi-identifiers.
+        unchecked: Columns that were too large to be checked.
     """
 
     text_counts: TextCounts
@@ -79,20 +79,20 @@ class ReadBack:
 
 
 def mixed_columns(finer: Mapping[str, Mask]) -> tuple[str, ...]:
-    """The quasi-identifiers that are published more finely in some rows than in others."""
+    """Return the quasi-identifiers that are published more finely in some rows than in others."""
     return tuple(name for name, mask in finer.items() if mask.any())
 
 
 def read_back(
     text_counts: TextCounts, finer: Mapping[str, Mask], further: Sequence[str], k: int, weights: Floats | None = None
 ) -> ReadBack:
-    """The rows as an attacker reads them who has nothing but them.
+    """Return the rows as an attacker without further data infers them.
 
     Args:
         text_counts: The published rows, counted by quasi-identifiers and further columns.
         finer: For each quasi-identifier which of its labels are finer than others.
         further: The published columns that are no quasi-identifiers.
-        k: A rule is drawn from so many rows at least.
+        k: Minimum number of rows for a rule.
         weights: How much each combination counts as evidence; its rows by default.
     """
     reader = _Reader(text_counts, finer, k, text_counts.counts.astype(np.float64) if weights is None else weights)
@@ -113,7 +113,7 @@ def _pairs(further: Sequence[str], known: Sequence[str]) -> list[tuple[str, ...]
 
 
 class _Reader:
-    """Draws rules from rows, within a limit of work."""
+    """Learns rules from rows, within a work limit."""
 
     def __init__(self, text_counts: TextCounts, finer: Mapping[str, Mask], k: int, weights: Floats) -> None:
         self.text_counts, self.finer, self.k, self.weights = text_counts, finer, k, weights
@@ -135,7 +135,7 @@ class _Reader:
         self._shares: dict[tuple[str, str, int], float] = {}
 
     def read(self, name: str, sources: Sequence[tuple[str, ...]], find: Find) -> None:
-        """Read a quasi-identifier back from some sources; pairs of a column that tells it by itself add nothing."""
+        """Infer a quasi-identifier from some sources; pairs of a column that predicts it alone are skipped."""
         read = self.labels_read.setdefault(name, np.full(len(self.owners), -1, np.int64))
         alone = {entry.columns for entry in self.inferences if entry.quasi_identifier == name}
         trials = len(self.columns) ** 2
@@ -152,7 +152,7 @@ class _Reader:
                 self.inferences.append(Inference(source, name, int(self.text_counts.counts[fresh].sum())))
 
     def text_counts_read(self) -> TextCounts:
-        """The rows with the labels that were read back."""
+        """Return the rows with the inferred labels."""
         codes, values = self.text_counts.codes.copy(), list(self.text_counts.values)
         for name, labels in self.labels_read.items():
             place = self.text_counts.columns.index(name)
@@ -161,11 +161,11 @@ class _Reader:
         return replace(self.text_counts, codes=codes, values=tuple(values))
 
     def _sparse(self, source: tuple[str, ...]) -> bool:
-        """Whether most pairs of values are of fewer than k rows, even if all occur: nothing is learned from those."""
+        """Return whether most pairs of values have fewer than k rows, so that nothing can be learned from them."""
         return bool(self.k * np.prod([float(self.sizes[name]) for name in source]) > self.total)
 
     def _usual(self, name: str) -> Ints:
-        """What the other quasi-identifiers say, the same for all rows of a class; -1 where they say nothing."""
+        """Return the label predicted by the other quasi-identifiers, the same for all rows of a class; -1 for none."""
         if name in self._known:
             return self._known[name]
         usual = np.full(len(self.owners), -1, np.int64)
@@ -177,9 +177,9 @@ class _Reader:
         return usual
 
     def by_neighbors(self, name: str, source: tuple[str, ...], trials: int) -> Ints | None:
-        """For each combination the label on both sides of it in the order of a column whose values hardly repeat.
+        """Return for each combination the label on both sides of it in the order of a column with few repetitions.
 
-        The rows with finer labels say whether that is right: each is guessed by its neighbors of other classes.
+        The rows with finer labels test the rule: each is guessed by its neighbors of other classes.
         """
         labels, coarse = self.columns[name], self.coarse[name]
         read = np.full(len(labels), -1, np.int64)
@@ -199,9 +199,9 @@ class _Reader:
         return read
 
     def _tells_between(self, labels: Ints, fine: Ints, usual: float, trials: int) -> bool:
-        """Whether rows with finer labels, in some order, mostly have the label of both neighbors of other classes.
+        """Return whether rows with finer labels mostly have the label of both neighbors of other classes.
 
-        Rows of a class have their label together, so that no more than its classes speak against chance.
+        All rows of a class share their label, so only the number of classes counts against chance.
         """
         hits, guesses = guessed_between(labels[fine[np.diff(self.owners[fine], prepend=-1) != 0]])
         if guesses < self.k or not is_better(hits, guesses, usual):
@@ -210,12 +210,12 @@ class _Reader:
         return is_beyond_chance(hits * classes, guesses * classes, usual, trials)
 
     def _orders(self, column: str) -> list[Ints]:
-        """The place of each combination in the orders that a column may have; -1 where it has no value."""
+        """Return the rank of each combination in the possible orders of a column; -1 without a value."""
         texts = self.text_counts.values[self.text_counts.columns.index(column)]
         return [ranks[self.columns[column]] for ranks in orders_of(texts)]
 
     def by_value(self, name: str, source: tuple[str, ...], trials: int) -> Ints | None:
-        """For each combination the label that the values of a source say, or -1; None where they say nothing."""
+        """Return for each combination the label that the values of a source predict, or -1; None without any."""
         groups, size = self._groups(source)
         if size >= self.total:  # no value repeats
             return None
@@ -247,13 +247,13 @@ class _Reader:
         return told
 
     def _table(self, groups: Ints, size: int, name: str, weights: Floats | None = None) -> Floats:
-        """How much each label of a quasi-identifier (row) occurs with each of some groups (columns)."""
+        """Return how often each label of a quasi-identifier (row) occurs with each of some groups (columns)."""
         width = self.sizes[name]
         cells = np.bincount(self.columns[name] * size + groups, weights, width * size)
         return cells.astype(np.float64, copy=False).reshape(width, size)
 
     def _by_parts(self, name: str, source: tuple[str, ...], coarse: int) -> float:
-        """The share of finer labels that one column of a pair predicts by itself; 0 for a single column."""
+        """Return the share of finer labels that one column of a pair predicts alone; 0 for a single column."""
         for part in source if len(source) > 1 else ():
             if (part, name, coarse) not in self._shares:
                 rows = self._table(self.columns[part], self.sizes[part], name, self.weights)
@@ -262,9 +262,9 @@ class _Reader:
         return max((self._shares[part, name, coarse] for part in source), default=0.0) if len(source) > 1 else 0.0
 
     def _apart(self, name: str, source: str, coarse: Ints, evidence: "Evidence") -> Iterator[tuple[int, Mask]]:
-        """Which values of a column never stand with any of the finer labels, though many of their rows should.
+        """Yield which values of a column never occur with any of the finer labels, though many of their rows should.
 
-        Their rows have none of these labels then. What another quasi-identifier explains is not counted: where it has
+        Their rows then have none of these labels. What another quasi-identifier explains is not counted: if it has
         the same label, as many rows of a value should have a fine label as of the others.
         """
         fine, hidden = evidence.total, evidence.hidden
@@ -283,7 +283,7 @@ class _Reader:
                 yield at, apart
 
     def _expected(self, labels: Ints, inner: Mask, coarse: int, source: str, other: str) -> Floats:
-        """For each value of a column how many of its rows would have a fine label, by another column alone."""
+        """Return for each value of a column the expected rows with a fine label, from another column alone."""
         fine = inner[labels]
         either = fine | (labels == coarse)
         groups, size = self.columns[other], self.sizes[other]
@@ -294,7 +294,7 @@ class _Reader:
         return rows.astype(np.float64)
 
     def _classes(self, source: tuple[str, ...], groups: Ints, size: int, name: str) -> Floats:
-        """For each value of a source and label the classes that show both: their rows have one label together."""
+        """Return for each value of a source and label the number of classes that show both (a class has one label)."""
         further = tuple(column for column in source if column not in self.finer)
         if further not in self._first:
             values, many = self._groups(further)
@@ -305,7 +305,7 @@ class _Reader:
         return cells.astype(np.float64).reshape(width, size)
 
     def _groups(self, source: tuple[str, ...]) -> tuple[Ints, int]:
-        """A number for each value of a column, or of several together, and how many there are."""
+        """Return a number for each value of a column, or of several together, and how many there are."""
         groups, size = np.zeros(len(self.owners), np.int64), 1
         for other in source:
             groups, size = groups * self.sizes[other] + self.columns[other], size * self.sizes[other]
@@ -320,7 +320,7 @@ def _columns_of(text_counts: TextCounts) -> Iterator[tuple[str, npt.NDArray[np.i
 
 
 def _firsts(keys: Ints) -> Ints:
-    """Where each key stands first; few are looked up, not sorted.
+    """Return the first position of each key; small ranges are looked up instead of sorted.
 
     >>> _firsts(np.array([2, 0, 2])).tolist()
     [1, 0]
