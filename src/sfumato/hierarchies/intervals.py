@@ -136,7 +136,7 @@ class Intervals(Placeless):
         return closed._bind(values, range(int(low), int(high) + 1) if whole else range(0))
 
     def bind_alone(self, values: Sequence[str]) -> Binding:
-        """Return the hierarchy of the given values only, which shows whether they fit and costs less than a wide range."""
+        """Return the hierarchy of the given values only, which shows whether they fit and is fast for wide ranges."""
         return self._closed(values)._bind(values, range(0))
 
     def _closed(self, values: Sequence[str]) -> "Intervals":
@@ -211,7 +211,7 @@ def _is_multiple(large: float, small: float) -> bool:
 
 
 def _domain(texts: list[str], numbers: Numbers, further: Sequence[int]) -> tuple[list[str], Numbers]:
-    """Return texts with their numbers and those of further integers, ascending; texts with equal numbers stay separate."""
+    """Return texts with their numbers and those of further integers, ascending; equal numbers stay separate."""
     present = set(texts)
     added = {text: number for number in further if (text := str(number)) not in present}
     texts, numbers = [*texts, *added], np.append(numbers, np.fromiter(added.values(), float, len(added)))

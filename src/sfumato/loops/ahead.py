@@ -17,10 +17,10 @@ Tell = Callable[[str], None]
 
 
 def compile_ahead(tell: Tell) -> str:
-    """Make all loops ready; the answer says how they run from now on.
+    """Compile all loops; return how they run from now on.
 
     Args:
-        tell: Is told of every step that takes long.
+        tell: Called before every long step.
     """
     if way() == "native":
         return "native"
@@ -31,12 +31,12 @@ def compile_ahead(tell: Tell) -> str:
 
 
 def _build(tell: Tell) -> bool:
-    """Build the extension module, beside the sources or in the user's cache."""
+    """Build the extension module, next to the sources or in the user's cache."""
     folder = ROOT / "loops" if os.access(ROOT / "loops", os.W_OK) else cache_folder() / stamp()
     if folder.parent != ROOT and not is_own(folder.parent):
         return False
     tell(f"Building the loops in {folder} …")
-    # In a process of its own: the loops of this one may be compiled already.
+    # In a separate process, because the loops of this one may be compiled already.
     command = [sys.executable, "-m", "sfumato.loops.build", str(folder)]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     if run.returncode:
@@ -46,7 +46,7 @@ def _build(tell: Tell) -> bool:
 
 
 def _compile_all(tell: Tell) -> None:
-    """Have numba compile every loop for the types that its signature names."""
+    """Compile every loop with numba for the types in its signature."""
     for path in sources():
         if path.name.endswith("kernels.py"):
             name = ".".join(path.relative_to(ROOT.parent).with_suffix("").parts)

@@ -17,17 +17,17 @@ from sfumato.loops.translation.program import Program, signatures
 from sfumato.loops.translation.wrappers import Entry, get, give, module, wrapper
 
 HEADERS = ROOT / "loops"
-# No fused or reordered arithmetic: the same numbers on every machine; whole numbers wrap as NumPy's do.
+# No fused or reordered arithmetic, for the same numbers on every machine; integers wrap as in NumPy.
 _FLAGS = ["-O3", "-std=gnu11", "-fPIC", "-shared", "-fwrapv", "-ffp-contract=off", "-fno-math-errno", "-w"]
 _UNDEFINED = ["-undefined", "dynamic_lookup"] if sys.platform == "darwin" else []
 
 
 class BuildError(Exception):
-    """There is no compiler, or it refused."""
+    """There is no compiler, or it failed."""
 
 
 def build(folder: Path, functions: dict[str, FunctionType]) -> Path:
-    """Build the extension module of some loops, by their names in it, into a folder; the answer is its file."""
+    """Build the extension module of some loops, by name, into a folder; return its file."""
     made = folder / f"native{sysconfig.get_config_var('EXT_SUFFIX')}"
     with tempfile.TemporaryDirectory() as room:
         source, fresh = Path(room, "native.c"), Path(room, made.name)
@@ -41,7 +41,7 @@ def build(folder: Path, functions: dict[str, FunctionType]) -> Path:
 
 
 def program(functions: dict[str, FunctionType]) -> str:
-    """Loops in C, as a module for Python."""
+    """Return loops as the C source of a Python module."""
     text = Program()
     entries = {name: _entries(text, function) for name, function in functions.items()}
     used = {kind for name in entries for entry in entries[name] for kind in (*entry.kinds, entry.result)}
@@ -53,7 +53,7 @@ def program(functions: dict[str, FunctionType]) -> str:
 
 
 def loops() -> dict[str, FunctionType]:
-    """The loops that others call, by their names in the extension module; as plain Python."""
+    """Return the public loops by their names in the extension module, as plain Python."""
     os.environ["SFUMATO_LOOPS"] = "python"
     functions = {}
     for path in sources():
@@ -86,7 +86,7 @@ def _compile(source: Path, made: Path) -> None:
 
 
 def main() -> int:
-    """Build beside the sources, or where the first argument says; nothing is done where that is done."""
+    """Build next to the sources, or into the first argument; does nothing if the result is current."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else HEADERS
     from sfumato.loops.compiled import built
 

@@ -5,12 +5,12 @@ import stat
 import tempfile
 from pathlib import Path
 
-# Names the folder; the user's cache where unset.
+# Environment variable with the folder; the user's cache if unset.
 _CACHE = "SFUMATO_CACHE"
 
 
 def cache_folder() -> Path:
-    """The folder of this user, which may not be there."""
+    """Return the cache folder of this user, which may not exist."""
     named = os.environ.get(_CACHE)
     if named:
         return Path(named)
@@ -19,7 +19,7 @@ def cache_folder() -> Path:
 
 
 def numba_folder(package: Path) -> str:
-    """Where numba keeps what it compiles: beside the sources ("") where they can be written, else in a cache."""
+    """Return where numba stores compiled code: next to the sources ("") if writable, else in a cache."""
     if os.access(package, os.W_OK):
         return ""
     for folder in (cache_folder() / "numba", Path(tempfile.gettempdir(), f"sfumato-{_user()}")):
@@ -29,7 +29,7 @@ def numba_folder(package: Path) -> str:
 
 
 def is_own(folder: Path) -> bool:
-    """Whether a folder is there, or can be made, and this user alone writes to it: what lies in it is run."""
+    """Return whether a folder is (or can be) writable for this user only, because its content is executed."""
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         found = folder.lstat()

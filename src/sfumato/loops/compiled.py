@@ -15,13 +15,13 @@ Loop = TypeVar("Loop", bound=Callable[..., Any])
 ROOT = Path(__file__).parent.parent
 # The Python source of every loop that is compiled.
 SOURCES: dict[Any, Callable[..., Any]] = {}
-# How loops run: "numba" as numba makes them, "python" uncompiled; as built with the package where unset.
+# How loops run: "numba" for just-in-time compilation, "python" uncompiled; if unset, the native build.
 _WAY = "SFUMATO_LOOPS"
 NATIVE = "sfumato.loops.native"
 
 
 def compiled(function: Loop) -> Loop:
-    """Compile a loop. All release the interpreter's lock."""
+    """Compile a loop; all loops release the interpreter lock."""
     loop = _compiled(function)
     if loop is not function:
         SOURCES[loop] = function
@@ -31,37 +31,37 @@ def compiled(function: Loop) -> Loop:
 def _compiled(function: Loop) -> Loop:
     native = built()
     if native is not None:
-        # A loop without types in its signature is called by other loops alone, whose code holds it.
+        # A loop without types in its signature is only called by other loops, whose code contains it.
         return getattr(native, public_name(function.__module__, function.__name__), function)
     return function if way() == "python" else _numba()(function)
 
 
 def way() -> str:
-    """How loops run here: "native", "numba" or "python"."""
+    """Return how loops run here: "native", "numba" or "python"."""
     asked = os.environ.get(_WAY, "")
     return asked if asked in ("python", "numba") else "native" if built() is not None else "numba"
 
 
 @cache
 def built() -> ModuleType | None:
-    """The extension module with all loops, where it is there and made of the sources that are."""
+    """Return the extension module with all loops, if it exists and matches the sources."""
     if os.environ.get(_WAY, "") in ("python", "numba"):
         return None
     for load in (_beside, _cached):
         native = load()
-        # Installed sources do not change under the module that came with them.
+        # Installed sources always match the module that came with them.
         if native is not None and (not _is_source_tree() or stamp() == native.STAMP):
             return native
     return None
 
 
 def public_name(module: str, name: str) -> str:
-    """The name of a loop in the extension module."""
+    """Return the name of a loop in the extension module."""
     return f"{module.removeprefix('sfumato.').replace('.', '_')}_{name}"
 
 
 def sources() -> list[Path]:
-    """The modules of loops, those that they take constants from, and what translates them."""
+    """Return the modules of loops, those with their constants, and the translator."""
     kernels = [
         path for wing in ("engines", "microdata", "tables") for path in sorted((ROOT / wing).rglob("*kernels.py"))
     ]
@@ -70,7 +70,7 @@ def sources() -> list[Path]:
 
 
 def stamp() -> str:
-    """A hash of all sources."""
+    """Return a checksum of all sources."""
     whole = hashlib.blake2b(digest_size=16)
     for path in sources():
         whole.update(path.read_bytes())
@@ -89,7 +89,7 @@ def _beside() -> ModuleType | None:
 
 
 def _cached() -> ModuleType | None:
-    """The module that `sfumato compile` made for an installation that cannot be written."""
+    """Return the module made by `sfumato compile` for an installation that is not writable."""
     from importlib.util import module_from_spec, spec_from_file_location
 
     for path in sorted(cache_folder().glob(f"{stamp()}/native.*")):

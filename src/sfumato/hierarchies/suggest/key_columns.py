@@ -102,8 +102,7 @@ def are_weights(profile: Profile) -> bool:
 
 
 def spread_as_weights(profile: Profile) -> bool:
-    """Return whether numbers called weights are sampling weights: about 1, with many decimals, or more than body
-    weight.
+    """Return whether weights are sampling weights: about 1 with many decimals, or more than any body weight.
 
     >>> spread_as_weights(Profile("weight", {f"{0.5 + place / 97:.4f}": 1 for place in range(97)}, rows=97))
     True

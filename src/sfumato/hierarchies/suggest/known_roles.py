@@ -22,7 +22,7 @@ def as_quasi_identifier(profile: Profile, reason: str) -> Suggestion:
 
 
 def judge_units(evidence: Evidence) -> Suggestion | None:
-    """Return a role for numbers in several units: no numeric hierarchy is correct, and as categories nothing remains."""
+    """Return a role for numbers in several units: no numeric hierarchy is correct, and few categories repeat."""
     units = mixed_units(evidence.profile) if evidence.content.kind == "categories" else ()
     if not units:
         return None

@@ -95,7 +95,7 @@ def words_by_column(texts: Mapping[str, Counts]) -> dict[str, list[str]]:
 
 
 def columns_of_code(texts: Mapping[str, Counts]) -> list[str]:
-    """Return the columns in which `NA` is a code: an Italian province, or a two-letter code that no other column has."""
+    """Return the columns in which `NA` is a code: an Italian province, or a two-letter code of no other column."""
     holders = [name for name, counts in texts.items() if _CODE_WORD in counts]
     codes = [name for name in holders if _are_codes(texts[name])]
     return [name for name in codes if _share(texts[name], _PROVINCES) >= _SHARE or len(holders) == len(codes)]

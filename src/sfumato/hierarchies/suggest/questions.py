@@ -136,9 +136,7 @@ def _stated(sentences: Sequence[str], suggestions: Mapping[str, Suggestion], pro
 
 
 def _is_mentioned(suggestion: Suggestion, profile: Profile) -> bool:
-    """Return whether a numbered question only mentions a place or a time, as its answers are levels; or asks for a
-    thing.
-    """
+    """Return whether a numbered question only mentions a place or a time (answered by levels), or asks for a thing."""
     if _QUESTION.fullmatch(profile.name) is None or suggestion.concept not in _MENTIONED:
         return False
     return suggestion.concept == "belongings" or _are_steps(answers_of(profile), _STEPS[0] - 1)

@@ -133,8 +133,7 @@ class Plan(model.RequestedPlan):
         return self._having(columns | {name: _quasi(name, entry) for name, entry in hierarchies.items()})
 
     def sensitive(self, *names: str, missing: Sequence[str | float] = ()) -> Self:
-        """Return the plan with sensitive columns, which must not be inferred about a person; they are published
-        unchanged.
+        """Return the plan with sensitive columns, which must not be inferred about a person; published unchanged.
 
         Args:
             missing: Codes that mean missing in each of these columns; they are published as blanks.
