@@ -206,7 +206,7 @@ _HOMES = {
 _MODULES = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = ["__version__", "datasets", *_MODULES]  # noqa: PLE0604  (the names are texts)
 
-if not TYPE_CHECKING:  # a checker of types knows the names above, and no others
+if not TYPE_CHECKING:  # type checkers know the names above, and no others
 
     def __getattr__(name: str) -> object:
         from importlib import import_module

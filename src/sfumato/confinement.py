@@ -13,19 +13,19 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-# What programs read of the system: shared data, the number of processors, the memory in use, random numbers.
+# Files that programs read from the system: shared data, processor count, memory use, random numbers.
 SYSTEM = ("/usr", "/lib", "/lib64", "/sys", "/proc/cpuinfo", "/proc/meminfo", "/dev/null", "/dev/urandom")
 OWN_PROCESS = ("statm", "stat", "status", "maps", "cgroup", "mountinfo")
-# The events of the interpreter whose first argument is a path.
+# Audit events of the interpreter whose first argument is a path.
 EVENTS = frozenset({"open", "os.listdir", "os.scandir", "os.link", "os.symlink", "os.rename", "sqlite3.connect"})
 
 _folders: tuple[str, ...] | None = None
 
 
 def confine(folders: Iterable[Path]) -> None:
-    """Let this process open files in these folders, or these files, alone; it cannot be undone.
+    """Confine this process to opening files in these folders, or these files; this cannot be undone.
 
-    What the interpreter and its libraries read of themselves and of the system stays open.
+    Files of the interpreter, its libraries and the system stay accessible.
     """
     global _folders  # noqa: PLW0603  (a process is confined as a whole)
     _program()
@@ -34,12 +34,12 @@ def confine(folders: Iterable[Path]) -> None:
 
 
 def allowed() -> tuple[str, ...] | None:
-    """Return the folders and files that this process is confined to; None where it is not."""
+    """Return the folders and files that this process is confined to; None if it is not confined."""
     return _folders
 
 
 def check_open(path: str | bytes | os.PathLike[Any]) -> None:
-    """Refuse a file outside of the job, by its resolved path, for libraries that open files by themselves.
+    """Refuse a file outside of the job, by its resolved path, for libraries that open files themselves.
 
     Raises:
         PermissionError: The file is outside of the job.
@@ -62,7 +62,7 @@ def _lies_in(real: str, folder: str) -> bool:
 
 @cache
 def _program() -> tuple[str, ...]:
-    """Where the interpreter, its packages and what the system offers every program lie."""
+    """Return the folders of the interpreter, its packages and shared system files."""
     own = {*sys.path, sys.prefix, sys.base_prefix, *sysconfig.get_paths().values(), *SYSTEM}
     process = (f"/proc/{os.getpid()}/{name}" for name in OWN_PROCESS)
     return (*(os.path.realpath(path) for path in own if path.startswith("/")), *process)

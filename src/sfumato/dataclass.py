@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 __all__ = ["dataclass"]
 
-# A value is made so often before the method that makes it is worth writing.
+# Number of objects created before generating the initializer is worthwhile.
 PATIENCE = 8
 Class = type[Any]
 Method = Callable[..., Any]
@@ -51,7 +51,7 @@ else:
 def _made(bare: Class, frozen: bool, slots: bool, eq: bool, repr: bool, kw_only: bool) -> Class:
     own = dict(vars(bare))
     if bare.__doc__ is None:
-        bare.__doc__ = bare.__name__  # else a signature is written for it
+        bare.__doc__ = bare.__name__  # otherwise a signature would be written for it
     kind: Any = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots, kw_only=kw_only)(bare)
     methods: dict[str, Any] = {"__init__": _first_init(kind, frozen)}
     if repr:
@@ -72,12 +72,12 @@ def _made(bare: Class, frozen: bool, slots: bool, eq: bool, repr: bool, kw_only:
 
 
 def _hashes_itself(own: dict[str, Any]) -> bool:
-    """Whether a class says how it is hashed; Python writes None where one says only when it is equal."""
+    """Return whether a class defines its hash; Python sets None if only equality is defined."""
     return own.get("__hash__") is not None or ("__hash__" in own and "__eq__" not in own)
 
 
 def _later(kind: Class, name: str, write: Callable[[Class], Method]) -> Method:
-    """A method that is written, and takes its place, when it is called."""
+    """Return a method that is generated, and replaced by the result, on first call."""
 
     def in_place() -> Method:
         written = write(kind)
@@ -93,7 +93,7 @@ def _later(kind: Class, name: str, write: Callable[[Class], Method]) -> Method:
 
 
 def _first_init(kind: Class, frozen: bool) -> Method:
-    """What makes the first values field by field, which costs less than to write a method for a few of them."""
+    """Return an initializer that sets fields one by one, which is cheaper than generating a method for few objects."""
     written: Any = _later(kind, "__init__", _frozen_init if frozen else _init)
     assign = object.__setattr__ if frozen else setattr
     left = PATIENCE
@@ -115,7 +115,7 @@ def _first_init(kind: Class, frozen: bool) -> Method:
 
 
 def _values(kind: Class, arguments: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any] | None:
-    """The values of all fields for some arguments; None where these are refused, which the written method tells."""
+    """Return the values of all fields for some arguments; None if invalid, which the generated method reports."""
     known = fields(kind)
     places = [field.name for field in known if field.init and not field.kw_only]
     given = dict(zip(places, arguments, strict=False))
@@ -209,7 +209,7 @@ def _refuse_deletion(_: Any, name: str) -> None:
 
 
 def _state(self: Any) -> list[Any]:
-    """What is pickled of a value that nobody may assign to."""
+    """Return the pickled state of a frozen object."""
     return [getattr(self, field.name) for field in fields(self)]
 
 
@@ -219,7 +219,7 @@ def _set_state(self: Any, state: list[Any]) -> None:
 
 
 class _Signature:
-    """What a class is called with, for documentation: that of its `__init__`, written for it."""
+    """The signature of a class for documentation: that of its generated `__init__`."""
 
     def __get__(self, value: Any, kind: Class) -> inspect.Signature:
         init: Any = kind.__init__

@@ -13,7 +13,7 @@ from sfumato.dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What a face answers for one kind of error."""
+    """The exit and HTTP status of one kind of error."""
 
     exit: int
     http: int
@@ -30,14 +30,14 @@ STATUS: dict[str, Status] = {
 
 
 class SfumatoError(Exception):
-    """Any error that Sfumato raises on purpose.
+    """Base class of all errors that Sfumato raises on purpose.
 
     Attributes:
-        what: What is wrong, without any personal value.
-        do: The way out.
-        code: Stable name of the fault, `<kind>.<fault>`.
-        values: The personal values concerned, for the caller of the library only.
-        column: The column concerned, where there is one.
+        what: What is wrong, without any data value.
+        do: A hint what to do.
+        code: Stable code of the error, `<kind>.<name>`.
+        values: The data values concerned, for callers of the library only.
+        column: The column concerned, if there is one.
         rows: Numbers of the rows concerned, counted from 1 without the header.
     """
 
@@ -70,19 +70,19 @@ class SfumatoError(Exception):
 
 
 class PromiseError(SfumatoError):
-    """A privacy promise does not hold for the data at hand."""
+    """A privacy model is violated by the given data."""
 
     kind = "promise"
 
 
 class DataError(SfumatoError):
-    """The data are not what the plan says they are."""
+    """The data do not match the plan."""
 
     kind = "data"
 
 
 class UnattainableError(SfumatoError):
-    """Nothing that the method may publish keeps the promises asked for."""
+    """No recoding within the suppression limit satisfies the requested privacy models."""
 
     kind = "unattainable"
 
@@ -94,7 +94,7 @@ class EngineError(SfumatoError):
 
 
 class InternalError(SfumatoError):
-    """A fault of Sfumato itself: what was computed contradicts itself, and nothing is published."""
+    """A bug in Sfumato: its results are contradictory, and nothing is published."""
 
     kind = "internal"
 
@@ -104,7 +104,7 @@ class InternalError(SfumatoError):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that is wrong with a plan: where, what, and the way out."""
+    """One issue of a plan: its path, the problem, and a hint."""
 
     at: str
     what: str
@@ -115,7 +115,7 @@ class Fault:
 
 
 class PlanError(SfumatoError):
-    """The plan is not one; all its faults are reported at once in `faults`."""
+    """The plan is invalid; all its issues are reported at once in `faults`."""
 
     kind = "plan"
 
@@ -126,7 +126,7 @@ class PlanError(SfumatoError):
 
 
 def missing_extra(package: str, extra: str) -> EngineError:
-    """The error for a part that is not installed.
+    """Return the error for an optional package that is not installed.
 
     >>> str(missing_extra("pyspark", "spark"))
     'pyspark is not installed. Install it with: pip install "sfumato[spark]"'
@@ -136,10 +136,10 @@ def missing_extra(package: str, extra: str) -> EngineError:
 
 @contextmanager
 def extra_part(package: str, extra: str) -> Iterator[None]:
-    """Where a part is imported that need not be installed.
+    """Within this context, an optional package is imported.
 
     Raises:
-        EngineError: It is not, with what to install.
+        EngineError: It is not installed, with a hint what to install.
     """
     try:
         yield
@@ -148,7 +148,7 @@ def extra_part(package: str, extra: str) -> Iterator[None]:
 
 
 def did_you_mean(name: str, valid: Iterable[str]) -> str:
-    """A hint at the nearest valid name, or the valid names when none is near.
+    """Return a hint at the nearest valid name, or the valid names if none is near.
 
     >>> did_you_mean("quasi-identifer", ["identifier", "quasi-identifier"])
     'Did you mean "quasi-identifier"?'
@@ -163,7 +163,7 @@ def did_you_mean(name: str, valid: Iterable[str]) -> str:
 
 
 def nearest(name: str, valid: Iterable[str]) -> str | None:
-    """The valid name that was likely meant, whatever its case."""
+    """Return the most similar valid name, ignoring case."""
     from difflib import get_close_matches
 
     folded = {valid_name.casefold(): valid_name for valid_name in sorted(valid, reverse=True)}

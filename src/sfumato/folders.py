@@ -10,15 +10,15 @@ from pathlib import Path
 
 from sfumato.errors import EngineError, PlanError
 
-# So many seconds at the most a folder that goes is waited for, and between two looks at it.
+# Maximum seconds to wait for the removal of a folder, and between two attempts.
 LINGERING, PAUSE = 5.0, 0.05
 
 
 def check_free(path: Path) -> None:
-    """Refuse the name of a folder or file that is there already.
+    """Refuse the name of an existing folder or file.
 
     Raises:
-        PlanError: It is.
+        PlanError: It exists.
     """
     if path.exists():
         raise PlanError(f"{path.name} exists already.", "Name a new one: nothing is overwritten.", "output-exists")
@@ -26,7 +26,7 @@ def check_free(path: Path) -> None:
 
 @contextmanager
 def staged(folder: Path) -> Iterator[Path]:
-    """A folder that appears under its name only when everything in it was written."""
+    """Yield a folder that appears under its name only after everything in it was written."""
     check_free(folder)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -51,8 +51,8 @@ def staged(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def workspace_for(folder: Path) -> Iterator[Path]:
-    """The place where a release for a folder is prepared: beside it, so that large files need not be moved."""
-    # What an interrupted run still holds goes when the program ends; finalizers run in reverse, so this one after it.
+    """Yield a working folder for a release next to its target, so that large files need not be copied."""
+    # Files still open in an interrupted run are removed at exit; finalizers run in reverse, so this one comes later.
     later = None if folder.parent.exists() else weakref.finalize(Scratch, _remove_empty, folder.parent)
     try:
         _make_parents(folder)
@@ -70,14 +70,14 @@ def _make_parents(folder: Path) -> None:
 
 
 def _remove_empty(folder: Path) -> bool:
-    """Remove a folder if nothing is in it; whether it is gone."""
+    """Remove a folder if it is empty; return whether it is gone."""
     with suppress(OSError):
         folder.rmdir()
     return not folder.exists()
 
 
 def _remove_all(folder: Path) -> None:
-    """Remove a folder with everything in it, and what other threads of an interrupted run still write into it."""
+    """Remove a folder with its content, including what threads of an interrupted run are still writing."""
     end = time.monotonic() + LINGERING
     shutil.rmtree(folder, ignore_errors=True)
     while folder.exists() and time.monotonic() < end:
@@ -86,7 +86,7 @@ def _remove_all(folder: Path) -> None:
 
 
 def unwritable(folder: Path, error: OSError) -> EngineError:
-    """The error for a disk or folder that takes no more."""
+    """Return the error for a disk or folder that cannot be written."""
     why = error.strerror or type(error).__name__
     return EngineError(
         f"{folder.name} cannot be written: {why}.", "Check the folder, its rights and the free space.", "unwritable"
@@ -94,17 +94,17 @@ def unwritable(folder: Path, error: OSError) -> EngineError:
 
 
 def make_private(path: Path) -> None:
-    """Let the owner alone read a file or a folder."""
+    """Restrict access to a file or a folder to its owner."""
     path.chmod(0o700 if path.is_dir() else 0o600)
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text so that it is on the disk."""
+    """Write a text and flush it to disk."""
     write_bytes(path, text.encode("utf-8"))
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write bytes so that they are on the disk."""
+    """Write bytes and flush them to disk."""
     with path.open("wb") as stream:
         stream.write(content)
         stream.flush()
@@ -112,7 +112,7 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 
 def link(source: Path, target: Path) -> None:
-    """Put a file, or a folder of them, under a further name, without copying it where that can be."""
+    """Give a file, or a folder of them, a further name, without copying it if possible."""
     if source.is_dir():
         shutil.copytree(source, target, copy_function=lambda old, new: link(Path(old), Path(new)))
         return
@@ -123,9 +123,9 @@ def link(source: Path, target: Path) -> None:
 
 
 class Scratch:
-    """A private folder for files that live as long as their owner.
+    """A private temporary folder that lives as long as its owner.
 
-    A program is interrupted at any moment: that the folder is to go is known before it is made, and until it is gone.
+    Interruption-safe: the removal is registered before the folder is made, and until it is gone.
     """
 
     def __init__(self, beside: Path | None = None, prefix: str = ".sfumato-") -> None:

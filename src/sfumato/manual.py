@@ -2,16 +2,16 @@
 
 from pathlib import Path
 
-# What a newcomer reads first.
+# Pages for newcomers, first in the list.
 FIRST = ("index", "tutorials", "how-to")
-# Inside the package where it is installed, beside the source where it is developed.
+# Inside an installed package, next to the source in development.
 PLACES = (Path(__file__).parent, Path(__file__).parents[2])
-# What only the site needs.
+# Files needed only for the website.
 _OF_THE_SITE = "assets"
 
 
 def pages() -> dict[str, Path]:
-    """The pages by their names, as `methods` or `methods/mondrian`; none where an installation left them out."""
+    """Return the pages by name, such as `methods` or `methods/mondrian`; empty if the installation lacks them."""
     folder = _folder("docs")
     if folder is None:
         return {}
@@ -20,7 +20,7 @@ def pages() -> dict[str, Path]:
 
 
 def companions() -> dict[str, Path]:
-    """What pages show or lead to besides pages, by its place: pictures, schemas, and the notebooks."""
+    """Return the other files of the documentation, by path: pictures, schemas, and notebooks."""
     docs, notebooks = _folder("docs"), _folder("examples")
     found = {} if docs is None else {path.relative_to(docs).as_posix(): path for path in docs.rglob("*.*")}
     shown = {name: path for name, path in found.items() if not name.startswith(_OF_THE_SITE) and path.suffix != ".md"}
@@ -33,17 +33,17 @@ def _folder(name: str) -> Path | None:
 
 
 def _place(name: str) -> tuple[int, bool, str]:
-    """Where a page stands among the others: what is read first, then single pages, then those of folders."""
+    """Return the sort key of a page: introductions first, then single pages, then those of folders."""
     group = name.partition("/")[0]
     return (FIRST.index(group) if group in FIRST else len(FIRST), "/" in name, name)
 
 
 def title(path: Path) -> str:
-    """What a page is called."""
+    """Return the title of a page."""
     with path.open(encoding="utf-8") as lines:
         return title_of(lines.readline()) or path.stem
 
 
 def title_of(text: str) -> str:
-    """What the text of a page is called: its first line."""
+    """Return the title in the text of a page: its first line."""
     return text.partition("\n")[0].lstrip("# ").strip()

@@ -3,12 +3,12 @@
 import re
 from typing import Any
 
-# What is asked of one.
+# Methods of a regular expression.
 _METHODS = ("fullmatch", "match", "search", "sub", "split", "findall", "finditer")
 
 
 def regex(text: str, flags: int = 0) -> re.Pattern[str]:
-    """As `re.compile`, which works only when a method of what it answers is called.
+    """Like `re.compile`, but compiled when a method of the result is first called.
 
     >>> regex("a+").fullmatch("aa") is not None
     True
@@ -18,7 +18,7 @@ def regex(text: str, flags: int = 0) -> re.Pattern[str]:
 
 
 class _Later:
-    """Stands for a regular expression, and takes its methods over when one of them is asked for."""
+    """Placeholder for a regular expression that compiles it on first use of a method."""
 
     def __init__(self, text: str, flags: int) -> None:
         self.pattern = text

@@ -48,10 +48,10 @@ ABOUT = "Anonymizes personal data attribute by attribute, as a knowledge graph o
 
 
 def create_app(settings: Settings | None = None, jobs: JobSettings | None = None) -> FastAPI:
-    """The application for some settings; with settings for jobs, also jobs and pages.
+    """Return the application for some settings; with job settings, also with jobs and pages.
 
     Raises:
-        PlanError: The file of API keys is none.
+        PlanError: The file of API keys is invalid.
     """
     chosen = settings or Settings()
     keep_log_plain()
@@ -75,7 +75,7 @@ def create_app(settings: Settings | None = None, jobs: JobSettings | None = None
     app.add_middleware(OriginCheck, names=chosen.server_names)
     app.add_middleware(RequestLog, metrics=metrics, audit=door.audit)
     app.add_middleware(ForwardedScheme, trusted=chosen.trusted_proxies)
-    add_attribute_routes(app, lanes, chosen.limits)  # the most used come first
+    add_attribute_routes(app, lanes, chosen.limits)  # most used first
     app.include_router(sign_in_routes(door))
     app.include_router(
         health_routes(chosen, metrics, jobs is not None and jobs.pages, _checks(door.fault, lanes.fault, pool))
@@ -91,7 +91,7 @@ def create_app(settings: Settings | None = None, jobs: JobSettings | None = None
 
 
 def description() -> dict[str, Any]:
-    """What the service says of itself (OpenAPI), jobs included, though none runs."""
+    """Return the OpenAPI document of the service, including jobs."""
     with TemporaryDirectory() as folder:
         app = create_app(jobs=JobSettings(Path(folder), pages=False))
         try:
@@ -101,18 +101,18 @@ def description() -> dict[str, Any]:
 
 
 def from_variables() -> FastAPI:
-    """The application for the settings in the environment: what worker processes start."""
+    """Return the application for the settings in the environment, for worker processes."""
     start_log()
     starter = multiprocessing.parent_process()
-    if starter is not None:  # one of several processes: none stays when the one that started it is killed
+    if starter is not None:  # one of several processes: it ends when its parent is killed
         end_with_parent(signal.SIGTERM)
-        if os.getppid() != starter.pid:  # it was gone before the system was asked
+        if os.getppid() != starter.pid:  # the parent was gone before this was registered
             raise SystemExit(1)
     return create_app(*from_environment())
 
 
 def _checks(*parts: Check | Pool | None) -> Check:
-    """What keeps the service from its work: the first of its parts that has a fault."""
+    """Return a health check that reports the first of its parts with a problem."""
     checks = [part.fault if isinstance(part, Pool) else part for part in parts if part is not None]
     return lambda: next((fault for check in checks if (fault := check()) is not None), None)
 
@@ -124,7 +124,7 @@ def _add_error_policy(app: FastAPI) -> None:
 
 
 async def _invalid(request: Request, error: Exception) -> Response:
-    """A request that FastAPI itself refuses: which parameter, and what it should be; its own text quotes the values."""
+    """Return the response to an invalid request: which parameter, and what it should be, without quoting values."""
     faults = error.errors() if isinstance(error, RequestValidationError) else []
     shown = "; ".join(f"{fault['loc'][-1]}: {fault['msg']}" for fault in faults[:5])
     what = f"A parameter is not what it should be. {shown}." if shown else "The request is not what it should be."

@@ -41,15 +41,15 @@ _CATEGORIES: dict[str, tuple[Cell, ...]] = {
     "occupation": leaves(OCCUPATION_GROUPS),
     "salary-class": SALARIES,
 }
-# The places of the two married states among the marital states.
+# Indices of the two married states among the marital states.
 _MARRIED = (1, 2)
 
 
 def make_census(rows: int, seed: int) -> Dataset:
-    """A dataset of so many persons.
+    """Return a dataset of this many persons.
 
     Raises:
-        PlanError: When there is to be none, or the seed is negative.
+        PlanError: If the number is 0, or the seed is negative.
     """
     if rows < 1 or seed < 0:
         raise PlanError("a census needs at least one row and a seed of at least 0.", code="rows")
@@ -64,7 +64,7 @@ def _chunks(rows: int, seed: int) -> Iterator[Chunk]:
 
 
 def _persons(random: np.random.Generator) -> dict[str, Codes]:
-    """One chunk; always drawn whole, so that its first rows do not depend on how many are wanted."""
+    """Return one chunk; always drawn completely, so that its first rows do not depend on how many are needed."""
     draws = np.frombuffer(random.bytes(2 * CHUNK_ROWS * len(_CATEGORIES)), "<u2").reshape(len(_CATEGORIES), -1)
     ages = _draw("age", draws[0])
     sexes = _draw("sex", draws[1])
@@ -88,7 +88,7 @@ def _persons(random: np.random.Generator) -> dict[str, Codes]:
 
 
 def _draw(table: str, draws: Draws, rows: Codes | None = None) -> Codes:
-    """A value for each draw, by the row of shares that the codes name (the only one unless they do)."""
+    """Return a value for each random number, by the row of proportions that the codes select (default: the first)."""
     places = draws if rows is None else rows.astype(np.intp) * _STEPS + draws
     values: Codes = _table(table)[places]
     return values
@@ -96,7 +96,7 @@ def _draw(table: str, draws: Draws, rows: Codes | None = None) -> Codes:
 
 @cache
 def _table(name: str) -> Codes:
-    """The value for each of the 65,536 draws, for each row of shares one after the other."""
+    """Return the value for each of the 65,536 random numbers, for each row of proportions."""
     shares = _SHARES[name]()
     middles = (np.arange(_STEPS) + 0.5) / _STEPS
     rows = [np.searchsorted(np.cumsum(row) / row.sum(), middles) for row in shares]
@@ -105,7 +105,7 @@ def _table(name: str) -> Codes:
 
 @cache
 def _bands() -> Codes:
-    """The age band of each age."""
+    """Return the age band of each age."""
     return (np.searchsorted(population.BANDS, AGES, side="right") - 1).astype(np.uint8)
 
 

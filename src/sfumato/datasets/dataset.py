@@ -13,22 +13,22 @@ from sfumato.engines.duckdb.writing import Cell, Chunk, write_coded
 from sfumato.errors import PlanError, did_you_mean, missing_extra
 
 Format = Literal["csv", "parquet"]
-# Rows that a notebook shows.
+# Number of rows shown in a notebook.
 FIRST_ROWS = 5
 DEFAULT_METHOD = {"name": "optimal", "loss": "loss-metric", "suppression": 0.02}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Dataset:
-    """Rows about persons.
+    """Rows about persons, with a plan for them.
 
     Attributes:
         name: What it is called.
         rows: The number of rows.
-        categories: The values of each column; a row has their places (codes).
-        generate: Makes the rows, in chunks of codes, the same each time.
-        column_plans: What a plan says of each column.
-        separator: What stands between the columns of its CSV file.
+        categories: The values of each column; a row has their indices (codes).
+        generate: Generates the rows in chunks of codes, identical each time.
+        column_plans: The plan of each column.
+        separator: The column separator of its CSV file.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Dataset:
         return f"Dataset({self.name}; {self.rows:,} rows; {', '.join(self.categories)})"
 
     def _repr_html_(self) -> str:
-        """What it is called and its first rows, for a notebook."""
+        """Return its name and first rows, for a notebook."""
         first = next(self.generate(), {})
         names = [*self.categories]
         heads = "".join(f"<th>{escape(name)}</th>" for name in names)
@@ -54,29 +54,29 @@ class Dataset:
         return f"<div><p><b>{escape(repr(self)[8:-1])}</b></p><table><tr>{heads}</tr>{rows}</table></div>"
 
     def codes(self) -> dict[str, npt.NDArray[Any]]:
-        """All rows as codes, column by column."""
+        """Return all rows as codes, column by column."""
         chunks = list(self.generate())
         return {name: np.concatenate([chunk[name] for chunk in chunks]) for name in self.categories}
 
     def columns(self) -> dict[str, list[Cell]]:
-        """All rows as values, column by column."""
+        """Return all rows as values, column by column."""
         return {name: [self.categories[name][code] for code in codes] for name, codes in self.codes().items()}
 
     def records(self) -> list[dict[str, Cell]]:
-        """All rows as records."""
+        """Return all rows as records."""
         columns = self.columns()
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     def to_pandas(self) -> Any:
-        """All rows as a pandas frame."""
+        """Return all rows as a pandas frame."""
         return _imported("pandas").DataFrame(self.columns())
 
     def to_polars(self) -> Any:
-        """All rows as a Polars frame."""
+        """Return all rows as a Polars frame."""
         return _imported("polars").DataFrame(self.columns())
 
     def to_arrow(self) -> Any:
-        """All rows as an Arrow table."""
+        """Return all rows as an Arrow table."""
         return _imported("pyarrow").table(self.columns())
 
     def write(self, path: Path | str) -> None:
@@ -127,7 +127,7 @@ class Dataset:
 
 
 def quasi_identifier(hierarchy: str, column_type: str | None = None, **parameters: Any) -> dict[str, Any]:
-    """What a plan says of a quasi-identifier.
+    """Return the plan of a quasi-identifier.
 
     >>> quasi_identifier("digits", length=5)
     {'role': 'quasi-identifier', 'hierarchy': {'type': 'digits', 'length': 5}}
@@ -142,7 +142,7 @@ def coded_dataset(
     column_plans: Mapping[str, Mapping[str, Any]],
     separator: str = ";",
 ) -> Dataset:
-    """A dataset from columns of values."""
+    """Return a dataset from columns of values."""
     categories = {column: tuple(dict.fromkeys(values)) for column, values in columns.items()}
     chunk = {column: _codes(categories[column], values) for column, values in columns.items()}
     rows = len(next(iter(columns.values())))
@@ -150,10 +150,10 @@ def coded_dataset(
 
 
 def format_of(path: Path) -> Format:
-    """The format that a file's name stands for.
+    """Return the format that a file's name indicates.
 
     Raises:
-        PlanError: When it stands for none.
+        PlanError: If it indicates none.
     """
     formats: dict[str, Format] = {".csv": "csv", ".parquet": "parquet"}
     if path.suffix.lower() not in formats:
@@ -167,12 +167,12 @@ def _codes(categories: Sequence[Cell], values: Sequence[Cell]) -> npt.NDArray[np
 
 
 def _shown(plan: Mapping[str, Any]) -> dict[str, Any]:
-    """A column's plan as a plan has it: only quasi-identifiers have a hierarchy."""
+    """Return a column's plan as written in a plan: only quasi-identifiers have a hierarchy."""
     return {key: value for key, value in plan.items() if key != "hierarchy" or plan["role"] == "quasi-identifier"}
 
 
 def _with_role(plan: Mapping[str, Any], asked: bool) -> dict[str, Any]:
-    """A column's plan when it is asked for as quasi-identifier or not; what loses that role is sensitive."""
+    """Return a column's plan as quasi-identifier or not; a column that loses that role becomes sensitive."""
     if asked:
         return {**plan, "role": "quasi-identifier"}
     return _shown({**plan, "role": "sensitive"} if plan["role"] == "quasi-identifier" else plan)

@@ -14,7 +14,7 @@ SALARIES = ("<=50K", ">50K")
 
 
 def _groups(text: str) -> Groups:
-    """Groups from a text such as `Land: Farming and fishing; Expert: Professional, Technician`."""
+    """Parse groups from a text such as `Land: Farming and fishing; Expert: Professional, Technician`."""
     parts = (" ".join(part.split()).split(": ") for part in text.split(";"))
     return {group: tuple(values.split(", ")) for group, values in parts}
 
@@ -59,7 +59,7 @@ COUNTRY_GROUPS = _groups("""
 
 
 def leaves(groups: Groups) -> tuple[str, ...]:
-    """The values of a grouping, in its order.
+    """Return the values of a grouping, in its order.
 
     >>> leaves(MARITAL_GROUPS)[:2]
     ('Never married', 'Married')
@@ -68,7 +68,7 @@ def leaves(groups: Groups) -> tuple[str, ...]:
 
 
 def parents(*levels: Groups) -> dict[str, str]:
-    """The map from child to parent of one or more levels of groups."""
+    """Return the map from child to parent of one or more levels of groups."""
     return {value: group for level in levels for group, values in level.items() for value in values}
 
 

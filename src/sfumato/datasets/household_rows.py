@@ -13,7 +13,7 @@ from sfumato.engines.duckdb.writing import Cell, Chunk
 from sfumato.errors import PlanError
 
 CHUNK_HOUSEHOLDS = 1 << 14
-# How many households have one person, two, and so on.
+# Proportions of households with one person, two, and so on.
 SIZES = (0.38, 0.33, 0.13, 0.1, 0.04, 0.02)
 RELATIONS: tuple[Cell, ...] = ("head", "partner", "child", "other")
 HEAD, PARTNER, CHILD, OTHER = range(4)
@@ -35,10 +35,10 @@ Numbers = npt.NDArray[np.int64]
 
 
 def make_households(rows: int, seed: int) -> Dataset:
-    """A dataset of so many persons, household by household; the first rows do not depend on how many there are.
+    """Return a dataset of this many persons, by household; the first rows do not depend on the number of rows.
 
     Raises:
-        PlanError: When there is to be none, or the seed is negative.
+        PlanError: If the number is 0, or the seed is negative.
     """
     if rows < 1 or seed < 0:
         raise PlanError("households need at least one row and a seed of at least 0.", code="rows")
@@ -65,7 +65,7 @@ def _chunks(rows: int, seed: int) -> Iterator[Chunk]:
 
 
 def _persons(random: np.random.Generator, first: int) -> dict[str, Numbers]:
-    """A chunk of households, drawn whole."""
+    """Return a chunk of complete households."""
     sizes = random.choice(np.arange(1, len(SIZES) + 1), CHUNK_HOUSEHOLDS, p=SIZES)
     home = np.repeat(np.arange(CHUNK_HOUSEHOLDS), sizes)
     turn = np.arange(len(home)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -92,7 +92,7 @@ def _persons(random: np.random.Generator, first: int) -> dict[str, Numbers]:
 
 
 def _ages(random: np.random.Generator, relation: Numbers, heads: npt.NDArray[np.float64]) -> Numbers:
-    """Partners are about as old as heads, children a generation younger."""
+    """Return ages: partners are about as old as heads, children a generation younger."""
     partners = np.maximum(heads + random.normal(0, 4, len(heads)), ADULT)
     children = heads - random.integers(18, 40, len(heads))
     grown = random.integers(ADULT, 90, len(heads))
@@ -102,7 +102,7 @@ def _ages(random: np.random.Generator, relation: Numbers, heads: npt.NDArray[np.
 
 
 def _marital(random: np.random.Generator, relation: Numbers, couples: Any, age: Numbers, home: Numbers) -> Numbers:
-    """Most couples are married; who is no adult is single."""
+    """Return marital status: most couples are married, and children are single."""
     married = (random.random(CHUNK_HOUSEHOLDS) < 0.8)[home] & couples & (relation <= PARTNER)
     alone = random.choice([SINGLE, 2, 3], len(home), p=(0.7, 0.18, 0.12))
     return np.where(married, MARRIED, np.where((age < ADULT) | (relation == CHILD), SINGLE, alone))

@@ -26,12 +26,12 @@ PUBLIC: Plan = {"role": "insensitive"}
 
 @dataclass(frozen=True, slots=True)
 class KnownFile:
-    """A file that many people have.
+    """A file that is widely available.
 
     Attributes:
-        about: What it is and where it is published.
-        columns: What a plan says of each column, under the names of a file with a header.
-        headless: The columns in their order in files that have no header, where there are such.
+        about: Its content and where it is published.
+        columns: The plan of each column, by its name in a file with a header.
+        headless: The columns in their order in files without header, if there are such.
     """
 
     about: str
@@ -40,7 +40,7 @@ class KnownFile:
 
 
 def _numbers(quasi_identifiers: Sequence[str], others: Sequence[str]) -> dict[str, Plan]:
-    """Columns of numbers, of which some are quasi-identifiers; the others may become one."""
+    """Return numeric columns, some of which are quasi-identifiers; the others may become one."""
     return dict.fromkeys(quasi_identifiers, NUMBERS) | {name: {**NUMBERS, "role": "sensitive"} for name in others}
 
 
@@ -95,13 +95,14 @@ KNOWN: dict[str, KnownFile] = {
 
 
 def read_known(name: str, path: str | Path, hierarchies: str | Path | None = None) -> Dataset:
-    """A well-known file as a dataset.
+    """Return a well-known file as a dataset.
 
     Args:
         name: Which file it is.
-        path: Where it lies.
-        hierarchies: A folder with files `…hierarchy_<column>.csv` (the layout of ARX) to be used in its plan; the
-            file's own folder and folders in it are looked into by default.
+        path: Path of the file.
+        hierarchies: A folder with files `…hierarchy_<column>.csv` (the layout of ARX) to be used in its plan; by
+            default the
+            file's own folder and its subfolders are searched.
 
     Raises:
         PlanError: There is no such name.
@@ -123,7 +124,7 @@ def read_known(name: str, path: str | Path, hierarchies: str | Path | None = Non
 
 
 def _records(path: Path) -> list[list[str]]:
-    """The records of a file; a last line that holds nothing is no record."""
+    """Return the records of a file, without an empty last line."""
     records = [line.fields for line in read_lines(path, Dialect(strip=True)) if any(line.fields)]
     if len(records) < 2:
         raise DataError(f"{path.name} holds no rows.", "Check the path.", "no-rows")
@@ -131,7 +132,7 @@ def _records(path: Path) -> list[list[str]]:
 
 
 def _names(file: KnownFile, first: Sequence[str]) -> tuple[str, ...]:
-    """The columns of a file: those of its header, all of them known, or those of a file without one."""
+    """Return the columns of a file: those of its header, all of them known, or those of a file without one."""
     if set(first) <= set(file.columns):
         return tuple(first)
     if file.headless and len(first) == len(file.headless):
@@ -142,7 +143,7 @@ def _names(file: KnownFile, first: Sequence[str]) -> tuple[str, ...]:
 
 
 def _ladders(folder: Path) -> dict[str, Path]:
-    """Hierarchy files by the column that their names end with."""
+    """Return hierarchy files by the column at the end of their names."""
     files = [*folder.glob("*hierarchy_*.csv"), *folder.glob("*/*hierarchy_*.csv")]
     return {file.stem.partition("hierarchy_")[2]: file.resolve() for file in reversed(files)}
 
@@ -154,12 +155,12 @@ def _planned(plan: Plan, ladder: Path | None) -> dict[str, Any]:
 
 
 def _cells(texts: Sequence[str], plan: Plan) -> list[Cell]:
-    """The values of a column: numbers where the plan says so, nothing where a value is missing."""
+    """Return the values of a column: numbers if the plan says so, None for missing values."""
     numbers = {"integer": int, "decimal": float}
     number = numbers.get(plan.get("type", ""), str)
     return [None if text in MISSING else number(text) for text in texts]
 
 
 def known_files() -> Iterator[tuple[str, str]]:
-    """The files that are known by name, and what they are."""
+    """Yield the names of the known files, with a description."""
     yield from ((name, known.about) for name, known in KNOWN.items())

@@ -46,9 +46,9 @@ _NAMES = {
     "female": _words("Lena Clara Frieda Marlene Ida Greta Paula Johanna Käthe Ute Mia Helga"),
 }
 _SURNAMES = _words("Ahrens Böhm Cordes Döring Ebert Frey Graf Haas Jung Kaiser Lorenz Weiß")
-# Two-digit regions of a hospital's surroundings, the nearer the more patients.
+# Two-digit postcode regions around a hospital, the nearer the more patients.
 _REGIONS = (("72", 0.34), ("70", 0.24), ("73", 0.18), ("71", 0.14), ("89", 0.10))
-# Illness: share among patients, and the age around which it is most frequent.
+# Illness: proportion of patients, and the age of highest frequency.
 _ILLNESSES = (
     ("Asthma", 0.14, 22),
     ("Influenza", 0.18, 35),
@@ -65,10 +65,10 @@ _AGE_SPREAD = 22.0
 
 
 def make_patients(rows: int, seed: int) -> Dataset:
-    """Patients around one hospital, of whom a few are very old and come from far away.
+    """Return patients around one hospital, a few of whom are very old and live far away.
 
     Raises:
-        PlanError: When there is to be none, or the seed is negative.
+        PlanError: If the number is 0, or the seed is negative.
     """
     if rows < 1 or seed < 0:
         raise PlanError("patients need at least one row and a seed of at least 0.", code="rows")
@@ -78,7 +78,7 @@ def make_patients(rows: int, seed: int) -> Dataset:
 
 
 def make_example(name: str, rows: Sequence[Row]) -> Dataset:
-    """A dataset of patients from its rows."""
+    """Return a dataset of patients from its rows."""
     columns = dict(zip(COLUMNS, map(list, zip(*rows, strict=True)), strict=True))
     return coded_dataset(name, columns, _PLANS)
 
@@ -98,7 +98,7 @@ def _postcode(random: np.random.Generator, outlier: bool) -> str:
     if outlier:
         return f"{random.integers(1, 69):02d}{random.integers(1000):03d}"
     region = random.choice([code for code, _ in _REGIONS], p=[share for _, share in _REGIONS])
-    # Towns cluster: few of the hundred districts of a region hold most of its people.
+    # Towns are concentrated: few of the hundred districts of a region hold most of its people.
     return f"{region}{int(random.beta(0.8, 3) * 10)}{random.integers(10)}{random.integers(4)}"
 
 

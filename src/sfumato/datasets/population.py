@@ -13,7 +13,7 @@ from sfumato.datasets.groupings import AGES, COUNTRY_GROUPS, RACES
 
 Shares = npt.NDArray[np.float64]
 
-# Where an age band begins; the last one is open.
+# Lower limits of the age bands; the last one is open.
 BANDS = (17, 20, 25, 30, 40, 50, 60, 70)
 EDUCATIONS = 16
 SEX = (0.58, 0.42)
@@ -55,14 +55,14 @@ _REGION = {
 
 @cache
 def age() -> Shares:
-    """The shares of ages: (1, ages)."""
+    """Return the proportions of ages: (1, ages)."""
     shape = np.interp(AGES, (17, 20, 25, 31, 37, 45, 55, 65, 75, 90), (11, 22, 25, 27, 27, 22, 14, 6, 1.6, 0.4))
     return shape[np.newaxis]
 
 
 @cache
 def education() -> Shares:
-    """The shares of education by age band and sex: (bands * 2, 16); the old have less of it, the young not yet more."""
+    """Return the proportions of education by age band and sex: (bands * 2, 16); lower for old and very young."""
     base, earliest = np.array(_EDUCATION, float), np.array(_EARLIEST)
     places = np.arange(EDUCATIONS)
     rows = []
@@ -78,20 +78,20 @@ def education() -> Shares:
 
 @cache
 def marital() -> Shares:
-    """The shares of marital status by age band and sex: (bands * 2, 7); women outlive their spouses."""
+    """Return the proportions of marital status by age band and sex: (bands * 2, 7); women outlive their spouses."""
     men, women = np.array((1.05, 1.2, 1, 0.75, 0.65, 0.35, 1)), np.array((0.95, 0.75, 1, 1.35, 1.5, 1.9, 1))
     return np.array([np.array(row) * sex for row in _MARITAL for sex in (men, women)], float)
 
 
 @cache
 def workclass() -> Shares:
-    """The shares of work classes by education: (16, 8)."""
+    """Return the proportions of work classes by education: (16, 8)."""
     return np.array([_WORKCLASS[int(_has_degree(place))] for place in range(EDUCATIONS)], float)
 
 
 @cache
 def occupation() -> Shares:
-    """The shares of occupations by education and sex: (16 * 2, 14)."""
+    """Return the proportions of occupations by education and sex: (16 * 2, 14)."""
     degree = np.array(_DEGREE)
     return np.array(
         [np.array(row) * (degree if _has_degree(place) else 1) for place in range(EDUCATIONS) for row in _OCCUPATION],
@@ -101,7 +101,7 @@ def occupation() -> Shares:
 
 @cache
 def country() -> Shares:
-    """The shares of countries of birth by race: (races, countries); within a region the first are the most frequent."""
+    """Return the proportions of countries of birth by race: (races, countries), decreasing within a region."""
     rows = []
     for race in range(len(RACES)):
         foreign = [
@@ -118,7 +118,7 @@ def country() -> Shares:
 
 @cache
 def high_salary() -> Shares:
-    """The chance of a high salary by age band, sex, education and being married: (bands * 2 * 16 * 2,)."""
+    """Return the probability of a high salary by age band, sex, education and marriage: (bands * 2 * 16 * 2,)."""
     band = np.array((-4.2, -2.6, -1.1, -0.2, 0.25, 0.2, -0.25, -0.9))
     sex = np.array((0.1, -0.55))
     place = np.arange(EDUCATIONS)

@@ -7,7 +7,7 @@ import numpy as np
 from sfumato.datasets.dataset import Dataset, coded_dataset, quasi_identifier
 from sfumato.errors import PlanError
 
-# What happens to a person in a month, and how many are born for each who is there.
+# Monthly probabilities of events, and births per person.
 DEATHS, MOVES, BIRTHS, FALLS_ILL = 0.002, 0.004, 0.004, 0.02
 REGIONS = tuple(f"{north}{east}" for north in range(1, 5) for east in range(1, 6))
 ILLNESSES = ("none", "asthma", "diabetes", "hypertension", "migraine", "cancer")
@@ -22,10 +22,10 @@ PLANS: dict[str, dict[str, Any]] = {
 
 
 def make_register(rows: int, seed: int, month: int = 0) -> Dataset:
-    """The register after so many months.
+    """Return the register after a number of months.
 
     Raises:
-        PlanError: When there is to be nobody, or a number is negative.
+        PlanError: If there are no persons, or a number is negative.
     """
     if rows < 1 or seed < 0 or month < 0:
         raise PlanError("a register needs at least one row, and no number below 0.", code="rows")
@@ -47,7 +47,7 @@ def _drawn(random: np.random.Generator, rows: int, first: int, start: int, end: 
 
 
 def _month_later(random: np.random.Generator, people: dict[str, Any], month: int) -> dict[str, Any]:
-    """The register a month later: some die, some move, some fall ill, some are born."""
+    """Return the register a month later, after deaths, moves, illnesses and births."""
     number = len(people["person"])
     alive = random.random(number) >= DEATHS
     moved, ill = random.random(number) < MOVES, random.random(number) < FALLS_ILL

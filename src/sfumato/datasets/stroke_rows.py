@@ -26,7 +26,7 @@ _DECIMALS = {"avg_glucose_level", "bmi"}
 
 
 def read_stroke() -> Dataset:
-    """The dataset in the file."""
+    """Return the dataset in the file."""
     head, *lines = parse_lines(files(__package__).joinpath("stroke200.csv").read_text(encoding="utf-8"))
     places = {name: head.fields.index(name) for name in _PLANS}
     columns = {name: [_cell(name, line.fields[place]) for line in lines] for name, place in places.items()}

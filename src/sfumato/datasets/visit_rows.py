@@ -13,7 +13,7 @@ from sfumato.errors import PlanError
 
 CHUNK_PERSONS = 1 << 15
 VISITS = 4
-# The share of persons who move, marry or grow older between their visits.
+# The proportion of persons who move, marry or grow older between their visits.
 CHANGING = 0.1
 AGES: tuple[Cell, ...] = tuple(range(100))
 REGIONS: tuple[Cell, ...] = tuple(f"{code:02d}" for code in range(1, 100))
@@ -33,10 +33,10 @@ Codes = npt.NDArray[np.uint32]
 
 
 def make_visits(rows: int, seed: int) -> Dataset:
-    """A dataset of so many visits, four a person; the first rows do not depend on how many there are.
+    """Return a dataset of this many visits, four per person; the first rows do not depend on the number of rows.
 
     Raises:
-        PlanError: When there is to be none, or the seed is negative.
+        PlanError: If the number is 0, or the seed is negative.
     """
     if rows < 1 or seed < 0:
         raise PlanError("visits need at least one row and a seed of at least 0.", code="rows")
@@ -60,7 +60,7 @@ def _chunks(rows: int, seed: int) -> Iterator[Chunk]:
 
 
 def _visits(random: np.random.Generator, first: int) -> dict[str, Codes]:
-    """The visits of a chunk of persons, in an order of chance."""
+    """Return the visits of a chunk of persons, in random order."""
     person = random.permutation(np.repeat(np.arange(CHUNK_PERSONS), VISITS))
     changes = (random.random(CHUNK_PERSONS) < CHANGING)[person]
     drawn: dict[str, Callable[[int], npt.NDArray[Any]]] = {

@@ -11,10 +11,10 @@ from sfumato.shapes.records import Note, TextOrNumber
 
 @dataclass(frozen=True, slots=True)
 class AnyValue(Placeless):
-    """Two rungs: the value itself, and `*`.
+    """Two levels: the value itself, and `*`.
 
     Attributes:
-        values: The domain in its order, when it is fixed; else the values of the data, sorted.
+        values: The domain in its order, if it is fixed; else the values of the data, sorted.
 
     >>> AnyValue().bind(["male", "female"]).ladder.labels
     (('female', 'male'), ('*',))
@@ -27,7 +27,7 @@ class AnyValue(Placeless):
             check_distinct(self.values)
 
     def bind(self, values: Sequence[str]) -> Binding:
-        """The ladder of the data's values or of the fixed domain."""
+        """Return the hierarchy of the data's values or of the fixed domain."""
         if self.values is None:
             return Binding(make_ladder(sorted(values), []))
         return Binding(make_ladder(self.values, []), outside(values, set(self.values)))

@@ -17,7 +17,7 @@ _SINGLE = regex(_NUMBER)
 
 
 def bounds_of(label: str | None) -> Bounds:
-    """The least and the greatest number that a label stands for; None where it sets no limit.
+    """Return the smallest and the largest number that a label covers; None if unbounded.
 
     >>> bounds_of("36-40"), bounds_of("[0.5, 1.5)"), bounds_of("39"), bounds_of(">80"), bounds_of("*")
     ((36.0, 40.0), (0.5, 1.5), (39.0, 39.0), (80.0, None), (None, None))
@@ -31,13 +31,13 @@ def bounds_of(label: str | None) -> Bounds:
 
 
 def _exactly(end: str | None) -> float | None:
-    """An end as a number; None if no floating-point number represents it, so that it sets no limit."""
+    """Return an end as a number; None, i.e. unbounded, if no floating-point number represents it."""
     number = None if end is None else float(end)
     return number if number is None or isinf(number) or Decimal(end or 0) == exact(number) else None
 
 
 def ends_of(label: str) -> tuple[str | None, str | None]:
-    """The ends of a label as they are written.
+    """Return the ends of a label as written.
 
     >>> ends_of("36-40"), ends_of("<20"), ends_of("*")
     (('36', '40'), (None, '20'), (None, None))
@@ -54,7 +54,7 @@ def ends_of(label: str) -> tuple[str | None, str | None]:
 
 
 def in_order(labels: Iterable[str]) -> list[str]:
-    """Labels from the lowest to the highest, those without bounds at the end.
+    """Return labels from the lowest to the highest, those without bounds at the end.
 
     >>> in_order(["*", "40-49", "<20", "9", "20-39"])
     ['<20', '9', '20-39', '40-49', '*']
@@ -70,5 +70,5 @@ def in_order(labels: Iterable[str]) -> list[str]:
 
 
 def is_whole(labels: Mapping[str, Bounds]) -> bool:
-    """Whether all ends of intervals are whole numbers."""
+    """Return whether all ends of intervals are integers."""
     return all(number is None or number.is_integer() for bounds in labels.values() for number in bounds)

@@ -24,7 +24,7 @@ Branch = str | Sequence[str] | Mapping[str, "Branch"]
 
 @contextmanager
 def _checked(kind: str) -> Iterator[None]:
-    """Where a hierarchy is made: what its parameters contradict is a fault of the plan."""
+    """Within this context, contradictory parameters of a hierarchy become issues of the plan."""
     try:
         yield
     except TypeError:
@@ -35,10 +35,10 @@ def _checked(kind: str) -> Iterator[None]:
 
 
 def any_(*values: str) -> AnyValue:
-    """A value, or nothing.
+    """The value itself, or `*`.
 
     Args:
-        values: The domain in its order, when it is fixed; else the values of the data.
+        values: The domain in its order, if it is fixed; else the values of the data.
     """
     with _checked("any_"):
         return read_fields(AnyValue(values or None))
@@ -58,9 +58,9 @@ def intervals(
     Args:
         widths: The width of the intervals at each level.
         start: The lowest value; end: the highest. Without them, the data's, widened to multiples of the widest width.
-        bounds: Instead of widths: where intervals begin, for each level.
+        bounds: Instead of widths: the starts of intervals, for each level.
         bottom: Values below it are published as `<bottom`; top: values above it as `>top`.
-        numbers: Whether values are whole or decimal; by the parameters unless given.
+        numbers: Whether values are integers or decimals; by default inferred from the parameters.
 
     >>> intervals(5, 10, start=0, end=99).bind(["37"]).ladder.published("37", 2)
     '30-39'
@@ -71,12 +71,12 @@ def intervals(
 
 
 def digits(length: int | None = None, *, side: Side = "right", shown: Sequence[int] = ()) -> Digits:
-    """Characters of a code that vanish one after the other.
+    """Mask the characters of a code one after the other.
 
     Args:
-        length: The number of characters; values of another length are refused. The longest value's by default.
-        side: The end at which characters vanish first.
-        shown: How many characters each level shows, from many to few.
+        length: The number of characters; values of another length are refused. By default that of the longest value.
+        side: The end at which characters are masked first.
+        shown: The number of characters shown at each level, in decreasing order.
     """
     with _checked("digits"):
         return read_fields(Digits(length, side, shown=tuple(shown)))
@@ -86,9 +86,9 @@ def dates(format: str = "%Y-%m-%d", *levels: DateLevel, formats: Sequence[str] =
     """Days, months, quarters, years and so on.
 
     Args:
-        format: How the dates are written (strptime).
-        levels: The rungs wanted, from fine to coarse; all that the format can fill by default.
-        formats: Other ways in which some dates are written.
+        format: The format of the dates (strptime).
+        levels: The requested levels, from fine to coarse; by default all that the format supports.
+        formats: Further formats of some dates.
     """
     unknown = [level for level in levels if level not in LEVELS]
     if unknown:
@@ -98,7 +98,7 @@ def dates(format: str = "%Y-%m-%d", *levels: DateLevel, formats: Sequence[str] =
 
 
 def order(*groups: int, size: int | None = None, values: Sequence[str] | None = None) -> Order:
-    """Neighbors in the order of the values, more of them at each level.
+    """Groups of neighbors in the order of the values, larger at each level.
 
     Args:
         groups: How many neighbors a group has at each level; or else
@@ -110,10 +110,10 @@ def order(*groups: int, size: int | None = None, values: Sequence[str] | None = 
 
 
 def tree(branches: Mapping[str, Branch]) -> Tree:
-    """Each value with what it belongs to, up to the root.
+    """Each value with its parent, up to the root.
 
     Args:
-        branches: The parent of each child, or the children of each parent, these nested as deep as you like.
+        branches: The parent of each child, or the children of each parent, nested to any depth.
 
     >>> tree({"NRW": ["Bonn", "Köln"], "BW": ["Ulm"]}).parents
     {'Bonn': 'NRW', 'Köln': 'NRW', 'Ulm': 'BW'}
@@ -133,6 +133,6 @@ def _parents(branches: Mapping[str, Branch]) -> Iterator[tuple[str, str]]:
 
 
 def hierarchy_file(path: str | Path, separator: str = ";") -> HierarchyFile:
-    """A ladder in a CSV file: value;level 1;level 2;…, no header."""
+    """A hierarchy in a CSV file: value;level 1;level 2;…, no header."""
     with _checked("hierarchy_file"):
         return read_fields(HierarchyFile(PlanPath(path), separator))

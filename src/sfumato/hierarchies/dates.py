@@ -22,7 +22,7 @@ _NOTHING = "****"
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """How a level sorts dates into groups, and what a group is called; labels do not depend on the input's format."""
+    """How a level groups dates, and how it names groups; labels do not depend on the input's format."""
 
     key: Callable[[Integers, Integers, Integers], Integers]
     label: Callable[[int], str]
@@ -52,15 +52,15 @@ _STEPS: dict[str, _Step] = {
 
 @dataclass(frozen=True, slots=True)
 class Dates(Placeless):
-    """The rungs of a date, in order from fine to coarse; level 0 is the raw text, the last one is `****`.
+    """The levels of a date, from fine to coarse; level 0 is the original text, the last one is `****`.
 
-    `day` is the raw text itself, unless the format has a time of day: then it is a level of its own above it.
+    `day` is the original text itself, unless the format has a time of day: then it is a separate level above it.
 
     Attributes:
         format: How the dates are written (strptime).
-        levels: The rungs wanted; `day` and `any` are there whether named or not. Without it, all the format can fill.
-        formats: Other ways in which some dates are written; a text is read in the first format that fits.
-        latest_year: The last year that two digits may stand for: a birth date does not lie in the future.
+        levels: The requested levels; `day` and `any` are always included. By default, all that the format supports.
+        formats: Further formats of some dates; a text is parsed in the first format that fits.
+        latest_year: The last year that two digits may mean: a birth date is not in the future.
 
     >>> Dates("%d.%m.%Y", ("quarter", "year")).bind(["10.01.2017"]).ladder.rows()
     [('10.01.2017', '2017Q1', '2017', '****')]
@@ -87,7 +87,7 @@ class Dates(Placeless):
             raise ValueError(f'the format "{self.format}" is too coarse for the level {early[0]}.')
 
     def bind(self, values: Sequence[str]) -> Binding:
-        """The ladder of the values that are dates, from the earliest to the latest."""
+        """Return the hierarchy of the values that are dates, from the earliest to the latest."""
         moments = read_moments(values, self.format, self.latest_year)
         for format_ in self.formats:
             moments = moments.or_else(read_moments(values, format_, self.latest_year))
@@ -100,15 +100,15 @@ class Dates(Placeless):
         return Binding(ladder, rejected)
 
     def _steps(self) -> list[_Step]:
-        # A raw year or month needs no rung that says the same again.
+        # An original year or month needs no level that repeats it.
         levels = self.levels or LEVELS[self._first + 1 if self._first else 0 :]
-        # Raw texts of several formats, or with a time, may stand for one day.
+        # Original texts of several formats, or with a time, may mean the same day.
         days = bool(self.formats) or bool(directives(self.format) & set("HIMSfcX"))
         return [_STEPS[level] for level in levels if level != "any" and (level != "day" or days)]
 
     @property
     def finest(self) -> str:
-        """The finest level that all formats can fill: day, month or year."""
+        """Return the finest level that all formats support: day, month or year."""
         return LEVELS[self._first]
 
     @property
@@ -117,14 +117,14 @@ class Dates(Placeless):
 
 
 def _chronological(values: Sequence[str], valid: npt.NDArray[np.bool_], ordinals: npt.NDArray[np.float64]) -> list[int]:
-    """The places of the valid values by time, and by text where two texts stand for the same time."""
+    """Return the indices of the valid values by time, ties by text."""
     places = sorted(np.flatnonzero(valid).tolist(), key=values.__getitem__)
     order = np.argsort(ordinals[places], kind="stable")
     return [places[place] for place in order]
 
 
 def _finest(letters: set[str]) -> int:
-    """The place of the finest level that a format of these directives can fill."""
+    """Return the index of the finest level that a format with these directives supports."""
     if letters & set("djcx") or (letters & set("uwaA") and letters & set("UWV")):
         return 0
     return LEVELS.index("month") if letters & set("mbB") else LEVELS.index("year")

@@ -11,7 +11,7 @@ from sfumato.hierarchies.ladder import ROOT, Binding, assemble
 from sfumato.hierarchies.levels import Level, level_above, level_of_labels, root_level
 from sfumato.shapes.records import Note
 
-# A ladder has one rung a character: longer texts are no codes.
+# A hierarchy has one level per character: longer texts are no codes.
 MAX_LENGTH = 64
 Side = Literal["right", "left"]
 Shown = Annotated[int, Note(minimum=1, maximum=MAX_LENGTH)]
@@ -19,19 +19,19 @@ Shown = Annotated[int, Note(minimum=1, maximum=MAX_LENGTH)]
 
 @dataclass(frozen=True, slots=True)
 class Digits(Placeless):
-    """One character is masked per level, until `*****` is left: as many rungs as characters, and one.
+    """One character is masked per level, until `*****` is left.
 
-    Without a length, the longest value sets it, and shorter ones are taken as if masked already where they are short:
-    `AB1` beside `AB123` is `AB1**` up to the level at which `AB123` becomes that too.
+    Without a length, the longest value sets it, and shorter ones are treated as if already masked at the missing end:
+    `AB1` together with `AB123` is `AB1**` up to the level at which `AB123` becomes that, too.
 
     With `shown` and without a length, codes are cut to the first of its numbers, and shorter ones are rejected: with
-    `shown: [5, 4]` both `27511` and `27511-1234` are `27511` at the first level, one spelling of one place.
+    `shown: [5, 4]` both `27511` and `27511-1234` are `27511` at the first level.
 
     Attributes:
         length: The number of characters; values of another length are rejected.
-        side: The end at which characters vanish first.
-        character: What masks; the root is of stars whatever it is.
-        shown: How many characters each level shows, from many to few; without it, one less at each level.
+        side: The end at which characters are masked first.
+        character: The masking character; the root consists of stars in any case.
+        shown: The number of characters shown at each level, in decreasing order; by default one less per level.
 
     >>> Digits(length=5).bind(["72021"]).ladder.rows()
     [('72021', '7202*', '720**', '72***', '7****', '*****')]
@@ -56,7 +56,7 @@ class Digits(Placeless):
         return self.length is not None or bool(self.shown)
 
     def bind(self, values: Sequence[str]) -> Binding:
-        """The ladder of the values of the right length, in the order of their texts."""
+        """Return the hierarchy of the values of the correct length, sorted by text."""
         domain = sorted(filter(self._fits, values))
         length = self.length or max(self.shown or map(len, domain), default=1) or 1
         return Binding(assemble(domain, self._levels(domain, length)), tuple(filterfalse(self._fits, values)))

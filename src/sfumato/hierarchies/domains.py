@@ -8,25 +8,25 @@ from typing import Self
 
 
 class Placeless:
-    """A hierarchy that reads no file."""
+    """Base class of hierarchies that read no file."""
 
     __slots__ = ()
 
     @property
     def by_rule(self) -> bool:
-        """Whether a value's labels depend on that value alone, so that they are known for values not yet seen."""
+        """Whether a value's labels depend on that value alone, so that new values get labels as well."""
         return True
 
     def located(self, folder: Path) -> Self:  # noqa: ARG002
-        """Itself: there is no path to locate."""
+        """Return the hierarchy itself, because it has no path."""
         return self
 
 
 def check_distinct(values: Sequence[str]) -> None:
-    """Refuse a list in which a value stands twice.
+    """Refuse a list with duplicate values.
 
     Raises:
-        ValueError: With the values that stand twice.
+        ValueError: With the duplicate values.
     """
     twice = [value for value, count in Counter(values).items() if count > 1]
     if twice:
@@ -34,7 +34,7 @@ def check_distinct(values: Sequence[str]) -> None:
 
 
 def outside(values: Sequence[str], domain: Container[str | None]) -> tuple[str, ...]:
-    """The values that a domain does not have.
+    """Return the values that are not in a domain.
 
     >>> outside(["a", "x"], {"a", "b"})
     ('x',)
@@ -43,10 +43,10 @@ def outside(values: Sequence[str], domain: Container[str | None]) -> tuple[str, 
 
 
 def check_nesting(sizes: Sequence[int]) -> None:
-    """Refuse sizes of groups that part on one level what an earlier level merged.
+    """Refuse group sizes that would split at one level what a lower level merged.
 
     Raises:
-        ValueError: When a size is no multiple of the one before it.
+        ValueError: If a size is no multiple of the one before it.
     """
     for small, large in pairwise(sizes):
         if large % small or large == small:

@@ -19,13 +19,13 @@ _Row = tuple[int, list[str]]
 
 @dataclass(frozen=True, slots=True)
 class HierarchyFile:
-    """A ladder as its file has it: values in the order of the file, `*` added as a last level when it is not there.
+    """A hierarchy read from a file: values in the order of the file; `*` is added as a last level if missing.
 
-    The file has no header, is UTF-8, and may quote with `"`. A value of the data that it does not hold is rejected.
+    The file has no header, is UTF-8, and may quote with `"`. Values of the data that it lacks are rejected.
 
     Attributes:
         path: The file.
-        separator: What stands between the columns.
+        separator: The column separator.
     """
 
     path: Annotated[PlanPath, Note("The file, relative to the plan: value;level 1;level 2;…, no header.")]
@@ -41,14 +41,14 @@ class HierarchyFile:
         return True
 
     def located(self, folder: Path) -> Self:
-        """The same with its path taken from a folder, unless it is absolute."""
+        """Return the hierarchy with its path resolved from a folder."""
         return replace(self, path=self.path.located(folder))
 
     def bind(self, values: Sequence[str]) -> Binding:
-        """The ladder of the file.
+        """Return the hierarchy in the file.
 
         Raises:
-            PlanError: The file cannot be read, is empty, ragged, has a value twice or parts what it had merged.
+            PlanError: The file cannot be read, is empty, ragged, has a duplicate value or splits what it had merged.
         """
         ladder = self._ladder(self._rows())
         return Binding(ladder, outside(values, {*ladder.values}))
@@ -86,7 +86,7 @@ class HierarchyFile:
 
 
 def _lines(lines: Sequence[int]) -> str:
-    """The numbers of lines in words, the first few of them.
+    """Return the numbers of the first few lines as text.
 
     >>> _lines([2, 7])
     '(lines 2, 7).'

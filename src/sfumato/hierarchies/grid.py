@@ -16,13 +16,13 @@ MOST_CUTS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Intervals that begin at cuts; the first begins at the range's start, the last ends with the range's end.
+    """Intervals between cuts; the first begins at the range's start, the last ends with the range's end.
 
     Attributes:
-        cuts: Where intervals begin, ascending; exact decimals, since 0.3 is no multiple of 0.1 in binary.
-        limits: The lowest and highest value that is not coded: intervals that reach across are named by it.
+        cuts: The starts of intervals, ascending; exact decimals, because 0.3 is no multiple of 0.1 in binary.
+        limits: The lowest and highest value that is not coded: intervals that exceed it end there in their labels.
         end: The highest value of the range.
-        whole: Whether values are whole numbers.
+        whole: Whether values are integers.
     """
 
     cuts: tuple[Decimal, ...]
@@ -32,15 +32,15 @@ class Grid:
 
     @property
     def count(self) -> int:
-        """The number of intervals."""
+        """Return the number of intervals."""
         return len(self.cuts)
 
     def cells(self, numbers: Numbers) -> npt.NDArray[np.int64]:
-        """The interval of each number."""
+        """Return the interval of each number."""
         return np.searchsorted(np.array(self.cuts, np.float64), numbers, side="right").astype(np.int64) - 1
 
     def label(self, cell: int) -> str:
-        """What an interval is published as."""
+        """Return the label of an interval."""
         low, last = max(self.cuts[cell], self.limits[0]), min(self.end, self.limits[1])
         above = self.cuts[cell + 1] if cell + 1 < self.count else None
         if self.whole:
@@ -53,10 +53,10 @@ class Grid:
         return plain(exact(number))
 
     def check_above(self, fine: "Grid") -> None:
-        """Refuse to be the level above another that it would cut across.
+        """Refuse to be the level above a finer grid whose intervals it would cut.
 
         Raises:
-            ValueError: When an interval begins here where none begins below.
+            ValueError: If an interval begins here where none begins below.
         """
         loose = sorted(set(self.cuts) - set(fine.cuts))
         if loose:
@@ -68,7 +68,7 @@ class Grid:
 def grid_of(
     range_: tuple[float, float], limits: tuple[float, float], level: float | Sequence[float], whole: bool
 ) -> Grid:
-    """The grid of one level, from the width of its intervals or from where they begin."""
+    """Return the grid of one level, from the width of its intervals or from their starts."""
     start, end = exact(range_[0]), exact(range_[1])
     cuts = _by_width(start, end, exact(level)) if isinstance(level, int | float) else _by_bounds(start, end, level)
     if not whole:

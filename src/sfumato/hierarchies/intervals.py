@@ -19,7 +19,7 @@ from sfumato.hierarchies.levels import Level, level_of_keys
 from sfumato.hierarchies.types import exact, inexact, numerals, ranks_of
 from sfumato.shapes.records import Note
 
-# Up to here every whole number of the range is a value of the domain; beyond, only those of the data are.
+# Up to this size, every integer of the range is in the domain; beyond it, only those of the data.
 MAX_DOMAIN = 100_000
 # Doubles are exact up to here.
 _EXACT = 2**53
@@ -29,24 +29,25 @@ Cuts = Annotated[tuple[float, ...], Note(at_least=1)]
 
 @dataclass(frozen=True, slots=True)
 class Intervals(Placeless):
-    """Numbers from start to end (both included) in intervals, one kind of them per level, then `*`.
+    """Numbers from start to end (both included) in intervals, one width per level, then `*`.
 
-    Where all parameters are whole, so must the values be, unless `numbers` says decimal: the domain is then every whole
-    number from start to end, and an interval is published as `16-20`. Otherwise the domain is the data's values, and it
+    If all parameters are integers, so must the values be, unless `numbers` says decimal: the domain is then every
+    integer from start to end, and an interval is published as `16-20`. Otherwise the domain is the data's values, and
+    it
     is `[0.5, 1.5)`.
     Values outside are rejected, unless they are coded: with `bottom: 20` all values below 20 are published as `<20` at
-    every level from the first up to the root, and with `top: 80` all above 80 as `>80`; an interval that reaches
+    every level from the first up to the root, and with `top: 80` all above 80 as `>80`; an interval that extends
     across such a limit is cut there.
 
     Attributes:
-        start: The lowest value, `bottom` unless given; with widths it may be left open: then the data's lowest value,
-            taken down to a multiple of the widest width, so that labels do not tell it.
-        end: The highest value, `top` unless given; it may be left open likewise.
+        start: The lowest value, by default `bottom`; with widths it may be left open: then the data's lowest value,
+            rounded down to a multiple of the widest width, so that labels do not reveal it.
+        end: The highest value, by default `top`; it may be left open likewise.
         widths: The width of the intervals at each level, counted from start; each a multiple of the one before.
-        bounds: Instead of widths: for each level, where its intervals begin; each a part of the one before.
+        bounds: Instead of widths: the starts of the intervals of each level; each a subset of the one before.
         bottom: The limit below which values are coded.
         top: The limit above which values are coded.
-        numbers: What the values are, whole numbers or decimals; by the parameters unless given.
+        numbers: Whether values are integers or decimals; by default inferred from the parameters.
 
     >>> Intervals(16, 95, widths=(5, 20)).bind(["39"]).ladder.published("39", 1)
     '36-40'
@@ -89,13 +90,13 @@ class Intervals(Placeless):
         return not self.is_open
 
     def _check_multiples(self) -> None:
-        """Where the data set the range, levels nest whatever it is if each width is a multiple of the one before."""
+        """Check that each width is a multiple of the one before, so that levels nest for every range of the data."""
         for small, large in pairwise(self.widths):
             if not _is_multiple(large, small):
                 raise ValueError(f"levels do not nest: {large:g} is no multiple of {small:g}.")
 
     def _between(self, numbers: Numbers) -> "Intervals":
-        """The hierarchy with the ends that it leaves open taken from numbers."""
+        """Return the hierarchy with its open ends taken from numbers."""
         present = numbers[~np.isnan(numbers)]
         step = exact(float(max(self.widths)))
         lowest, highest = (
@@ -124,36 +125,36 @@ class Intervals(Placeless):
 
     @property
     def whole(self) -> bool:
-        """Whether this is a hierarchy of whole numbers."""
+        """Whether this is a hierarchy of integers."""
         return self.numbers == "whole" or (self.numbers is None and self._whole_parameters())
 
     def bind(self, values: Sequence[str]) -> Binding:
-        """The ladder of the range's whole numbers or of the data's numbers, ascending."""
+        """Return the hierarchy of the range's integers or of the data's numbers, ascending."""
         closed = self._closed(values)
         low, high = closed.range
         whole = closed.whole and high - low < MAX_DOMAIN
         return closed._bind(values, range(int(low), int(high) + 1) if whole else range(0))
 
     def bind_alone(self, values: Sequence[str]) -> Binding:
-        """The ladder of the values alone, which tells how they fit and costs less than that of a wide range."""
+        """Return the hierarchy of the given values only, which shows whether they fit and is fast for wide ranges."""
         return self._closed(values)._bind(values, range(0))
 
     def _closed(self, values: Sequence[str]) -> "Intervals":
-        """The hierarchy from end to end.
+        """Return the hierarchy with both ends set.
 
         Raises:
-            PlanError: The widths make no intervals between the ends of these values.
+            PlanError: The widths form no intervals between the ends of these values.
         """
         try:
             return self._between(numerals(values)) if self.is_open else self
-        except InvalidOperation:  # more intervals than numbers have digits for
+        except InvalidOperation:  # more intervals than floating-point numbers distinguish
             fault = f"the width {min(self.widths):g} makes more than {MOST_CUTS} intervals."
         except ValueError as error:
             fault = str(error)
         raise PlanError(f"intervals: {fault}", "Give other widths, or start and end.", "hierarchy") from None
 
     def _bind(self, values: Sequence[str], further: Sequence[int]) -> Binding:
-        """The ladder of the values and of further whole numbers."""
+        """Return the hierarchy of the values and of further integers."""
         numbers = numerals(values)
         fits = self._fits(numbers)
         for place, number in inexact(values, numbers).items():
@@ -185,7 +186,7 @@ class Intervals(Placeless):
         return fits and (number == number.to_integral_value() if self.whole else True)
 
     def _grids(self) -> list[Grid]:
-        """The grid of each level, checked to lie within the grid below."""
+        """Return the grid of each level, checked to be nested in the grid below."""
         grids = [grid_of(self.range, self.limits, level, self.whole) for level in self.widths or self.bounds]
         for fine, coarse in pairwise(grids):
             coarse.check_above(fine)
@@ -205,12 +206,12 @@ class Intervals(Placeless):
 def _is_multiple(large: float, small: float) -> bool:
     try:
         return exact(float(large)) % exact(float(small)) == 0
-    except InvalidOperation:  # so far apart that numbers have not the digits for it
+    except InvalidOperation:  # too large for the precision of floating-point numbers
         return False
 
 
 def _domain(texts: list[str], numbers: Numbers, further: Sequence[int]) -> tuple[list[str], Numbers]:
-    """Texts with their numbers and those of further whole numbers, ascending; texts of one number by themselves."""
+    """Return texts with their numbers and those of further integers, ascending; equal numbers stay separate."""
     present = set(texts)
     added = {text: number for number in further if (text := str(number)) not in present}
     texts, numbers = [*texts, *added], np.append(numbers, np.fromiter(added.values(), float, len(added)))

@@ -19,16 +19,16 @@ __all__ = ["ROOT", "Binding", "Codes", "Hierarchy", "Ladder", "Numbers", "assemb
 
 @dataclass(frozen=True)
 class Ladder:
-    """The levels of one column, from the raw values (level 0) to one root.
+    """The levels of one column, from the original values (level 0) to one root.
 
-    Values are in the column's natural order (numbers and dates ascending, files and trees as listed); a value's place
-    is its code. The missing value, where there is one, is `None`: it stays missing below the root.
+    Values are in the column's natural order (numbers and dates ascending, files and trees as listed); a value's index
+    is its code. The missing value, if there is one, is `None`: it stays missing below the root.
 
     Attributes:
-        values: The domain: every value the ladder knows, whether or not the data hold it.
-        labels: For each level, the labels published there; level 0 has the values themselves.
-        codes: For each level, the label's place for each value.
-        numbers: The values as numbers (days for dates) where the column is numeric, else None.
+        values: The domain: every value of the hierarchy, whether or not it occurs in the data.
+        labels: For each level, its labels; level 0 has the values themselves.
+        codes: For each level, the index of each value's label.
+        numbers: The values as numbers (days for dates) if the column is numeric, else None.
 
     >>> ladder = make_ladder(["72021", "72062"], [["7202*", "7206*"], ["*", "*"]])
     >>> ladder.height, ladder.published("72062", 1)
@@ -49,7 +49,7 @@ class Ladder:
             raise ValueError("a ladder needs one root")
 
     def _check_monotone(self, level: int) -> None:
-        """Values once merged must stay together: the level below decides the label here."""
+        """Check that merged values stay together: the label one level below determines the label here."""
         below, here = self.codes[level - 1], self.codes[level]
         parent = np.full(len(self.labels[level - 1]), -1, np.int32)
         parent[below] = here
@@ -67,7 +67,7 @@ class Ladder:
 
     @property
     def height(self) -> int:
-        """The number of rungs, raw values and root included."""
+        """The number of levels, including original values and root."""
         return len(self.labels)
 
     @property
@@ -79,7 +79,7 @@ class Ladder:
     def penalties(self) -> tuple[Numbers, ...]:
         """For each level and label, the loss (M-1)/(|A|-1): M values covered of the |A| of the domain.
 
-        The missing value is no part of the domain; it loses nothing below the root and all at the root.
+        The missing value is not in the domain; it loses nothing below the root and 1 at the root.
         """
         present = np.array([value is not None for value in self.values], bool)
         width = max(int(present.sum()) - 1, 1)
@@ -92,7 +92,7 @@ class Ladder:
         return np.maximum(covered - 1, 0) / width
 
     def numbers_as(self, type_: ColumnType) -> Numbers | None:
-        """The values as numbers if the hierarchy or their type makes them such; NaN for the missing value."""
+        """Return the values as numbers if the hierarchy or their type defines them, NaN for the missing value."""
         if self.numbers is not None or type_ not in (*NUMBER_TYPES, "date"):
             return self.numbers
         present = np.array([value is not None for value in self.values], bool)
@@ -112,17 +112,17 @@ class Ladder:
         return {value: place for place, value in enumerate(self.values)}
 
     def published(self, value: str | None, level: int) -> str | None:
-        """What a value is published as at a level."""
+        """Return the label of a value at a level."""
         return self.labels[level][int(self.codes[level][self.places[value]])]
 
     def step(self, low: int, high: int) -> Codes:
-        """For each label of level `low`, its label at level `high`."""
+        """Return for each label of level `low` its label at level `high`."""
         parent = np.zeros(len(self.labels[low]), np.int32)
         parent[self.codes[low]] = self.codes[high]
         return parent
 
     def with_missing(self) -> "Ladder":
-        """The same ladder with the missing value as one more value of its own."""
+        """Return the hierarchy with the missing value as an additional value."""
         if None in self.places:
             return self
         top = self.height - 1
@@ -135,7 +135,7 @@ class Ladder:
         return Ladder((*self.values, None), labels, codes, numbers)
 
     def rows(self) -> list[tuple[str | None, ...]]:
-        """One row a value, its label at each level: the layout of a hierarchy file."""
+        """Return one row per value with its label at each level: the layout of a hierarchy file."""
         return [
             tuple(self.labels[level][self.codes[level][place]] for level in range(self.height))
             for place in range(self.size)
@@ -144,7 +144,7 @@ class Ladder:
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """A ladder for the values of a column, and the values that the hierarchy does not accept."""
+    """A hierarchy for the values of a column, and the values that the builder does not accept."""
 
     ladder: Ladder
     rejected: tuple[str, ...] = ()
@@ -152,26 +152,26 @@ class Binding:
 
 @runtime_checkable
 class Hierarchy(Protocol):
-    """How a ladder is made for the values of a column: the parameters of a builder, as the plan gives them."""
+    """Hierarchy builder: the plan parameters from which a hierarchy is made for the values of a column."""
 
     @property
     def by_rule(self) -> bool:
-        """Whether a value's labels depend on that value alone, so that they are known for values not yet seen."""
+        """Whether a value's labels depend on that value alone, so that new values get labels as well."""
         ...
 
     def bind(self, values: Sequence[str]) -> Binding:
-        """A ladder that covers the values, save those it rejects; values are distinct and not missing."""
+        """Return a hierarchy that covers the values, except those it rejects; values are distinct and not missing."""
         ...
 
     def located(self, folder: Path) -> "Hierarchy":
-        """The same hierarchy with its paths, where it has some, taken from a folder."""
+        """Return the builder with its paths, if it has some, resolved from a folder."""
         ...
 
 
 def make_ladder(
     values: Sequence[str], levels: Sequence[Sequence[str]], numbers: Sequence[float] | Numbers | None = None
 ) -> Ladder:
-    """A ladder from the values and, for each level above them, the label of each value; a root is added when missing.
+    """Return a hierarchy from the values and each level's label of each value; a root is added if missing.
 
     >>> make_ladder(["a", "b"], []).labels
     (('a', 'b'), ('*',))
@@ -182,7 +182,7 @@ def make_ladder(
 def assemble(
     values: Sequence[str], levels: Sequence[Level], numbers: Sequence[float] | Numbers | None = None
 ) -> Ladder:
-    """A ladder from distinct values and the levels above them; a root is added when the last level is none."""
+    """Return a hierarchy from distinct values and the levels above them; a root is added if the last level is none."""
     raw: Level = (tuple(values), np.arange(len(values), dtype=np.int32))
     labels, codes = zip(*with_root([raw, *levels]), strict=True)
     return Ladder(tuple(values), labels, codes, None if numbers is None else np.asarray(numbers, np.float64))

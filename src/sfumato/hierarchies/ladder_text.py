@@ -4,7 +4,7 @@ from sfumato.hierarchies.ladder import Ladder
 
 
 def ladder_text(ladder: Ladder, separator: str = ";") -> str:
-    """A ladder as the text of a hierarchy file; the missing value has no place in one and is left out.
+    """Return a hierarchy as the text of a hierarchy file, without the missing value.
 
     >>> from sfumato.hierarchies.ladder import make_ladder
     >>> ladder_text(make_ladder(["a;b", "c"], []))
@@ -15,7 +15,7 @@ def ladder_text(ladder: Ladder, separator: str = ";") -> str:
 
 
 def _quoted(cell: str, separator: str) -> str:
-    """The cell, in quotes where a reader or an editor of the file could take it for something else."""
+    """Return a field, quoted if a reader or an editor of the file could misinterpret it."""
     if cell and cell == cell.strip() and not any(sign in cell for sign in (separator, '"', "\r", "\n", "\ufeff")):
         return cell
     return '"' + cell.replace('"', '""') + '"'

@@ -12,7 +12,7 @@ ROOT = "*"
 
 
 def level_of_labels(labels: Sequence[str]) -> Level:
-    """The level in which each value has the label given, labels in the order of their first value.
+    """Return the level with given labels of values; labels are in the order of their first value.
 
     >>> level_of_labels(["b", "a", "b"])
     (('b', 'a'), array([0, 1, 0], dtype=int32))
@@ -23,7 +23,7 @@ def level_of_labels(labels: Sequence[str]) -> Level:
 
 
 def level_of_keys(keys: npt.NDArray[np.int64], label: Callable[[int], str]) -> Level:
-    """The level in which values of the same key share a label; only the distinct keys are put into words.
+    """Return the level in which values with the same key share a label; only distinct keys are formatted.
 
     >>> level_of_keys(np.array([7, 5, 7]), str)
     (('7', '5'), array([0, 1, 0], dtype=int32))
@@ -36,7 +36,7 @@ def level_of_keys(keys: npt.NDArray[np.int64], label: Callable[[int], str]) -> L
 
 
 def present_codes(codes: npt.NDArray[np.integer[Any]]) -> list[int]:
-    """The codes that occur, ascending; to sort them, as NumPy does, would take longer, and load more.
+    """Return the codes that occur, ascending; faster than NumPy's unique, which sorts.
 
     >>> present_codes(np.array([3, 1, 3]))
     [1, 3]
@@ -45,7 +45,7 @@ def present_codes(codes: npt.NDArray[np.integer[Any]]) -> list[int]:
 
 
 def level_above(below: Level, label: Callable[[str], str]) -> Level:
-    """The level above another: each of its labels goes to one, so nothing that was merged can be parted.
+    """Return the level above another; each of its labels gets one label, so merged values stay together.
 
     >>> level_above((("12", "13", "25"), np.arange(3)), lambda code: code[:1] + "*")
     (('1*', '2*'), array([0, 0, 1], dtype=int32))
@@ -55,12 +55,12 @@ def level_above(below: Level, label: Callable[[str], str]) -> Level:
 
 
 def root_level(size: int, label: str = ROOT) -> Level:
-    """The level with one label for all values."""
+    """Return the level with one label for all values."""
     return (label,), np.zeros(size, np.int32)
 
 
 def with_root(levels: Sequence[Level]) -> list[Level]:
-    """The levels, with a root added when the last of them is not one label of stars."""
+    """Return the levels, with a root added unless the last of them has one label of stars."""
     labels, codes = levels[-1]
     if len(levels) > 1 and len(labels) == 1 and set(labels[0]) == {ROOT}:
         return list(levels)

@@ -12,7 +12,7 @@ from sfumato.dataclass import dataclass
 
 Integers = npt.NDArray[np.int64]
 
-# Directives of a fixed number of digits: these are read in whole columns.
+# Directives with a fixed number of digits, which are parsed by column.
 _WIDTHS = {"Y": 4, "m": 2, "d": 2, "H": 2, "M": 2, "S": 2, "f": 6, "y": 2}
 _DIRECTIVE = re.compile(r"%(.)", re.DOTALL)
 _HOURS_OF_ZONE = re.compile(r":\d\d(?:\.\d+)?[+-]\d\d\Z", re.ASCII)
@@ -25,10 +25,10 @@ _PIVOT = 69
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """The moments that texts stand for, and which texts stand for none.
+    """The dates and times of texts, and which texts are none.
 
     Attributes:
-        valid: Whether a text is a moment; the other arrays hold nothing of worth where it is not.
+        valid: Whether a text is a date; the other arrays are meaningless if not.
         years, months, days: The parts of the date.
         micros: Microseconds since 1970-01-01.
         ordinals: Days since 0001-01-01 (day 1), with the time of day as fraction.
@@ -42,19 +42,19 @@ class Moments:
     ordinals: npt.NDArray[np.float64]
 
     def or_else(self, others: "Moments") -> "Moments":
-        """These moments, and those of another reading where there are none."""
+        """Return these dates, replaced by those of another format where invalid."""
         parts = ((getattr(self, field.name), getattr(others, field.name)) for field in fields(self))
         return Moments(*(np.where(self.valid, mine, theirs) for mine, theirs in parts))
 
 
 def read_moments(texts: Sequence[str], format_: str, latest_year: int | None = None) -> Moments:
-    """Read texts in a format.
+    """Parse texts in a format.
 
     Args:
-        latest_year: Years of two digits that would lie behind it are of the century before; without it, those from 69
+        latest_year: Two-digit years that would be later belong to the century before; without it, those from 69
             on are of the last century (POSIX).
 
-    Texts must have all their digits (`1991102` is no `%Y%m%d`), unless signs between the parts tell them apart
+    Texts must have all their digits (`1991102` is no `%Y%m%d`), unless separators distinguish the parts
     (`1/2/1991` is a `%d/%m/%Y`).
 
     >>> read_moments(["19910228", "19910229", "1991102"], "%Y%m%d").valid.tolist()
@@ -67,14 +67,14 @@ def read_moments(texts: Sequence[str], format_: str, latest_year: int | None = N
     whole = np.fromiter((len(text) == width for text in texts), np.bool_, len(texts))
     parts = np.zeros((8, len(texts)), np.int64)
     parts[:, whole] = _quickly([text for text, fits in zip(texts, whole, strict=True) if fits], layout, width)
-    # A shorter text can only be one without its zeros, which needs signs between the parts.
+    # A shorter text can only lack zeros, which requires separators between the parts.
     others = [place for place in np.flatnonzero(~whole).tolist() if len(texts[place]) < width and _apart(format_)]
     parts[:, others] = _slowly([texts[place] for place in others], format_)
     return _moments(_of_century(parts, format_, latest_year))
 
 
 def _of_century(parts: Integers, format_: str, latest_year: int | None) -> Integers:
-    """The same parts, with years that have two digits in their format in the hundred years up to the latest one."""
+    """Return the parts with two-digit years moved to the hundred years up to the latest one."""
     if latest_year is not None and "y" in directives(format_):
         parts[1] = latest_year - (latest_year - parts[1]) % 100
     return parts
@@ -90,7 +90,7 @@ def directives(format_: str) -> set[str]:
 
 
 def readable(format_: str) -> bool:
-    """Whether a format is one that strptime knows.
+    """Return whether strptime supports a format.
 
     >>> readable("%d.%m.%Y"), readable("%-d.%Q")
     (True, False)
@@ -103,7 +103,7 @@ def readable(format_: str) -> bool:
 
 
 def _layout(format_: str) -> list[str] | None:
-    """The format as directives and single signs, or None when it is not made of fixed numbers of digits."""
+    """Return the format as directives and single characters, or None if it is not made of fixed numbers of digits."""
     letters = _DIRECTIVE.findall(format_)
     if any(letter not in _WIDTHS for letter in letters) or len(set(letters)) < len(letters):
         return None
@@ -113,7 +113,7 @@ def _layout(format_: str) -> list[str] | None:
 
 
 def _quickly(texts: Sequence[str], layout: list[str], width: int) -> Integers:
-    """Rows: valid, year, month, day, hour, minute, second, microsecond; columns: texts, all of the layout's width."""
+    """Parse fixed-width texts. Rows: valid, year, month, day, hour, minute, second, microsecond; columns: texts."""
     signs = np.array(texts, f"U{width}").view(np.uint32).reshape(len(texts), width).astype(np.int64)
     numbers = {"m": np.ones(len(texts), np.int64), "d": np.ones(len(texts), np.int64)}
     valid = np.ones(len(texts), np.int64)
@@ -134,7 +134,7 @@ def _quickly(texts: Sequence[str], layout: list[str], width: int) -> Integers:
 
 
 def _slowly(texts: Sequence[str], format_: str) -> Integers:
-    """The same rows, for any format, through Python's own reader."""
+    """Return the same rows for any format, with Python's own parser."""
     rows = [_one(text, format_) for text in texts]
     return np.array(rows, np.int64).reshape(len(texts), 8).T
 
@@ -154,7 +154,7 @@ def _one(text: str, format_: str) -> tuple[int, ...]:
 
 
 def _with_minutes(text: str) -> str:
-    """A time whose time zone is written in hours alone, as databases do, with the minutes of it.
+    """Complete a time zone given in hours only, as databases write it, by its minutes.
 
     >>> _with_minutes("2017-01-31 14:30:00+01"), _with_minutes("2017-01-31 14:30:00+05:30")
     ('2017-01-31 14:30:00+0100', '2017-01-31 14:30:00+05:30')
@@ -163,7 +163,7 @@ def _with_minutes(text: str) -> str:
 
 
 def _apart(format_: str) -> bool:
-    """Whether signs stand between all numbers of a format, so that a missing zero cannot shift them."""
+    """Return whether separators lie between all numbers of a format, so that a missing zero cannot shift them."""
     return not re.search(rf"%[{''.join(_NUMERIC)}]%[{''.join(_NUMERIC)}]", format_)
 
 

@@ -33,25 +33,25 @@ _NEGATIVES = frozenset(
         *("unauffällig", "ohne befund", "entfällt", "nicht zutreffend", "nicht nachgewiesen"),
     )
 )
-# A text that begins with one of these words says that the rest is not so.
+# Words at the beginning of a text that negate the rest.
 _FIRST = frozenset(("no", "non", "not", "never", "without", "none", "kein", "keine", "keinen", "nicht", "nie", "ohne"))
 
 
-# So many different numbers are no codes.
+# With this many distinct numbers, they are no codes.
 _MANY_NUMBERS = 20
 
 
 def negatives_of(texts: Collection[str], counted: bool = False) -> set[str]:
-    """The values of a column that say that something is not there.
+    """Return the values of a column that state the absence of something.
 
     Args:
-        counted: Whether the values count something: then 0 is none of it, however few numbers there are.
+        counted: Whether the values count something: then 0 means none, however few numbers there are.
 
     >>> negatives_of(["0", "1"]), negatives_of(["0", "1", "2", "3"]), negatives_of(["none", "flu"])
     ({'0'}, set(), {'none'})
     """
     numbers = plain_numbers_of(texts)
-    # Of numbers, zeros alone say so.
+    # Among numbers, only zeros state absence.
     candidates = texts if numbers is None else [text for text, form in zip(texts, numbers, strict=True) if form == "0"]
     negatives = {text for text in candidates if is_negative(text)}
     zeros = {text for text in negatives if canonical([text], "amount")[0] == ["0"]}
@@ -59,13 +59,13 @@ def negatives_of(texts: Collection[str], counted: bool = False) -> set[str]:
 
 
 def _are_codes(others: Collection[str]) -> bool:
-    """Whether what stands beside a 0 are a few numbers, not 1 alone: then 0 is one of these codes."""
+    """Return whether a 0 is one of a few codes: the other values are a few numbers, not 1 alone."""
     numbers = {number for number in canonical([*others], "amount")[0] if number is not None}
     return 0 < len(numbers) < _MANY_NUMBERS and numbers != {"1"}
 
 
 def is_negative(text: str) -> bool:
-    """Whether a value says that something is not there.
+    """Return whether a value states the absence of something.
 
     >>> [is_negative(text) for text in ("No", "keine Diagnose", "HIV-negativ", "0.00", "positive", "nothing-to-report")]
     [True, True, True, True, False, False]

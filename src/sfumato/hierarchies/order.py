@@ -22,7 +22,7 @@ class Order(Placeless):
     """Groups of neighbors, published as `first..last`.
 
     Attributes:
-        groups: How many neighbors a group has at each level; each a multiple of the one before.
+        groups: The group size at each level; each a multiple of the one before.
         size: Instead of groups: this many at the first level, its square at the second, until one group is left.
         values: The domain in its order; without it, the data's values by number or, if not all are numbers, by text.
 
@@ -46,7 +46,7 @@ class Order(Placeless):
         return False
 
     def bind(self, values: Sequence[str]) -> Binding:
-        """The ladder of the data's values or of the fixed domain, in order."""
+        """Return the hierarchy of the data's values or of the fixed domain, in order."""
         if self.values is None:
             ordered, numbers = in_order(values)
             return Binding(assemble(ordered, self._levels(ordered), numbers))
@@ -72,7 +72,7 @@ def _label(ordered: Sequence[str], size: int, group: int) -> str:
 
 
 def in_order(values: Sequence[str]) -> tuple[list[str], Numbers | None]:
-    """The values by number, with their numbers, when all are numbers; else by text.
+    """Return the values by number, with their numbers, if all are numbers; else by text.
 
     >>> in_order(["10", "9"])[0], in_order(["10", "9", "x"])[0]
     (['9', '10'], ['10', '9', 'x'])
@@ -86,6 +86,6 @@ def in_order(values: Sequence[str]) -> tuple[list[str], Numbers | None]:
 
 
 def _ascending(values: Sequence[str]) -> Numbers | None:
-    """The numbers of listed values, if they are numbers in ascending order: any other list is no scale of numbers."""
+    """Return the numbers of listed values if these are ascending; any other list is no numeric scale."""
     numbers = numerals(values)
     return numbers if bool((np.diff(ranks_of(values, numbers)) > 0).all()) and not np.isnan(numbers).any() else None

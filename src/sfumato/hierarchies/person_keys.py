@@ -7,17 +7,17 @@ punctuation alone is compared unchanged. The engines implement the same rule in 
 
 from collections.abc import Collection
 
-# What engines take off a key in small letters, as a regular expression of databases: all but letters and digits.
+# Regular expression of databases for what is removed from lower-case keys: all but letters and digits.
 SIGNS = r"[^\p{L}\p{N}]"
-# A key that holds none of these is compared as it is.
+# A key without any of these needs no normalization.
 NOISE = "[^a-z0-9]"
 _SIGNS = str.maketrans("", "", "".join(sign for sign in map(chr, range(128)) if not sign.isalnum()))
-# The same signs, but for what stands between lines.
+# The same characters, except line separators.
 _SIGNS_OF_LINES = bytes(sign for sign in _SIGNS if sign != ord("\n"))
 
 
 def plain_key(text: str) -> str:
-    """A key as it is compared.
+    """Return the normalized form of a key.
 
     >>> [plain_key(text) for text in ("LB 001234", "lb-001234", "-7", "??", "Ä.1")]
     ['lb001234', 'lb001234', '-7', '??', 'ä1']
@@ -30,7 +30,7 @@ def plain_key(text: str) -> str:
 
 
 def plain_keys(texts: Collection[str]) -> set[str]:
-    """The different keys of some texts as they are compared; plain letters are looked at together, at a fraction.
+    """Return the distinct normalized keys of some texts; plain letters are processed together, which is faster.
 
     >>> sorted(plain_keys(["LB 1", "lb-1", "7"])), sorted(plain_keys(["??", "Ä.1", "ä1"]))
     (['7', 'lb1'], ['??', 'ä1'])
@@ -44,6 +44,6 @@ def plain_keys(texts: Collection[str]) -> set[str]:
 
 
 def _small(sign: str) -> str:
-    """A letter as a small one, where that is one letter, too: databases go letter by letter."""
+    """Return a letter in lower case, if that is one letter: databases convert letter by letter."""
     small = sign.lower()
     return small if len(small) == 1 else sign

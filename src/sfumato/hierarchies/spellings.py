@@ -15,25 +15,25 @@ from sfumato.patterns import regex
 
 _YES = frozenset(("yes", "y", "ja", "j", "true", "t", "wahr", "w", "1", "x"))
 _NO = frozenset(("no", "n", "nein", "false", "f", "falsch", "0"))
-# A number as somebody writes it who means one: zeros before other digits are those of a code.
+# A written number: leading zeros before other digits would make it a code.
 _NUMBER = regex(r"[+-]?(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?", re.ASCII)
-# Signs that change no word: points and quotes beside a letter, strokes inside of words; not those of numbers, nor plus
-# and minus behind a word.
+# Characters that do not change a word: points and quotes next to a letter, dashes inside words; not those of numbers,
+# nor a plus or minus after a word.
 _AT_LETTERS = regex(r"(?<=[^\W\d_])[.'’`\"]+|[.'’`\"]+(?=[^\W\d_])")
-# The point of a code for a disease (ICD-10), which many leave out: it stands behind the third sign alone.
+# The point of a disease code (ICD-10), which is often left out: only after the third character.
 _CODE_POINT = regex(r"(?<=^[a-z]\d[\da-z])\.(?=[\da-z]{1,4}$)", re.ASCII)
 # Signs that no font shows though Unicode counts them as letters, marks or symbols: joiners, fillers, selectors of forms
 # (its property Default_Ignorable_Code_Point), and the blank of Braille.
 _IGNORABLE = regex(r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]")
 _BETWEEN_WORDS = regex(r"(?<=[^\W\d_])[-_/](?=\w)|(?<=\w)[-_/](?=[^\W\d_])")
 
-# A text that stands in so many times as many rows as another of nearly the same letters is the right one.
+# A text that is this many times as frequent as a similar one is the correct spelling.
 _FAR_MORE = 10
 _LONG_ENOUGH = 4
 
 
 def meanings(texts: Iterable[str]) -> dict[str, str]:
-    """What each text is likely to mean: equal for texts that are likely spellings of one value.
+    """Return the likely value of each text: equal for likely spelling variants.
 
     >>> meanings(["no", "No ", "N", "ja"])
     {'no': 'no', 'No ': 'no', 'N': 'no', 'ja': 'yes'}
@@ -51,7 +51,7 @@ def meanings(texts: Iterable[str]) -> dict[str, str]:
 
 
 def surplus(texts: Iterable[str]) -> int:
-    """How many more texts there are than values that they likely mean.
+    """Return the number of texts minus the number of values that they likely mean.
 
     >>> surplus(["no", "No ", "N", "ja"]), surplus(["a", "b"])
     (2, 0)
@@ -61,7 +61,7 @@ def surplus(texts: Iterable[str]) -> int:
 
 
 def one_spelling(texts: Iterable[str]) -> dict[str, str]:
-    """For each text the shortest spelling of the value that it likely means.
+    """Return for each text the shortest spelling of its likely value.
 
     >>> one_spelling(["hiv ", "H.I.V.", "HIV", "0.0", "0"])
     {'hiv ': 'HIV', 'H.I.V.': 'HIV', 'HIV': 'HIV', '0.0': '0', '0': '0'}
@@ -76,7 +76,7 @@ def one_spelling(texts: Iterable[str]) -> dict[str, str]:
 
 
 def plain_text(text: str) -> str:
-    """A text without case, and without what nobody sees or means; a number without zeros that say nothing.
+    """Return a text without case, invisible and meaningless characters; a number without redundant zeros.
 
     >>> plain_text(" H.I.V.  Positive "), plain_text("covid-19"), plain_text("2.50"), plain_text("1.5 mg")
     ('hiv positive', 'covid 19', '2.5', '1.5 mg')
@@ -93,7 +93,7 @@ def plain_text(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """Return what is seen of a text: one form of each sign, and no white space or sign without width that says nothing.
+    """Return the visible text: one form of each character, without redundant white space and zero-width characters.
 
     >>> visible(" HIV\u200b  positive\u00a0")
     'HIV positive'
@@ -119,7 +119,7 @@ def _is_plain(text: str) -> bool:
 
 
 def misspelled(counts: Mapping[str, int]) -> int:
-    """How many rare texts differ by one letter from one that is far more frequent.
+    """Return how many rare texts differ by one letter from a far more frequent one.
 
     >>> misspelled({"Berlin": 60, "Berln": 1, "Bremen": 40, "Belrin": 1})
     2
@@ -137,7 +137,7 @@ def _is_word(text: str) -> bool:
 
 
 def _differ_by_one(one: str, other: str) -> bool:
-    """Whether one letter is wrong, missing, too many, or two have changed places."""
+    """Return whether one letter is wrong, missing, or extra, or two are swapped."""
     first, second = sorted((plain_text(one), plain_text(other)), key=len)
     if first == second or len(second) - len(first) > 1:
         return False

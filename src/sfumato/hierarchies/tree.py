@@ -11,11 +11,11 @@ from sfumato.shapes.shapes import MapOf, Scalar
 
 @dataclass(frozen=True, slots=True)
 class Tree(Placeless):
-    """A map from child to parent, of any depth; what has no parent stands under `*`.
+    """A map from child to parent, of any depth; a node without a parent is below `*`.
 
-    Levels are counted from the root: at each level all labels lie at most so deep. A leaf that lies higher than the
-    deepest repeats its own label until its depth is reached. The domain is all leaves, and those inner labels that the
-    data hold as values (a coarse code among finer ones).
+    Levels are counted from the root: at each level all labels have at most that depth. A leaf that is higher than the
+    deepest repeats its own label until its depth is reached. The domain is all leaves, and those inner labels that
+    occur as values in the data (a coarse code among finer ones).
 
     Attributes:
         parents: The parent of each child.
@@ -37,7 +37,7 @@ class Tree(Placeless):
             raise ValueError("a cycle: nothing is its own ancestor, but so are " + ", ".join(cyclic[:5]) + ".")
 
     def bind(self, values: Sequence[str]) -> Binding:
-        """The ladder of all leaves, and of the inner labels among the values."""
+        """Return the hierarchy of all leaves, and of the inner labels among the values."""
         inner = {*self.parents.values()} - {ROOT}
         names = dict.fromkeys((*self.parents, *self.parents.values()))
         names.pop(ROOT, None)
@@ -46,13 +46,13 @@ class Tree(Placeless):
         return Binding(make_ladder(domain, self._levels(domain)), outside(values, names))
 
     def _levels(self, domain: Sequence[str]) -> list[list[str]]:
-        """For each depth from the one above the deepest up to the root, each value's ancestor there or itself."""
+        """Return for each depth from the one above the deepest up to the root each value's ancestor there or itself."""
         lines = [self._line(name) or () for name in domain]
         deepest = max(len(line) for line in lines)
         return [[line[min(depth, len(line) - 1)] for line in lines] for depth in range(deepest - 2, -1, -1)]
 
     def _line(self, name: str) -> tuple[str, ...] | None:
-        """A name's ancestors from the root down to itself, or None when they run in a circle."""
+        """Return a name's ancestors from the root down to itself, or None if they contain a cycle."""
         line = [name]
         while (above := self.parents.get(line[-1])) is not None:
             line.append(above)

@@ -18,36 +18,37 @@ NUMBER_TYPES: tuple[ColumnType, ...] = ("integer", "decimal", "amount")
 COLUMN_TYPES: tuple[ColumnType, ...] = get_args(ColumnType)
 
 _NUMERAL = regex(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
-# A number with a currency before it, marks between its thousands, and a unit, a currency or a percent sign behind it.
+# A number with a currency before it, thousands separators, and a unit, a currency or a percent sign after it.
 _AMOUNT = regex(
     rf"(?:{CURRENCY_SIGN}|[A-Z]{{3}}(?=[ \u00a0])|Fr\.)?"
     r"[\s\u00a0\u202f]*([+-]?)\s*"
     r"(\d{1,3}(?:[,'\u2019 \u00a0\u2009\u202f]\d{3})+|\d+)(\.\d+)?[\s\u00a0\u202f]*([^\d\s.,]\S{0,9})?",
     re.ASCII,
 )
-# Digits behind a number are of another one (`12-14`, `12:30`, `0x10`), but for those of areas and volumes.
+# Digits after a number belong to another one (`12-14`, `12:30`, `0x10`), except those of areas and volumes.
 _POWERS = regex(r"(?<=m)[23](?=/|$)|[²³](?=/|$)")
 _UNIT_SIGNS = "%‰°"
 _INSIDE_UNITS = "/.·*"
-# What a numeral begins with: a code that begins otherwise is none, however many there are.
+# First characters of numerals: a code that begins otherwise is none.
 _BEGINS = frozenset("+-.0123456789")
-# Most numbers are written as their canonical text, which is quickly seen.
+# Most numbers are already canonical, which is quickly checked.
 _PLAIN = regex(r"-?[1-9]\d{0,17}(?:\.\d{0,17}[1-9])?|-?0\.\d{0,17}[1-9]|0", re.ASCII)
 _PLAIN_LINES = regex(rf"(?:{_PLAIN.pattern})(?:\n(?:{_PLAIN.pattern}))*+", re.ASCII)
-# Others have zeros at the end, as numbers of two decimals do.
+# Others have trailing zeros, such as numbers with two decimals.
 _FIXED = r"-?(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?"
 _FIXED_LINES = regex(rf"{_FIXED}(?:\n{_FIXED})*+", re.ASCII)
 _WHOLE = regex(r"0|-?[1-9]\d{0,17}", re.ASCII)
 _ISO = regex(r"(\d{4}-\d{2}-\d{2})(?:[ T]00:00(?::00(?:\.0+)?)?)?", re.ASCII)
 _TRUTH = {"true": "true", "1": "true", "yes": "true", "false": "false", "0": "false", "no": "false"}
-# Beyond this many digits a number is a code that merely looks like one.
+# With more digits, a number is a code that only looks like one.
 _MAX_DIGITS = 40
-# Floating-point numbers represent decimal numbers of so many digits exactly; a text of so many characters has no more.
+# Floating-point numbers represent decimal numbers with this many digits exactly; texts of this many characters have no
+# more.
 _EXACT_DIGITS = 15
 
 
 def canonical(values: Sequence[str], type_: ColumnType) -> tuple[list[str | None], list[int]]:
-    """The canonical text of each value (None where it is not of the type), and the places that are not of the type.
+    """Return the canonical text of each value (None if it does not have the type), and the indices of the latter.
 
     >>> canonical(["007", "39.0", "x"], "integer")
     (['7', '39', None], [2])
@@ -66,7 +67,7 @@ def canonical(values: Sequence[str], type_: ColumnType) -> tuple[list[str | None
 
 
 def numbers_of(values: Sequence[str], type_: ColumnType) -> npt.NDArray[np.float64] | None:
-    """The canonical values as numbers (dates as proleptic ordinals), or None for types without an order of numbers.
+    """Return the canonical values as numbers (dates as proleptic ordinals), or None for types without numbers.
 
     >>> numbers_of(["1970-01-01"], "date")
     array([719163.])
@@ -77,7 +78,7 @@ def numbers_of(values: Sequence[str], type_: ColumnType) -> npt.NDArray[np.float
 
 
 def exact(number: float) -> Decimal:
-    """The decimal number that was written, not its binary neighbor.
+    """Return the decimal number as written, not its binary neighbor.
 
     >>> exact(0.1)
     Decimal('0.1')
@@ -86,7 +87,7 @@ def exact(number: float) -> Decimal:
 
 
 def inexact(values: Sequence[str | None], numbers: npt.NDArray[np.float64]) -> dict[int, Decimal]:
-    """The exact numbers of values that floating-point numbers do not represent, by place.
+    """Return the exact numbers of values that floating-point numbers cannot represent, by index.
 
     >>> values = ["0.1", "0.30000000000000004", "100000000000000001", "x"]
     >>> inexact(values, numerals(values))
@@ -94,7 +95,7 @@ def inexact(values: Sequence[str | None], numbers: npt.NDArray[np.float64]) -> d
     """
     found = {}
     for place, value in enumerate(values):
-        # A date in digits is no number of these digits.
+        # A date in digits is not a number of these digits.
         if value and len(value) > _EXACT_DIGITS and _NUMERAL.fullmatch(value) and float(value) == numbers[place]:
             number = Decimal(value)
             if number != exact(float(value)):
@@ -103,7 +104,7 @@ def inexact(values: Sequence[str | None], numbers: npt.NDArray[np.float64]) -> d
 
 
 def ranks_of(values: Sequence[str | None], numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """The rank of each value by its exact number, from 0; those without a number share the last one.
+    """Return the rank of each value by its exact number, from 0; those without a number share the last one.
 
     >>> values = ["100000000000000003", "1e17", "100000000000000001", "100000000000000000", "x"]
     >>> ranks_of(values, numerals(values)).tolist()
@@ -121,7 +122,7 @@ def ranks_of(values: Sequence[str | None], numbers: npt.NDArray[np.float64]) -> 
 
 
 def numerals(values: Sequence[str]) -> npt.NDArray[np.float64]:
-    """The values as numbers, NaN where a text is no finite decimal number.
+    """Return the values as numbers, NaN if a text is no finite decimal number.
 
     >>> numerals(["1.5", "1_0", "inf"])
     array([1.5, nan, nan])
@@ -135,9 +136,9 @@ def numerals(values: Sequence[str]) -> npt.NDArray[np.float64]:
 
 
 def _numbers_of_signs(texts: Collection[str]) -> npt.NDArray[np.float64] | None:
-    """The numbers of texts that have digits, points and minuses alone; None where some have others, or no number.
+    """Return the numbers of texts of digits, points and minuses only; None if some are others, or no number.
 
-    What `float` takes of these is a number, and to look at all signs at once costs a fraction.
+    For these, `float` accepts exactly the numbers, and checking all characters at once is much faster.
     """
     lines = "\n".join(texts).encode(errors="replace")
     if lines.translate(None, b"0123456789.-\n") or lines.count(b"\n") != max(len(texts) - 1, 0):
@@ -149,17 +150,17 @@ def _numbers_of_signs(texts: Collection[str]) -> npt.NDArray[np.float64] | None:
 
 
 def plain(number: Decimal) -> str:
-    """A number without exponent and without zeros that say nothing.
+    """Return a number without exponent and without redundant zeros.
 
     >>> plain(Decimal("1.50")), plain(Decimal("1E+2")), plain(Decimal("-0.0"))
     ('1.5', '100', '0')
     """
-    # Not normalize(): that rounds to 28 digits, and would make one value of two.
+    # Not normalize(), which rounds to 28 digits and would merge two values.
     return _shortened(format(number, "f"))
 
 
 def _shortened(text: str) -> str:
-    """A number without exponent, without zeros that say nothing."""
+    """Return a number text without exponent and without redundant zeros."""
     shown = text.rstrip("0").rstrip(".") if "." in text else text
     return "0" if shown == "-0" else shown
 
@@ -172,7 +173,7 @@ def _integer(text: str) -> str | None:
 
 
 def is_plain_number(text: str) -> bool:
-    """Whether a text is the one that stands for its number.
+    """Return whether a text is the canonical one of its number.
 
     >>> [is_plain_number(text) for text in ("1.5", "-7", "0", "1.50", "007", "-0", "1e3")]
     [True, True, True, False, False, False, False]
@@ -181,7 +182,7 @@ def is_plain_number(text: str) -> bool:
 
 
 def are_plain_numbers(texts: Collection[str]) -> bool:
-    """Whether all texts are those that stand for their numbers; looked at together, which costs a fraction.
+    """Return whether all texts are canonical numbers, checked together for speed.
 
     >>> are_plain_numbers(["1.5", "-7"]), are_plain_numbers(["1.5", "x"]), are_plain_numbers(["1\\n2"])
     (True, False, False)
@@ -194,7 +195,7 @@ def are_plain_numbers(texts: Collection[str]) -> bool:
 
 
 def plain_numbers_of(texts: Collection[str]) -> list[str] | None:
-    """The texts that stand for the numbers of texts, looked at together; None where some are written otherwise.
+    """Return the canonical texts of number texts, processed together; None if some have other notations.
 
     >>> plain_numbers_of(["1.50", "-0.0", "20"]), plain_numbers_of(["1.50", "007"]), plain_numbers_of(["1.5\\n2"])
     (['1.5', '0', '20'], None, None)
@@ -221,7 +222,7 @@ def _number(text: str) -> Decimal | None:
 
 
 def _amount(text: str) -> str | None:
-    """The number of an amount; its unit is left out, so a column must have one unit."""
+    """Return the number of an amount; its unit is dropped, so a column must have one unit."""
     if _PLAIN.fullmatch(text):
         return text
     bare = text.strip()
@@ -235,7 +236,7 @@ def _amount(text: str) -> str | None:
 
 
 def _is_unit(text: str) -> bool:
-    """Whether what stands behind a number is a unit, and neither the rest of a longer text nor half an exponent.
+    """Return whether the text after a number is a unit, and neither the rest of a text nor part of an exponent.
 
     >>> [_is_unit(text) for text in ("%", "°C", "kg/m2", "€", "/min", "-", "/2", "e", "x10")]
     [True, True, True, True, True, False, False, False, False]

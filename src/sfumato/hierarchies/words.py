@@ -11,7 +11,7 @@ LONGEST = 60
 
 
 def hierarchy_words(hierarchy: Hierarchy | None) -> str:
-    """What a hierarchy is, cut where it is long.
+    """Describe a hierarchy in one line, truncated if long.
 
     >>> from sfumato.hierarchies.intervals import Intervals
     >>> hierarchy_words(Intervals(16, 95, widths=(5, 20)))
@@ -30,7 +30,7 @@ def hierarchy_words(hierarchy: Hierarchy | None) -> str:
 
 
 def type_name(hierarchy: Hierarchy) -> str:
-    """The name that a plan has for a hierarchy of this kind."""
+    """Return the plan name of a hierarchy type."""
     return next(name for name, record in TYPES.items() if record.make is type(hierarchy))
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 
 class Layout(NamedTuple):
-    """The kind of the values, as NumPy writes it, and the number of dimensions."""
+    """The element type, as NumPy writes it, and the number of dimensions."""
 
     kind: str
     dimensions: int

@@ -7,7 +7,7 @@ from sfumato.loops.compiled import compiled
 
 @compiled
 def word_at(data, place):
-    """The eight bytes from a place on."""
+    """Return the eight bytes from an index on."""
     word = np.uint64(0)
     for at in range(place + 7, place - 1, -1):
         word = word << np.uint64(8) | np.uint64(data[at])
@@ -16,6 +16,6 @@ def word_at(data, place):
 
 @compiled
 def put_word(data, place, word):
-    """Write eight bytes from a place on."""
+    """Write eight bytes from an index on."""
     for at in range(8):
         data[place + at] = word >> np.uint64(8 * at) & np.uint64(255)

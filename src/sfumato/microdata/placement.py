@@ -11,15 +11,15 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from sfumato.dataclass import dataclass
 from sfumato.microdata.histories import History, strands
 
-# Whether persons keep the promises with rows of a class: now, or (False) as they were when they were last published.
+# Whether persons satisfy the models with rows of a class: now, or (False) as last published.
 Keeps = Callable[[Sequence[str], Hashable, bool], bool]
-# The strand of a person before, and with the rows of now; None where nothing is published of them.
+# The branch of a person before, and with the current rows; None if nothing of them is published.
 Step = tuple[History, History | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Who is published: the persons who are, and those who are there and cannot be."""
+    """The result of the matching: the persons who are published, and those who are present but suppressed."""
 
     placed: frozenset[str]
     withheld: frozenset[str]
@@ -28,11 +28,11 @@ class Placement:
 def place(
     histories: Mapping[str, History], classes: Mapping[str, Hashable], order: Callable[[str], str], keeps: Keeps
 ) -> Placement:
-    """Decide who is published.
+    """Decide which persons are published.
 
     Args:
-        histories: Of everybody who was in an earlier release; classes: now, of everybody who is there.
-        order: By which persons are withheld for the sake of others; nobody must be able to foretell it.
+        histories: Of every person in an earlier release; classes: current classes of all persons present.
+        order: Order in which persons are suppressed to protect others; it must be unpredictable.
 
     >>> placement = place({"a": (1,), "b": (1,), "c": (1,), "d": (1,)}, {"a": 1, "b": 1, "c": 1}, str,
     ...                   lambda group, state, now: len(group) >= 2)
@@ -56,7 +56,7 @@ def place(
 
 
 def _steps(before: History, now: Hashable) -> list[Step]:
-    """The strands of a person before, each with the one that it becomes."""
+    """Return the branches of a person before, each with its continuation."""
     earlier = strands(before)
     if now is None:
         return [(strand, None) for strand in earlier]
@@ -71,7 +71,7 @@ def _steps(before: History, now: Hashable) -> list[Step]:
 def _placed(
     steps: Mapping[str, Sequence[Step]], several: set[str], order: Callable[[str], str], keeps: Keeps
 ) -> dict[str, int]:
-    """In how many of their strands persons are published."""
+    """Return in how many of their branches persons are published."""
     cohorts: dict[History, dict[History | None, list[str]]] = {}
     for person, entries in steps.items():
         for before, now in entries:
@@ -98,7 +98,7 @@ def _cohort(
     order: Callable[[str], tuple[bool, str]],
     keeps: Keeps,
 ) -> list[_Group]:
-    """The groups of persons of one history that can be published, so that those who are missing are enough, too."""
+    """Return the groups of one history that can be published such that its missing persons are enough, too."""
     groups = [
         _Group(now[-1], sorted(persons, key=order))
         for now, persons in members.items()
@@ -118,7 +118,7 @@ def _cohort(
 def _with_company(
     groups: list[_Group], gone: list[str], last: Hashable, keeps: Keeps
 ) -> tuple[list[_Group], list[str]]:
-    """The groups after some persons of the largest have gone with those who are missing; all of it, if that breaks."""
+    """Return the groups after moving some persons of the largest to the missing ones; all of it if that fails."""
     *others, largest = groups
     persons = largest.persons
     for number in range(1, len(persons)):

@@ -23,12 +23,12 @@ STAR = "*"
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """Published rows as classes, and what promises compare them with.
+    """Published rows as classes, with the reference of the models.
 
     Attributes:
-        visible: Those that tell something; suppressed: the star rows as one class.
+        visible: Classes that are not suppressed; suppressed: the suppressed rows as one class.
         shown: All rows whose sensitive values are published.
-        raw: The raw table, where it is known.
+        raw: The original table, if known.
         combinations: The codes of the quasi-identifiers of all classes; hidden: which of them are suppressed rows.
     """
 
@@ -49,7 +49,7 @@ def classes_of(
     persons: Mapping[tuple[str | None, ...], int] | None = None,
     star_rows: bool = True,
 ) -> Published:
-    """Published rows as classes of equal quasi-identifiers."""
+    """Return published rows as classes of equal quasi-identifiers."""
     places = [text_counts.columns.index(name) for name in quasi_identifiers]
     codes = text_counts.codes[:, places]
     owners, first = numbers_of(codes, [len(text_counts.values[place]) for place in places])
@@ -61,7 +61,7 @@ def classes_of(
     if hidden.all():
         hidden[:] = False
     veiled = _veiled(text_counts, columns, hidden[owners])
-    # The veil is no value of the column: who hides behind it adds nothing to what is told.
+    # The `*` of suppressed rows is no value of the column: those rows add nothing to its distribution.
     shown = ~hidden[owners] if veiled else np.ones(len(owners), bool)
     contents = {
         name: _histogram(text_counts, name, owners, shown, count, missing, texts.get(name, ())) for name in columns
@@ -85,7 +85,7 @@ def published_persons(
     members: Mapping[str | None, PersonCount],
     missing: Sequence[str],
 ) -> Published:
-    """The published classes with persons in place of rows."""
+    """Return the published classes with persons instead of rows."""
     contents = {
         PERSONS if name is None else persons_with(name): _person_content(
             name, text_counts, quasi_identifiers, published, entry, missing
@@ -110,7 +110,7 @@ def published_persons(
 
 
 def _in_persons(whole: Classes, coded: Classes) -> Classes:
-    """What promises compare persons with, its values coded as in other classes."""
+    """Return the reference in persons, with its values coded as in other classes."""
     members = whole_by_persons(whole)
     wider = {
         name: replace(members.sensitive[name], size=old.size, texts=old.texts, memo={}, order_memo={})
@@ -128,7 +128,7 @@ def _person_content(
     entry: PersonCount,
     missing: Sequence[str],
 ) -> Histogram:
-    """What all published classes hold of persons, with their values of a column where one is named."""
+    """Return the persons of all published classes, optionally with their values of a column."""
     columns = []
     for column in quasi_identifiers:
         places = {text: code for code, text in enumerate(text_counts.values[text_counts.columns.index(column)])}
@@ -144,7 +144,7 @@ def _person_content(
     texts = published.shown.sensitive[name].texts
     codes_of = {text: code for code, text in enumerate(texts)}
     spelled = entry.text_counts.values[entry.text_counts.columns.index(name)]
-    # The veil of suppressed rows is no value: those rows are left out.
+    # The `*` of suppressed rows is no value: those rows are left out.
     values = value_codes(entry.text_counts, name, {text: codes_of.get(value_of(text, missing), -1) for text in spelled})
     owners = np.where(values < 0, -1, owners)
     content = person_histogram(owners, np.maximum(values, 0), entry, classes, max(len(texts), 1))
@@ -152,7 +152,7 @@ def _person_content(
 
 
 def _reference(reference: Classes, contents: Mapping[str, Histogram]) -> Classes:
-    """The raw table, knowing also values that are published though it lacks them."""
+    """Return the original table, extended by values that are published though it lacks them."""
     wider = {
         name: replace(reference.sensitive[name], size=new.size, texts=new.texts, memo={}, order_memo={})
         for name, new in contents.items()
@@ -163,13 +163,13 @@ def _reference(reference: Classes, contents: Mapping[str, Histogram]) -> Classes
 def _texts_of(
     text_counts: TextCounts, places: Sequence[int], codes: npt.NDArray[np.int32]
 ) -> list[tuple[str | None, ...]]:
-    """Published combinations as texts."""
+    """Return published combinations as texts."""
     texts = [text_counts.values[place] for place in places]
     return [tuple(values[code] for values, code in zip(texts, row, strict=True)) for row in codes.tolist()]
 
 
 def _stars(text_counts: TextCounts, places: Sequence[int]) -> Mask:
-    """The combinations with `*` in every quasi-identifier."""
+    """Return the combinations with `*` in every quasi-identifier."""
     stars = np.ones(len(text_counts.counts), bool)
     for place in places:
         texts = np.array([text == STAR for text in text_counts.values[place]], bool)
@@ -178,7 +178,7 @@ def _stars(text_counts: TextCounts, places: Sequence[int]) -> Mask:
 
 
 def _veiled(text_counts: TextCounts, columns: set[str], hidden: Mask) -> bool:
-    """Whether the sensitive values of all suppressed rows are `*` too."""
+    """Return whether the sensitive values of all suppressed rows are `*` too."""
     for name in columns:
         place = text_counts.columns.index(name)
         if any(text_counts.values[place][code] != STAR for code in present_codes(text_counts.codes[hidden, place])):
@@ -195,10 +195,10 @@ def _histogram(
     missing: Sequence[str],
     texts: Sequence[str | None],
 ) -> Histogram:
-    """What each class holds of a sensitive column, its values coded as in the raw table where that is known.
+    """Return the sensitive values of each class, coded as in the original table if that is known.
 
     Args:
-        shown: Which combinations tell a value; the values of others are not looked at.
+        shown: Which combinations show a value; the values of others are ignored.
     """
     codes = text_counts.codes[shown, text_counts.columns.index(name)]
     values = text_counts.values[text_counts.columns.index(name)]
@@ -214,7 +214,7 @@ def _histogram(
 def matched(
     text_counts: TextCounts, quasi_identifiers: Sequence[str], missing: Sequence[str], star_rows: bool
 ) -> Counts:
-    """For each published combination the rows that match it when a missing value matches anything."""
+    """Return for each published combination the rows that match it if a missing value matches anything."""
     places = [text_counts.columns.index(name) for name in quasi_identifiers]
     stars = _stars(text_counts, places) & star_rows
     absent = [
@@ -234,7 +234,7 @@ def weighted(
     published: Published,
     weights: Mapping[tuple[str | None, ...], int],
 ) -> Classes:
-    """The visible classes with the weights of their rows."""
+    """Return the visible classes with the weights of their rows."""
     places = [text_counts.columns.index(name) for name in quasi_identifiers]
     labels = _texts_of(text_counts, places, published.combinations[~published.hidden])
     return holding_weights(published.visible, weights_in_order(weights, list(labels)))

@@ -11,17 +11,17 @@ import numpy.typing as npt
 from sfumato.loops.compiled import way
 from sfumato.microdata.row_order_kernels import hash_numbers
 
-# A hash is long enough for the places of so many rows, which are one after the other.
+# Number of consecutive rows that share a hash.
 ROWS_A_HASH = 4
-# So many of its digits tell the place of one; of rows that have the same, the one that comes first is first.
+# Number of digits per row; of rows with equal digits, the first one comes first.
 ORDER_DIGITS = 16
 
 
 def row_hash(row: int, key: str) -> str:
-    """The hash of a row's number (from 1) under a key: SHA-256, which every engine has.
+    """Return the hash of a row's number (from 1) under a key: SHA-256, which every engine has.
 
-    The key stands first and is of one length, and no hash is ever published: nothing can be appended to what is
-    hashed, and who does not know the key cannot tell the order from chance.
+    The key comes first and has a fixed length, and no hash is ever published: nothing can be appended to what is
+    hashed, and without the key the order cannot be distinguished from chance.
 
     >>> row_hash(1, "key:")[:16]
     'bd24723ab694a02d'
@@ -34,9 +34,9 @@ def _digest(row: int, key: str) -> bytes:
 
 
 def place_hash(row: int, key: str) -> str:
-    """The digits by which a row (its number counts from 1) is placed: a part of the hash that it shares with neighbors.
+    """Return the digits that place a row (numbered from 1): a part of the hash that it shares with its neighbors.
 
-    The parts of a hash tell nothing of each other, so each row is placed as if it had a hash of its own.
+    The parts of a hash are independent, so each row is placed as if it had a hash of its own.
 
     >>> place_hash(6, "key:") == row_hash(1, "key:")[16:32]
     True
@@ -46,7 +46,7 @@ def place_hash(row: int, key: str) -> str:
 
 
 def shuffled(rows: Iterable[int], key: str) -> npt.NDArray[np.int64]:
-    """The order that shuffles rows, given by their numbers: by the digits that place them, then as they come.
+    """Return the order that shuffles rows, given by their numbers: by their digits, ties in input order.
 
     >>> order = shuffled([1, 2, 3], "key:")
     >>> order.tolist() == sorted(range(3), key=lambda place: place_hash(place + 1, "key:"))
@@ -54,19 +54,20 @@ def shuffled(rows: Iterable[int], key: str) -> npt.NDArray[np.int64]:
     """
     given = rows if isinstance(rows, np.ndarray) else np.fromiter(rows, np.int64)
     numbers, parts = np.divmod(given - 1, ROWS_A_HASH)
-    # Rows mostly come in their order, and those that share a hash together.
+    # Rows mostly come in order, and those that share a hash together.
     new = np.ones(len(numbers), bool)
     new[1:] = numbers[1:] != numbers[:-1]
     return order_of(hash_words(numbers[new], key)[np.cumsum(new) - 1, parts])
 
 
 def order_of(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-    """The order that sorts random words; equal ones stay as they come.
+    """Return the order that sorts random words; ties stay in input order.
 
     >>> order_of(np.array([9 << 40, 7 << 40, 9 << 40], np.uint64)).tolist()
     [1, 0, 2]
     """
-    # With their places in the last bits, all are different and the quickest sort does; the first bits mostly decide.
+    # With their indices in the last bits, all are different and the fastest sort suffices; the first bits mostly
+    # decide.
     low = np.uint64((1 << len(words).bit_length()) - 1)
     placed = np.sort(words & ~low | np.arange(len(words), dtype=np.uint64))
     first = placed & ~low
@@ -76,7 +77,7 @@ def order_of(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
 
 
 def hash_words(numbers: npt.NDArray[np.int64], key: str) -> npt.NDArray[np.uint64]:
-    """Hashes as numbers of 64 bits, which are in the order of the digits that write them: (numbers, parts)."""
+    """Return hashes as 64-bit numbers, which sort like their hexadecimal digits: (numbers, parts)."""
     if way() != "native" or (numbers < 0).any():
         hashes = b"".join([_digest(number, key) for number in numbers.tolist()])
         return np.frombuffer(hashes, ">u8").astype(np.uint64).reshape(-1, ROWS_A_HASH)
@@ -87,7 +88,7 @@ def hash_words(numbers: npt.NDArray[np.int64], key: str) -> npt.NDArray[np.uint6
 
 @cache
 def _constants() -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
-    """Those of SHA-256: 32 bits behind the point of the cube roots of 64 primes, and of the square roots of 8."""
+    """Return the constants of SHA-256: fractional bits of the cube roots of 64 primes, and square roots of 8."""
     primes = [number for number in range(2, 312) if all(number % least for least in range(2, isqrt(number) + 1))]
     cubes, squares = [_cube_root(prime << 96) for prime in primes], [isqrt(prime << 64) for prime in primes[:8]]
     return _behind_the_point(cubes), _behind_the_point(squares)

@@ -15,11 +15,11 @@ _BLOCK = 64
 
 @compiled
 def _compress(text, begin, constants, schedule, state):
-    """Take a block of a text into a state.
+    """Process one block of a text.
 
     Args:
-        text: Bytes, of which the block is 64 from `begin` on; constants, schedule: (64,), the latter for the work.
-        state: (8,) is changed.
+        text: Bytes; the block is 64 of them from `begin` on; constants, schedule: (64,), the latter a buffer.
+        state: (8,) is updated.
     """
     for at in range(16):
         word = np.uint64(0)
@@ -51,7 +51,7 @@ def _compress(text, begin, constants, schedule, state):
 
 @compiled
 def _digits(number):
-    """How many digits a number has."""
+    """Return the number of digits of a number."""
     many = 1
     while number > 9:
         number //= 10
@@ -61,7 +61,7 @@ def _digits(number):
 
 @compiled
 def _pad(length, before, text):
-    """End a text of so many bytes, with so many before it, as SHA-256 asks for; the answer is its number of blocks."""
+    """Pad a text as SHA-256 requires, given its length and the bytes before it; return its number of blocks."""
     blocks = (length + 9 + _BLOCK - 1) // _BLOCK
     for place in range(length, blocks * _BLOCK):
         text[place] = 0
@@ -74,7 +74,7 @@ def _pad(length, before, text):
 
 @compiled
 def hash_numbers(prefix: Bytes, numbers: Ints, constants: Words, first: Words, out: Words2):
-    """Hash texts, each a prefix with a number behind it.
+    """Hash texts that consist of a prefix and a number.
 
     Args:
         prefix: (p,) bytes; numbers: (n,), none below 0; constants: (64,) and first: (8,) are those of SHA-256.
@@ -92,7 +92,7 @@ def hash_numbers(prefix: Bytes, numbers: Ints, constants: Words, first: Words, o
     for row in range(len(numbers)):
         number = numbers[row]
         many = _digits(number)
-        if many != digits:  # numbers that are as long share all but their digits
+        if many != digits:  # numbers of equal length share all but their digits
             blocks, digits = _pad(ahead + many, whole, text), many
         for place in range(ahead + many - 1, ahead - 1, -1):
             text[place] = 48 + number % 10

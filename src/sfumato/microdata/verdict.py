@@ -30,13 +30,13 @@ from sfumato.microdata.models.protection import Protection, holding_groups
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.published import Published, classes_of, matched, published_persons, weighted
 
-# What a promise was really compared with, as the report says it; nothing, where only the unknown raw table would do.
+# The reference that a model was really compared with, for reports; empty if only the unknown original table would do.
 Compared = Literal["both", "raw", "published", "nothing"]
 
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """One promise, as found in the published rows."""
+    """One privacy model with its result on the published rows."""
 
     model: str
     asked: float
@@ -54,12 +54,12 @@ class Promise:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Verdict:
-    """What published rows keep of the promises asked for.
+    """The result of verifying published rows against the requested models.
 
     Attributes:
-        faults: What else speaks against the release, in sentences.
-        unchecked: What the release check did not look at, in sentences.
-        counts_persons: Whether promises count persons, not rows.
+        faults: Further problems of the release, in sentences.
+        unchecked: What the release check did not examine, in sentences.
+        counts_persons: Whether models count persons, not rows.
     """
 
     rows: int
@@ -74,7 +74,7 @@ class Verdict:
 
     @property
     def unit(self) -> str:
-        """Return what promises count."""
+        """Return what models count: rows or persons."""
         return "persons" if self.counts_persons else "rows, not persons"
 
     def __repr__(self) -> str:
@@ -83,7 +83,7 @@ class Verdict:
         return f"Verdict({holds} for {self.unit}; {self.rows:,} rows, {self.classes:,} classes of {sizes})"
 
     def _repr_html_(self) -> str:
-        """The promises, what was reached of each, and what else speaks against the release; for a notebook."""
+        """Return the models, their achieved parameters, and further problems; for a notebook."""
         color = "#1f7a4d" if self.holds else "#b3261e"
         head = ("promise", "column", "asked", "reached", "")
         rows = [
@@ -99,7 +99,7 @@ class Verdict:
 
     @property
     def holds(self) -> bool:
-        """Whether there are rows, every promise holds for them, and nothing else speaks against the release."""
+        """Whether there are rows, every model is satisfied, and there are no further problems."""
         return self.rows > 0 and not self.faults and all(promise.holds for promise in self.promises)
 
     def to_dict(self) -> dict[str, object]:
@@ -137,18 +137,18 @@ def judge(
     members: Mapping[str | None, PersonCount] | None = None,
     weights: Mapping[tuple[str | None, ...], int] | None = None,
 ) -> Verdict:
-    """Whether published rows keep the promises.
+    """Evaluate the models on published rows.
 
     Args:
         text_counts: The published combinations of quasi-identifiers and sensitive columns.
         missing: Texts that mean missing.
         missing_matches: Whether a missing value matches anything.
-        reference: The raw table, where it is known, for promises that compare with it; else the published rows.
-        persons: The persons of the population behind each published combination, where they are known.
+        reference: The original table, if known, for models that compare with it; else the published rows.
+        persons: The persons of the population of each published combination, if known.
         star_rows: Whether suppressed rows may be among the published ones, as `*`.
-        members: The persons behind the published rows, where promises count these: of each published combination, and
+        members: The persons behind the published rows, if models count these: of each published combination, and
             by the name of a sensitive column those with each of its values.
-        weights: The weights of the rows behind each published combination, in millionths, where they are known.
+        weights: The weights of the rows of each published combination, in millionths, if known.
     """
     columns = {model.column for model in models if model.column}
     published = classes_of(text_counts, quasi_identifiers, columns, missing, reference, persons, star_rows)
@@ -179,7 +179,7 @@ def judge(
 
 
 def _with_sets(model: Model, promise: Promise, published: Published) -> Promise:
-    """A promise about class sizes, held against all sets of fewer columns of which it asks something."""
+    """Return the result of a class-size model, evaluated on all sets of fewer columns that it has requirements for."""
     sizes = least_sizes((model,))
     if not sizes:
         return promise
@@ -202,7 +202,7 @@ def _with_sets(model: Model, promise: Promise, published: Published) -> Promise:
 def _unchecked_promises(
     models: Sequence[Model], promises: Sequence[Promise], known_list: bool, known_weights: bool, known_table: bool
 ) -> Iterator[str]:
-    """Why promises cannot be checked by the rows alone, for those that cannot."""
+    """Yield the reasons why some models cannot be verified from the rows alone."""
     for model, promise in zip(models, promises, strict=True):
         why = _unchecked(model, promise, known_list, known_weights, known_table)
         if why is not None:
@@ -210,7 +210,7 @@ def _unchecked_promises(
 
 
 def _unchecked(model: Model, promise: Promise, known_list: bool, known_weights: bool, known_table: bool) -> str | None:
-    """That a promise cannot be checked by the rows alone; None where it can."""
+    """Return the reason why a model cannot be verified from the rows alone; None if it can."""
     if promise.parameters.get("against") == "nothing":
         what = f'of "{promise.column}" is promised against the raw table alone'
     elif isinstance(model, DeltaPresence) and not known_list:
@@ -235,7 +235,7 @@ def judge_plan(
     members: Mapping[str | None, PersonCount] | None = None,
     weights: Mapping[tuple[str | None, ...], int] | None = None,
 ) -> Verdict:
-    """Whether published rows keep the promises of a plan, which says where suppressed rows are published as `*`."""
+    """Evaluate the models of a plan, which states whether suppressed rows are published as `*`."""
     return judge(
         text_counts,
         plan.quasi_identifiers,
@@ -251,7 +251,7 @@ def judge_plan(
 
 
 def _promise(model: Model, published: Published) -> Promise:
-    """One promise, held against everything that it is compared with and that is known."""
+    """Evaluate one model against all its known references."""
     wholes = _compared(model, published)
     visible, suppressed = published.visible, published.suppressed
     found = [evaluate(model, visible, whole) for whole in wholes.values()]
@@ -265,13 +265,13 @@ def _promise(model: Model, published: Published) -> Promise:
 
 
 def _compared(model: Model, published: Published) -> dict[Compared, Classes]:
-    """What a promise is compared with and that is known; one that does not compare takes the values of either."""
+    """Return the known references of a model; one that does not compare uses the values of either."""
     wholes: dict[Compared, Classes] = {} if published.raw is None else {"raw": published.raw}
     return wholes | {"published": published.shown} if for_readers(model) or not (wholes or model.compares) else wholes
 
 
 def parameters_of(model: Model) -> dict[str, object]:
-    """The plain parameters of a model, besides its column and the number it asks for."""
+    """Return the plain parameters of a model, without its column and its threshold."""
     if isinstance(model, Protection):
         return {"by": model.model.name, **parameters_of(model.model)}
     values = {part.name: getattr(model, part.name) for part in fields(model)}  # type: ignore[arg-type]

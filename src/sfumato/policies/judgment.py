@@ -8,18 +8,18 @@ from typing import Any, Literal
 from sfumato.dataclass import dataclass
 from sfumato.policies.policy import Clause, Policy
 
-# What is said instead of who attests a clause, by who denies it.
+# The entry that denies a clause instead of attesting it.
 DENIALS = ("no", "nein")
 Status = Literal["satisfied", "failed", "open"]
 
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What was measured for a clause.
+    """The measurement for a clause.
 
     Attributes:
-        figure: The number; None where it could not be measured, for the reason that `remark` gives.
-        columns: The columns that fail it.
+        figure: The number; None if it could not be measured, for the reason in `remark`.
+        columns: The columns that violate it.
     """
 
     figure: float | None
@@ -29,7 +29,7 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True)
 class ClauseJudgment:
-    """The judgment by one clause: the figure measured, and who attests it where nothing can be measured."""
+    """The evaluation of one clause: the measured number, and who attests it if it cannot be measured."""
 
     clause: Clause
     status: Status
@@ -59,7 +59,7 @@ class ClauseJudgment:
 
 @dataclass(frozen=True, slots=True)
 class PolicyVerdict:
-    """The verdict on a file by a policy."""
+    """The result of evaluating a policy on a file."""
 
     policy: Policy
     clauses: tuple[ClauseJudgment, ...]
@@ -70,12 +70,12 @@ class PolicyVerdict:
         return f"PolicyVerdict({self.policy.id} {'holds' if self.holds else 'DOES NOT HOLD'}; {self.line})"
 
     def count(self, status: Status) -> int:
-        """How many clauses are judged so."""
+        """Return how many clauses have this status."""
         return sum(judgment.status == status for judgment in self.clauses)
 
     @property
     def holds(self) -> bool:
-        """Whether no clause fails; those that are open are for people to decide."""
+        """Whether no clause fails; open ones are for people to decide."""
         return not self.count("failed")
 
     @property
@@ -85,7 +85,7 @@ class PolicyVerdict:
 
     @property
     def line(self) -> str:
-        """The verdict in a line."""
+        """Return the result in a line."""
         opened = self.count("open")
         return f"clauses satisfied: {self.count('satisfied')} of {len(self.clauses)}" + (
             f", {opened} open" if opened else ""
@@ -117,10 +117,10 @@ def judge_policy(
     remarks: Sequence[str] = (),
     figures: Mapping[str, Any] | None = None,
 ) -> PolicyVerdict:
-    """The verdict by a policy.
+    """Evaluate a policy.
 
     Args:
-        measured: What was measured, by metric; attested: who attests a clause, by its name.
+        measured: The measurements, by metric; attested: who attests a clause, by its name.
     """
     judgments = tuple(_judged(clause, measured, attested) for clause in policy.clauses)
     return PolicyVerdict(policy, judgments, tuple(remarks), figures or {})
@@ -139,7 +139,7 @@ def _judged(clause: Clause, measured: Mapping[str, Measurement], attested: Mappi
 
 
 def _attested(clause: Clause, who: str | None) -> ClauseJudgment:
-    """The judgment by a clause that a person attests, or denies."""
+    """Return the evaluation of a clause that a person attests, or denies."""
     if who is None:
         return ClauseJudgment(clause, "open", Measurement(None, "nobody has attested it: this is for a person to say."))
     if who.strip().lower() in DENIALS:

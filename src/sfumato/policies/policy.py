@@ -8,20 +8,20 @@ from sfumato.shapes.records import Note, record_of
 from sfumato.shapes.shapes import Either, Integer, Text
 
 Op = Literal["<=", ">=", "=", "attested"]
-# What stands behind a figure: a text that tells of the document, or nothing that was read.
+# The evidence for a limit: a text about the document, or unverified.
 Evidence = Literal["secondary", "unconfirmed"]
 SMALL = Either((((str,), Text()), ((int,), Integer())), "what a small count is published as")
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One thing that a policy asks for.
+    """One requirement of a policy.
 
     Attributes:
-        name: By which a user overrides its value or attests it.
-        metric: What is measured; op, value: how it must compare; no value where the user must set one.
-        scope: What it is measured on; action: what mends it; says: the same in words.
-        evidence: Where its figure was seen, where that differs from the policy's.
+        name: The key with which a user overrides its value or attests it.
+        metric: What is measured; op, value: the condition; no value if the user must set one.
+        scope: What it is measured on; action: how to satisfy it; says: the clause in words.
+        evidence: Source of its limit, if it differs from the policy's.
     """
 
     name: str
@@ -34,19 +34,19 @@ class Clause:
     evidence: Evidence | None = None
 
     def keeps(self, measured: float) -> bool:
-        """Whether a measured figure satisfies the clause."""
+        """Return whether a measured number satisfies the clause."""
         assert self.value is not None
         return {"<=": measured <= self.value, ">=": measured >= self.value, "=": measured == self.value}[self.op]
 
 
 @dataclass(frozen=True, slots=True)
 class CellRule:
-    """What a policy does to the counts of a table.
+    """How a policy changes the counts of a table.
 
     Attributes:
-        low, high: The least and the greatest small count; small: what these are published as.
+        low, high: The smallest and the largest small count; small: the published text of these.
         base: The base to which other counts are rounded; 1 leaves them.
-        complementary: Whether further cells are masked so that no small one can be computed.
+        complementary: Whether further cells are suppressed so that no small one can be computed.
     """
 
     low: Annotated[int, Note(minimum=0)]
@@ -61,10 +61,10 @@ class Policy:
     """A policy.
 
     Attributes:
-        about: Whether it is about rows or about tables of counts.
-        source: The name of the document; evidence: where its figures were seen.
-        cells: What it does to the counts of a table, where it is about these.
-        overrides: The values of clauses as the policy has them, where the user has set others.
+        about: Whether it applies to rows or to tables of counts.
+        source: The name of the document; evidence: source of its limits.
+        cells: How it changes the counts of a table, if it applies to tables.
+        overrides: The original values of clauses for which the user has set others.
     """
 
     id: str
@@ -80,11 +80,11 @@ class Policy:
     overrides: dict[str, float | None] = field(default_factory=dict)
 
     def evidence_of(self, clause: Clause) -> Evidence:
-        """Where the figure of a clause was seen."""
+        """Return the source of a clause's limit."""
         return clause.evidence or self.evidence
 
     def with_values(self, values: dict[str, float]) -> "Policy":
-        """The policy with other values for some clauses, which it remembers."""
+        """Return the policy with other values for some clauses, keeping the original ones."""
         clauses = tuple(
             replace(clause, value=values[clause.name]) if clause.name in values else clause for clause in self.clauses
         )

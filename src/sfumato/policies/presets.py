@@ -15,13 +15,13 @@ _FOLDER = Path(__file__).parent / "presets"
 
 @cache
 def policy_ids() -> tuple[str, ...]:
-    """The ids of all policies."""
+    """Return the ids of all policies."""
     return tuple(sorted(path.stem for path in _FOLDER.glob("*.yaml")))
 
 
 @cache
 def policies() -> dict[str, Policy]:
-    """All policies by their ids.
+    """Return all policies by id.
 
     >>> policies()["cms-11"].clauses[0].value
     11.0
@@ -31,15 +31,15 @@ def policies() -> dict[str, Policy]:
 
 @cache
 def aliases() -> dict[str, str]:
-    """Further names of policies, with the id of each."""
+    """Return further names of policies, with the id of each."""
     return {alias: policy.id for policy in policies().values() for alias in policy.aliases}
 
 
 def policy_named(name: str, values: Mapping[str, float] | None = None) -> Policy:
-    """A policy by its id or an alias, with the user's values for some clauses.
+    """Return a policy by its id or an alias, with the user's values for some clauses.
 
     Raises:
-        PlanError: There is no such policy, or it has no such clause, or a value is none for it.
+        PlanError: There is no such policy, or it has no such clause, or a value is invalid for it.
 
     >>> policy_named("nhs").id
     'nhs-hes'
@@ -60,7 +60,7 @@ def policy_named(name: str, values: Mapping[str, float] | None = None) -> Policy
 
 
 def _check_value(clause: Clause, value: float) -> None:
-    """Refuse a value that no figure of the clause can have.
+    """Refuse a value that no metric of the clause can have.
 
     Raises:
         PlanError: It is negative or no number, or a share above 1.

@@ -14,7 +14,7 @@ EXITS = """| exit code | meaning |
 
 
 def page(group: Any) -> str:
-    """All commands of a group with their arguments, options and examples."""
+    """Return all commands of a group with their arguments, options and examples."""
     head = [
         "# The command line",
         "Results go to standard output, all talk to standard error. `sfumato --install-completion` teaches your shell.",

@@ -10,7 +10,7 @@ from sfumato.reference import command_line, plan_keys, python_names, rest
 from sfumato.report.page.signing import all_entries
 from sfumato.texts.words import words_in
 
-# Public names by the folder or module that they live in; the first that fits.
+# Public names by their folder or module; the first match applies.
 GROUPS = {
     "errors": "Errors",
     "hierarchies": "Hierarchies",
@@ -42,12 +42,12 @@ MADE = {
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What pages are made from, each looked at when its page is asked for.
+    """The sources of generated pages, each loaded when its page is requested.
 
     Attributes:
-        package: What the library hands out.
+        package: The public package.
         commands: The group of all commands.
-        document: What the REST service says of itself.
+        document: The OpenAPI document of the REST service.
     """
 
     package: Callable[[], ModuleType]
@@ -56,17 +56,17 @@ class Sources:
 
 
 def titles() -> dict[str, str]:
-    """All pages by their names, with their titles."""
+    """Return all pages by name, with their titles."""
     return {name: title(path) for name, path in pages().items()} | MADE
 
 
 def written(name: str) -> str:
-    """A written page, with the tables of keys that it asks for."""
+    """Return a written page, with its tables of keys filled in."""
     return plan_keys.fill(pages()[name].read_text(encoding="utf-8"))
 
 
 def text_of(name: str, sources: Sources) -> str:
-    """The text of a page, written or made from the code."""
+    """Return the text of a page, written or generated."""
     match name:
         case "glossary":
             return glossary()
@@ -85,7 +85,7 @@ def text_of(name: str, sources: Sources) -> str:
 
 
 def groups(package: ModuleType) -> dict[str, tuple[str, ...]]:
-    """The public names of the package, by what they are for."""
+    """Return the public names of the package, by purpose."""
     by_group: dict[str, list[str]] = {group: [] for group in dict.fromkeys(reversed(GROUPS.values()))}
     for name in package.__all__:
         if not name.startswith("__"):
@@ -99,19 +99,19 @@ def _group(thing: Any) -> str:
 
 
 def glossary() -> str:
-    """The words of the field, as pages and reports explain them."""
+    """Return the terms of the field, as explained on pages and in reports."""
     entries = sorted(all_entries(words_in()))
     return "\n\n".join(["# Glossary", *(f"**{word}**: {says}" for word, says in entries)])
 
 
 def overview(shelf: Mapping[str, str], suffix: str = ".md") -> str:
-    """What there is to read, for programs that read it (llms.txt): each page with its title and first sentence."""
+    """Return the list of pages for programs (llms.txt): each page with its title and first sentence."""
     lines = [f"- [{title_of(text)}]({name}{suffix}){_first_sentence(text)}" for name, text in shelf.items()]
     return "\n".join(["# Sfumato", "", f"> {_ABOUT}", "", "## Pages", "", *lines, ""])
 
 
 def _first_sentence(text: str) -> str:
-    """What a page says first, as it follows its name; nothing where it begins with a table."""
+    """Return the first sentence of a page, to follow its name; empty if the page begins with a table."""
     paragraphs = (part for part in text.split("\n\n")[1:] if part[:1] not in ("#", "|", "`", "!", "<", ">"))
     sentence = next(paragraphs, "").replace("\n", " ").partition(". ")[0].rstrip(".:")
     return f": {sentence}." if sentence else ""

@@ -16,7 +16,7 @@ from sfumato.tables.plan.plan import PLAN as TABLE_PLAN
 from sfumato.tables.plan.plan import RULES
 
 HEAD = "| key | may be | unless given | what it is |\n|---|---|---|---|"
-# A marker in a written page, which its table takes the place of: <!-- keys: method mondrian -->
+# A marker in a written page that is replaced by its table: <!-- keys: method mondrian -->
 MARKER = re.compile(r"<!-- keys: (\w+) ([\w-]+) -->")
 KINDS: dict[str, Mapping[str, Record[Any]]] = {
     "model": SHAPES,
@@ -28,7 +28,7 @@ _ATTRIBUTE = re.compile(r"^    (\w+): (.+(?:\n {8,}.+)*)", re.MULTILINE)
 
 
 def fill(text: str) -> str:
-    """A written page with the tables that its markers ask for."""
+    """Return a written page with the tables that its markers request."""
     return MARKER.sub(lambda marker: keys_table(KINDS[marker[1]][marker[2]]), text)
 
 
@@ -69,7 +69,7 @@ def _shown(default: object) -> str:
 
 
 def _notes(kind: Any) -> dict[str, str]:
-    """What the docstring of a class says of its attributes, and of those that it has from others."""
+    """Return the attribute descriptions in the docstring of a class and of its ancestors."""
     notes: dict[str, str] = {}
     for ancestor in reversed(getattr(kind, "__mro__", (kind,))):
         _, _, attributes = cleandoc(ancestor.__doc__ or "").partition("Attributes:\n")
@@ -78,7 +78,7 @@ def _notes(kind: Any) -> dict[str, str]:
 
 
 def plan_page() -> str:
-    """All keys of the plan of a release."""
+    """Return all keys of the plan of a release."""
     return "\n\n".join(
         [
             "# The plan of a release",
@@ -92,7 +92,7 @@ def plan_page() -> str:
 
 
 def table_plan_page() -> str:
-    """All keys of the plan of tables."""
+    """Return all keys of the plan of tables."""
     return "\n\n".join(
         [
             "# The plan of a table",
@@ -104,7 +104,7 @@ def table_plan_page() -> str:
 
 
 def _sections(at: str, record: Record[Any], sections: set[int], about: str = "") -> Iterator[str]:
-    """A section for a record, and for each record within it."""
+    """Yield a section for a record, and for each record within it."""
     yield from ([f"## {at}"] if at else ["## The whole"])
     if about or record.about:
         yield _sentence(about or record.about)
@@ -121,7 +121,7 @@ def _sentence(text: str) -> str:
 
 
 def _parts(at: str, shape: Shape[Any]) -> Iterator[tuple[str, Record[Any]]]:
-    """The records inside a shape, by their places."""
+    """Yield the records inside a schema, by path."""
     match shape:
         case Record():
             yield at, shape

@@ -13,7 +13,7 @@ _WORDS = {"Args": "Takes", "Attributes": "Has", "Returns": "Hands over", "Raises
 
 
 def page(package: Any, names: Mapping[str, tuple[str, ...]]) -> str:
-    """The public names of a package, in groups."""
+    """Return the public names of a package, in groups."""
     parts = [f"# Python\n\n`import {package.__name__} as sf`. How they go together is told [in Python](../python.md)."]
     for group, members in names.items():
         parts.append(f"## {group}")
@@ -46,7 +46,7 @@ def _signature(name: str, thing: Any) -> str:
 
 
 def _parameter(parameter: inspect.Parameter) -> str:
-    """A parameter as it is called: its name and default; its type is told by the editor."""
+    """Return a parameter with name and default; editors show its type."""
     stars = {"VAR_POSITIONAL": "*", "VAR_KEYWORD": "**"}.get(parameter.kind.name, "")
     default = parameter.default
     if default is inspect.Parameter.empty:
@@ -56,7 +56,7 @@ def _parameter(parameter: inspect.Parameter) -> str:
 
 
 def _members(kind: type) -> Iterator[tuple[str, Any]]:
-    """What a class itself offers: its methods and properties, not those of ancestors that are not ours."""
+    """Yield the methods and properties of a class, without those of foreign ancestors."""
     for name, value in vars(kind).items():
         if not name.startswith("_") and (inspect.isfunction(value) or isinstance(value, property | classmethod)):
             yield name, value
@@ -74,7 +74,7 @@ def _member(name: str, value: Any) -> str:
 
 
 def prose(thing: Any) -> str:
-    """A docstring as Markdown: sections as lists, examples as code."""
+    """Return a docstring as Markdown: sections as lists, examples as code."""
     text = inspect.getdoc(thing) or ""
     text = _EXAMPLE.sub(lambda example: f"```pycon\n{example[1].rstrip()}\n```\n", text)
     pieces = _SECTION.split(text)

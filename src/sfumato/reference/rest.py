@@ -9,7 +9,7 @@ Document = Mapping[str, Any]
 
 
 def page(document: Document) -> str:
-    """All requests that the service knows, and the bodies that they take and answer."""
+    """Return all requests of the service, with the bodies that they accept and return."""
     head = [
         "# REST",
         "What the service answers, from its own description (`GET /openapi.json`); `GET /docs` of a running service "
@@ -26,7 +26,7 @@ def _schemas(document: Document) -> Iterator[tuple[str, Document]]:
 
 
 def _together(paths: Document) -> dict[str, tuple[list[str], dict[str, tuple[list[str], Document]]]]:
-    """Paths that are the same under several names, with their calls, of which equal ones stand together, too."""
+    """Return equivalent paths with their calls; equal calls are merged, too."""
     groups: dict[str, tuple[list[str], dict[str, tuple[list[str], Document]]]] = {}
     for path, methods in paths.items():
         calls: dict[str, tuple[list[str], Document]] = {}
@@ -60,7 +60,7 @@ def _taken(request: Document) -> Iterator[str]:
 
 
 def _keys(schema: Document) -> str:
-    """All keys of a body that stands in its request; another's are told under its name."""
+    """Return all keys of an inline body; named ones are listed under their name."""
     keys = ", ".join(f"`{key}`" for key in schema.get("properties", {}))
     return keys or in_words(schema)
 

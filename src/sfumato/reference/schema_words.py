@@ -14,14 +14,14 @@ KINDS = {
     "null": "nothing",
 }
 MOST_CHOICES = 12
-# Of a mapping with more keys, the keys are told in a table of their own.
+# Mappings with more keys get a table of their own.
 MOST_KEYS = 4
-# Bounds beyond it are those of the machine, not of the plan.
+# Larger bounds come from the machine, not from the plan.
 LARGEST = 2**53
 
 
 def in_words(schema: Schema) -> str:
-    """What a value may be.
+    """Return the accepted values in words.
 
     >>> in_words({"type": "integer", "minimum": 1})
     'whole number, at least 1'
@@ -46,7 +46,7 @@ def _last(schema: Schema) -> str:
 
 
 def _by_tag(options: Sequence[Schema]) -> str:
-    """One of several mappings that the value of a key tells apart, by these values."""
+    """Return one of several mappings distinguished by the value of a key, by these values."""
     tags = [(key, part["const"]) for option in options for key, part in option["properties"].items() if "const" in part]
     return f"mapping with `{tags[0][0]}`: " + ", ".join(f"`{name}`" for _, name in tags)
 

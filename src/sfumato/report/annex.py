@@ -7,14 +7,14 @@ from sfumato.dataclass import dataclass
 from sfumato.report.page.signing import SIGNERS, Decision
 from sfumato.texts.words import Words
 
-# What Markdown takes for a mark; an underscore inside a word is none.
+# Characters that Markdown interprets; an underscore inside a word is plain.
 _MARKS = re.compile(r"[\\`*<>\[\]|&~]|(?<!\w)_|_(?!\w)")
 ANNEX, WORD_ANNEX = "annex.md", "annex.docx"
 
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """A chapter: its heading, paragraphs, points, and tables (the first row of each is its head)."""
+    """A chapter: its heading, paragraphs, list items, and tables (the first row of each is its head)."""
 
     title: str
     paragraphs: Sequence[str] = ()
@@ -24,7 +24,7 @@ class Chapter:
 
 @dataclass(frozen=True, slots=True)
 class Annex:
-    """The chapters of an annex, the words of its language, and who released, where that is stated."""
+    """The chapters of an annex, the messages of its language, and who released, if stated."""
 
     words: Words
     by: str
@@ -32,30 +32,30 @@ class Annex:
 
 
 def processing(words: Words, rows: Sequence[Sequence[str]]) -> Chapter:
-    """What was released, by whom and for what."""
+    """Return the chapter on what was released, by whom and for what purpose."""
     return Chapter(words["annex.processing"], tables=[[[words["annex.item"], words["annex.says"]], *rows]])
 
 
 def necessity(words: Words, told: Sequence[str], decisions: Sequence[Decision]) -> Chapter:
-    """What is published no more, and what was decided for which reason."""
+    """Return the chapter on what is no longer published, and on the decisions with their reasons."""
     head = [words[f"sign.{key}"] for key in ("decision", "choice", "reason")]
     return Chapter(words["annex.necessity"], told, tables=[[head, *decisions]])
 
 
 def seals(words: Words, rows: Sequence[tuple[str, str]]) -> list[Sequence[str]]:
-    """The table of the hashes of files."""
+    """Return the table of the checksums of files."""
     return [[words["annex.file"], "SHA-256"], *rows]
 
 
 def signatures(words: Words) -> Chapter:
-    """A line for each person who signs."""
+    """Return the chapter with a line for each person who signs."""
     head = [words["annex.who"], *(words[f"sign.{key}"] for key in ("name", "place_date", "signature"))]
     signers = [[words[f"sign.{who}"], "", "", ""] for who in SIGNERS]
     return Chapter(words["annex.sign"], [words["annex.sign_hint"]], tables=[[head, *signers]])
 
 
 def markdown(annex: Annex) -> str:
-    """The annex as Markdown."""
+    """Return the annex as Markdown."""
     blocks = [f"# {annex.words['annex.title']}"]
     for chapter in annex.chapters:
         blocks += [f"## {chapter.title}", *map(_plain, chapter.paragraphs)]
@@ -65,7 +65,7 @@ def markdown(annex: Annex) -> str:
 
 
 def _plain(text: str) -> str:
-    r"""A text that Markdown shows as it is, on one line.
+    r"""Return a text escaped for Markdown, on one line.
 
     >>> print(_plain("Diagnose <ICD> | *"), _plain("date_of_birth"))
     Diagnose \<ICD\> \| \* date_of_birth

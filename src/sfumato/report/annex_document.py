@@ -14,10 +14,10 @@ HASH_LENGTH = 64
 
 
 def document(annex: Annex) -> Any:
-    """The annex as a document of Word, to be saved.
+    """Return the annex as a Word document, to be saved.
 
     Raises:
-        EngineError: The part that writes it is not installed.
+        EngineError: The package that writes it is not installed.
     """
     with extra_part("python-docx", "word"):
         import docx
@@ -36,7 +36,7 @@ def document(annex: Annex) -> Any:
 
 
 def _set_up(made: Any, annex: Annex) -> None:
-    """Paper, type and language, and what Word says of the document."""
+    """Set paper, fonts and language, and the properties of the document."""
     from docx.oxml.ns import qn
     from docx.shared import Mm, Pt
 
@@ -48,12 +48,12 @@ def _set_up(made: Any, annex: Annex) -> None:
     properties.title, properties.author = annex.words["annex.title"], annex.by
     properties.language, properties.comments = annex.words.language, ""
     made.styles["Normal"].font.size = Pt(10)
-    for language in made.styles.element.xpath("//w:docDefaults//w:lang"):  # by which Word checks the spelling
+    for language in made.styles.element.xpath("//w:docDefaults//w:lang"):  # used by Word's spell checker
         language.set(qn("w:val"), LOCALES.get(annex.words.language, annex.words.language))
 
 
 def _add_table(made: Any, rows: Sequence[Sequence[str]]) -> None:
-    """A table whose head is bold and repeated on every page; no row is torn apart."""
+    """Add a table with a bold head repeated on every page; rows are not split."""
     table = made.add_table(rows=len(rows), cols=len(rows[0]))
     table.style, table.autofit = "Table Grid", False
     widths = WIDTHS[len(rows[0])]

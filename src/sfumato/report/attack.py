@@ -12,17 +12,17 @@ from sfumato.report.page.html_parts import section as headed
 from sfumato.texts.enumeration import names_told
 from sfumato.texts.words import Words, words_in
 
-# Where a report tells of attacks; there even where none was run, so that they can be told of later.
+# Position of the attack section in a report; present even without attacks, so that they can be added later.
 HEAD = ("attack", "reached", "control", "baseline", "risk", "verdict")
 BEGIN, END = "<!-- attack -->", "<!-- end of attack -->"
 PLACE = re.compile(f"{BEGIN}.*?{END}", re.DOTALL)
-# Where it tells in a sentence what an attack reached: among what is not promised, and in the residual risk.
+# Position of the sentence on the success of attacks: among the limitations, and in the residual risk.
 REACHED, END_REACHED = "<!-- reached -->", "<!-- end of reached -->"
 REACHED_PLACE = re.compile(f"{REACHED}.*?{END_REACHED}", re.DOTALL)
 
 
 def text(figures: Mapping[str, Any]) -> str:
-    """One line an attack: what it reached against its control and its baseline, and the verdict."""
+    """Return one line per attack: its success against control and baseline, and the verdict."""
     rows = figures["rows"]
     lines = [
         f"{rows['published']:,} published rows attacked, {rows['raw']:,} raw and {rows['control']:,} control rows; "
@@ -50,7 +50,7 @@ def _line(attack: Mapping[str, Any]) -> str:
 
 
 def _failure(attack: Mapping[str, Any], words: Words) -> str:
-    """That an attack is no evidence; where its figures look as if it were, why not."""
+    """Return that an attack is no evidence; if its metrics suggest otherwise, with the reason."""
     rivals = [rival for rival in (attack["baseline"], attack["control"]) if rival is not None]
     others = attack.get("without_own_row")
     if is_too_few(attack["interval"]):
@@ -65,12 +65,12 @@ def _failure(attack: Mapping[str, Any], words: Words) -> str:
 
 
 def _comparable(attack: Mapping[str, Any]) -> bool:
-    """Whether anything could be tried; reports of earlier versions do not say so."""
+    """Return whether any attempt was possible; reports of earlier versions lack this."""
     return bool(attack.get("comparable", attack["attempts"] or attack["certain"]))
 
 
 def verdict(figures: Mapping[str, Any], words: Words) -> str:
-    """Whether an attack succeeded against the promises, and how many beside them."""
+    """Return whether an attack on a guarantee succeeded, and how many others did."""
     once = words.count(round(1 / figures["familywise_error"]))
     risks = beside(figures)
     if not figures["found"]:
@@ -82,31 +82,31 @@ def verdict(figures: Mapping[str, Any], words: Words) -> str:
 
 
 def _by_columns(figures: Mapping[str, Any], words: Words) -> str:
-    """Which columns besides the quasi-identifiers led attacks to persons, and what to do; nothing where none did."""
+    """Return which columns besides the quasi-identifiers led attacks to persons, and what to do; empty if none did."""
     counted = [attack for attack in figures["attacks"] if attack["evidence"] and attack["counted"]]
     names = dict.fromkeys(name for attack in counted for name in _beyond(attack))
     return words["attack.by_columns"].format(columns=names_told(words, [*names])) if names else ""
 
 
 def _beyond(attack: Mapping[str, Any]) -> Sequence[str]:
-    """The columns besides the quasi-identifiers by which an attack reached persons, where it is known."""
+    """Return the columns besides the quasi-identifiers by which an attack reached persons, if known."""
     names: Sequence[str] = attack.get("details", {}).get("beyond", ())
     return names
 
 
 def beside(figures: Mapping[str, Any]) -> list[float]:
-    """The risks of attacks that succeeded in what no promise is about."""
+    """Return the risks of successful attacks that no guarantee covers."""
     return [attack["risk"] for attack in figures["attacks"] if attack["evidence"] and not attack["counted"]]
 
 
 def _beside(risks: Sequence[float], words: Words) -> str:
-    """How many attacks succeeded beside the promises, in a sentence; nothing where none did."""
+    """Return how many attacks outside the guarantees succeeded, in a sentence; empty if none did."""
     key = "attack.some_beside" if len(risks) > 1 else "attack.one_beside"
     return words[key].format(count=words.count(len(risks)), risk=words.percent(max(risks))) if risks else ""
 
 
 def section(figures: Mapping[str, Any], words: Words | None = None) -> str:
-    """What an attacker reached, as a section of a report."""
+    """Return the results of attacks as a section of a report."""
     words = words or words_in()
     rows = [attack_words(attack, words) for attack in figures["attacks"]]
     return headed(
@@ -121,12 +121,12 @@ def section(figures: Mapping[str, Any], words: Words | None = None) -> str:
 
 
 def framed(html: str) -> str:
-    """A section in its place of a report."""
+    """Wrap a section so that it can be replaced in a report later."""
     return f"{BEGIN}{html}{END}"
 
 
 def placed(report: str, figures: Mapping[str, Any], words: Words, to_hand_out: bool = False) -> str:
-    """A report with what an attacker reached, instead of what it said of that before, and its verdict with it."""
+    """Return a report with its attack section and verdict replaced."""
     found = bool(figures["found"])
     html = outside(figures, words) if to_hand_out else section(figures, words)
     judged = report.replace(verdict_head(words, not found, to_hand_out), verdict_head(words, found, to_hand_out))
@@ -135,7 +135,7 @@ def placed(report: str, figures: Mapping[str, Any], words: Words, to_hand_out: b
 
 
 def reached(figures: Mapping[str, Any] | None, words: Words, to_hand_out: bool = False) -> str:
-    """What attacks reached, in a sentence for where risks are told; the place for it where they reached nothing."""
+    """Return the success of attacks in a sentence for the risk section; a placeholder if there was none."""
     if not figures or not (figures["found"] or beside(figures)):
         return f"{REACHED}{END_REACHED}"
     told = _told_outside(figures, words) if to_hand_out else verdict(figures, words)
@@ -143,7 +143,7 @@ def reached(figures: Mapping[str, Any] | None, words: Words, to_hand_out: bool =
 
 
 def verdict_head(words: Words, succeeded: bool, outside: bool = False) -> str:
-    """How the verdict on a release begins whose promises hold: no attack can be told of as if none had succeeded."""
+    """Return the beginning of the verdict on a release with satisfied models, which mentions successful attacks."""
     tone, key = (
         ("verdict not", "report.attacked_outside" if outside else "report.attacked")
         if succeeded
@@ -153,9 +153,9 @@ def verdict_head(words: Words, succeeded: bool, outside: bool = False) -> str:
 
 
 def summary(figures: Mapping[str, Any]) -> dict[str, Any]:
-    """What may be handed out: which attacks were run and how many succeeded, not on whom and by what.
+    """Return what may be published: which attacks were run and how many succeeded, without targets and columns.
 
-    Attacks that had nothing to try are none.
+    Attacks without possible attempts are not counted.
     """
     tried = [attack for attack in figures["attacks"] if _comparable(attack)]
     return {
@@ -170,7 +170,7 @@ def summary(figures: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def outside(figures: Mapping[str, Any], words: Words) -> str:
-    """The same as a section of the report to hand out."""
+    """Return the same as a section of the report for publication."""
     told = summary(figures)
     others = [words["attack.outside_not_run"].format(attacks=_names(told["not_run"], words))] if told["not_run"] else []
     parts = [_told_outside(figures, words), words["attack.evidence"], *others]
@@ -178,7 +178,7 @@ def outside(figures: Mapping[str, Any], words: Words) -> str:
 
 
 def _told_outside(figures: Mapping[str, Any], words: Words) -> str:
-    """How many attacks succeeded, for those outside the house."""
+    """Return how many attacks succeeded, for publication."""
     told = summary(figures)
     shown = {
         "attacks": _names(told["attacks"], words),
@@ -192,7 +192,7 @@ def _told_outside(figures: Mapping[str, Any], words: Words) -> str:
 
 
 def attack_words(attack: Mapping[str, Any], words: Words) -> tuple[str, ...]:
-    """The cells of an attack's row: what it is, how often it succeeded, against what, and the verdict."""
+    """Return the cells of an attack's row: name, success rate, comparison, verdict."""
     low, high = attack["risk_interval"]
     certain = words["attack.certain"].format(count=words.count(attack["certain"])) if attack["certain"] else ""
     said = "succeeded" if attack["evidence"] and attack["counted"] else "beside" if attack["evidence"] else "failed"
@@ -210,7 +210,7 @@ def attack_words(attack: Mapping[str, Any], words: Words) -> tuple[str, ...]:
 
 
 def why_words(absence: Mapping[str, Any], words: Words) -> str:
-    """An attack that was not run, and why."""
+    """Return an attack that was not run, and the reason."""
     return f"{_name(absence['attack'], words)}: {words.sentence(absence['why'])}"
 
 
@@ -223,6 +223,6 @@ def _name(name: str, words: Words) -> str:
 
 
 def page_of(figures: Mapping[str, Any], language: str = "en") -> str:
-    """What an attacker reached, as a page of its own."""
+    """Return the results of attacks as a separate page."""
     words = words_in(language)
     return page(f"Sfumato: {words['attack.title']}", [section(figures, words)], language)

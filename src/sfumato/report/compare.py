@@ -9,17 +9,17 @@ from sfumato.microdata.comparison import COLUMNS, Cell, Runs
 from sfumato.report.page.html_parts import page, paragraph, raw_table, section, table, tiles
 from sfumato.texts.words import Words, words_in
 
-# Methods that publish a column at one level for all rows: easiest to explain and to reuse.
+# Methods with one level per column for all rows: easiest to explain and to reuse.
 ONE_LEVEL = ("exhaustive", "samarati", "optimal")
 
 
 def as_csv(comparison: Runs) -> str:
-    """The runs as CSV."""
+    """Return the runs as CSV."""
     return delimited_text([COLUMNS, *(cell.to_dict().values() for cell in comparison.cells)])
 
 
 def text(comparison: Runs) -> str:
-    """The losses in plain text, and the sentence that says which method to choose."""
+    """Return the losses in plain text, and the recommended method."""
     lines = [verdict(comparison)[0], "", f"  {words_in()['compared.axis.loss']}"]
     for share in comparison.suppression:
         if len(comparison.suppression) > 1:
@@ -48,7 +48,7 @@ def _shown(cell: Cell) -> str:
 
 
 def verdict(comparison: Runs, words: Words | None = None) -> tuple[str, str]:
-    """Which method loses least, in a sentence, and by how much, in another."""
+    """Return which method loses least, in a sentence, and by how much, in another."""
     words = words or words_in()
     firsts = [best for k in comparison.k for share in comparison.suppression if (best := comparison.best(k, share))]
     if not firsts:
@@ -64,7 +64,7 @@ def verdict(comparison: Runs, words: Words | None = None) -> tuple[str, str]:
 
 
 def _simplest(comparison: Runs, winner: str, words: Words) -> list[str]:
-    """Which method to take by those who want one level for each column."""
+    """Return the recommended method among those with one level per column."""
     losses = {
         name: [cell.loss for cell in comparison.answers if cell.method == name and cell.loss is not None]
         for name in comparison.methods
@@ -77,7 +77,7 @@ def _simplest(comparison: Runs, winner: str, words: Words) -> list[str]:
 
 
 def _margin(comparison: Runs, winner: str, words: Words) -> str:
-    """How the winner stands against the best of the other methods."""
+    """Return the difference between the winner and the best of the other methods."""
     ratios: dict[str, list[float]] = {}
     won = {(cell.k, cell.suppression): cell.loss for cell in comparison.answers if cell.method == winner}
     for cell in comparison.answers:
@@ -99,7 +99,7 @@ def _times(ratio: float, words: Words) -> str:
 
 
 def html(comparison: Runs) -> str:
-    """The comparison as one page, in the language of its plan."""
+    """Return the comparison as one page, in the language of its plan."""
     words = words_in(comparison.language)
     first, second = verdict(comparison, words)
     tone = "verdict" if comparison.answers else "verdict bad"
@@ -124,7 +124,7 @@ def html(comparison: Runs) -> str:
 
 
 def _tiles(comparison: Runs, words: Words) -> list[str]:
-    """For the least, the middle and the greatest k the best method and its loss."""
+    """Return the best method and its loss for the smallest, the middle and the largest k."""
     shown = dict.fromkeys((comparison.k[0], comparison.k[len(comparison.k) // 2], comparison.k[-1]))
     share = comparison.suppression[0]
     bests = [(k, comparison.best(k, share)) for k in shown]
@@ -138,7 +138,7 @@ def _tiles(comparison: Runs, words: Words) -> list[str]:
 
 
 def _matrices(comparison: Runs, words: Words) -> list[str]:
-    """One table a suppression: a row for each k, a column for each method, the best marked."""
+    """Return one table per suppression limit: a row for each k, a column for each method, the best marked."""
     parts = [paragraph(words["compared.losses.says"], True)]
     for share in comparison.suppression:
         if len(comparison.suppression) > 1:
@@ -161,7 +161,7 @@ def _row(comparison: Runs, k: int, share: float, words: Words) -> list[str]:
 
 
 def _figures(comparison: Runs, words: Words) -> list[str]:
-    """The charts, or the hint where they cannot be drawn."""
+    """Return the charts, or a hint if they cannot be drawn."""
     from sfumato.report.comparison_charts import comparison_charts, drawn, hint
 
     try:

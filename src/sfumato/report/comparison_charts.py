@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 Chart = Any
 WIDTH, HEIGHT = 640, 300
-# Colors that differ for the color-blind too, and on light as on dark paper.
+# Colors that color-blind readers can distinguish, on light and dark backgrounds.
 PALETTE = ("#b5533c", "#c98a3c", "#44759c", "#3f8f6b", "#8a5a9e", "#7d8590", "#a8325e", "#5b6f2a")
 SHAPES = ("square", "diamond", "circle", "triangle-up", "cross", "triangle-down", "triangle-right", "triangle-left")
 
@@ -40,7 +40,7 @@ def comparison_charts(comparison: "Runs") -> dict[str, Chart]:
 
 
 class _Drawing:
-    """The charts of one comparison: every method keeps its color and shape in all of them."""
+    """The charts of one comparison: every method has the same color and shape in all of them."""
 
     def __init__(self, altair: Any, comparison: "Runs") -> None:
         self.alt = altair
@@ -54,20 +54,20 @@ class _Drawing:
         self.shape = altair.Shape("method:N", scale=shapes, legend=legend, sort=names)
 
     def loss_by_k(self) -> Chart:
-        """Loss against k, at the first suppression asked for."""
+        """Return loss against k, at the first suppression limit."""
         share = self.comparison.suppression[0]
         rows = [cell.to_dict() for cell in self.comparison.answers if cell.suppression == share]
         return self._lines(rows, self.alt.X("k:O", title="k", axis=self.alt.Axis(labelAngle=0)), self._loss())
 
     def loss_by_suppression(self) -> Chart:
-        """Loss against suppression, one line a method, at the middle k."""
+        """Return loss against the suppression limit, one line per method, at the middle k."""
         k = self.comparison.k[len(self.comparison.k) // 2]
         rows = [cell.to_dict() for cell in self.comparison.answers if cell.k == k]
         axis = self.alt.X("suppression:Q", title=self.words["compared.axis.suppression"].format(k=k))
         return self._lines(rows, axis.axis(format="%", values=list(self.comparison.suppression)), self._loss())
 
     def frontier(self) -> Chart:
-        """Loss against risk: the further to the lower left, the better; the line joins the runs that none beats."""
+        """Return loss against risk; the line connects the runs that no other beats in both."""
         rows = [cell.to_dict() for cell in self.comparison.answers]
         x = self.alt.X("average_risk:Q", title=self.words["risk.average"]).axis(format="%").scale(type="log", nice=True)
         points = (
@@ -79,7 +79,7 @@ class _Drawing:
         )
 
     def seconds(self) -> Chart:
-        """Time of the search against k."""
+        """Return search time against k."""
         share = self.comparison.suppression[0]
         rows = [cell.to_dict() for cell in self.comparison.answers if cell.suppression == share]
         y = self.alt.Y("seconds:Q", title=self.words["compared.axis.seconds"]).scale(type="log").axis(format="~g")
@@ -101,7 +101,7 @@ class _Drawing:
 
 
 def unbeaten(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The runs that no other beats in both average risk and loss, by risk.
+    """Return the runs that no other beats in both average risk and loss, by risk.
 
     >>> runs = [{"average_risk": risk, "loss": loss} for risk, loss in ((0.1, 0.5), (0.2, 0.6), (0.3, 0.4))]
     >>> [run["loss"] for run in unbeaten(runs)]
@@ -115,10 +115,10 @@ def unbeaten(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def drawn(chart: Chart, name: str) -> str:
-    """A chart as SVG; `name` keeps its parts apart from those of other charts on the page.
+    """Return a chart as SVG; `name` distinguishes its element ids from those of other charts on the page.
 
     Raises:
-        EngineError: The part that draws is not installed.
+        EngineError: The package that draws is not installed.
     """
     with extra_part("vl-convert-python", "charts"):
         import vl_convert
@@ -127,7 +127,7 @@ def drawn(chart: Chart, name: str) -> str:
 
 
 def hint(error: EngineError) -> str:
-    """What a page says in place of a chart."""
+    """Return the text shown instead of a chart."""
     return f"The charts are missing: {error}"
 
 

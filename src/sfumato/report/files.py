@@ -42,7 +42,7 @@ def _section(words: Words, title: str, head: Sequence[str], rows: Iterable[Seque
 
 
 def _top(figures: Mapping[str, Any]) -> str:
-    """The file whose rows are the persons: parents stand before their children."""
+    """Return the file whose rows are the persons: parents precede their children."""
     return str(next(iter(figures["files"])))
 
 

@@ -13,7 +13,7 @@ MARKS = {"satisfied": "satisfied", "failed": "FAILED   ", "open": "open     "}
 
 
 def text(verdict: PolicyVerdict) -> str:
-    """One line a clause, with what was measured and the source, and how many are satisfied."""
+    """Return one line per clause, with its measurement and source, and how many are satisfied."""
     policy = verdict.policy
     lines = [f"{policy.id} (version {policy.version}): {policy.title}", f"source: {policy.source}; {_seen(policy)}"]
     lines += [_line(policy, judgment) for judgment in verdict.clauses]
@@ -23,7 +23,7 @@ def text(verdict: PolicyVerdict) -> str:
 
 
 def _seen(policy: Policy) -> str:
-    """Where the figures of a policy were seen."""
+    """Return where the limits of a policy were found."""
     if policy.evidence == "secondary":
         return "its figures were seen in secondary texts, the document itself was not read"
     return "its figures are not confirmed: check them"
@@ -42,7 +42,7 @@ def _line(policy: Policy, judgment: ClauseJudgment) -> str:
 
 
 def section(figures: Mapping[str, Any], words: Words) -> str:
-    """The verdict, as `PolicyVerdict.to_dict` tells it, as a section of a report."""
+    """Return the result, as given by `PolicyVerdict.to_dict`, as a section of a report."""
     head = "".join(f"<th>{escape(words[f'policy.{key}'])}</th>" for key in ("clause", "asked", "measured", "status"))
     rows = "".join(_row(clause, words) for clause in figures["clauses"])
     title = words["policy.title"].format(policy=figures["policy"])

@@ -11,7 +11,7 @@ AGAINST = {
 
 
 def text(verdict: Verdict) -> str:
-    """One line a promise, and what was seen."""
+    """Return one line per model, and the findings."""
     if not verdict.rows:
         return "DOES NOT HOLD  there are no rows: nothing can be said of them\n"
     lines = [f"DOES NOT HOLD  {fault}" for fault in verdict.faults]

@@ -7,12 +7,12 @@ from sfumato.errors import Fault
 
 
 class Refused(Exception):  # noqa: N818  (it is caught by the shapes, never shown)
-    """A value was refused; the list of faults says why."""
+    """A value was refused; the list of issues has the reason."""
 
 
 @dataclass(slots=True)
 class Faults:
-    """The faults so far, and the paths that were read, each with its place."""
+    """The issues so far, and the paths that were read, each with its plan path."""
 
     entries: list[Fault] = field(default_factory=list)
     paths: list[tuple[str, str]] = field(default_factory=list)

@@ -14,9 +14,9 @@ from typing import Any
 from sfumato.errors import PlanError
 from sfumato.shapes.yaml_library import yaml_library
 
-# How files end that hold rows or cells, and no plan.
+# Suffixes of data files, which are no plans.
 DATA_SUFFIXES = (".csv", ".tsv", ".txt", ".gz", ".parquet", ".jsonl", ".xlsx", ".xls", ".sqlite", ".db", ".duckdb")
-# What is read as something else than text: tag, pattern, and the first characters by which it is looked for.
+# What is read as something else than text: tag, pattern, and possible first characters.
 RESOLVED = (
     ("null", r"~|null|", ["~", "n", ""]),
     ("bool", r"true|false", ["t", "f"]),
@@ -29,23 +29,22 @@ RESOLVED = (
 ONE_LINE = 100_000
 SHORT = re.compile(r"[ -~]{0,60}")
 TAG = "tag:yaml.org,2002:"
-# So many parts stand within one another at most: the reader in C goes down into each, and beyond what it has room for
-# it ends the whole program.
+# Maximum nesting depth: the C parser recurses into each part, and crashes the program beyond its stack.
 MOST_DEPTH = 100
-# What the readers raise for a value that is not what its tag says, or has too many digits.
+# What the parsers raise for a value that does not match its tag, or has too many digits.
 ODD = (ValueError, LookupError, AttributeError, TypeError, RecursionError)
-# Keys are names, whatever they look like.
+# Keys are names, whatever their notation.
 NAMES = tuple(TAG + name for name in ("bool", "int", "float"))
 
 
 class Written(float):
-    """A number that knows how it was written: as a code, `1.10` is not `1.1`."""
+    """A number with its original notation: as a code, `1.10` is not `1.1`."""
 
     text: str = ""
 
 
 def load(path: Path) -> Any:
-    """The plain value in a YAML or JSON file.
+    """Return the plain value of a YAML or JSON file.
 
     Raises:
         PlanError: The file cannot be read, is not UTF-8, or is not YAML.
@@ -68,10 +67,10 @@ def load(path: Path) -> Any:
 
 
 def load_plan(path: Path, do: str) -> Mapping[str, Any]:
-    """What a plan file holds; a file of rows or cells is no plan, whatever can be read into it.
+    """Return the content of a plan file; a data file is no plan, even if it could be parsed.
 
     Raises:
-        PlanError: It is one, or holds something else than a mapping; `do` says what a plan is.
+        PlanError: It is a data file, or no mapping; `do` is the hint what a plan is.
     """
     value = None if path.suffix.lower() in DATA_SUFFIXES and path.is_file() else load(path)
     if isinstance(value, Mapping):
@@ -80,13 +79,13 @@ def load_plan(path: Path, do: str) -> Mapping[str, Any]:
 
 
 def parsed(text: str) -> Any:
-    """The plain value in a YAML or JSON text; raises YAML's own errors.
+    """Return the plain value of a YAML or JSON text; raises YAML's own errors.
 
-    The reader in C, where it is there, is ten times as quick; what it refuses is left to the other, and its words.
+    The C parser, if available, is ten times as fast; what it refuses is parsed by the other one, for its messages.
     """
     yaml = yaml_library()
 
-    # The reader in C takes tabs within texts, the other does not: a plan is right or wrong on every machine.
+    # The C parser accepts tabs within texts, the other does not: a plan must be valid or invalid on every machine.
     if yaml.__with_libyaml__ and "\t" not in text:
         with suppress(yaml.YAMLError, *ODD):
             return _read(text, yaml.CSafeLoader)
@@ -111,7 +110,7 @@ def _read(text: str, base: Any) -> Any:
 
 
 def dumped(value: Any, width: int) -> str:
-    """A plain value as YAML, by the writer in C where both write the same."""
+    """Return a plain value as YAML, by the C writer if both write the same."""
     yaml = yaml_library()
 
     writer = yaml.CSafeDumper if yaml.__with_libyaml__ and _written_alike(value) else yaml.SafeDumper
@@ -119,7 +118,7 @@ def dumped(value: Any, width: int) -> str:
 
 
 def _written_alike(value: Any) -> bool:
-    """Whether both writers of YAML write the same: they differ in long texts, empty keys and other signs."""
+    """Return whether both YAML writers write the same: they differ in long texts, empty keys and special characters."""
     if isinstance(value, str):
         return SHORT.fullmatch(value) is not None
     if isinstance(value, dict):
@@ -128,7 +127,7 @@ def _written_alike(value: Any) -> bool:
 
 
 def written(value: Any, flow: bool = False, width: int = 100) -> str:
-    """A plain value as YAML, numbers as they were written; with `flow`, in one line."""
+    """Return a plain value as YAML, numbers in their notation; with `flow`, in one line."""
     yaml = yaml_library()
 
     base: Any = yaml.SafeDumper
@@ -146,7 +145,7 @@ def written(value: Any, flow: bool = False, width: int = 100) -> str:
 
 @cache
 def _loader(base: Any) -> Any:
-    """One of YAML's safe loaders, which here also refuses a key that is given twice instead of keeping the last."""
+    """Return one of YAML's safe loaders, extended to refuse duplicate keys instead of keeping the last."""
     yaml = yaml_library()
 
     class PlanLoader(base):  # type: ignore[misc]

@@ -6,7 +6,7 @@ V = TypeVar("V")
 
 
 class FrozenDict(dict[str, V]):
-    """A dictionary that refuses changes, and therefore has a hash where its values have one.
+    """A dictionary that refuses changes, and is hashable if its values are.
 
     >>> zips = FrozenDict({"zip": 5})
     >>> zips == {"zip": 5}, hash(zips) == hash(FrozenDict(zip=5))

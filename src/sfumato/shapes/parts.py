@@ -19,12 +19,12 @@ from sfumato.shapes.records import record_of
 from sfumato.shapes.shapes import Key
 
 T = TypeVar("T")
-# Kinds of values that a plan file holds itself; others are what such a value stands for.
+# Types that a plan file contains itself; others are results of reading.
 PLAIN = (str, int, float, bool, type(None), tuple)
 
 
 def plan_part(kind: type[T]) -> type[T]:
-    """A dataclass as a part of a plan: its fields are read by their shapes, and what contradicts itself is refused.
+    """Make a dataclass a part of a plan: its fields are read by their schemas, and contradictions are refused.
 
     >>> from typing import Literal
     >>> @plan_part
@@ -55,10 +55,10 @@ def plan_part(kind: type[T]) -> type[T]:
 
 
 def read_fields(value: T) -> T:
-    """A value with every field as its shape reads it.
+    """Return an object with every field as its schema reads it.
 
     Raises:
-        PlanError: With all faults of its fields.
+        PlanError: With all issues of its fields.
     """
     faults = Faults()
     kind: Any = type(value)
@@ -77,7 +77,7 @@ def read_fields(value: T) -> T:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One field: its key and shape, its default, and the classes of values that need not be read."""
+    """One field: its key and schema, its default, and the classes of values that need not be read."""
 
     key: str
     attribute: str
@@ -86,7 +86,7 @@ class Part:
     classes: tuple[type, ...]
 
     def read(self, entry: Any, at: str, faults: Faults) -> Any:
-        """What an entry stands for: itself where it is of such a class, or what its shape makes of it."""
+        """Return the value of an entry: itself if it has such a class, or what its schema makes of it."""
         if entry is self.default or isinstance(entry, self.classes):
             return entry
         if isinstance(entry, tuple | list) and not entry and self.default == ():
@@ -105,7 +105,7 @@ def _parts(kind: Any) -> tuple[Part, ...]:
 
 
 def value_classes(hint: Any) -> Iterator[type]:
-    """The classes of values that a field may hold and that no plan file does.
+    """Yield the classes of values that a field may hold and that no plan file contains.
 
     >>> [*value_classes(float | Fault | None)]
     [<class 'sfumato.errors.Fault'>]
@@ -119,7 +119,7 @@ def value_classes(hint: Any) -> Iterator[type]:
 
 
 def _plain(entry: Any) -> Any:
-    """An entry as a plan file has it: a number of numpy as one of Python, a path as its text."""
+    """Return an entry as in a plan file: a NumPy number as one of Python, a path as text."""
     if isinstance(entry, PathLike):
         return fspath(entry)
     if isinstance(entry, tuple | list):

@@ -11,14 +11,14 @@ from sfumato.dataclass import dataclass
 from sfumato.shapes.faults import Faults, Refused
 from sfumato.shapes.scalars import Schema, Shape, Text
 
-# Names that lead out of no folder.
+# Names without path components.
 PLAIN_NAME = re.compile(r"(?!\.)[\w .()+×-]{1,100}(?<![ .])")
 
 
 class PlanPath(str):
-    """The path of a file or folder as a plan has it, relative to the plan's folder unless it is absolute.
+    """The path of a file or folder in a plan, relative to the plan's folder unless it is absolute.
 
-    Files that a plan names are opened by `within` alone. Other texts of a plan have no such method.
+    Files named in a plan can only be opened through `within`. Other texts of a plan have no such method.
 
     >>> PlanPath("zips.csv").within(Path("plans")).as_posix()
     'plans/zips.csv'
@@ -27,11 +27,11 @@ class PlanPath(str):
     __slots__ = ()
 
     def within(self, folder: Path) -> Path:
-        """Return the path, found from a folder."""
+        """Return the path resolved from a folder."""
         return folder / self
 
     def located(self, folder: Path) -> "PlanPath":
-        """Return the path with the folder that it starts from; the address of a table stays as it is."""
+        """Return the path joined to its base folder; the address of a database table stays unchanged."""
         return self if self.is_address else PlanPath(folder / self)
 
     @property
@@ -42,7 +42,7 @@ class PlanPath(str):
     def moved(self, old: Path, new: Path) -> str:
         """Return the path for a plan in another folder.
 
-        An address and a path on another drive stay whole.
+        An address and a path on another drive stay unchanged.
         """
         if self.is_address:
             return str(self)
@@ -55,7 +55,7 @@ class PlanPath(str):
 
 @dataclass(frozen=True, slots=True)
 class FilePath:
-    """The shape of a path; each one that is read is noted, so that a plan can be confined to its files."""
+    """The schema of a path; each path that is read is recorded, so that a plan can be confined to its files."""
 
     about: str = ""
 
@@ -69,26 +69,26 @@ class FilePath:
 
 
 def paths_in(shape: Shape[Any], value: object, at: str = "") -> list[tuple[str, PlanPath]]:
-    """Return every path in a plan, or in a part of one, with its place.
+    """Return every path in a plan, or in a part of one, with its plan path.
 
     Args:
-        shape: What the plan or the part must look like.
-        value: The plan or the part, in plain values.
+        shape: The schema of the plan or the part.
+        value: The plan or the part, as plain values.
     """
     faults = Faults()
-    with suppress(Refused):  # all faults are listed when the plan is read to be used
+    with suppress(Refused):  # issues are listed when the plan is read for use
         shape.read(value, at, faults)
     return [(at, PlanPath(path)) for at, path in faults.paths]
 
 
 def with_moved_paths(shape: Shape[Any], value: Any, old: Path, new: Path) -> Any:
-    """Return a plan in plain values, for another folder: its relative paths lead to the same files from there.
+    """Return a plan in plain values for another folder: its relative paths lead to the same files from there.
 
     Args:
-        shape: What the plan must look like.
+        shape: The schema of the plan.
         value: The plan in plain values.
-        old: The folder where its paths start.
-        new: The folder where they are to start.
+        old: The current base folder.
+        new: The new base folder.
     """
     paths = dict(paths_in(shape, value))
 

@@ -27,19 +27,19 @@ from sfumato.shapes.shapes import (
 )
 
 T = TypeVar("T")
-# A text that may be written as a number or a truth value.
+# A text that may be written as a number or a Boolean.
 TextOrNumber = Annotated[str, Scalar()]
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What a field's type does not say of its key.
+    """Schema information about a field that its type does not contain.
 
     Attributes:
-        about: What it is, for the schema.
+        about: Description for the schema.
         minimum, maximum: Bounds of a number.
-        at_least: Entries that a list must have.
-        key: Its name in a plan, where Python allows no attribute of that name.
+        at_least: Minimum number of list entries.
+        key: Its name in a plan, if that is no valid Python attribute.
     """
 
     about: str = ""
@@ -49,12 +49,12 @@ class Note:
     key: str = ""
 
 
-# Of a field that no plan names: others fill it in.
+# For a field that is no plan key: it is set by other code.
 NO_KEY = Note("no key of a plan")
 
 
 def record_of(kind: type[T], about: str = "", make: Callable[..., T] | None = None) -> Record[T]:
-    """The record that is read into a dataclass, its keys in the order of the fields.
+    """Return the schema of a dataclass, its keys in the order of the fields.
 
     >>> @dataclass(frozen=True)
     ... class Cut:
@@ -66,10 +66,10 @@ def record_of(kind: type[T], about: str = "", make: Callable[..., T] | None = No
 
 
 def records_by_name(kinds: Mapping[str, tuple[str, ...]]) -> Mapping[str, Record[Any]]:
-    """Records of dataclasses by the names that plans have for them, each loaded when it is looked at.
+    """Return schemas of dataclasses by their plan names, each loaded on access.
 
     Args:
-        kinds: For each name the module, the class in it, and what it is, where more is said than the class does.
+        kinds: For each name the module, the class in it, and optionally a description.
 
     >>> list(records_by_name({"note": ("sfumato.shapes.records", "Note")})["note"].keys)[:2]
     ['about', 'minimum']
@@ -78,7 +78,7 @@ def records_by_name(kinds: Mapping[str, tuple[str, ...]]) -> Mapping[str, Record
 
 
 class _RecordsByName(Mapping[str, Record[Any]]):
-    """Of all records that a plan may name, a command loads those that its plan does."""
+    """Schemas loaded on access: a command needs only those that its plan names."""
 
     def __init__(self, kinds: Mapping[str, tuple[str, ...]]) -> None:
         self._kinds = kinds
@@ -101,7 +101,7 @@ class _RecordsByName(Mapping[str, Record[Any]]):
 
 
 class _KeysOf(Mapping[str, Key]):
-    """The keys of a dataclass, derived when somebody looks: of all records that a command loads, it reads few."""
+    """The keys of a dataclass, derived on access: of all schemas loaded, a command reads few."""
 
     def __init__(self, kind: type[Any]) -> None:
         self._kind = kind
@@ -128,7 +128,7 @@ class _KeysOf(Mapping[str, Key]):
 
 
 def shape_of(hint: Any, note: Note | None = None) -> Shape[Any]:
-    """The shape of a type, as its annotation says more of it."""
+    """Return the schema of a type, including its annotation."""
     if get_origin(hint) is Annotated:
         notes = {isinstance(entry, Note): entry for entry in _notes(hint)}
         return notes[False] if False in notes else shape_of(get_args(hint)[0], notes[True])
@@ -149,7 +149,7 @@ def shape_of(hint: Any, note: Note | None = None) -> Shape[Any]:
 
 
 def _notes(hint: Any) -> tuple[Any, ...]:
-    """What an annotation says besides the type: a note, or a whole shape."""
+    """Return what an annotation contains besides the type: a note, or a full schema."""
     return get_args(hint)[1:] if get_origin(hint) is Annotated else ()
 
 

@@ -11,7 +11,7 @@ from sfumato.shapes.records import Note, record_of
 @plan_part
 @dataclass(frozen=True, slots=True)
 class ReleasePlan:
-    """Who releases, for what purpose, to whom and on what legal basis: what a report to be signed says."""
+    """Who releases, for what purpose, to whom and on what legal basis: for the report to be signed."""
 
     by: Annotated[str | None, Note("who releases")] = None
     purpose: Annotated[str | None, Note("what for")] = None
@@ -19,7 +19,7 @@ class ReleasePlan:
     basis: Annotated[str | None, Note("the legal basis")] = None
 
     def stated(self) -> dict[str, str]:
-        """What is said of the release, by the plan's keys."""
+        """Return the given entries, by plan key."""
         return {key: text for key, text in asdict(self).items() if text}
 
 

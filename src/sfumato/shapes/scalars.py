@@ -11,9 +11,9 @@ from sfumato.shapes.faults import Faults
 
 T_co = TypeVar("T_co", covariant=True)
 Schema = dict[str, Any]
-# The largest whole number that compiled loops can hold.
+# The largest integer of compiled loops.
 LARGEST = 2**63 - 1
-# The words for kinds of values; the first that fits is said, since a truth value is a whole number, too.
+# The words for types of values; the first match is used, because a Boolean is an integer, too.
 KINDS: dict[type, str] = {
     NoneType: "nothing",
     bool: "true/false",
@@ -27,7 +27,7 @@ KINDS: dict[type, str] = {
 
 
 class Shape(Protocol[T_co]):
-    """What a value must look like."""
+    """The schema of a value."""
 
     def read(self, value: object, at: str, faults: Faults) -> T_co: ...
 
@@ -35,13 +35,13 @@ class Shape(Protocol[T_co]):
 
 
 def kind_of(value: object) -> str:
-    """The word for a value's kind in a message."""
+    """Return the word for a value's type in a message."""
     return next((word for kind, word in KINDS.items() if isinstance(value, kind)), type(value).__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text, not empty unless allowed; numbers and dates that YAML has read as such are not texts."""
+    """A text, not empty unless allowed; numbers and dates parsed by YAML are no texts."""
 
     about: str = ""
     may_be_empty: bool = False
@@ -59,7 +59,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A text, or a number or truth value taken as its text (keys and values of a tree, codes of totals)."""
+    """A text, or a number or Boolean read as its text (keys and values of a tree, codes of totals)."""
 
     about: str = ""
 
@@ -68,7 +68,7 @@ class Scalar:
             return "true" if value else "false"
         if not isinstance(value, str | int | float):
             raise faults.refuse(at, f"must be text or a number, is {kind_of(value)}.")
-        # A number from a plan file knows how it was written.
+        # A number from a plan file keeps its notation.
         return str(getattr(value, "text", value))
 
     def schema(self) -> Schema:
@@ -98,7 +98,7 @@ class _Bounded:
 
 
 class Integer(_Bounded):
-    """A whole number within bounds."""
+    """An integer within bounds."""
 
     __slots__ = ()
     kind = "integer"
@@ -120,7 +120,7 @@ class Number(_Bounded):
     def read(self, value: object, at: str, faults: Faults) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise faults.refuse(at, f"must be a number, is {kind_of(value)}.")
-        if not abs(value) <= float_info.max:  # a whole number may be too large to become a float at all
+        if not abs(value) <= float_info.max:  # an integer may be too large for a float
             raise faults.refuse(at, "must be a finite number, is infinite or none at all.")
         self.check(value, at, faults)
         return float(value)
@@ -159,7 +159,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Anything:
-    """Any value, checked by whoever uses it."""
+    """Any value, checked by the code that uses it."""
 
     about: str = ""
 
@@ -171,13 +171,13 @@ class Anything:
 
 
 def invalid_choice(value: object, names: Iterable[str]) -> tuple[str, str]:
-    """What is wrong with a name that is none of these, and the nearest."""
+    """Return the message for a name that is not in a list, with the nearest one."""
     shown = f'"{value}"' if isinstance(value, str) else kind_of(value)
     return f"{shown} is not a valid choice.", did_you_mean(name_of(value), names)
 
 
 def name_of(value: object) -> str:
-    """What names are compared with: only texts are like names."""
+    """Return the text that names are compared with; empty for other types."""
     return value if isinstance(value, str) else ""
 
 

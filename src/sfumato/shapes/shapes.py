@@ -30,7 +30,7 @@ from sfumato.shapes.scalars import (
     name_of,
 )
 
-# Who names shapes finds all of them here.
+# All schemas can be imported from here.
 __all__ = [
     "LARGEST",
     "Anything",
@@ -54,12 +54,12 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-# How alike two names must be for one to be taken for the other.
+# Minimum similarity of a suggested name.
 NEAR = 0.6
 
 
 def read(shape: Shape[T], value: object, at: str = "") -> T:
-    """Read a value, or raise a PlanError with all its faults.
+    """Read a value, or raise a PlanError with all its issues.
 
     >>> read(Integer(minimum=1), 5)
     5
@@ -76,7 +76,7 @@ def read(shape: Shape[T], value: object, at: str = "") -> T:
 
 @dataclass(frozen=True, slots=True)
 class ListOf(Generic[T]):
-    """A list of values of one shape, read into a tuple."""
+    """A list of values of one schema, read into a tuple."""
 
     item: Shape[T]
     at_least: int = 0
@@ -95,7 +95,7 @@ class ListOf(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class MapOf(Generic[T]):
-    """A mapping from names that the user chooses to values of one shape."""
+    """A mapping from user-defined names to values of one schema."""
 
     value: Shape[T]
     at_least: int = 0
@@ -116,7 +116,7 @@ class MapOf(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key of a record: its shape, whether it must be there, and what `make` calls it where that differs."""
+    """One key of a record: its schema, whether it is required, and its argument name if different."""
 
     shape: Shape[Any]
     required: bool = False
@@ -125,9 +125,9 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Record(Generic[T]):
-    """A mapping with known keys, made into a value by `make`; keys that are absent are left to its defaults.
+    """A mapping with known keys, passed to `make`; missing keys get its defaults.
 
-    `make` may raise ValueError or PlanError for faults that lie between keys; its text becomes the fault.
+    `make` may raise ValueError or PlanError for issues between keys; its text becomes the issue.
     """
 
     keys: Mapping[str, Key]
@@ -155,7 +155,7 @@ class Record(Generic[T]):
             raise faults.refuse(at, _said(error)) from None
 
     def attribute(self, key: str) -> str:
-        """What `make` and the value that it makes call a key."""
+        """Return the name of a key in `make` and in the value that it makes."""
         return self.keys[key].attribute or key.replace("-", "_")
 
     def schema(self) -> Schema:
@@ -170,7 +170,7 @@ class Record(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Tagged(Generic[T]):
-    """One of several records, told apart by the value of one key (`type`, `model`, `name`)."""
+    """One of several records, distinguished by the value of one key (`type`, `model`, `name`)."""
 
     tag: str
     variants: Mapping[str, Record[T]]
@@ -191,7 +191,7 @@ class Tagged(Generic[T]):
         raise Refused
 
     def _nearest(self, name: object) -> "Record[Any]":
-        """What the other keys are read by where the tag is wrong: the nearest variant, or what all of them know."""
+        """Return the schema of the other keys if the tag is wrong: the nearest variant, or the keys common to all."""
         from difflib import get_close_matches
 
         near = get_close_matches(name_of(name), self.variants, n=1, cutoff=NEAR)
@@ -211,7 +211,7 @@ class Tagged(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Either:
-    """One of several shapes, told apart by the kind of the value: the first whose `kinds` match reads it."""
+    """One of several schemas, distinguished by the type of the value: the first with a matching `kinds` reads it."""
 
     options: tuple[tuple[tuple[type, ...], Shape[Any]], ...]
     about: str = ""
@@ -228,7 +228,7 @@ class Either:
 
 @dataclass(frozen=True, slots=True)
 class Conversion(Generic[T]):
-    """A value of another shape, made into what it stands for."""
+    """A value of another schema, converted."""
 
     shape: Shape[Any]
     make: Callable[[Any], T]
@@ -245,17 +245,17 @@ class Conversion(Generic[T]):
 
 
 def _is_made(make: Any, value: Any) -> bool:
-    """Whether a value was made in Python by the class of a record, and checked when it was."""
+    """Return whether a value is an object made in Python by the class of a record, and already checked."""
     return isinstance(make, type) and is_dataclass(make) and isinstance(value, make)
 
 
 def _said(error: ValueError | PlanError) -> str:
-    """What is wrong, without the name of the part: its place in the plan is said."""
+    """Return the message without the name of the part, which its path already shows."""
     return " ".join(fault.what for fault in error.faults) if isinstance(error, PlanError) else str(error)
 
 
 def _all(parts: Iterable[tuple[Shape[Any], object, str]], faults: Faults, before: int | None = None) -> list[Any]:
-    """Read all parts, collecting the faults of each; refuse when there are more than before."""
+    """Read all parts, collecting the issues of each; refuse if there are new ones."""
     before = len(faults.entries) if before is None else before
     entries = []
     for shape, value, at in parts:

@@ -12,7 +12,7 @@ from sfumato.patterns import regex
 
 
 def yaml_library() -> Any:
-    """The library; what other modules compile meanwhile is compiled at once, as ever."""
+    """Import the library; regular expressions that other threads compile in the meantime are compiled at once."""
     if "yaml" not in sys.modules:
         compiled_at_once = re.compile
 

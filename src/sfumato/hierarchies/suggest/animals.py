@@ -12,12 +12,12 @@ from sfumato.hierarchies.suggest.words.value_words import holds_words_of
 from sfumato.hierarchies.suggest.words.vocabulary import meanings_of, spoken_word, words_of
 from sfumato.patterns import regex
 
-# Breeds are written in words; letters and numbers may be codes of races.
+# Breeds are words; letters and numbers may be codes of races.
 _WORD, _MOST = regex(r".*[^\W\d_]{4}.*"), 0.8
 
 
 def breeds(suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]) -> dict[str, Suggestion]:
-    """Columns called races as what neighbors see, where others speak of animals, and no value speaks of origin."""
+    """Return columns called race as visible attributes if other columns are about animals and no value is an origin."""
     races = {name: word for name, one in suggestions.items() if one.concept == "origin" and (word := _race_in(name))}
     if not races or not any(_speak_of(name, "animals") for name in suggestions):
         return {}
@@ -25,9 +25,9 @@ def breeds(suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile
 
 
 def _holds_breeds(profile: Profile) -> bool:
-    """Whether values are words, one of them a breed that many have, and none speaks of origin.
+    """Return whether values are words, a frequent one is a breed, and none is an origin.
 
-    Persons have dogs, too, and there are more words for where they come from than any list has.
+    Persons have dogs, too, and no list contains all words for the origin of persons.
     """
     words = profile.share_of(_WORD) >= _MOST and not holds_words_of(profile, "origin")
     return words and any({*words_of(value)} & WORDS["breeds"] for value in profile.sample)

@@ -9,19 +9,19 @@ from sfumato.hierarchies.suggest.ranges import Spread
 from sfumato.hierarchies.suggest.words.concepts import WORDS
 from sfumato.hierarchies.suggest.words.vocabulary import words_of
 
-# More codes than these are not told by a gap, and more than these not by a name.
+# Maximum number of codes that are recognized by a gap, and by a name.
 _FEW_CODES, _MANY_CODES = 12, 100
-# Codes of categories are small; where there is a gap, what lies behind it stands in so many rows.
+# Category codes are small; a gap counts only if this share of rows follows it.
 _LARGEST, _SOME = 20, 0.02
 _NO_ANSWERS = frozenset(
     (*range(-9, 0), 8, 9, *range(-99, -95), 88, *range(95, 100), 888, *range(995, 1000), 9999, -999)
 )
-# What numbers of these concepts mean is told by a list, never by their size.
+# For these concepts, numbers are codes of a list, whatever their size.
 LISTS = frozenset(("sex", "nationality", "religion", "politics", "origin", "union"))
 
 
 def are_codes(profile: Profile, spread: Spread, concepts: Collection[str]) -> bool:
-    """Whether whole numbers are codes of categories: by the name, or by codes for no answer beside a few others.
+    """Return whether integers are category codes: by the name, or by codes for "no answer" among a few others.
 
     >>> sexes = Profile("sex_of_driver", {"1": 60, "2": 35, "-1": 5}, rows=100)
     >>> are_codes(sexes, Spread(np.array([-1.0, 1, 2]), np.array([5.0, 60, 35])), ["sex"])
@@ -37,14 +37,14 @@ def are_codes(profile: Profile, spread: Spread, concepts: Collection[str]) -> bo
 
 
 def _has_no_answer(spread: Spread) -> bool:
-    """Whether a code for no answer lies apart from others that count from 0 or 1."""
+    """Return whether a code for "no answer" is separate from others that count from 0 or 1."""
     rest = without_no_answers(spread)
     apart = len(rest.numbers) < len(spread.numbers)
     return apart and rest.numbers[0] in (0, 1) and rest.numbers[-1] == rest.numbers[0] + len(rest.numbers) - 1
 
 
 def _has_gap(spread: Spread) -> bool:
-    """Whether small numbers from 1 on leave one out, and what lies behind the gap is frequent."""
+    """Return whether small numbers from 1 on have a gap followed by frequent ones."""
     numbers = spread.numbers
     gaps = np.flatnonzero(np.diff(numbers) > 1)
     if numbers[0] != 1 or numbers[-1] > _LARGEST or not gaps.size or len({*np.diff(numbers)}) == 1:
@@ -53,7 +53,7 @@ def _has_gap(spread: Spread) -> bool:
 
 
 def without_no_answers(spread: Spread) -> Spread:
-    """The numbers without codes for no answer: the only ones below 0, or far beyond all others.
+    """Return the numbers without codes for "no answer": the only negative ones, or far above all others.
 
     >>> without_no_answers(Spread(np.array([-1.0, 0, 1, 2, 3, 99]), np.ones(6))).numbers.tolist()
     [0.0, 1.0, 2.0, 3.0]
@@ -71,7 +71,7 @@ def without_no_answers(spread: Spread) -> Spread:
 def _far_beyond(
     numbers: np.ndarray[tuple[int], np.dtype[np.float64]], usual: np.ndarray[tuple[int], np.dtype[np.bool_]]
 ) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Which usual codes lie behind a gap that is wider than all numbers before it."""
+    """Return which usual codes follow a gap that is wider than all numbers before it."""
     first = len(numbers)
     while first > 2 and usual[first - 1] and numbers[first - 1] > 0:
         first -= 1
@@ -83,5 +83,5 @@ def _far_beyond(
 
 
 def _gap(others: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
-    """How far a code lies beyond others: as far as these spread, and more than one step."""
+    """Return how far a code must exceed others: their range, and more than one unit."""
     return max(float(others[-1] - max(others[0], 0)), 1.0)

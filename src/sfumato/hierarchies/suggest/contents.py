@@ -26,25 +26,25 @@ from sfumato.hierarchies.types import ColumnType, canonical, numerals
 from sfumato.patterns import regex
 from sfumato.shapes.shapes import read
 
-# A column is one of numbers or codes if nearly all rows are; the few others are typing errors, not another kind.
+# A column holds numbers or codes if nearly all rows do; the few others are typing errors.
 _SHARE = 0.95
 _CODE = regex(r"[A-Za-z0-9]*[0-9][A-Za-z0-9]*", re.ASCII)
 _POSTCODE = regex(r"(?=.*[0-9])[A-Za-z0-9][A-Za-z0-9 -]{1,9}", re.ASCII)
-# Postcodes as they are written, which tell what a short word such as CP or PC means; those that have letters.
+# Formats of postcodes, which define the meaning of a short word such as CP or PC; those with letters.
 _LETTERED_POSTCODE = r"\d{4} ?[A-Z]{2}|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}"
 _SHORT_POSTCODE = regex(rf"\d{{4,5}}|\d{{2}}-\d{{3}}|\d{{3}} \d{{2}}|{_LETTERED_POSTCODE}", re.ASCII)
-# Postcodes with a sign between their digits, or with letters, which nothing else of a place has.
+# Postcodes with a separator between their digits, or with letters, which no other place attribute has.
 _WRITTEN_POSTCODE = regex(
     rf"\d{{2}}-\d{{3}}|\d{{3}} \d{{2}}|\d{{4,5}}-\d{{3}}|[A-Z]\d[A-Z] ?\d[A-Z]\d|{_LETTERED_POSTCODE}"
 )
 _LIMITS, _HUNDREDS = frozenset(("cap",)), regex(r"\d+00", re.ASCII)
 _LETTERED = regex(_LETTERED_POSTCODE, re.ASCII)
 _DIGITS_FIRST = regex(r"[0-9]+", re.ASCII)
-# What may stand behind the digits of a place: more digits after a hyphen, or letters.
+# What may follow the digits of a postcode: more digits after a hyphen, or letters.
 _ADDED = regex(r"|[- ][0-9]{1,6}|[- ]?[A-Za-z]{1,3}", re.ASCII)
 _PREFIXED = regex(r"([A-Za-zÄÖÜäöü]+)[-_ /.]?[0-9]+")
-# What stands before a number and behind it: signs, words after a space, or a common unit; other letters close to
-# it are those of a code.
+# What precedes and follows a number: symbols, words after a space, or a common unit; other adjacent letters belong to a
+# code.
 _UNIT = regex(
     rf"({CURRENCY_SIGN}|[A-Z]{{3}}[ \u00a0]|Fr\. ?)?"
     r"[ \u00a0]?[+-]?[0-9][0-9.,' \u00a0\u202f]*?"
@@ -62,10 +62,9 @@ _SOME_HEIGHTS = 3
 _POSTAL_LENGTH, _REPEATED_PLACES, _MOST_POSTCODES = 5, 0.5, 0.8
 _FIVE_DIGITS, _ROUND = regex(r"\d{5}", re.ASCII), regex(r"\d+0")
 _SOME_PLACES, _REPEATING, _MOST_ROUND = 8, 0.3, 0.4
-# A few postcodes are those of one town: they begin alike.
+# A few postcodes belong to one town: they have a common prefix.
 _FEW_PREFIXES = 2
-# Ages of persons: within a life, over some decades, about the middle of it, nearly every year, none in too many rows.
-# A few are typing errors, or say that nothing is known: 999.
+# Ages of persons: within a lifetime, over several decades around its middle, nearly every year, none in too many rows.
 _LIVES, _MIDDLE, _LIVING = (0, 112), (14, 72), 0.97
 _SPAN, _DENSE, _CROWDED_AGE = 30, 0.8, 0.12
 # Keys of a hierarchy whose entries are its levels.
@@ -74,10 +73,10 @@ _LEVEL_KEYS = ("levels", "widths", "bounds", "shown")
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a column's values are, and the type and hierarchy that suit them.
+    """The kind of a column's values, with a suitable type and hierarchy.
 
     Attributes:
-        kind: What the values are: dates, times, scale, heights, codes, ages, years, whole, decimal or categories.
+        kind: The kind of values: dates, times, scale, heights, codes, ages, years, whole, decimal or categories.
         words: The same in words.
         rejected: The values that are not of this kind.
     """
@@ -90,10 +89,10 @@ class Content:
 
 
 def content_of(profile: Profile, concepts: Collection[str] = ()) -> Content:
-    """The first kind of content that a column's values are of.
+    """Return the first kind of content that fits a column's values.
 
     Args:
-        concepts: The keys of what the column's name speaks of.
+        concepts: The keys of the concepts in the column's name.
     """
     for kind in _KINDS:
         content = kind(profile, concepts)
@@ -104,7 +103,7 @@ def content_of(profile: Profile, concepts: Collection[str] = ()) -> Content:
 
 
 def _fit(profile: Profile, content: Content) -> Content | None:
-    """A content without levels that change nothing, with the values it rejects; None where it does not suit them."""
+    """Return a content without useless levels, with the values it rejects; None if it does not fit."""
     texts, wrong = _forms(profile, content.type)
     domain = list(dict.fromkeys(text for text in texts if text is not None))
     try:
@@ -120,24 +119,24 @@ def _fit(profile: Profile, content: Content) -> Content | None:
 
 
 def _labels(ladder: Ladder, domain: Sequence[str], accepted: int) -> list[int]:
-    """How many labels of each rung the values of a column have, raw values first.
+    """Return how many labels of each level the values of a column have, original values first.
 
     Args:
-        accepted: How many of the values the ladder has.
+        accepted: How many of the values the hierarchy accepts.
     """
-    if ladder.size == accepted:  # it has no others
+    if ladder.size == accepted:  # there are no others
         return [len(labels) for labels in ladder.labels]
     places = [place for text in domain if (place := ladder.places.get(text)) is not None]
     return [len(places), *(int(np.count_nonzero(np.bincount(codes[places]))) for codes in ladder.codes[1:])]
 
 
 def _forms(profile: Profile, type_: ColumnType) -> tuple[list[str | None], list[int]]:
-    """The values of a column in the one text that a type has for each."""
+    """Return the canonical texts of a column's values."""
     return profile.decimals if type_ == "decimal" else canonical(profile.values, type_)
 
 
 def _lean(hierarchy: dict[str, Any], labels: Sequence[int]) -> dict[str, Any]:
-    """A hierarchy without levels that merge nothing or all; `labels` counts those of each rung, raw values first."""
+    """Return a hierarchy without levels that merge nothing or everything; `labels` counts those of each level."""
     key = next((key for key in _LEVEL_KEYS if key in hierarchy), None)
     if key is None:
         return hierarchy
@@ -153,9 +152,9 @@ def _dates(profile: Profile, concepts: Collection[str]) -> Content | None:
 
 
 def _times(profile: Profile, concepts: Collection[str]) -> Content | None:
-    """Times of a day: their first characters are the hour."""
+    """Detect times of day: their first characters are the hour."""
     plain = "date" in concepts and profile.share_of(_PLAIN_TIME) >= _SHARE
-    # Years are some hours at the most: 2015 is no quarter past eight in the evening.
+    # Years cover a few hours at most: 2015 is not a quarter past eight in the evening.
     if not (plain and len({value[:2] for value in profile.sample}) > _SOME_HOURS) and (
         profile.share_of(_TIME_OF_DAY) < _SHARE
     ):
@@ -171,7 +170,7 @@ def _scale(profile: Profile, _: Collection[str]) -> Content | None:
 
 
 def _heights(profile: Profile, _: Collection[str]) -> Content | None:
-    """Heights in feet and inches, in their order; a typing error is none of them."""
+    """Detect heights in feet and inches, sorted; typing errors are rejected."""
     if len(profile.counts) < _SOME_HEIGHTS or profile.share_of(FEET) < _SHARE:
         return None
     heights = sorted((value for value in profile.values if inches(value)), key=lambda value: (inches(value), value))
@@ -179,7 +178,7 @@ def _heights(profile: Profile, _: Collection[str]) -> Content | None:
 
 
 def _codes(profile: Profile, concepts: Collection[str]) -> Content | None:
-    """Codes whose first characters mean something: by the column's name, or since they look like postcodes."""
+    """Detect codes whose first characters are meaningful: by the column's name, or because they look like postcodes."""
     words = {*words_of(profile.name)}
     if not profile.counts or max(map(len, profile.values)) > MAX_LENGTH:
         return None
@@ -193,16 +192,16 @@ def _codes(profile: Profile, concepts: Collection[str]) -> Content | None:
 
 
 def short_postcodes(profile: Profile, lettered: bool = False) -> set[str]:
-    """The short words of a column's name that mean postcodes, where its values are such, and no keys.
+    """Return the short words of a column's name that mean postcodes, if its values are such, and no keys.
 
     Args:
-        lettered: Whether these must have letters, as nothing but postcodes has them.
+        lettered: Whether these must have letters in the way that only postcodes have.
 
     >>> short_postcodes(Profile("PC", {"3551 BC": 5, "3552 AA": 4}, rows=9), lettered=True)
     {'pc'}
     """
     words = {*words_of(profile.name)} & WORDS["short_postal"]
-    # A cap is a limit, too: of round sums.
+    # "Cap" means a limit, too: of round amounts.
     words -= _LIMITS if profile.share_of(_HUNDREDS) >= _MOST_POSTCODES else set()
     written = _LETTERED if lettered else _SHORT_POSTCODE
     fits = words and profile.distinct_share < _REPEATED_PLACES and profile.share_of(written) >= _MOST_POSTCODES
@@ -224,9 +223,9 @@ def _by_characters(profile: Profile) -> Content:
 
 
 def _stem(profile: Profile) -> int:
-    """How many digits every code begins with, where some are written longer than others: 27511 and 27511-1234.
+    """Return how many digits every code begins with if some are longer than others: 27511 and 27511-1234.
 
-    Nothing where codes are of one spelling, or do not repeat by these digits.
+    0 if all codes have one form, or do not repeat by these digits.
 
     >>> _stem(Profile("zip", {"27511": 4, "27511-1234": 1, "27513": 4, "27513-0001": 1}, rows=10))
     5
@@ -245,12 +244,12 @@ def _stem(profile: Profile) -> int:
 
 
 def _signs(text: str) -> str:
-    """How a text is spelled: 9 for digits, A for letters, other signs as they are."""
+    """Return the format of a text: 9 for digits, A for letters, other characters unchanged."""
     return "".join("9" if sign.isdigit() else "A" if sign.isalpha() else sign for sign in text)
 
 
 def _like_postcodes(profile: Profile) -> bool:
-    """Digits of one length, some of which begin with 0, and which are no keys of rows."""
+    """Return whether values are digits of one length, some with a leading 0, and no row keys."""
     values = profile.values
     same = all(len(value) == _POSTAL_LENGTH and value.isdigit() for value in values)
     return same and any(value.startswith("0") for value in values) and profile.distinct_share < 0.5
@@ -261,7 +260,7 @@ def _no_numbers(values: Sequence[str]) -> bool:
 
 
 def _prefixed(profile: Profile, _: Collection[str]) -> Content | None:
-    """Codes of letters and a number, such as CARD-07: the letters group them."""
+    """Detect codes of letters and a number, such as CARD-07: the letters group them."""
     matches = {value: _PREFIXED.fullmatch(value) for value in profile.values[: _MAX_TREE + 1]}
     parents = {value: match[1] for value, match in matches.items() if match}
     groups = len({*parents.values()})
@@ -271,9 +270,9 @@ def _prefixed(profile: Profile, _: Collection[str]) -> Content | None:
 
 
 def _amounts(profile: Profile, _: Collection[str]) -> Content | None:
-    """Numbers with a percent sign, a currency, a unit or marks between thousands: one unit in nearly all rows.
+    """Detect numbers with a percent sign, a currency, a unit or thousands separators: one unit in nearly all rows.
 
-    A number that stands alone is taken to be in the unit that all others have.
+    A number without a unit is assumed to have the unit of all others.
     """
     shares = _units(profile)
     alone = shares.pop("", 0.0)
@@ -288,7 +287,7 @@ def _amounts(profile: Profile, _: Collection[str]) -> Content | None:
 
 
 def _units(profile: Profile) -> dict[str, float]:
-    """The share of the rows whose number has each unit; of numbers without one under an empty text."""
+    """Return the share of the rows with each unit; numbers without one under an empty text."""
     rows: Counter[str] = Counter()
     for value in profile.sample:
         if match := _UNIT.fullmatch(value.strip()):
@@ -298,7 +297,7 @@ def _units(profile: Profile) -> dict[str, float]:
 
 
 def mixed_units(profile: Profile) -> tuple[str, ...]:
-    """The units of a column of numbers that has several, the most frequent first.
+    """Return the units of a numeric column with several units, the most frequent first.
 
     >>> mixed_units(Profile("far", {"12 km": 5, "7 mi": 4, "9": 1}, rows=10))
     ('km', 'mi')
@@ -327,7 +326,7 @@ def _numbers(profile: Profile, concepts: Collection[str]) -> Content | None:
 
 
 def ages_of(profile: Profile) -> Content | None:
-    """The ages that numbers of a column without a name look like: nearly all years of a span of lives, none crowded.
+    """Return ages if numbers of an unnamed column look like them: nearly all years of a span, none dominant.
 
     >>> ages_of(Profile("c5", {str(age): 3 for age in range(18, 80)}, rows=186)).kind
     'ages'
@@ -346,14 +345,14 @@ def ages_of(profile: Profile) -> Content | None:
 
 
 def postcodes_of(profile: Profile) -> Content | None:
-    """The postcodes that numbers of a column without a name look like: of five digits, many, each in several rows.
+    """Return postcodes if numbers of an unnamed column look like them: five digits, many, each in several rows.
 
     >>> codes = {str(10115 + 97 * place): 5 for place in range(40)}
     >>> postcodes_of(Profile("c4", codes, rows=200)).kind
     'codes'
     >>> postcodes_of(Profile("c4", {str(1000 * place): 5 for place in range(10, 50)}, rows=200))
     """
-    # Sums of money are of several lengths, or round.
+    # Amounts of money have several lengths, or are round.
     near = len({value[:2] for value in profile.values}) <= _FEW_PREFIXES < len(profile.counts)
     digits = profile.share_of(_FIVE_DIGITS) >= _SHARE and (near or len(profile.counts) >= _SOME_PLACES)
     if not digits or profile.distinct_share >= _REPEATING or profile.share_of(_ROUND) > _MOST_ROUND:
@@ -362,11 +361,11 @@ def postcodes_of(profile: Profile) -> Content | None:
 
 
 def spread_of(profile: Profile, type_: ColumnType = "decimal") -> tuple[ranges.Spread | None, bool]:
-    """The numbers of a column, and whether they are whole; nothing where it is not one of numbers."""
+    """Return the numbers of a column, and whether they are integers; None if it is not numeric."""
     texts, _ = _forms(profile, type_)
     fine = np.array([text is not None for text in texts], bool)
     rows = np.array(list(profile.counts.values()), float)
-    # A zero before other digits is one of a code: 007 is no 7.
+    # A leading zero marks a code: 007 is not the number 7.
     padded = profile.share_of(_PADDED)
     if not fine.any() or rows[fine].sum() < _SHARE * rows.sum() or padded > 1 - _SHARE:
         return None, False

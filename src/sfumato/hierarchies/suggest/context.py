@@ -25,30 +25,30 @@ from sfumato.hierarchies.suggest.words.vocabulary import concepts_of, meanings_o
 
 Suggestions = Mapping[str, Suggestion]
 Profiles = Mapping[str, Profile]
-# Numbers: so many rows must hold one.
+# Minimum share of rows that are numbers.
 _NUMBERS = 0.95
-# Words of counts that number things in other names, or abbreviate others: a precinct is no percentage.
+# Words of counts that mean a number in other names, or abbreviate others: a precinct is no percentage.
 _NO_QUANTITIES = frozenset(("nombre", "zahl", "pct", "size"))
-# Units behind what is measured; alone, or before it, they may be other words.
+# Units after the measured quantity; alone, or before it, they may be other words.
 _LAST_UNITS = frozenset(("min", "sec", "std", "hr", "wks", "mths"))
-# A scale of numbers is shared by so many columns at least: districts have numbers, too.
+# Minimum number of columns that share a numeric scale: districts have numbers, too.
 _SCALED = 3
-# An unknown column may not single out more rows than those do that are known to be private, save for chance.
+# An unknown column may not make more rows unique than the known sensitive ones do, except by chance.
 _HARDLY_ANY, _SLACK, _SLACK_BITS = 5, 0.1, 0.5
-# Private numbers that a file must hold for another number to be one of these.
+# Number of sensitive numeric columns a file must have for another one to count as such.
 _MEASURES = 2
-# So many columns of health are what doctors found, not what a watch measured.
+# Minimum number of health columns that are medical findings and not measured by a watch.
 _FINDINGS = 4
-# A few rows tell nothing.
+# Fewer rows allow no conclusion.
 _FEW_ROWS = 30
 _ROUNDS = 2
-# Codes of so many letters stand for many things.
+# Codes of this length are ambiguous.
 _LETTERS = 2
 
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """A column of which something tells what it is."""
+    """A column of known meaning."""
 
     profile: Profile
     suggestion: Suggestion
@@ -57,7 +57,7 @@ class _Told:
 
 
 def with_context(suggestions: Suggestions, profiles: Profiles) -> dict[str, Suggestion]:
-    """The suggestions, unknown columns sensitive that are asked, answered or measured as sensitive ones are."""
+    """Return the suggestions with unknown columns made sensitive if asked, answered or measured like sensitive ones."""
     chosen = _without_second_codes(suggestions, profiles)
     chosen |= breeds(chosen, profiles) | _weighed_by_doctors(chosen)
     unknown = [
@@ -67,14 +67,14 @@ def with_context(suggestions: Suggestions, profiles: Profiles) -> dict[str, Sugg
     ]
     known_numbers = {name for name in unknown if not _counts(name) and known_by_spread(profiles[name])}
     chosen |= asked([name for name in unknown if name not in known_numbers], chosen, profiles)
-    # What one round tells, tells of others in the next.
+    # Results of one round are used in the next.
     for _ in range(_ROUNDS):
         chosen |= _alike([name for name in unknown if is_unknown(chosen[name])], known_numbers, chosen, profiles)
     return chosen
 
 
 def _weighed_by_doctors(suggestions: Suggestions) -> dict[str, Suggestion]:
-    """What persons weigh as something special that others see, in a file of what doctors found."""
+    """Treat body weight as a special category that others see, in a file of medical findings."""
     if sum(one.concept == "health" and one.role == "sensitive" for one in suggestions.values()) < _FINDINGS:
         return {}
     weights = [
@@ -94,9 +94,9 @@ def _tells_weight(name: str) -> bool:
 
 
 def _without_second_codes(suggestions: Suggestions, profiles: Profiles) -> dict[str, Suggestion]:
-    """The suggestions; one by letters in the values alone is none where another column says the same by its name.
+    """Drop a concept found by letter codes alone if another column has it by its name.
 
-    M and F are sexes, but misdemeanors and felonies beside a column that is called sex.
+    M and F are sexes, but misdemeanors and felonies in a file with a column called sex.
     """
     by_name = {
         name: one.concept in {concept.key for concept, _ in concepts_of(name)}
@@ -118,7 +118,7 @@ def _without_second_codes(suggestions: Suggestions, profiles: Profiles) -> dict[
 def _alike(
     unknown: Sequence[str], known_numbers: Collection[str], suggestions: Suggestions, profiles: Profiles
 ) -> dict[str, Suggestion]:
-    """The unknown columns that have the answers, or numbers of the kind, that private ones of the file have."""
+    """Return the unknown columns with the answers, or with numbers of the kind, of sensitive columns of the file."""
     told = [_told(one, profiles[name]) for name, one in suggestions.items() if unknown and not is_unknown(one)]
     private = [one for one in told if one.suggestion.role == "sensitive"]
     known = [one for one in told if one.suggestion.role == "quasi-identifier"]
@@ -134,7 +134,7 @@ def _alike(
 
 
 def is_unknown(suggestion: Suggestion) -> bool:
-    """Whether nothing tells what a column is; what is written freely, or in several units, is no such column."""
+    """Return whether nothing indicates the meaning of a column; free text and mixed units do not count as unknown."""
     if suggestion.concept is not None:
         return False
     if suggestion.role == "quasi-identifier":
@@ -149,7 +149,7 @@ def _told(suggestion: Suggestion, profile: Profile) -> _Told:
 
 
 def _is_scale(profile: Profile) -> bool:
-    """Whether a few whole numbers are steps or codes, which measure nothing; counts begin with 0 and get rarer."""
+    """Return whether a few integers are levels or codes, which measure nothing; counts begin with 0 and decrease."""
     spread, whole = spread_of(profile) if profile.few else (None, False)
     return spread is not None and whole and not are_counts(spread)
 
@@ -157,10 +157,10 @@ def _is_scale(profile: Profile) -> bool:
 def _answered_alike(
     profile: Profile, private: Sequence[_Told], known: Sequence[_Told], scales: Mapping[frozenset[str], int]
 ) -> Suggestion | None:
-    """A column as a sensitive one whose answers it has, where these are more than what others know has.
+    """Return a column as sensitive if more sensitive columns than known ones have the same answers.
 
     Args:
-        scales: How many unknown columns have some answers.
+        scales: How many unknown columns have each set of answers.
     """
     answers = answers_of(profile)
     if not answers:
@@ -175,7 +175,7 @@ def _answered_alike(
 
 
 def _measured_alike(profile: Profile, private: Sequence[_Told]) -> Suggestion | None:
-    """A column of numbers as a sensitive one, where a file has private numbers, and these point to nobody."""
+    """Return a numeric column as sensitive if the file has sensitive numbers, and these identify no one."""
     like = [one for one in private if one.measured]
     named = _counts(profile.name)
     if named and are_measures(profile, named):
@@ -188,28 +188,28 @@ def _measured_alike(profile: Profile, private: Sequence[_Told]) -> Suggestion | 
 
 
 def _as_measure(like: Sequence[_Told]) -> Suggestion:
-    """A column that measures or counts something, as private ones do; it is published roughly."""
+    """Return the suggestion for a sensitive measure or count; it is published rounded."""
     if not like:
         return Suggestion("sensitive", reasons.LIKE["measure"], concept="performance", guessed=True)
     return replace(_as(like[0], reasons.LIKE_MEASURES.format(names=_names(like))), guessed=True)
 
 
 def _counts(name: str) -> bool:
-    """Whether a column's name says that it counts or measures something, and numbers nothing."""
+    """Return whether a column's name says that it counts or measures something, and is no number of something."""
     words = words_of(name)
     spoken = {*words} & WORDS["quantity"] - WORDS["numbering"] - _NO_QUANTITIES
     return bool(spoken) or any(sign in name for sign in "%‰") or (len(words) > 1 and words[-1] in _LAST_UNITS)
 
 
 def _tells_apart_more(profile: Profile, others: Sequence[Profile]) -> bool:
-    """Whether a column singles out more rows than each of some others, alone or, having more detail, with another."""
+    """Return whether a column makes more rows unique than each of some others, alone or with another column."""
     single = max(_singled_out(other) for other in others)
     detail = max(other.separation for other in others)
     return _singled_out(profile) > single + _SLACK or profile.separation > detail + _SLACK_BITS
 
 
 def _singled_out(profile: Profile) -> float:
-    """The share of rows that hardly any other row has the value of."""
+    """Return the share of rows whose value hardly any other row has."""
     return 1 - profile.share_in_groups(_HARDLY_ANY)
 
 

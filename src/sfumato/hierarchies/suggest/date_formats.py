@@ -79,7 +79,7 @@ DATE_FORMATS = (
     ("%d.%m.%y %H%M", "dates with time"),
     ("%d.%m.%Y %H%M", "dates with time"),
     ("%Y-%m-%d %H%M", "dates with time"),
-    # As moments with a time zone are read from Parquet files, frames and databases.
+    # Format of times with a time zone read from Parquet files, frames and databases.
     ("%Y-%m-%d %H:%M:%S+00", "dates with time"),
     ("%Y-%m-%d %H:%M:%S.%f+00", "dates with time"),
     ("%Y-%m-%dT%H:%M:%S%z", "dates with time"),
@@ -89,28 +89,28 @@ DATE_FORMATS = (
     ("%Y-%m-%dT%H:%M%z", "dates with time"),
     ("%Y-%m-%d %H:%M%z", "dates with time"),
 )
-# A column is one of dates if nearly all rows are; the few others are bad input, not another kind of column.
+# A column holds dates if nearly all rows do; the few others are bad input.
 _SHARE_OF_DATES, _SHARE_IF_NAMED = 0.9, 0.75
-# A further format is worth its name in the plan if so many rows are written in it.
+# A further format is included in the plan if this share of rows has it.
 _SHARE_OF_FORMAT = 0.02
 _YEARS = (1850, 2100)
 _LEVELS = ("month", "quarter", "year", "decade")
-# No appointment, contract or card is made for later than this.
+# No appointment, contract or card is dated later than this.
 _YEARS_AHEAD = 20
 _DIGITS = 4
 _FEW = 40
-# Six digits are dates where many are, on nearly all days of a month: 200903 is March of 2009, and years are few.
-# Numbers in a row leave out no 32 to 99, as dates of some months do.
+# Six digits are dates if many are, on nearly all days of a month: 200903 is March 2009, and years are few. Consecutive
+# numbers include 32 to 99, which dates do not.
 _SIX_DIGITS, _MANY_DATES, _MOST_DAYS, _SHARE_OF_DAYS = ("%y%m%d", "%d%m%y"), 10, 20, 0.4
 _SOME_MONTHS, _LAST_MONTH = 3, "12"
 
 
 def date_hierarchy(profile: Profile, named: bool, birth: bool = False) -> tuple[str, dict[str, Any]] | None:
-    """What a column's dates look like, in words, and their hierarchy; None where it is not one of dates.
+    """Return a description of a column's dates, and their hierarchy; None if it does not hold dates.
 
     Args:
-        named: Whether the column's name speaks of dates: then more of them may be wrong.
-        birth: Whether it speaks of birth: then none of them lies in the future.
+        named: Whether the column's name indicates dates: then more of them may be wrong.
+        birth: Whether it indicates birth: then none of them is in the future.
     """
     needed = _SHARE_IF_NAMED if named else _SHARE_OF_DATES
     if profile.share(_may_be_date) < needed:
@@ -129,9 +129,9 @@ def date_hierarchy(profile: Profile, named: bool, birth: bool = False) -> tuple[
 
 
 def _century(profile: Profile, formats: list[str], birth: bool) -> dict[str, int]:
-    """The last year that two digits may stand for, where they would stand for one that is too late.
+    """Return the last year that two digits may mean, if the default would be too late.
 
-    Where years of four digits stand beside them, the hundred years lie around these: as many before as behind.
+    If there are four-digit years as well, the hundred years are centered on these.
     """
     two_digits = [format_ for format_ in formats if "%y" in format_]
     latest = date.today().year + (0 if birth else _YEARS_AHEAD)
@@ -145,9 +145,9 @@ def _century(profile: Profile, formats: list[str], birth: bool) -> dict[str, int
 
 
 def _formats(profile: Profile, needed: float) -> list[str]:
-    """The formats that nearly all rows are written in, the most frequent first; none where there are none."""
+    """Return the formats of nearly all rows, the most frequent first; empty if there are none."""
     rows = np.array([profile.counts[value] for value in profile.sample], float)
-    # Most formats fit none of a few values: reading all in them would take long.
+    # Most formats fit none of a few values; parsing all values in each format would take long.
     few = profile.sample[:: max(len(profile.sample) // _FEW, 1)]
     signs = {_signs(value) for value in few}
     likely = [format_ for format_, _ in DATE_FORMATS if any(map(_SIGNS[format_].match, signs))]
@@ -165,7 +165,7 @@ def _formats(profile: Profile, needed: float) -> list[str]:
 
 
 def _swapped(format_: str, chosen: list[str]) -> bool:
-    """Whether a format is a chosen one with day and month swapped: then nobody can tell which is meant."""
+    """Return whether a format is a chosen one with day and month swapped, which would be ambiguous."""
     other = format_.replace("%d", "%%").replace("%m", "%d").replace("%%", "%m")
     return other in chosen
 
@@ -173,7 +173,7 @@ def _swapped(format_: str, chosen: list[str]) -> bool:
 def _rarer(
     rows: npt.NDArray[np.float64], left: npt.NDArray[np.bool_], fits: dict[str, npt.NDArray[np.bool_]]
 ) -> list[str]:
-    """Further formats of the rows that are left, each of some weight."""
+    """Return further formats of the remaining rows, each of some weight."""
     more: list[str] = []
     for format_, fit in fits.items():
         if rows[left & fit].sum() >= _SHARE_OF_FORMAT * rows.sum():
@@ -193,7 +193,7 @@ def _are_dates(values: list[str], format_: str) -> Mask:
 
 
 def _are_days(values: list[str], format_: str, fits: Mask) -> bool:
-    """Whether six digits that may be dates are such, and neither months after their years nor numbers."""
+    """Return whether six digits that may be dates are dates, and neither months after years nor numbers."""
     start = 4 if format_.endswith("%d") else 0
     dates = [value for value, fit in zip(values, fits.tolist(), strict=True) if fit]
     days, months = {text[start : start + 2] for text in dates}, {text[:start] + text[start + 2 :] for text in dates}
@@ -203,11 +203,11 @@ def _are_days(values: list[str], format_: str, fits: Mask) -> bool:
 
 
 def _signs(value: str) -> str:
-    """What stands between the letters and digits of a text."""
+    """Return the separators between the letters and digits of a text."""
     return "".join(sign for sign in value if not sign.isalnum())
 
 
-# What stands between the parts of each format; a time zone has signs of its own.
+# Separators of each format; a time zone has its own.
 _SIGNS = {
     format_: regex(re.escape(_signs(re.sub("%[a-zA-Z]", "", format_))) + ("" if format_.endswith("%z") else "$"))
     for format_, _ in DATE_FORMATS

@@ -12,12 +12,12 @@ from sfumato.hierarchies.suggest.written_texts import has_sentences, length
 from sfumato.patterns import regex
 
 NUMERIC = ("ages", "years", "whole", "decimal")
-# Marks are short, whatever they are written in.
+# Grades are short, whatever their notation.
 _LONGEST_MARK = 3
 _PROPER_NOUN = regex(r"[A-ZÀ-ÖØ-ÞĀ-Ž][^\W\d_]*(?:['’. -]+[^\W\d_]+)*[. ]*")
 _SOME_NAMES = 3
 _LONG_CODE = regex(r"(?=(?:.*\d){3}).{5,}")
-# Times that are no dates: of a day, of a week, of a year.
+# Times that are no dates: of day, of week, of year.
 _TIME = regex(
     r"(?i:.*\d.*|(?:jan|feb|m[aä]r|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz]|mon?|tue?|wed?|thu?|fri?|sat?|sun?|di|mi|do|fr|sa|so)"
     r"(?:[a-zä]*day|[a-zä]*tag|woch|uary|ruar|ch|il|ust|t?ember|ober|[a-z]{0,3})?\.?)"
@@ -30,7 +30,7 @@ _TITLE = regex(
 
 
 def _are_many(profile: Profile, _: Content) -> bool:
-    """Whether values are many, or few but long ones with digits: persons with many rows have few numbers."""
+    """Return whether values are many, or few long ones with digits: persons with many rows have few numbers."""
     return not profile.few or profile.share_of(_LONG_CODE) >= UNIQUE_SHARE
 
 
@@ -43,12 +43,12 @@ def _is_key(profile: Profile, content: Content) -> bool:
 
 
 def _are_marks(profile: Profile, content: Content) -> bool:
-    """Whether values are numbers, steps of a scale or short signs; else "note" means a remark."""
+    """Return whether values are numbers, grades or short symbols; else "note" means a remark."""
     return content.kind in (*NUMERIC, "scale") or length(profile) <= _LONGEST_MARK
 
 
 def _are_proper_nouns(profile: Profile) -> bool:
-    """Whether values are some words that begin with a capital letter."""
+    """Return whether values are words with a capital letter."""
     return len(profile.counts) >= _SOME_NAMES and profile.share_of(_PROPER_NOUN) >= UNIQUE_SHARE
 
 

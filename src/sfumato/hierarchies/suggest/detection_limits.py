@@ -15,14 +15,15 @@ from sfumato.patterns import regex
 Counts = Mapping[str | None, int]
 _LIMIT = regex(r"(?:[<>]=?|=[<>]|[≤≥⩽⩾])\s?[0-9][0-9.,]*(?:[eE][+-]?[0-9]+)?(?:\s?[^\W\d_%][^\s<>]{0,11}|\s?%)?")
 _SIGNS = tuple("<>=≤≥⩽⩾")
-# So many different numbers are measured, not chosen; a limit belongs to a device or a kit, of which there are few.
+# With this many distinct numbers, they are measured, not chosen; a limit belongs to a device or a kit, so there are
+# few.
 _MEASURED, _MOST_LIMITS = 10, 20
-# Of so many others nearly all are numbers; the rest are words for "not measured", in so many rows at the most.
+# Share of the other values that must be numbers; maximum share of rows with words for "not measured".
 _WRONG_NUMBERS, _FEW_WORDS, _MOST_WORDS = 0.05, 5, 0.3
 
 
 def is_limit(text: str) -> bool:
-    """Whether a text says that a number is below or above another.
+    """Return whether a text states that a number is below or above another.
 
     >>> [is_limit(text) for text in ("<0.5", "≥ 1,000 mg/l", "<= 5", "> 65 years old", "<b>", "<5-10", "0.5")]
     [True, True, True, False, False, False, False]
@@ -31,7 +32,7 @@ def is_limit(text: str) -> bool:
 
 
 def limits_by_column(texts: Mapping[str, Counts]) -> dict[str, list[str]]:
-    """The limits of detection in columns of measured numbers, and the few words beside them.
+    """Return the detection limits in columns of measured numbers, and the few words that occur with them.
 
     >>> measured = {str(tenth / 10): 3 for tenth in range(5, 40)}
     >>> limits_by_column({"crp": {**measured, "<0.5": 9, "NS": 2}, "dose": {"<5": 9, "5-10": 7, ">10": 3}})

@@ -19,27 +19,27 @@ from sfumato.patterns import regex
 _SHORT_WORD = 4
 _LETTERS = 2
 _HEAVIEST = 400
-# Sums of money, as they are written, and how many different ones there must be.
+# Amounts of money, and how many distinct ones there must be.
 _WITH_CENTS, _MANY_SUMS = regex(r"-?\d+[.,]\d{2}"), 50
-# Texts of a list: so many at the most, nearly all rows with one that stands in many.
+# Texts of a list: maximum number, and minimum share of rows with a frequent one.
 _MOST_LISTED, _MANY_ROWS, _COMMON = 100, 20, 0.95
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """A column's profile, its content, and the concepts that its name speaks of and its values allow."""
+    """A column's profile, its content, and the concepts that its name suggests and its values support."""
 
     profile: Profile
     content: Content
     concepts: tuple[tuple[Concept, str], ...]
 
     def likeliest(self, *roles: Role) -> tuple[Concept, str] | None:
-        """The likeliest concept of the name, if it is of one of these roles."""
+        """Return the likeliest concept of the name, if it has one of these roles."""
         return next((pair for pair in self.concepts[:1] if pair[0].role in roles), None)
 
 
 def evidence_of(profile: Profile) -> Evidence:
-    """What is known of a column before it is judged."""
+    """Return the evidence about a column."""
     concepts = concepts_of(profile.name)
     content = content_of(profile, [concept.key for concept, _ in concepts])
     believed = (
@@ -58,24 +58,24 @@ def evidence_of(profile: Profile) -> Evidence:
 
 
 def is_listed(profile: Profile, word: str) -> bool:
-    """Whether texts that are called descriptions are chosen from a list: few, nearly all of them in many rows.
+    """Return whether texts called descriptions are chosen from a list: few, nearly all of them in many rows.
 
-    A field for remarks is one, however few texts it has so far.
+    A field for remarks stays one, however few texts it has so far.
     """
     listed = len(profile.counts) <= _MOST_LISTED and profile.share_in_groups(_MANY_ROWS) >= _COMMON
     return listed and word not in WORDS["remarks"]
 
 
 def _without_weak(profile: Profile, concepts: tuple[tuple[Concept, str], ...]) -> tuple[tuple[Concept, str], ...]:
-    """Concepts without those of short words and abbreviations, where values speak of something else.
+    """Return concepts without those of short words and abbreviations if the values indicate something else.
 
-    Who is asked how often he does something answers with "often", whatever it is that he does.
+    Questions of frequency are answered by "often", whatever their topic.
     """
     if not concepts or not all(_is_weak(profile, *pair) for pair in concepts):
         return concepts
     if all(concept.role == "quasi-identifier" for concept, _ in concepts) and _are_sums(profile):
         return ()
-    # A few letters are codes of many things: what a short name says of them counts for more.
+    # A few letters are ambiguous codes: a short name counts for more.
     if max(map(len, profile.values), default=0) <= _LETTERS:
         return concepts
     by_values = concept_of_values(profile)
@@ -84,7 +84,7 @@ def _without_weak(profile: Profile, concepts: tuple[tuple[Concept, str], ...]) -
 
 
 def _are_sums(profile: Profile) -> bool:
-    """Whether numbers are sums of money: with two decimals each, many of them, of several lengths; no heights."""
+    """Return whether numbers are amounts of money: two decimals each, many, of several lengths; no heights."""
     written = profile.share_of(_WITH_CENTS) >= UNIQUE_SHARE and len(profile.counts) >= _MANY_SUMS
     return written and len({len(value.strip()) for value in profile.sample}) > 1
 
@@ -95,7 +95,7 @@ def _is_weak(profile: Profile, concept: Concept, word: str) -> bool:
 
 
 def _body_weight(profile: Profile, concept: Concept, word: str) -> tuple[Concept, str]:
-    """What a word speaks of: a short one for weights of what persons weigh, where numbers crowd about a middle."""
+    """Return body weight for a short word for weights, if the numbers are concentrated around a middle."""
     if concept.key != "weight" or len(word) > _SHORT_WORD:
         return concept, word
     spread, whole = spread_of(profile)
@@ -105,9 +105,9 @@ def _body_weight(profile: Profile, concept: Concept, word: str) -> tuple[Concept
 
 
 def _survey_weight(profile: Profile, concepts: Sequence[tuple[Concept, str]]) -> Iterator[tuple[Concept, str]]:
-    """The weight of a survey, where a weight is meant that nobody has."""
+    """Yield the sampling weight instead of a weight that no person can have."""
     word = next((word for concept, word in concepts if concept.key == "body" and word in WORDS["weighing"]), None)
-    # Who was born weighs some thousand grams.
+    # Newborns weigh some thousand grams.
     keys = any(concept.key in ("key", "health", "age") for concept, _ in concepts)
     if {*words_of(profile.name)} & WORDS["units_of_weight"]:
         return
@@ -116,7 +116,7 @@ def _survey_weight(profile: Profile, concepts: Sequence[tuple[Concept, str]]) ->
 
 
 def _sums_for_charges(concepts: Iterable[tuple[Concept, str]], content: Content) -> list[tuple[Concept, str]]:
-    """Concepts without crime where numbers are meant: charges are sums of money then."""
+    """Return concepts without crime if the values are numbers: "charges" are then amounts of money."""
     pairs = list(concepts)
     sums = {word for concept, word in pairs if concept.key == "money"} if content.kind in NUMERIC else set()
     return [pair for pair in pairs if not (pair[0].key == "crime" and pair[1] in sums)]

@@ -23,7 +23,7 @@ _STREETS = (
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How values of a kind are written, and how many of a column's rows must be written so."""
+    """The format of a kind of values, and the share of a column's rows that must have it."""
 
     key: str
     pattern: re.Pattern[str]
@@ -58,21 +58,21 @@ FORMATS = (
         share=0.4,
     ),
 )
-# The end of a card's number, the rest hidden, as on receipts: in so many rows, beside words for other ways to pay.
+# The end of a card number, the rest masked, as on receipts: minimum share of rows, among words for other payments.
 _MASKED_CARD, _SOME_CARDS = regex(r"(?:[*•]{2,}|(?i:x){4,})[ -]?\d{4}(?!\d)"), 0.05
 _NUMBER = regex(r"(?=.*\d)[A-Za-z0-9][A-Za-z0-9 ./-]{7,40}")
 _CARD = regex(r"(?:3[47]\d{13}|(?:4\d|5[1-5]|2[2-7]|6[05])\d{14})")
-# A check digit is right by chance once in ten times: so many rows must have a right one.
+# A check digit is correct by chance once in ten times: minimum share of rows with a correct one.
 _CHECKED_SHARE = 0.85
 _SOME = 8
-# Most columns of many values are decimal numbers, which point to nobody, whatever digits they have.
+# Most columns of many values are decimal numbers, which identify no one, whatever their digits.
 _DECIMAL = regex(r"[+-]?\d+\.\d+", re.ASCII)
 _PENSION = regex(r"\d{8}[A-Z]\d{3}")
 _HEALTH = regex(r"[A-Z]\d{9}")
 
 
 def format_of(profile: Profile) -> tuple[str, float] | None:
-    """The kind of value that points to one person, and the share of rows that hold one; None where there are few.
+    """Return the kind of identifying value, and the share of rows that have one; None if there are few.
 
     >>> format_of(Profile("x", {"+49 7071 29001": 1, "+49 7071 29002": 1}, rows=2))
     ('phone', 1.0)
@@ -80,13 +80,13 @@ def format_of(profile: Profile) -> tuple[str, float] | None:
     if all(map(_DECIMAL.fullmatch, profile.sample)):
         return None
     for key, pattern in (("email", EMAIL), ("internet", _LINK)):
-        # One address among free texts is one too many.
+        # A single address among free texts is one too many.
         if (share := profile.share(pattern.search)) > 0:
             return key, share
     if (share := profile.share(_MASKED_CARD.search)) >= _SOME_CARDS:
         return "account", share
     for format_ in FORMATS:
-        # A few values, each in many rows, may be codes of something else: then nearly all must be written so.
+        # A few values, each in many rows, may be other codes: then nearly all must have the format.
         needed = max(format_.share, _CHECKED_SHARE) if profile.few else format_.share
         if (share := profile.share_of(format_.pattern)) >= needed:
             return format_.key, share
@@ -94,10 +94,10 @@ def format_of(profile: Profile) -> tuple[str, float] | None:
 
 
 def _checked(profile: Profile) -> tuple[str, float] | None:
-    """The kind of number by its check digit."""
+    """Return the kind of number by its check digit."""
     if len(profile.counts) < _SOME or profile.share_of(_NUMBER) < _CHECKED_SHARE:
         return None
-    # A few are tried first, since most columns are none of this kind.
+    # A few are tried first, because most columns have none of these formats.
     few = profile.sample[: 4 * _SOME : 2]
     likely = ((key, profile.share(check)) for key, check in _checks() if sum(map(check, few)) >= len(few) / 2)
     return next(((key, share) for key, share in likely if share >= _CHECKED_SHARE), None)
@@ -105,7 +105,7 @@ def _checked(profile: Profile) -> tuple[str, float] | None:
 
 @cache
 def _checks() -> tuple[tuple[str, Check], ...]:
-    """Checks of numbers that belong to one account or one person, each with the kind of number."""
+    """Return checks of numbers of one account or one person, each with the kind of number."""
     from stdnum import iban
     from stdnum.at import vnr
     from stdnum.be import nn
@@ -128,7 +128,7 @@ def _checks() -> tuple[tuple[str, Check], ...]:
 
 
 def is_card(value: str) -> bool:
-    """Whether a text is the number of a payment card.
+    """Return whether a text is the number of a payment card.
 
     >>> is_card("4111 1111 1111 1111"), is_card("4111 1111 1111 1112")
     (True, False)
@@ -140,7 +140,7 @@ def is_card(value: str) -> bool:
 
 
 def is_german_number(value: str) -> bool:
-    """Whether a text is the number of a German pension or health insurance.
+    """Return whether a text is a German pension or health insurance number.
 
     >>> is_german_number("65 170839 J 003"), is_german_number("A123456780"), is_german_number("A123456781")
     (True, True, False)
@@ -152,7 +152,7 @@ def is_german_number(value: str) -> bool:
 
 
 def _check_digit(text: str, weights: tuple[int, ...]) -> int:
-    """The sum of the digits of all weighted digits; a letter counts as its place in the alphabet, of two digits."""
+    """Return the digit sum of all weighted digits; a letter counts as its two-digit position in the alphabet."""
     digits = "".join(sign if sign.isdigit() else f"{ord(sign) - ord('A') + 1:02d}" for sign in text)
     products = (int(digit) * weight for digit, weight in zip(digits, weights, strict=True))
     return sum(sum(map(int, str(product))) for product in products) % 10

@@ -7,25 +7,25 @@ from sfumato.hierarchies.suggest.words.concepts import BY_KEY, WORDS, fold
 from sfumato.hierarchies.suggest.words.vocabulary import meanings_of, words_of
 from sfumato.patterns import regex
 
-# What a spreadsheet makes of a whole number where some row has none.
+# How a spreadsheet writes an integer if some rows have none.
 _POINT_ZERO = regex(r"\.0+$")
-# A number, or one behind the letters of a country or an office; signs between its groups of digits.
+# A number, or one after the letters of a country or an authority; separators between its groups of digits.
 _NUMBER = regex(r"[A-Za-z]{0,4}[ ./-]?\d(?:[ ./-]?\d){4,}[A-Za-z]?")
-# Fewer digits may be an amount, or a code of a list; so many in every value are no amount, whatever the name says.
+# Fewer digits may be an amount or a code of a list; this many in every value are no amount, whatever the name.
 _NUMBERED, _CODED, _NO_AMOUNT, _NEVER = 5, 7, 9, 1000
 _SOME = 5
-# Sums of so many digits are round ones.
+# Amounts with this many digits are round.
 _ROUND, _MOST_ROUND = "00", 0.1
 _COMPOUND = regex(r"(.{3,}?)_?(?:nr|nro|num|nummer|number|numero|no|id)")
-# Codes of a list are not spread evenly: the commonest stands in many more rows than others.
+# Codes of a list are not evenly distributed: the most frequent one is much more frequent than others.
 _EVENLY = 4
 
 
 def is_given_number(evidence: Evidence) -> bool:
-    """Whether a column holds numbers of loans, taxes, policies, …, though a word in its name says that it is money.
+    """Return whether a column holds numbers of loans, taxes, policies, …, though a word in its name means money.
 
-    Codes of diagnoses or offenses are chosen from a list, so that some are much commoner than others: they stay what
-    they are. A name of nothing that is known needs a word for numbers, too.
+    Codes of diagnoses or offenses are chosen from a list, so that some are much more frequent than others: they stay
+    codes. An unknown name needs a word for numbers as well.
     """
     profile, content = evidence.profile, evidence.content
     if content.kind in ("dates", "times", "years", "ages", "scale") or content.type == "amount":
@@ -39,12 +39,12 @@ def is_given_number(evidence: Evidence) -> bool:
 
 
 def are_given_numbers(profile: Profile) -> bool:
-    """Whether numbers are so long, all of one length, that they are no amounts."""
+    """Return whether numbers are so long, all of one length, that they are no amounts."""
     return _digits(profile) >= _NO_AMOUNT
 
 
 def _digits(profile: Profile) -> int:
-    """How many digits each number has where all have as many, and are no sums; else 0."""
+    """Return the common number of digits of all numbers if these are no amounts; else 0."""
     values = [_POINT_ZERO.sub("", value.strip()) for value in profile.sample]
     numbers = [value for value in values if _NUMBER.fullmatch(value)]
     if len(numbers) < max(_SOME, UNIQUE_SHARE * len(values)):
@@ -57,7 +57,7 @@ def _digits(profile: Profile) -> int:
 
 
 def _numbering(name: str) -> int:
-    """How many digits are enough for a name to be believed that says that something is numbered."""
+    """Return how many digits suffice to believe a name that means a number of something."""
     words = {*words_of(name), *meanings_of(name)}
     if words & WORDS["numbering"] or _is_compound(name):
         return _NUMBERED
@@ -65,7 +65,7 @@ def _numbering(name: str) -> int:
 
 
 def _is_compound(name: str) -> bool:
-    """Whether a word for money, or any other, and one for numbers are written as one."""
+    """Return whether a word for money, or any other, and one for numbers form one compound."""
     plain = fold(name).replace(" ", "")
     if plain.endswith(("nr", "nummer", "number")):
         return True

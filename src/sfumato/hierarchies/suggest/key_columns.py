@@ -10,38 +10,38 @@ from sfumato.hierarchies.suggest.words.vocabulary import meanings_of
 from sfumato.hierarchies.types import numerals
 from sfumato.patterns import regex
 
-# Keys of rows, and texts of their own; typing errors and rows that stand twice leave a few that repeat.
+# Keys of rows, and unique texts; typing errors and duplicate rows leave a few that repeat.
 UNIQUE_SHARE = 0.8
 KEY_SHARE = 0.1
-# Where a value stands in so many rows on average, it is one of a person with several rows, and no row stands twice; a
-# value that stands in more than this share of all rows says that nobody is named.
+# If a value occurs in this many rows on average, it belongs to a person with several rows, not to duplicates; a value
+# in more than this share of all rows means that no one is named.
 REPEATED, MOST_OF_ONE = 1.2, 0.1
-# Of a key that is called one of persons fewer must repeat; rows that stand twice are fewer still.
+# For a key named after persons fewer must repeat; duplicate rows are fewer still.
 _REPEATED_PERSONS = 1.1
 KEYS_OF_PERSONS = frozenset(("key", "office_number", "account", "email", "phone", "login", "plate"))
-# Numbers and addresses that one person has, in however many rows: calls of a telephone, bookings of an account. Shorter
-# ones are of a company, as accounts that it books by.
+# Numbers and addresses of one person, in any number of rows: calls of a telephone, bookings of an account. Shorter ones
+# belong to a company, like its ledger accounts.
 _OWNED, _OWNED_NUMBER = frozenset(("office_number", "account", "email", "phone")), regex(r"(?:\D*\d){9,}\D*|.+@.+")
 _KEY_DIGITS, _LONG_WORD = 5, 5
 _MANY_ROWS, _ALL_ROWS = 150, 0.99
-# Numbers of so many digits count nothing that persons have.
+# Numbers with this many digits are no counts.
 _LONG_NUMBER = regex(r"\d{7,}")
 LETTERS_AND_DIGITS = regex(r"(?=.*\d)(?=.*[A-Za-z])\S+")
 _HASH, _SOME_HASHES = regex(r"[0-9a-f]{8,}", re.ASCII), 10
-# Weights of surveys: more than anybody weighs, about 1 on average, or with more decimals than a balance shows.
+# Sampling weights: more than any body weight, about 1 on average, or with more decimals than a scale shows.
 _HEAVIEST, _ABOUT_ONE = 400, (0.8, 1.25)
 _FINE_NUMBER = regex(r"\d+[.,]\d{3,}")
-# Members of households: so many rows tell it, so many there are at the most, and a later one is hardly ever commoner.
+# Household members: minimum number of rows, maximum number of members; a later one is hardly ever more frequent.
 _SOME_MEMBERS, _MOST_MEMBERS, _RARER = 100, 30, 1.2
-# More persons than there ever were.
+# An upper bound of the number of persons who ever lived.
 _MOST_PERSONS = 10**12
 
 
 def repeats_as_persons_do(profile: Profile, key: str, other: bool) -> bool:
-    """Whether the values of a column that points to persons repeat as persons do, and number nothing else.
+    """Return whether the values of an identifying column repeat as persons do, and number nothing else.
 
     Args:
-        key: The concept of the column; other: whether it may speak of something else, too.
+        key: The concept of the column; other: whether it may have another meaning, too.
     """
     words = {*meanings_of(profile.name)}
     needed = _REPEATED_PERSONS if words & WORDS["persons"] else REPEATED
@@ -55,7 +55,7 @@ def repeats_as_persons_do(profile: Profile, key: str, other: bool) -> bool:
 
 
 def numbers_members(profile: Profile) -> bool:
-    """Whether numbers from 1 on get rarer and rarer: those of the members of each household, not of all persons.
+    """Return whether numbers from 1 on decrease in frequency: numbers within households, not of all persons.
 
     >>> numbers_members(Profile("persno", {"1": 60, "2": 40, "3": 10}, rows=110))
     True
@@ -72,7 +72,7 @@ def numbers_members(profile: Profile) -> bool:
 
 
 def speaks_of_persons(name: str) -> bool:
-    """Whether a column's name is one of persons, in a compound, too.
+    """Return whether a column's name refers to persons, also in a compound.
 
     >>> speaks_of_persons("Kundennr."), speaks_of_persons("patient_id"), speaks_of_persons("order_no")
     (True, True, False)
@@ -84,12 +84,12 @@ def speaks_of_persons(name: str) -> bool:
 
 
 def rows_each(profile: Profile) -> str:
-    """In how many rows a value stands on average."""
+    """Return the mean number of rows per value, as text."""
     return f"{profile.present / profile.distinct_keys:.1f}"
 
 
 def may_group_persons(profile: Profile, suggestion: Suggestion) -> bool:
-    """Whether a withheld column has keys that repeat: of contracts, cases, … that may be those of persons."""
+    """Return whether a removed column has repeating keys (of contracts, cases, …) that may be those of persons."""
     if suggestion.role != "identifier" or suggestion.concept not in KEYS_OF_PERSONS or profile.missing:
         return False
     repeats = profile.present >= REPEATED * profile.distinct_keys and profile.top_share <= MOST_OF_ONE
@@ -97,12 +97,12 @@ def may_group_persons(profile: Profile, suggestion: Suggestion) -> bool:
 
 
 def are_weights(profile: Profile) -> bool:
-    """Whether every row has a number of persons that it stands for."""
+    """Return whether every row has a number of persons that it represents."""
     return not profile.missing and all(map(_is_number_of_persons, profile.values))
 
 
 def spread_as_weights(profile: Profile) -> bool:
-    """Whether numbers called weights are those of a survey: about 1, with many decimals, or more than anybody weighs.
+    """Return whether weights are sampling weights: about 1 with many decimals, or more than any body weight.
 
     >>> spread_as_weights(Profile("weight", {f"{0.5 + place / 97:.4f}": 1 for place in range(97)}, rows=97))
     True
@@ -129,7 +129,7 @@ def has_digit(value: str) -> bool:
 
 
 def counts_rows(profile: Profile) -> bool:
-    """Whether the values are consecutive whole numbers, nearly each once."""
+    """Return whether the values are consecutive integers, nearly each once."""
     values = profile.values
     if profile.distinct_share < UNIQUE_SHARE or len(values) < 20 or not all(map(str.isdecimal, values)):
         return False
@@ -138,7 +138,7 @@ def counts_rows(profile: Profile) -> bool:
 
 
 def numbers_all_rows(profile: Profile) -> bool:
-    """Whether so many rows have a number of their own that it is no accident.
+    """Return whether so many rows have a number of their own that it cannot be chance.
 
     >>> numbers_all_rows(Profile("stay", {str(9000 + place): 1 for place in range(150)}, rows=150))
     True
@@ -147,19 +147,19 @@ def numbers_all_rows(profile: Profile) -> bool:
 
 
 def are_keys(profile: Profile) -> bool:
-    """Whether nearly every row has a long whole number of its own, all of about one length."""
+    """Return whether nearly every row has a long integer of its own, all of about one length."""
     return profile.distinct_share >= UNIQUE_SHARE and are_long_numbers(profile)
 
 
 def are_long_numbers(profile: Profile) -> bool:
-    """Whether many rows have one of many long numbers, all of about one length, as keys are."""
+    """Return whether many rows have one of many long numbers of about one length, like keys."""
     lengths = {len(value) for value in profile.sample}
     many = profile.present >= 50 and profile.distinct_share >= KEY_SHARE and not profile.few
     return many and min(lengths) >= _KEY_DIGITS and max(lengths) - min(lengths) <= 1
 
 
 def are_hashes(profile: Profile) -> bool:
-    """Whether values are drawn by chance or computed, as pseudonyms are: letters and digits in hexadecimal.
+    """Return whether values are random or computed, like pseudonyms: hexadecimal letters and digits.
 
     >>> are_hashes(Profile("x", {f"{place * 2654435761 % 2**32:08x}": 40 for place in range(9, 40)}, rows=1240))
     True
@@ -169,13 +169,13 @@ def are_hashes(profile: Profile) -> bool:
     values = [value.strip().casefold() for value in profile.sample]
     if len(values) < _SOME_HASHES or not all(map(_HASH.fullmatch, values)) or len({*map(len, values)}) > 1:
         return False
-    # Letters of codes that were chosen stand in the same places.
+    # Letters of chosen codes are in the same positions.
     places = [{sign.isalpha() for sign in signs} for signs in zip(*values, strict=True)]
     return sum(len(kinds) > 1 for kinds in places) >= UNIQUE_SHARE * len(places)
 
 
 def are_codes_of_persons(profile: Profile) -> bool:
-    """Whether a column that is called after persons holds codes of them, however many rows each has.
+    """Return whether a column named after persons holds codes of them, however many rows each has.
 
     >>> codes = {f"D-{place:04}": 40 for place in range(30)}
     >>> [are_codes_of_persons(Profile(name, codes, rows=1200)) for name in ("driver", "part")]
@@ -188,7 +188,7 @@ def are_codes_of_persons(profile: Profile) -> bool:
 
 
 def are_keys_of_persons(profile: Profile) -> bool:
-    """Whether many codes of one length stand in a few rows each, none in far more than the others."""
+    """Return whether many codes of one length occur in a few rows each, none in far more than the others."""
     if len(profile.counts) < 100 or profile.distinct_share < 0.05:
         return False
     lengths = {len(value) for value in profile.sample}

@@ -30,7 +30,7 @@ _SEVERAL_ROWS = 5
 
 
 def judge_format(evidence: Evidence) -> Suggestion | None:
-    """Values written like those that point to one person."""
+    """Return a role for values in the format of identifiers."""
     if evidence.content.kind in ("dates", "times", "scale", "ages", "years"):
         return None
     format_ = format_of(evidence.profile)
@@ -38,20 +38,20 @@ def judge_format(evidence: Evidence) -> Suggestion | None:
 
 
 def judge_key_words(evidence: Evidence) -> Suggestion | None:
-    """A name that says that the column points to one person."""
+    """Return a role for a name that indicates an identifier."""
     named = evidence.likeliest("identifier")
     dated = evidence.content.kind in ("dates", "times", "years")
     if not named or (dated and named[0].key not in ("name", "processing")):
         return None
     concept, word = named
-    # A column of patients or customers holds their keys where nearly all values have digits.
+    # A column of patients or customers holds their keys if nearly all values have digits.
     coded = concept.key == "name" and evidence.profile.share(has_digit) >= UNIQUE_SHARE
     key = "key" if coded else concept.key
     return _key(evidence, key, reasons.by_name(spoken_word(evidence.profile.name, word), key))
 
 
 def _key(evidence: Evidence, key: str, why: str) -> Suggestion:
-    """What points to one person: withheld, or the person whom promises count where it repeats."""
+    """Return an identifier: removed, or the person column if it repeats."""
     profile = evidence.profile
     if key == "household":
         return Suggestion("household", reasons.HOUSEHOLD.format(why=why), concept=key)
@@ -66,23 +66,23 @@ def _key(evidence: Evidence, key: str, why: str) -> Suggestion:
 
 
 def _names_persons(evidence: Evidence, key: str) -> bool:
-    """Whether the values of a column that points to persons repeat as persons do."""
+    """Return whether the values of an identifying column repeat as persons do."""
     other = any(concept.role in ("quasi-identifier", "sensitive") for concept, _ in evidence.concepts)
-    # A hospital's numbers are those of its patients where many codes of one length stand in a few rows each.
+    # Numbers of a hospital are those of its patients if many codes of one length occur in a few rows each.
     other = other and not are_keys_of_persons(evidence.profile)
-    # The number of somebody's taxes is no tax.
+    # A tax number is no tax.
     other = other and not (key == "office_number" and are_given_numbers(evidence.profile))
     return repeats_as_persons_do(evidence.profile, key, other)
 
 
 def judge_own_values(evidence: Evidence) -> Suggestion | None:
-    """Values that nearly every row has for itself: numbers of rows, keys, texts."""
+    """Return a role for values that are unique in nearly every row: row numbers, keys, texts."""
     profile = evidence.profile
     known = evidence.likeliest("quasi-identifier", "sensitive")
     if evidence.content.kind in ("dates", "times", "scale"):
         return None
     numbering = {*words_of(profile.name)} & WORDS["numbering"]
-    # A hospital's numbers are those of its patients, not of hospitals.
+    # Numbers of a hospital are those of its patients, not of hospitals.
     if (not known or numbering) and (
         are_codes_of_persons(profile)
         or _are_pseudonyms(profile)
@@ -91,11 +91,11 @@ def judge_own_values(evidence: Evidence) -> Suggestion | None:
         return _repeating_keys(profile)
     if evidence.content.kind == "categories" or (evidence.content.kind == "codes" and not known):
         return _own_text(profile, known is not None)
-    # What is known to be something numbers rows only where hardly any number is missing or stands twice.
+    # A column of known meaning numbers rows only if hardly any number is missing or duplicate.
     if counts_rows(profile) and (not known or numbers_all_rows(profile)):
         return Suggestion("identifier", reasons.ROW_NUMBERS)
     numbered = numbering and are_long_numbers(profile)
-    # Numbers of rows have no unit.
+    # Row numbers have no unit.
     united = evidence.content.type == "amount"
     if evidence.content.kind == "whole" and not united and (numbered or (not known and are_keys(profile))):
         return Suggestion("identifier", reasons.by_values(1.0, "key"))
@@ -103,17 +103,17 @@ def judge_own_values(evidence: Evidence) -> Suggestion | None:
 
 
 def judge_given_numbers(evidence: Evidence) -> Suggestion | None:
-    """Numbers of loans, claims, taxes, …: whatever the name says beside, they point to somebody."""
+    """Return a role for numbers of loans, claims, taxes, …: they identify somebody, whatever else the name says."""
     return _key(evidence, "key", reasons.by_values(1.0, "key")) if is_given_number(evidence) else None
 
 
 def _are_pseudonyms(profile: Profile) -> bool:
-    """Whether values drawn by chance or computed repeat, as pseudonyms of persons do."""
+    """Return whether random or computed values repeat, like pseudonyms of persons."""
     return are_hashes(profile) and profile.present >= REPEATED * profile.distinct_keys
 
 
 def _repeating_keys(profile: Profile) -> Suggestion:
-    """Codes that repeat as keys of persons do: the persons, unless the name says that they are codes of something."""
+    """Return the person column for codes that repeat as person keys do, unless the name says otherwise."""
     rows, words = rows_each(profile), {*meanings_of(profile.name)}
     if profile.missing:
         return Suggestion("identifier", reasons.NAMELESS.format(why=reasons.NO_WORD), concept="key")
@@ -126,7 +126,7 @@ def _repeating_keys(profile: Profile) -> Suggestion:
 
 
 def _own_text(profile: Profile, known: bool) -> Suggestion | None:
-    # What is known to be something is chosen from a list where nearly every text stands in several rows.
+    # A column of known meaning is chosen from a list if nearly every text occurs in several rows.
     listed = known and profile.share_in_groups(_SEVERAL_ROWS) >= UNIQUE_SHARE
     if is_free_text(profile) and not listed:
         return Suggestion("identifier", reasons.FREE_TEXT)

@@ -17,12 +17,12 @@ _MANY_NUMBERS = 0.5
 
 
 def as_quasi_identifier(profile: Profile, reason: str) -> Suggestion:
-    """A column as one that others may know, whatever it speaks of."""
+    """Return a column as one that others may know, whatever its meaning."""
     return quasi_identifier(evidence_of(profile).content, reason, UNKNOWN_RANK)
 
 
 def judge_units(evidence: Evidence) -> Suggestion | None:
-    """Numbers in several units: no ladder of numbers is honest, and as categories nothing of them would be left."""
+    """Return a role for numbers in several units: no numeric hierarchy is correct, and few categories repeat."""
     units = mixed_units(evidence.profile) if evidence.content.kind == "categories" else ()
     if not units:
         return None
@@ -31,7 +31,7 @@ def judge_units(evidence: Evidence) -> Suggestion | None:
 
 
 def judge_knowledge(evidence: Evidence) -> Suggestion | None:
-    """What others may know of a person."""
+    """Return a role for what others may know of a person."""
     known = next(((concept, word) for concept, word in evidence.concepts if concept.role == "quasi-identifier"), None)
     content = evidence.content
     if known:
@@ -54,17 +54,17 @@ def judge_knowledge(evidence: Evidence) -> Suggestion | None:
 
 
 def _rank(concept: Concept, content: Content) -> int:
-    """The rank of a concept; how many years, hours, miles or children it is, fewer know than what it is."""
+    """Return the rank of a concept; a duration, distance or count is less widely known than the concept itself."""
     counted = concept.key in ("work", "family") and content.kind in ("whole", "decimal")
     counted = counted or (concept.key == "place" and content.kind == "decimal")
     return max(concept.rank, BY_KEY["date"].rank) if counted else concept.rank
 
 
 def judge_rest(evidence: Evidence) -> Suggestion:
-    """What nothing is known of."""
+    """Return a role for unknown columns."""
     profile, content = evidence.profile, evidence.content
     doubt = reasons.DOUBT.format(what=_capital(content.words), share=round(100 * profile.top_share))
-    # Codes whose first digits group them are told by their values: they look like postcodes.
+    # Codes with meaningful first digits are recognized by their values: they look like postcodes.
     rank = UNKNOWN_RANK - 1 if content.kind == "codes" and content.hierarchy["type"] == "digits" else UNKNOWN_RANK
     suggestion = quasi_identifier(content, doubt, rank)
     if content.kind == "categories" and has_sentences(profile):

@@ -15,9 +15,9 @@ _FULL_NAME = regex(r"\b([A-ZÄÖÜ][a-zäöüßéèáíóú]+)[ -](?:[A-Z]\. )?(
 
 
 def mentions(profile: Profile, k: int) -> int:
-    """How many texts of a column, of those looked at, name somebody or tell how to reach somebody.
+    """Return how many of the texts examined name a person or contain contact details.
 
-    A name without a title is looked for in texts of fewer than k rows alone: a disease may be called after its
+    A name without a title is searched only in texts of fewer than k rows: a disease may be named after its
     discoverer.
 
     >>> mentions(Profile("note", {"asthma": 9, "asthma, call Anna Becker": 1, "flu (anna@mail.org)": 1}, rows=11), 5)

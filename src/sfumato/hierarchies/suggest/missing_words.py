@@ -50,7 +50,7 @@ _PROVINCES = _codes(
     " GO GR IM IS KR LC LE LI LO LT LU MB MC ME MI MN MO MS MT NA NO NU OR PA PC PD PE PG PI PN PO PR PT PU PV PZ RA RC"
     " RE RG RI RM RN RO SA SI SO SP SR SS SU SV TA TE TN TO TP TR TS TV UD VA VB VC VE VI VR VT VV"
 )
-# Lists of two letters that have no NA: there it is a missing value.
+# Lists of two-letter codes without NA: there it is a missing value.
 _STATES = (
     _codes(
         "AK AL AR AZ CA CO CT DC DE FL GA HI IA ID IL IN KS KY LA MA MD ME MI MN MO MS MT NC ND NE NH NJ NM NV NY OH OK"
@@ -61,15 +61,15 @@ _STATES = (
     _codes("AG AI AR BE BL BS FR GE GL GR JU LU NE NW OW SG SH SO SZ TG TI UR VD VS ZG ZH"),
     _codes("BB BE BW BY HB HE HH MV NI NW RP SH SL SN ST TH"),
 )
-# Of fewer codes nobody can say what they are; so many rows must have one.
+# With fewer codes, their meaning is unclear; minimum share of rows with one.
 _LEAST_CODES = 4
 _SHARE = 0.9
 
 
 def known_words(texts: Mapping[str, Counts]) -> list[str]:
-    """Words for "missing" that some column holds.
+    """Return the words for "missing" that occur in some column.
 
-    What a plan says of missing values holds for all columns: a word that is a code of one is none.
+    The missing values of a plan apply to all columns, so a word that is a valid code in one is excluded.
 
     >>> known_words({"job": {"-": 2, "cook": 9}, "prov": {"NA": 9, "TO": 8, "PA": 7, "BO": 3, "VR": 4}})
     ['-']
@@ -83,7 +83,7 @@ def known_words(texts: Mapping[str, Counts]) -> list[str]:
 
 
 def words_by_column(texts: Mapping[str, Counts]) -> dict[str, list[str]]:
-    """The columns in which `NA` means "missing" though it is a code of another.
+    """Return the columns in which `NA` means "missing" though it is a valid code in another.
 
     >>> words_by_column({"job": {"NA": 2, "cook": 9}, "prov": {"NA": 9, "TO": 8, "PA": 7, "BO": 3, "VR": 4}})
     {'job': ['NA']}
@@ -95,14 +95,14 @@ def words_by_column(texts: Mapping[str, Counts]) -> dict[str, list[str]]:
 
 
 def columns_of_code(texts: Mapping[str, Counts]) -> list[str]:
-    """The columns in which `NA` is a code: a province of Italy, or one of two letters where no other column has it."""
+    """Return the columns in which `NA` is a code: an Italian province, or a two-letter code of no other column."""
     holders = [name for name, counts in texts.items() if _CODE_WORD in counts]
     codes = [name for name in holders if _are_codes(texts[name])]
     return [name for name in codes if _share(texts[name], _PROVINCES) >= _SHARE or len(holders) == len(codes)]
 
 
 def _are_codes(counts: Counts) -> bool:
-    """Whether the other values are codes of two letters, and of no list that is known to have no NA."""
+    """Return whether the other values are two-letter codes, and of no list that is known to lack NA."""
     others = _others(counts)
     if len(others) < _LEAST_CODES:
         return False
@@ -118,7 +118,7 @@ def _others(counts: Counts) -> dict[str, int]:
 
 
 def _share(counts: Counts, members: frozenset[str]) -> float:
-    """The share of rows, of those that have another value, that have one of a list."""
+    """Return the share of rows with a value of a list, among those with another value."""
     others = _others(counts)
     return sum(rows for text, rows in others.items() if text in members) / max(sum(others.values()), 1)
 

@@ -11,29 +11,29 @@ from sfumato.hierarchies.suggest.suggestion import Suggestion
 from sfumato.hierarchies.types import ColumnType
 from sfumato.patterns import regex
 
-# What columns are called that have no names.
+# Names of columns without a proper name.
 _NAMELESS = regex(r"(?i:c|col|column|v|var|x|f|field|spalte|feld|coluna|kolumn|unnamed:?)[ _]?\d+|\d+")
-# Heights of grown persons in centimeters: nearly all of them, and what the middle one is.
+# Heights of adults in centimeters: range of nearly all of them, and of the median.
 _HEIGHTS, _MIDDLE_HEIGHT, _HEIGHT_SPAN, _MIDDLE_HALF = (135, 215), (155, 185), 15, 18
-# Sections of laws and codes of diagnoses, which have a point and are no measures since a few of them repeat.
+# Sections of laws and diagnosis codes, which have a point and are no measures because a few of them repeat.
 _STATUTE = regex(r"(?:§+ ?|Art\.? ?|Sec\.? ?)\d+.*|[1-9]\d{2}\.\d{2,3}(?:\([0-9a-zA-Z]\))*")
 _PERCENT = regex(r"-?\d+(?:[.,]\d+)? ?%")
 _MOST, _SOME_NUMBERS, _FEW_STATUTES = 0.9, 30, 3
 # Amounts: of several lengths, more small ones than large ones, and no small numbers.
 _LEAST_AMOUNT, _SKEW = 100, 1.05
-# A few round sums: so many, multiples of the least, the largest of some size; and events of which some have many.
+# A few round amounts: number, multiples of the smallest, minimum of the largest; and events that occur repeatedly.
 _FEW_SUMS, _LEAST_FEW, _LARGE_SUM, _MANY_EVENTS = (3, 40), 50, 1000, 10
-# The concepts of numbers of which nobody knows what they measure or count.
+# The concepts of numbers whose meaning is unknown.
 _OF_SPREAD = {"measure": "performance", "count": "performance"}
 
 
 def is_nameless(profile: Profile) -> bool:
-    """Whether a column has no name of its own."""
+    """Return whether a column has no proper name."""
     return _NAMELESS.fullmatch(profile.name) is not None
 
 
 def known_by_spread(profile: Profile) -> tuple[str, Content] | None:
-    """What others may know that the values of a column without a name spread as: its concept and its content."""
+    """Return the concept and content of a known attribute that matches the distribution of an unnamed column."""
     if ages := ages_of(profile):
         return "age", ages
     if postcodes := postcodes_of(profile):
@@ -45,7 +45,7 @@ def known_by_spread(profile: Profile) -> tuple[str, Content] | None:
 
 
 def private_by_spread(profile: Profile) -> str | None:
-    """The concept of something private that the values of a column without a name spread as."""
+    """Return the sensitive concept that matches the distribution of an unnamed column."""
     if profile.few and len(profile.counts) >= _FEW_STATUTES and profile.share_of(_STATUTE) >= _MOST:
         return "crime"
     spread, whole = spread_of(profile)
@@ -66,7 +66,7 @@ def private_by_spread(profile: Profile) -> str | None:
 
 
 def private_like(profile: Profile, type_: ColumnType = "text") -> Suggestion | None:
-    """A column as a private one whose numbers spread as private ones do; what they measure is a guess."""
+    """Return a column as sensitive if its numbers are distributed like sensitive ones; their meaning is a guess."""
     key = private_by_spread(profile)
     if key is None:
         return None
@@ -76,12 +76,12 @@ def private_like(profile: Profile, type_: ColumnType = "text") -> Suggestion | N
 
 
 def _are_shares(profile: Profile) -> bool:
-    """Whether values are many numbers of percent."""
+    """Return whether values are many percentages."""
     return len(profile.counts) >= _SOME_NUMBERS and profile.share_of(_PERCENT) >= _MOST
 
 
 def _are_few_sums(spread: Spread) -> bool:
-    """Whether numbers are a few round sums of several lengths: bonds, deductibles, fines, limits.
+    """Return whether numbers are a few round amounts of several lengths: bonds, deductibles, fines, limits.
 
     >>> _are_few_sums(Spread(np.array([0.0, 250, 500, 1000, 2500]), np.ones(5)))
     True

@@ -14,31 +14,31 @@ from sfumato.hierarchies.suggest.ranges import Spread
 from sfumato.hierarchies.types import numerals
 
 Numbers = npt.NDArray[np.float64]
-# Whole numbers that so many rows have for themselves; of one length are numbers of which so many are.
+# Share of unique integers; and of those of one length.
 _OWN, _ONE_LENGTH, _LONG = 1 / 3, 0.95, 4
-# Running numbers: so many at least, nearly all of them used, none far more often than the others.
+# Running numbers: minimum number, nearly all of them used, none far more frequent than the others.
 _RUNNING, _GAPS, _OFTENER = 30, 1.25, 4
-# Counts: so many of those that are not 0 are among the first few.
+# Counts: share of the nonzero ones among the first few.
 _FIRST_COUNTS, _SOON = 3, 0.4
-# Counts with a hump: so many numbers, the largest so many times as large as the middle one.
+# Counts with a hump: number of values, and the ratio of the largest to the median.
 _HUMP, _TAIL = 12, 3
-# Sums that people round are so large at least, and so many rows have round ones; of these so many are rounder still,
-# which numbers that all end in 0 are not.
+# Rounded amounts: minimum size, and share of round ones; of these a share must be rounder still, which numbers that all
+# end in 0 are not.
 _LEAST_SUM, _ROUND, _ROUNDER = 100, 0.5, 0.4
-# A bell: so many numbers, so many of those between its ends, half of the rows within so much of them, and each side of
-# the middle so long at least.
+# Bell shape: number of values, share of used ones within its range, width of the middle half, and minimum length of
+# each side.
 _BELL_NUMBERS, _BELL_DENSE, _BELL_HALF, _BELL_SIDE = 15, 0.6, 0.38, 0.3
-# What has a middle and no larger numbers than these may be ages of some group.
+# Numbers with a middle and no larger than this may be ages.
 _MAY_BE_AGES = 75
-# Fractions: so many rows have some; those of codes are small, those of measures are not.
+# Fractions: minimum share of rows; those of codes are small, those of measures are not.
 _FRACTIONS, _LARGE_FRACTIONS = 0.2, 0.3
-# Degrees on a map, and what is too small to be some; years with parts of them.
+# Degrees of coordinates, and values too small for them; years with fractions.
 _DEGREES, _SMALL, _YEARS = 180, 5, (1850, 2100)
 _MANY_DECIMALS, _LONG_PLACE, _SAME_FEE = 3, 5, 0.3
 
 
 def are_measures(profile: Profile, named: bool = False) -> bool:
-    """Whether numbers measure or count something, and can be nothing by which somebody is found.
+    """Return whether numbers measure or count something and cannot identify a person.
 
     Args:
         named: Whether the name says that something is counted.
@@ -54,7 +54,7 @@ def are_measures(profile: Profile, named: bool = False) -> bool:
 
 
 def are_counts(spread: Spread) -> bool:
-    """Whether numbers from 0 on get rarer soon the larger they are, as counts of events do."""
+    """Return whether numbers from 0 on soon decrease in frequency, like counts of events."""
     numbers, rows = spread.numbers, spread.rows
     if numbers[0] != 0 or numbers[-1] < _FIRST_COUNTS:
         return False
@@ -65,7 +65,7 @@ def are_counts(spread: Spread) -> bool:
 
 
 def _are_humped(spread: Spread) -> bool:
-    """Whether whole numbers from 0 on have most rows early, and then a long tail: events that many had some of."""
+    """Return whether integers from 0 on have most rows early and then a long tail: events that many persons had."""
     numbers, rows = spread.numbers, spread.rows
     top = numbers[rows.argmax()]
     running = len(numbers) >= _HUMP and (np.diff(numbers[:_HUMP]) == 1).all()
@@ -75,9 +75,9 @@ def _are_humped(spread: Spread) -> bool:
 
 
 def are_bell_shaped(spread: Spread) -> bool:
-    """Whether whole numbers crowd about a middle and get rarer to both sides, none left out, as measures do.
+    """Return whether integers are concentrated around a middle and decrease to both sides without gaps, like measures.
 
-    Numbers of customers, houses, places and days have no middle; years and ages may have one, and are none of these.
+    Numbers of customers, houses, places and days have no middle; years and ages may have one, but are no measures.
 
     >>> bell = Spread(np.arange(90.0, 171), np.exp(-((np.arange(90.0, 171) - 130) ** 2) / 450))
     >>> are_bell_shaped(bell), are_bell_shaped(Spread(np.arange(90.0, 171), np.ones(81)))
@@ -95,7 +95,7 @@ def are_bell_shaped(spread: Spread) -> bool:
 
 
 def _are_numbers_of_something(profile: Profile, spread: Spread) -> bool:
-    """Whether whole numbers are those of customers, codes or days: nearly each its own, or of one length."""
+    """Return whether integers number customers, codes or days: nearly each unique, or of one length."""
     numbers = spread.numbers
     if len(numbers) > _OWN * profile.present:
         return True
@@ -105,7 +105,7 @@ def _are_numbers_of_something(profile: Profile, spread: Spread) -> bool:
 
 
 def _are_running(spread: Spread) -> bool:
-    """Whether whole numbers, or every second or tenth, are used one after the other, each about as often."""
+    """Return whether integers, or every second or tenth, are used consecutively with similar frequency."""
     numbers = spread.numbers
     step = float(np.diff(numbers).min())
     dense = numbers[-1] - numbers[0] <= _GAPS * step * len(numbers)
@@ -114,7 +114,7 @@ def _are_running(spread: Spread) -> bool:
 
 
 def _are_round_sums(profile: Profile, spread: Spread) -> bool:
-    """Whether most numbers are round, and of several lengths."""
+    """Return whether most numbers are round, and of several lengths."""
     sums = spread.numbers >= _LEAST_SUM
     rounded = sums & (spread.numbers % 10 == 0)
     rows = float(spread.rows[rounded].sum())
@@ -124,7 +124,7 @@ def _are_round_sums(profile: Profile, spread: Spread) -> bool:
 
 
 def _has_fractions_of_codes(profile: Profile, spread: Spread, named: bool) -> bool:
-    """Whether numbers with fractions may be places on a map, parts of years, points in large numbers, or codes."""
+    """Return whether fractions may be coordinates, parts of years, points in large numbers, or codes."""
     written = [value.strip().replace(",", ".") for value in profile.sample]
     decimals = np.array([len(value.partition(".")[2].rstrip("0")) for value in written])
     if decimals.max() > _MANY_DECIMALS or np.mean(decimals == _MANY_DECIMALS) >= 1 / 2:
@@ -140,7 +140,7 @@ def _has_fractions_of_codes(profile: Profile, spread: Spread, named: bool) -> bo
 
 
 def _may_be_degrees(spread: Spread) -> bool:
-    # A fee is the same for many, a place on a map is not.
+    # A fee is the same for many rows, a coordinate is not.
     if spread.rows.max() >= _SAME_FEE * spread.rows.sum():
         return False
     low, high = spread.quantile(0.02), spread.quantile(0.98)
@@ -148,7 +148,7 @@ def _may_be_degrees(spread: Spread) -> bool:
 
 
 def _digits(numbers: Numbers) -> npt.NDArray[np.int64]:
-    """How many digits numbers have before the point."""
+    """Return how many digits numbers have before the decimal point."""
     return np.floor(np.log10(np.maximum(np.floor(np.abs(numbers)), 1))).astype(np.int64) + 1
 
 

@@ -10,12 +10,12 @@ from sfumato.hierarchies.suggest.words.vocabulary import head_of, spoken_word
 from sfumato.hierarchies.suggest.written_texts import are_written_by_hand
 
 _DAYS = 31
-# What is asked after with an empty line to write on.
+# Questions with a free-text answer.
 _OFTEN_WRITTEN = frozenset(("use", "outcome", "reason", "need", "opinion", "performance"))
 
 
 def judge_privacy(evidence: Evidence) -> Suggestion | None:
-    """What GDPR protects most, what is private, what is studied."""
+    """Return a role for special categories of the GDPR, other private matters, and study outcomes."""
     named = evidence.likeliest("sensitive")
     # Others know when a person was arrested or died, not how fast a person ran.
     timed = evidence.content.kind in ("years", "times") or _are_days_or_months(evidence.profile)
@@ -35,12 +35,12 @@ def judge_privacy(evidence: Evidence) -> Suggestion | None:
 
 
 def _are_days_or_months(profile: Profile) -> bool:
-    """Whether all values are numbers of days in a month, or of months."""
+    """Return whether all values are days of a month, or months."""
     return all(text.isdecimal() and 1 <= int(text) <= _DAYS for text in profile.counts)
 
 
 def _sensitive(evidence: Evidence, concept: Concept, reason: str) -> Suggestion:
-    # A sensitive value is published as it stands, so a type must suit every one of them.
+    # A sensitive value is published unchanged, so a type must fit every one of them.
     content = evidence.content
     type_ = "text" if content.rejected else content.type
     protected = reasons.is_special(concept.key)

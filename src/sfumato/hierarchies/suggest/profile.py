@@ -11,16 +11,16 @@ from sfumato.dataclass import dataclass
 from sfumato.hierarchies.person_keys import plain_keys
 from sfumato.hierarchies.types import canonical
 
-# Patterns are tried on so many values at the most: a column of millions says no more than these.
+# Maximum sample size for patterns: columns of millions show no more than these.
 _SAMPLE = 1000
-# A column of so few values, each in so many rows, is one of categories, whatever its name says.
+# A column with so few values, each in many rows, is categorical, whatever its name says.
 FEW_VALUES = 20
 _ROWS_A_VALUE = 10
 
 
 @dataclass(frozen=True)
 class Profile:
-    """A column as it is: its name, its distinct values with their rows, all rows, and how many of these are missing."""
+    """The profile of a column: name, distinct values with their rows, number of rows, and of missing values."""
 
     name: str
     counts: Mapping[str, int]
@@ -39,7 +39,7 @@ class Profile:
 
     @cached_property
     def distinct_keys(self) -> int:
-        """How many values there are if they are keys of persons, which are compared without case and punctuation.
+        """The number of distinct values as person keys, i.e. without case and punctuation.
 
         >>> Profile("x", {"LB-1": 1, "lb 1": 1}, rows=2).distinct_keys
         1
@@ -48,7 +48,7 @@ class Profile:
 
     @property
     def distinct_share(self) -> float:
-        """Distinct values per row that has one: 1 where every row has a value of its own.
+        """Distinct values per row with a value: 1 if every value is unique.
 
         >>> Profile("x", {"a": 3, "b": 1}, rows=4).distinct_share
         0.5
@@ -61,7 +61,7 @@ class Profile:
         return max(self.counts.values(), default=0) / max(self.present, 1)
 
     def share_in_groups(self, size: int) -> float:
-        """The share of rows whose value stands in at least so many rows.
+        """Return the share of rows whose value occurs in at least `size` rows.
 
         >>> Profile("x", {"a": 3, "b": 1}, rows=4).share_in_groups(2)
         0.75
@@ -75,7 +75,7 @@ class Profile:
 
     @cached_property
     def separation(self) -> float:
-        """How much the column tells rows apart: the entropy of its values in bits, the missing one included.
+        """How much the column distinguishes rows: the entropy of its values in bits, including the missing one.
 
         >>> Profile("x", {"a": 2, "b": 2}, rows=4).separation
         1.0
@@ -86,12 +86,12 @@ class Profile:
 
     @cached_property
     def sample(self) -> list[str]:
-        """Some of the distinct values, evenly spread over all of them."""
+        """Some of the distinct values, evenly spaced."""
         return self.values[:: max(len(self.counts) // _SAMPLE, 1)]
 
     @cached_property
     def words_each(self) -> float:
-        """How many words a value of the sample has on average."""
+        """Mean number of words per value of the sample."""
         return sum(len(value.split()) for value in self.sample) / max(len(self.sample), 1)
 
     @cached_property
@@ -104,11 +104,11 @@ class Profile:
 
     @cached_property
     def decimals(self) -> tuple[list[str | None], list[int]]:
-        """The values as decimal numbers, None for those that are none, and the places of these."""
+        """The values as decimal numbers (None for others), and the indices of the others."""
         return canonical(self.values, "decimal")
 
     def share(self, test: Callable[[str], object]) -> float:
-        """The share of the sample's rows whose value passes a test.
+        """Return the share of the sample's rows whose value passes a test.
 
         >>> Profile("x", {"a1": 3, "b": 1}, rows=4).share(re.compile("[0-9]").search)
         0.75
@@ -116,7 +116,7 @@ class Profile:
         return self._share(map(test, self.sample))
 
     def share_of(self, pattern: "re.Pattern[str]") -> float:
-        """The share of the sample's rows whose whole value, without white space around it, matches a pattern."""
+        """Return the share of the sample's rows whose full stripped value matches a pattern."""
         return self._share(map(pattern.fullmatch, self._stripped))
 
     def _share(self, passed: Iterable[object]) -> float:

@@ -17,18 +17,19 @@ from sfumato.hierarchies.suggest.words.vocabulary import words_of
 from sfumato.patterns import regex
 
 Chosen = dict[str, Suggestion]
-# Answers: so many at the most; rare ones are typing errors; sets are the same that share so much.
+# Answers: maximum number; rare ones are typing errors; share of common answers of equal sets.
 _MOST_ANSWERS, _RARE, _SHARED = 16, 0.02, 0.75
-# So many columns with the same answers ask after things of one kind; districts and ranks have numbers, too.
+# Minimum number of columns with the same answers that ask for things of one kind; districts and ranks have numbers,
+# too.
 _BATTERY = 4
-# A scale of numbers from 0 or 1 on has so many steps, and fewer columns need to share it.
+# Number of levels of a scale from 0 or 1 on, for which fewer columns need to share it.
 _STEPS, _SCALED_BATTERY = (4, 11), 3
-# So many numbered questions make a form.
+# Minimum number of numbered questions in a form.
 _FORM = 5
 _QUESTION = regex(r"(?i:(?:q|qu|question|frage|fr|f|item|it|i)[_ .]?\d{1,3}[a-z]?(?:[_ .:)-].*)?)")
-# Questions and statements as programs for forms write them above their answers: so many words, or fewer and a stop.
+# Questions and statements in the headers of form programs: minimum number of words, or fewer with a full stop.
 _LONG_TITLE, _TITLE, _STOPS = 7, 3, (".", "?", "!", "…")
-# Concepts of words that stand in questions, too: what somebody thinks of a town, or how safe he feels by day.
+# Concepts of words that occur in questions, too: opinions about a town, or safety by day.
 _MENTIONED = frozenset(("place", "date", "belongings"))
 
 
@@ -38,16 +39,16 @@ def _words(text: str) -> frozenset[str]:
 
 _YES = _words("y yes j ja 1 t true wahr oui si s sim tak x + 1.0")
 _NO = _words("n no nein 0 f false falsch non nao nie nee nej - 0.0")
-# What is set where something is so, in a field that is empty otherwise.
+# Marks in a field that is otherwise empty.
 _MARKS = _words("x y yes j ja 1 true wahr oui si + ✓")
-# What may stand beside yes and no.
+# Values that may occur next to yes and no.
 _NEITHER = _words(
     "u unk unknown unbekannt k.a. ka na n/a ? 9 -9 -8 99 dk refused former formerly ex ehem. ehem fruher ehemals"
     " teilweise partly maybe vielleicht"
 )
 # All of these: words that answer something, and name nothing.
 ANSWERS = _YES | _NO | _NEITHER
-# When a form was opened and sent, and how far somebody came.
+# When a form was opened and sent, and how much was completed.
 _FORM_WORDS = _words(
     "start started begin beginn startzeit startdatum startdate end ended ende endzeit endezeit enddatum enddate"
     " submitted submit abgeschickt finished beendet complete completed vollstandig fortschritt progress duration dauer"
@@ -57,7 +58,7 @@ _FORM_WORDS = _words(
 
 
 def answers_of(profile: Profile) -> frozenset[str]:
-    """The values of a column of few, folded, without rare ones; none where it is no such column."""
+    """Return the folded values of a column with few values, without rare ones; empty for other columns."""
     if not 2 <= len(profile.counts) <= 2 * _MOST_ANSWERS:
         return frozenset()
     frequent = frozenset(
@@ -67,12 +68,12 @@ def answers_of(profile: Profile) -> frozenset[str]:
 
 
 def are_same(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether two sets of answers are the same but for a few."""
+    """Return whether two sets of answers are the same except for a few."""
     return bool(one) and len(one & other) >= _SHARED * len(one | other)
 
 
 def is_yes_or_no(profile: Profile) -> bool:
-    """Whether values are yes and no, however they are written, and perhaps neither of them; or a mark and nothing.
+    """Return whether values are yes and no in any notation, perhaps with neither; or a mark and nothing.
 
     >>> is_yes_or_no(Profile("x", {"Y": 3, "N": 4}, rows=7)), is_yes_or_no(Profile("x", {"M": 3, "F": 4}, rows=7))
     (True, False)
@@ -86,10 +87,10 @@ def is_yes_or_no(profile: Profile) -> bool:
 
 
 def asked(unknown: Sequence[str], suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]) -> Chosen:
-    """Unknown columns that hold what somebody was asked, as sensitive ones.
+    """Return unknown columns with answers to questions, as sensitive ones.
 
     Args:
-        suggestions: Those for all columns of the file.
+        suggestions: The suggestions for all columns of the file.
     """
     sentences = [name for name in suggestions if _is_sentence(name)]
     form = len(sentences) + sum(_QUESTION.fullmatch(name) is not None for name in suggestions) >= _FORM
@@ -114,7 +115,7 @@ def asked(unknown: Sequence[str], suggestions: Mapping[str, Suggestion], profile
 
 
 def _is_sentence(name: str) -> bool:
-    """Whether a name is a whole question or statement.
+    """Return whether a name is a full question or statement.
 
     >>> [_is_sentence(name) for name in ("My work is safe.", "Was fehlt Ihnen?", "Date of birth", "Tel. no.")]
     [True, True, False, False]
@@ -124,7 +125,7 @@ def _is_sentence(name: str) -> bool:
 
 
 def _stated(sentences: Sequence[str], suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]) -> Chosen:
-    """Statements with the answers that several others have, as sensitive: they mention what others know of somebody."""
+    """Return statements that share their answers with several others, as sensitive columns."""
     answers = {name: own for name in sentences if len(own := answers_of(profiles[name])) > 2}
     alike = {name: sum(are_same(own, other) for other in answers.values()) for name, own in answers.items()}
     return {
@@ -135,14 +136,14 @@ def _stated(sentences: Sequence[str], suggestions: Mapping[str, Suggestion], pro
 
 
 def _is_mentioned(suggestion: Suggestion, profile: Profile) -> bool:
-    """Whether a numbered question only mentions a place or a time, since its answers are steps; or asks for a thing."""
+    """Return whether a numbered question only mentions a place or a time (answered by levels), or asks for a thing."""
     if _QUESTION.fullmatch(profile.name) is None or suggestion.concept not in _MENTIONED:
         return False
     return suggestion.concept == "belongings" or _are_steps(answers_of(profile), _STEPS[0] - 1)
 
 
 def _tells_of_form(name: str, suggestion: Suggestion) -> bool:
-    """Whether a column of a form tells when it was filled in, or how far: it is no question."""
+    """Return whether a column of a form states when it was completed, or how far: it is no question."""
     told = suggestion.concept in ("date", "outcome", "use", None) and _QUESTION.fullmatch(name) is None
     return told and bool({*words_of(name)} & _FORM_WORDS)
 
@@ -152,7 +153,7 @@ def _of_form(suggestion: Suggestion) -> Suggestion:
 
 
 def steps_of(profile: Profile) -> tuple[str, ...]:
-    """The steps of the scale that a column's answers are, rare ones too; none where they are no such numbers.
+    """Return the levels of a numeric answer scale, including rare ones; empty for other columns.
 
     >>> steps_of(Profile("q7", {"1": 9, "2": 300, "3": 410, "4": 120, "-9": 3, "99": 2}, rows=844))
     ('1', '2', '3', '4')
@@ -164,7 +165,7 @@ def steps_of(profile: Profile) -> tuple[str, ...]:
 
 
 def _are_steps(answers: frozenset[str], least: int = _STEPS[0]) -> bool:
-    """Whether answers are the numbers from 0 or 1 on, save for codes of no answer.
+    """Return whether answers are the numbers from 0 or 1 on, except for codes of "no answer".
 
     >>> _are_steps(frozenset("12345")), _are_steps(frozenset(("1", "2", "3", "4", "9"))), _are_steps(frozenset("1379"))
     (True, True, False)
@@ -177,12 +178,12 @@ def _are_steps(answers: frozenset[str], least: int = _STEPS[0]) -> bool:
 
 
 def _stem(name: str) -> str:
-    """A column's name without its numbers: those of one battery are called alike."""
+    """Return a column's name without its numbers: the questions of one battery share it."""
     return re.sub(r"\d+[a-z]?(?:_.*)?$", "#", name.lower())
 
 
 def _private_flags(suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]) -> bool:
-    """Whether more columns that say yes or no are private than known to others, or none is known."""
+    """Return whether more yes/no columns are sensitive than widely known, or none is widely known."""
     roles = Counter(one.role for name, one in suggestions.items() if one.concept and is_yes_or_no(profiles[name]))
     return not roles["quasi-identifier"] or roles["sensitive"] > roles["quasi-identifier"]
 

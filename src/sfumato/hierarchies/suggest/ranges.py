@@ -15,9 +15,10 @@ Numbers = npt.NDArray[np.float64]
 
 _INTERVALS = 20
 _QUANTILES = 16
-# Wild is what lies so many widths of the middle half beyond it, or a quarter of the range beyond all but 1 %.
+# Extreme numbers lie this many interquartile ranges outside the quartiles, or a quarter of the range beyond all but 1
+# %.
 _FENCE, _TAIL, _SLACK = 3.0, 0.01, 0.25
-# An equal-width interval with so large a share of the rows says that widths do not suit the numbers.
+# If an equal-width interval has this share of the rows, equal widths do not suit the numbers.
 _CROWDED = 0.15
 _AGES, _YEARS = (0, 120), (1850, 2100)
 _AGE_WIDTHS = [5, 10, 20, 40]
@@ -31,18 +32,18 @@ class Spread:
     rows: Numbers
 
     def quantile(self, share: float) -> float:
-        """The number below or at which a share of the rows lies."""
+        """Return the number at or below which a share of the rows lies."""
         places = np.cumsum(self.rows) / self.rows.sum()
         return float(self.numbers[min(int(np.searchsorted(places, share - 1e-12)), len(self.numbers) - 1)])
 
     def share_within(self, low: float, high: float) -> float:
-        """The share of the rows between two limits, both included."""
+        """Return the share of the rows between two limits, both included."""
         inside = (self.numbers >= low) & (self.numbers <= high)
         return float(self.rows[inside].sum() / self.rows.sum())
 
     @property
     def core(self) -> tuple[float, float]:
-        """The lowest and the highest number that is not wild."""
+        """The lowest and the highest number that is not extreme."""
         first, third = self.quantile(0.25), self.quantile(0.75)
         fence = _FENCE * (third - first) or math.inf
         low = max(self.quantile(_TAIL), self._next(first - fence, 1))
@@ -52,20 +53,20 @@ class Spread:
         return least if least >= low - slack else low, most if most <= high + slack else high
 
     def _next(self, limit: float, step: int) -> float:
-        """The first number inside a limit, from below or from above."""
+        """Return the first number inside a limit, from below or from above."""
         inside = self.numbers[self.numbers >= limit] if step > 0 else self.numbers[self.numbers <= limit]
         return float(inside[0] if step > 0 else inside[-1])
 
 
 def ages(spread: Spread) -> dict[str, Any]:
-    """Intervals for ages in years; the oldest are coded together where they are few."""
+    """Return intervals for ages in years; the oldest are top-coded if they are few."""
     low, high = spread.core
     start, end = 20 * math.floor(max(low, 0) / 20), 20 * math.ceil((min(high, _AGES[1]) + 1) / 20) - 1
     return _coded(spread, start, max(end, start + 19)) | {"widths": _AGE_WIDTHS}
 
 
 def years(spread: Spread) -> dict[str, Any]:
-    """Intervals for calendar years; what is no likely year is coded as below or above."""
+    """Return intervals for calendar years; unlikely years are top- or bottom-coded."""
     likely = (spread.numbers >= _YEARS[0]) & (spread.numbers <= _YEARS[1])
     low, high = Spread(spread.numbers[likely], spread.rows[likely]).core
     width = max(int(nice((high - low) / _INTERVALS)), 2)
@@ -76,10 +77,10 @@ def years(spread: Spread) -> dict[str, Any]:
 
 
 def whole_numbers(spread: Spread, quantities: Spread | None = None) -> dict[str, Any]:
-    """Intervals for whole numbers.
+    """Return intervals for integers.
 
     Args:
-        quantities: The numbers without codes of what is missing, which are coded as below or above; all by default.
+        quantities: The numbers without codes for missing values, which are top- or bottom-coded; all by default.
     """
     low, high = (quantities or spread).core
     width = max(int(nice((high - low) / _INTERVALS)), 2)
@@ -91,7 +92,7 @@ def whole_numbers(spread: Spread, quantities: Spread | None = None) -> dict[str,
 
 
 def decimal_numbers(spread: Spread) -> dict[str, Any]:
-    """Intervals for measurements."""
+    """Return intervals for measurements."""
     low, high = spread.core
     width = nice((high - low) / _INTERVALS)
     if _crowded(spread, low, high):
@@ -103,26 +104,26 @@ def decimal_numbers(spread: Spread) -> dict[str, Any]:
 
 
 def are_ages(spread: Spread) -> bool:
-    """Whether nearly all numbers could be ages."""
+    """Return whether nearly all numbers could be ages."""
     return spread.share_within(*_AGES) >= 0.95
 
 
 def are_years(spread: Spread, named: bool) -> bool:
-    """Whether nearly all numbers could be years; without a name that says so, all must be of the last two centuries."""
+    """Return whether nearly all numbers could be years; without a matching name, all of the last two centuries."""
     if named:
         return spread.share_within(*_YEARS) >= 0.9
     return spread.share_within(1900, 2050) >= 0.99 and len(spread.numbers) >= 3
 
 
 def _coded(spread: Spread, start: float, end: float) -> dict[str, Any]:
-    """The ends of a range, as limits of coding where numbers lie beyond them."""
+    """Return the ends of a range, as coding limits if numbers exceed them."""
     low = "bottom" if spread.numbers[0] < start else "start"
     return {"type": "intervals", low: start, "top" if spread.numbers[-1] > end else "end": end}
 
 
 def _crowded(spread: Spread, low: float, high: float) -> bool:
     inside = (spread.numbers >= low) & (spread.numbers <= high)
-    # From zero on, since large numbers leave too few floating-point numbers between them for the bounds of bins.
+    # From zero on, because large numbers leave too few floating-point numbers for the bounds of bins.
     above, span = spread.numbers[inside] - low, (high - low) or 1
     bins, _ = np.histogram(above, _INTERVALS, (0, span), weights=spread.rows[inside])
     return len(spread.numbers) > _INTERVALS and bool(bins.max() > _CROWDED * spread.rows.sum())
@@ -136,7 +137,7 @@ def _by_quantiles(spread: Spread, low: float, high: float, *, whole: bool) -> di
 
 
 def _cuts(spread: Spread, low: float, high: float, whole: bool) -> list[float]:
-    """Where intervals begin: at rounded quantiles; a number of many rows has an interval of its own."""
+    """Return the starts of intervals: at rounded quantiles; a very frequent number has an interval of its own."""
     quantiles = [spread.quantile(place / _QUANTILES) for place in range(1, _QUANTILES)]
     heavy = {number for number in quantiles if quantiles.count(number) > 1}
     marks = {_rounded(number) for number in quantiles if number not in heavy}
@@ -152,7 +153,7 @@ def _rounded(number: float) -> float:
 
 
 def _floor(number: float, whole: bool) -> float:
-    """A round number not above another."""
+    """Return a round number not above another."""
     step = 10.0 ** (math.floor(math.log10(abs(number))) - 1) if number else 1.0
     floor = tidy(math.floor(number / step) * step)
     return math.floor(floor) if whole else floor
@@ -163,7 +164,7 @@ def _ceiling(number: float, whole: bool) -> float:
 
 
 def nice(width: float) -> float:
-    """The next of 1, 2, 5, 10, 20, 50, … that is no smaller.
+    """Return the next of 1, 2, 5, 10, 20, 50, … that is not smaller.
 
     >>> nice(3.7), nice(0.06)
     (5.0, 0.1)
@@ -173,5 +174,5 @@ def nice(width: float) -> float:
 
 
 def tidy(number: float) -> float:
-    """A number without the dust of binary fractions."""
+    """Return a number without rounding errors of binary fractions."""
     return float(f"{number:.12g}")

@@ -1,6 +1,6 @@
 """Sentences that give the reasons for suggested roles; none of them contains a data value."""
 
-# What a concept or a format means for a person whose row it stands in.
+# The meaning of a concept or a format for the person of a row.
 PHRASES = {
     "email": "are e-mail addresses",
     "internet": "are addresses of the internet",
@@ -200,7 +200,7 @@ UNDECIDED = "decide yourself: "
 
 
 def by_name(word: str, key: str) -> str:
-    """Why a column's name decides; the word stands in quotes.
+    """Return the reason that a column's name decides; the word is quoted.
 
     >>> by_name('"diagnosis"', "health")
     '"diagnosis" in its name tells of health (GDPR, Article 9).'
@@ -215,7 +215,7 @@ def is_special(concept: str) -> bool:
 
 
 def known(what: str, words: str) -> str:
-    """Why a column is known to others, and what its values are.
+    """Return the reason that a column is widely known, and the kind of its values.
 
     >>> known('"zip" in its name tells of a place, which neighbors and directories know.', "codes of 5 characters")
     '"zip" in its name tells of a place, which neighbors and directories know; here codes of 5 characters.'
@@ -224,7 +224,7 @@ def known(what: str, words: str) -> str:
 
 
 def by_values(share: float, key: str) -> str:
-    """Why a column's values decide.
+    """Return the reason that a column's values decide.
 
     >>> by_values(0.964, "email")
     '96 % of its values are e-mail addresses.'
@@ -236,7 +236,7 @@ def by_values(share: float, key: str) -> str:
 
 
 def by_codebook(reason: str, book: str) -> str:
-    """A reason by the name that a codebook gives a column, which is not the column's own.
+    """Return a reason by the meaning that a codebook gives a column.
 
     >>> by_codebook('"race" in its name tells of racial or ethnic origin (GDPR, Article 9).', "NHANES")
     '"race" in what the codebook of NHANES says of it tells of racial or ethnic origin (GDPR, Article 9).'

@@ -24,7 +24,7 @@ from sfumato.hierarchies.suggest.text_roles import (
 
 
 def suggest(profile: Profile) -> Suggestion:
-    """What a plan could say of a column."""
+    """Suggest role, type and hierarchy of a column."""
     if not profile.counts:
         return Suggestion("insensitive", reasons.EMPTY)
     evidence = evidence_of(profile)
@@ -34,14 +34,14 @@ def suggest(profile: Profile) -> Suggestion:
 
 
 def _same_for_all(evidence: Evidence) -> Suggestion:
-    """What is the same for everybody may be published, unless it points to the one person whom all rows are about."""
+    """Suggest to publish a constant column, unless it identifies the one person whom all rows are about."""
     judges = (judge_format, judge_key_words, judge_person_names)
     pointing = next((found.reason for judge in judges if (found := judge(evidence))), None)
     return Suggestion("insensitive", reasons.SAME) if pointing is None else Suggestion("identifier", pointing)
 
 
 def may_name_persons(profile: Profile) -> bool:
-    """Whether the values of a column that is withheld repeat as keys of persons do; names repeat by chance.
+    """Return whether the values of a removed column repeat as person keys do; names repeat by chance.
 
     >>> may_name_persons(Profile("who", {f"p{place}": 3 for place in range(9)}, rows=27))
     True

@@ -16,21 +16,21 @@ from sfumato.hierarchies.suggest.words.concepts import WORDS
 from sfumato.hierarchies.suggest.words.vocabulary import words_of
 from sfumato.hierarchies.types import canonical
 
-# Columns with a place of their own, and all of them: those that tell the same as another share its place.
+# Maximum number of columns with a place of their own, and of all: near duplicates share a place.
 MAX_QUASI_IDENTIFIERS, MOST_WITH_TWINS = 8, 12
-# A column without groups of values is lost when fewer of its rows than this share their value with k - 1 others.
+# A categorical column is lost if fewer of its rows than this share their value with k - 1 others.
 _KEPT_SHARE = 0.5
-# A handful of rows is an example of something larger, and says nothing about its values.
+# With a handful of rows, the data are an example, and its values allow no conclusion.
 _ENOUGH = 10
-# Unknown columns that may take a free place: of so many categories at the most, nearly all rows in common ones.
+# Unknown columns that may take a free place: maximum number of categories, nearly all rows in frequent ones.
 _MOST_CATEGORIES, _COMMON = 30, 0.95
-# Concepts of which one of two columns is enough, where something private is computed from both.
+# Concepts of which one of two columns suffices if a sensitive column is computed from both.
 _SPARE = frozenset(("date", "body"))
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Suggestions with a few quasi-identifiers, and the others that wait for a free place, the best first."""
+    """Suggestions with a few quasi-identifiers, and the remaining candidates, the best first."""
 
     suggestions: dict[str, Suggestion]
     waiting: dict[str, Suggestion]
@@ -42,12 +42,12 @@ def select(
     k: int,
     are_twins: Callable[[str, str], bool] = lambda _one, _other: False,
 ) -> Selection:
-    """The suggestions with the best few quasi-identifiers; the others are withheld until somebody decides.
+    """Select the best few quasi-identifiers; the others are removed until somebody decides.
 
-    A plan needs a quasi-identifier: where there is none, the column that is the least identifying is taken for one.
+    A plan needs a quasi-identifier: if there is none, the least identifying column becomes one.
 
     Args:
-        are_twins: Whether two columns tell the same: then they share a place.
+        are_twins: Whether two columns are near duplicates, which count as one.
     """
     candidates, unknown = _candidates(suggestions, profiles, k)
     lost = [name for name in candidates if _is_lost(suggestions[name], profiles[name], k)]
@@ -69,10 +69,10 @@ def select(
 def _candidates(
     suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile], k: int
 ) -> tuple[list[str], list[str]]:
-    """The columns that may be quasi-identifiers, and those of which nothing tells what they are.
+    """Return the columns that may be quasi-identifiers, and those of unknown meaning.
 
-    Nobody can say whether others know these: a few categories or groups of numbers take places that are left, the
-    others are withheld, unless no column of the file is told.
+    It is unknown whether others know the latter: a few categories or groups of numbers take free places, the
+    others are removed, unless no column of the file is known.
     """
     columns = [name for name, suggestion in suggestions.items() if suggestion.role == "quasi-identifier"]
     if all(suggestions[name].rank >= UNKNOWN_RANK for name in columns):
@@ -86,7 +86,7 @@ def _candidates(
 
 
 def _ranked(names: Sequence[str], suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]) -> list[str]:
-    """Columns, the best first: of each thing that others know the one that tells rows apart most, then the second ones.
+    """Rank columns: of each known concept first the most distinguishing one, then the second ones.
 
     A file with six dates and a marital status keeps the marital status.
     """
@@ -103,7 +103,7 @@ def _ranked(names: Sequence[str], suggestions: Mapping[str, Suggestion], profile
 
 
 def _may_fill(suggestion: Suggestion, profile: Profile, k: int) -> bool:
-    """Whether an unknown column may take a free place: it has steps to go, or a few categories that are common."""
+    """Return whether an unknown column may take a free place: it has levels, or a few frequent categories."""
     if {*words_of(profile.name)} & WORDS["technical"]:
         return False
     if suggestion.hierarchy != {"type": "any"}:
@@ -112,7 +112,7 @@ def _may_fill(suggestion: Suggestion, profile: Profile, k: int) -> bool:
 
 
 def crowded_out(suggestions: Mapping[str, Suggestion], waiting: Mapping[str, Suggestion]) -> dict[str, Suggestion]:
-    """The suggestions with those that wait withheld, and how many quasi-identifiers there are without them."""
+    """Return the suggestions with the remaining candidates removed, and the number of quasi-identifiers before them."""
     count = sum(one.role == "quasi-identifier" for name, one in suggestions.items() if name not in waiting)
     return dict(suggestions) | {
         name: one.withheld(reasons.LESS.format(known=one.reason, count=count)) for name, one in waiting.items()
@@ -120,7 +120,7 @@ def crowded_out(suggestions: Mapping[str, Suggestion], waiting: Mapping[str, Sug
 
 
 def _placed(ranked: Sequence[str], are_twins: Callable[[str, str], bool]) -> list[str]:
-    """The columns for which there is room, the best first: each has a place of its own, or that of its twin."""
+    """Return the selected columns, the best first; near duplicates share a place."""
     placed: list[str] = []
     places = 0
     for name in ranked:
@@ -132,14 +132,14 @@ def _placed(ranked: Sequence[str], are_twins: Callable[[str, str], bool]) -> lis
 
 
 def told_by_several(suggestions: Mapping[str, Suggestion], told: Mapping[str, str | None]) -> dict[str, Suggestion]:
-    """The quasi-identifiers that several sensitive columns tell, withheld: they are of what these are about.
+    """Remove the quasi-identifiers that several sensitive columns predict: they belong to the topic of these.
 
-    The day of a relapse is missing where nobody relapsed, so every column about relapses tells it. What everybody
-    knows of somebody is never withheld for that, nor the last two quasi-identifiers. Of what nobody can place, one that
-    a single private column tells is withheld: the private one is worth more.
+    The day of a relapse is missing without a relapse, so every column about relapses predicts it. Widely known
+    columns are never removed for that, nor are the last two quasi-identifiers. A column of unknown meaning that
+    a single sensitive column predicts is removed: the sensitive one is more valuable.
 
     Args:
-        told: For each sensitive column the quasi-identifier that it tells.
+        told: For each sensitive column the quasi-identifier that it predicts.
     """
     times = Counter(name for name in told.values() if name is not None)
     known = [name for name, one in suggestions.items() if one.role == "quasi-identifier"]
@@ -152,9 +152,9 @@ def told_by_several(suggestions: Mapping[str, Suggestion], told: Mapping[str, st
 def spare_parts(
     suggestions: Mapping[str, Suggestion], computed: Mapping[str, tuple[str, str]]
 ) -> dict[str, Suggestion]:
-    """Of two days, or two measures of the body, from which something private is computed, the later one, withheld.
+    """Remove the later of two dates, or two body measures, from which a sensitive column is computed.
 
-    How long somebody stayed is worth more than a second day beside the first. The last two quasi-identifiers stay.
+    A length of stay is more valuable than a second date. The last two quasi-identifiers stay.
 
     Args:
         computed: For each sensitive column the two quasi-identifiers from which it is nearly computed.
@@ -180,14 +180,14 @@ def without_tells(
     tells: Mapping[str, str],
     beside: Collection[str] = (),
 ) -> dict[str, Suggestion]:
-    """The suggestions without sensitive columns that nearly tell a quasi-identifier: who knows that knows them, too.
+    """Return the suggestions without sensitive columns that nearly determine a quasi-identifier.
 
-    They become quasi-identifiers themselves; where these are many already, or GDPR protects them most, they are
-    withheld until somebody decides.
+    They become quasi-identifiers themselves; if there are many already, or if they are special categories, they are
+    removed until somebody decides.
 
     Args:
-        tells: For each of these columns what it tells, in words.
-        beside: Those that do so beside another private one alone, which nobody knows: these are withheld.
+        tells: For each of these columns what it predicts, in words.
+        beside: Those that do so only together with another sensitive column: these are removed.
     """
     chosen = dict(suggestions)
     room = MAX_QUASI_IDENTIFIERS - sum(one.role == "quasi-identifier" for one in suggestions.values())
@@ -202,20 +202,20 @@ def without_tells(
 
 
 def _singles_out(profile: Profile, k: int) -> bool:
-    """Whether most rows have a value of their own that is no number: such values cannot be rounded."""
+    """Return whether most rows have a unique value that is no number and cannot be rounded."""
     if profile.rows < _ENOUGH * k or profile.share_in_groups(k) >= _KEPT_SHARE:
         return False
     return None in canonical(profile.values, "amount")[0]
 
 
 def _is_lost(suggestion: Suggestion, profile: Profile, k: int) -> bool:
-    """Whether a column of categories could not be published even if it were the only one."""
+    """Return whether a categorical column could not be published even if it were the only one."""
     enough = profile.rows >= _ENOUGH * k
     return enough and suggestion.hierarchy == {"type": "any"} and profile.share_in_groups(k) < _KEPT_SHARE
 
 
 def _substitute(suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]) -> dict[str, Suggestion]:
-    """Some column as the quasi-identifier that a plan needs."""
+    """Return some column as the quasi-identifier that a plan needs."""
     roles = ("insensitive", "sensitive", "identifier", "person", "household", "weight")
     name = min(
         suggestions, key=lambda name: (roles.index(suggestions[name].role), profiles[name].separation), default=None

@@ -8,27 +8,27 @@ from sfumato.hierarchies.suggest.words.concepts import Role
 from sfumato.hierarchies.types import ColumnType
 
 UNKNOWN_RANK = 3
-# What is proposed for a quasi-identifier that is special: two values at least among rows alike in all others.
+# Proposed protection of a special quasi-identifier: at least two values among rows that agree in all others.
 PROTECT = {"model": "l-diversity", "variant": "distinct", "l": 2}
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """What a plan could say of a column, and why.
+    """The suggested plan of a column, and its reason.
 
     Attributes:
         role: The role.
-        reason: Why, in plain words without any value of the data.
-        type: The type, text unless it is another.
+        reason: The reason, in plain words without any data value.
+        type: The type, by default text.
         hierarchy: The hierarchy's parameters, for quasi-identifiers.
-        rejected: Values that the hierarchy does not accept: with any, a plan needs `on_invalid: missing` or `drop`.
-        rank: Among quasi-identifiers, the lower are chosen first; so is the one person.
-        undecided: Whether the column is withheld only because nobody can say what it is.
-        protected: Whether GDPR protects what it tells most (Articles 9 and 10); with it a quasi-identifier is proposed
+        rejected: Values that the hierarchy does not accept: they require `on_invalid: missing` or `drop`.
+        rank: Order of selection among quasi-identifiers and person columns, lowest first.
+        undecided: Whether the column is removed only because its meaning is unknown.
+        protected: Whether it is a special category (GDPR, Articles 9 and 10); a quasi-identifier is then proposed
             together with a guarantee that the others do not disclose it.
-        guessed: Whether its numbers are taken for private ones by how they spread: others may know some of them.
-        asked: Whether it is an answer to a question that nothing tells: many of these together are a fingerprint.
-        concept: The key of what the column is about, where its name or its values tell.
+        guessed: Whether its numbers are considered sensitive by their distribution: others may know some of them.
+        asked: Whether it is an answer to an unknown question: many of these together may be unique.
+        concept: The key of the column's concept, if its name or its values indicate one.
     """
 
     role: Role
@@ -44,7 +44,7 @@ class Suggestion:
     concept: str | None = None
 
     def plan(self) -> dict[str, Any]:
-        """The column as a plan has it.
+        """Return the column as plan entries.
 
         >>> Suggestion("quasi-identifier", "It tells of sex.", hierarchy={"type": "any"}).plan()
         {'role': 'quasi-identifier', 'hierarchy': {'type': 'any'}}
@@ -57,5 +57,5 @@ class Suggestion:
         )
 
     def withheld(self, reason: str) -> "Suggestion":
-        """The column withheld until somebody decides."""
+        """Return the column removed until somebody decides."""
         return Suggestion("identifier", reasons.UNDECIDED + reason, undecided=True, concept=self.concept)

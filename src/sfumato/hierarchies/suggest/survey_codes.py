@@ -19,14 +19,14 @@ from sfumato.hierarchies.suggest.words.vocabulary import concepts_of
 from sfumato.patterns import regex
 
 Counts = Mapping[str | None, int]
-# Labels of codes that stand for no answer.
+# Labels of codes for "no answer".
 _NO_ANSWER = regex(
     r"(?i)\W*(no (answer|response|reply)|not (answered|stated|applicable|asked|available|reported|ascertained)|"
     r"n/?a|d/?k|missing( value)?|refus(ed|al)|declined|don.?t know|do(es)? not know|unknown|inapplicable|inap|"
     r"non.?response|keine? (angaben?|antwort)|k\. ?a|wei(ss|ß) nicht|trifft nicht zu|verweigert|fehlend|fehlt|"
     r"nicht (gefragt|erhoben)|unbekannt|sans r.ponse|ne sait pas|non concern.|no (sabe|contesta)|ns/?nc)\b.*"
 )
-# Numbers that files without labels write for no answer.
+# Numbers used for "no answer" in files without labels.
 _USUAL_CODES = frozenset(f"-{digit * length}" for digit in "789" for length in (1, 2, 3, 4))
 _NINES = frozenset(
     (
@@ -34,28 +34,28 @@ _NINES = frozenset(
         *(f"{'9' * length}.{decimals}" for length in range(2, 8) for decimals in ("9", "99", "0", "00")),
     )
 )
-# Numbers beside these that stand for other reasons: 997 and 998 beside 999.
+# Adjacent numbers for other reasons: 997 and 998 next to 999.
 _BESIDE_NINES = frozenset(f"{'9' * (length - 1)}{digit}" for length in range(3, 10) for digit in "678")
-# Two digits are a code above the steps of a scale alone: 99 above 1 to 5, and 98, 97 and 88 beside it.
+# Two digits are a code only above the levels of a scale: 99 above 1 to 5, and 98, 97 and 88 next to it.
 _TWO_NINES, _BESIDE_TWO, _MOST_STEP = "99", frozenset(("88", "96", "97", "98")), 11
-# Nines are a code where they stand in so many rows, and are so many times as large as every other number.
+# Nines are a code if they occur in this share of rows, and are this many times as large as all other numbers.
 _LEAST_ROWS, _FAR_ABOVE = 3, 2
 _LEAST_VALUES = 4
-# Rows are numbered where there are so many numbers, the last one at most so many times as large as they are many.
+# Row numbers: minimum number, and maximum ratio of the last number to their count.
 _LEAST_NUMBERED, _LEFT_OUT = 20, 1.5
 _WHOLE_NUMBERS = regex("; here (?:whole numbers|codes of .*?)(?=[.])")
-# So many of the present values have a label where these are categories.
+# Minimum share of the present values that have a label in categorical columns.
 _LABELED = 0.9
 
 
 @dataclass(frozen=True, slots=True)
 class CodeBook:
-    """What is known of columns beside their names: labels of a statistical package, and those of a public codebook.
+    """Further information about columns: labels of a statistical package, and those of a public codebook.
 
     Attributes:
         columns: The label of each column.
         values: The labels of each column's values.
-        public: What the codebook of a well-known file says of a column.
+        public: The meaning of a column by the codebook of a well-known file.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -64,10 +64,10 @@ class CodeBook:
 
 
 def missing_codes(texts: Mapping[str, Counts], book: CodeBook) -> list[str]:
-    """The codes that mean "missing" wherever they stand.
+    """Return the codes that mean "missing" in all columns.
 
-    A code that is a value of some other column is none: what a plan says of all columns holds for that, too. Of a
-    column that numbers the rows nothing is published, and nearly every code stands in it.
+    A code that is a valid value of another column is excluded, because the plan entry applies to all columns. A
+    column of row numbers is ignored: it is not published, and contains nearly every code.
 
     >>> missing_codes({"job": {"1": 9, "2": 7, "-9": 2}}, CodeBook(values={"job": {"-9": "no answer", "1": "yes"}}))
     ['-9']
@@ -81,7 +81,7 @@ def missing_codes(texts: Mapping[str, Counts], book: CodeBook) -> list[str]:
 
 
 def codes_by_column(texts: Mapping[str, Counts], book: CodeBook) -> dict[str, list[str]]:
-    """The codes that mean "missing" in some columns, and are values of others.
+    """Return the codes that mean "missing" in some columns, and are valid values of others.
 
     >>> texts = {"job": {"1": 9, "9": 2}, "age": {"8": 1, "9": 1}}
     >>> codes_by_column(texts, CodeBook(values={"job": {"9": "refused"}}))
@@ -93,7 +93,7 @@ def codes_by_column(texts: Mapping[str, Counts], book: CodeBook) -> dict[str, li
 
 
 def _judged(texts: Mapping[str, Counts], book: CodeBook) -> dict[str, dict[str, bool]]:
-    """Codes that some column speaks for, and for each column that has one whether it means "missing" there."""
+    """Return candidate codes, and for each column with one whether it means "missing" there."""
     doubtful = {code for name, counts in texts.items() for code in _codes(counts, book.values.get(name, {}))}
     judging = {name: counts for name, counts in texts.items() if not (doubtful and _numbers_rows(counts))}
     agreeing = {
@@ -107,7 +107,7 @@ def _judged(texts: Mapping[str, Counts], book: CodeBook) -> dict[str, dict[str, 
 
 
 def _numbers_rows(counts: Counts) -> bool:
-    """Whether a column numbers its rows: from 0 or 1 on, each number once, and few are left out.
+    """Return whether a column numbers its rows: from 0 or 1 on, each number once, and few are left out.
 
     >>> _numbers_rows({str(number): 1 for number in range(1, 31)}), _numbers_rows({"1": 1, "2": 1, "9": 1})
     (True, False)
@@ -122,10 +122,10 @@ def _numbers_rows(counts: Counts) -> bool:
 
 
 def _codes(counts: Counts, labels: Mapping[str, str], least: int = _LEAST_VALUES) -> Iterator[str]:
-    """The codes of a column that may mean "missing": labeled so, or the only numbers below 0.
+    """Yield the codes of a column that may mean "missing": labeled so, or the only negative numbers.
 
     Args:
-        least: How many other values the column needs; one of yes and no agrees with others that have more.
+        least: Minimum number of other values; a yes/no column only confirms codes of other columns.
     """
     yield from (code for code, label in labels.items() if code in counts and _NO_ANSWER.fullmatch(label))
     usual = [code for code in _USUAL_CODES if code in counts and code not in labels]
@@ -136,7 +136,7 @@ def _codes(counts: Counts, labels: Mapping[str, str], least: int = _LEAST_VALUES
 
 
 def _above_steps(counts: Counts, labels: Mapping[str, str], least: int) -> Iterator[str]:
-    """The codes of two digits of a column of a few steps from 0 or 1 on.
+    """Yield the two-digit codes above a scale of a few levels from 0 or 1 on.
 
     >>> sorted(_above_steps({"1": 9, "2": 7, "3": 2, "4": 4, "5": 3, "98": 1, "99": 3}, {}, 4))
     ['98', '99']
@@ -152,7 +152,7 @@ def _above_steps(counts: Counts, labels: Mapping[str, str], least: int) -> Itera
 
 
 def _nines(counts: Counts, labels: Mapping[str, str], least: int) -> Iterator[str]:
-    """The codes of nines, and those next to them, of a column of numbers that are all far smaller.
+    """Yield the codes of nines, and those next to them, in a column of far smaller numbers.
 
     >>> sorted(_nines({"31": 9, "47": 7, "58": 2, "62": 4, "998": 1, "999": 3}, {}, 4))
     ['998', '999']
@@ -181,7 +181,7 @@ def _are_numbers(counts: Counts) -> bool:
 
 
 def suggest_labeled(profile: Profile, book: CodeBook) -> Suggestion:
-    """What a plan could say of a column, by its labels where it has some.
+    """Suggest role and hierarchy of a column, by its labels if it has some.
 
     >>> jobs = Profile("q17", {"1": 40, "2": 25, "3": 35}, rows=100)
     >>> labels = {"1": "employed", "2": "unemployed", "3": "retired"}
@@ -200,16 +200,16 @@ def suggest_labeled(profile: Profile, book: CodeBook) -> Suggestion:
     nameless, *suggestions = (
         suggest_column(Profile(name, counts, profile.rows, profile.missing)) for name in ("", *names)
     )
-    # The name that tells how rows were drawn, else the first that tells more than the values do.
+    # The name that states how rows were sampled, else the first one more informative than the values.
     told = next((one for one in suggestions if one.role in ("household", "weight")), None)
     told = told or next((one for one in suggestions if one.reason != nameless.reason), suggestions[-1])
     return _of_codes(told) if coded else told
 
 
 def _by_codebook(profile: Profile, label: CodebookLabel | None) -> Suggestion:
-    """What a plan could say of a column by the codebook of a well-known file, where it has the column."""
+    """Suggest role and hierarchy of a column by the codebook of a well-known file, if that has the column."""
     named = suggest_column(profile)
-    # Codes of a list are few: keys of persons are none, whatever a codebook calls so.
+    # Codes of a list are few: they are no person keys, whatever a codebook says.
     if label is None or _says_as_much(profile.name, label) or (label.coded and _names_persons(named)):
         coded = label and label.coded and named.concept and not _names_persons(named)
         return _of_codes(named) if coded else named
@@ -223,12 +223,12 @@ def _by_codebook(profile: Profile, label: CodebookLabel | None) -> Suggestion:
 
 
 def _names_persons(suggestion: Suggestion) -> bool:
-    """Whether a column is called after persons, and its values repeat as theirs do."""
+    """Return whether a column is named after persons, and its values repeat as theirs do."""
     return suggestion.role == "person" and suggestion.rank == 0
 
 
 def _says_as_much(name: str, label: CodebookLabel) -> bool:
-    """Whether a name tells what a codebook does, in words of its own: a tax number is not any number.
+    """Return whether a name means the same as its codebook entry in other words: a tax number is not any number.
 
     >>> [_says_as_much(name, CodebookLabel("a book", "person_id", False)) for name in ("Steuer-ID", "SEQN")]
     [True, False]
@@ -240,7 +240,7 @@ def _says_as_much(name: str, label: CodebookLabel) -> bool:
 
 
 def _of_codes(suggestion: Suggestion) -> Suggestion:
-    """A suggestion for labels as one for their codes: there is no order among these."""
+    """Return a suggestion for labels as one for their codes, which are unordered."""
     if suggestion.role != "quasi-identifier":
         return replace(suggestion, type="text", rejected=())
     return replace(suggestion, type="text", hierarchy={"type": "any"}, rejected=())

@@ -10,16 +10,16 @@ from sfumato.hierarchies.suggest.words.vocabulary import concepts_of, meanings_o
 from sfumato.hierarchies.suggest.written_texts import SEVERAL_WORDS
 from sfumato.patterns import regex
 
-# A sentence with a number in it, and how many rows must have one; many texts are no list to choose from.
+# A sentence with a number in it, and the minimum share of rows with one; many texts are no list to choose from.
 _COUNTED_TEXT, _MOST, _MANY_TEXTS = regex(r"[^\W\d_]{3,}.* \d[\d./]* [^\W\d_]{3,}.*"), 0.5, 0.1
 _YES_OR_NO = regex("(?i:[01ynjsox]|yes|no|ja|nein|nee|nej|nei|oui|non|s[ií]|sim|n[aã]o|tak|nie)")
 
 
 def judge_person_names(evidence: Evidence) -> Suggestion | None:
-    """Values that are common names."""
+    """Return a role for values that are common names."""
     if evidence.content.kind != "categories":
         return None
-    # White and Black are surnames, too: of a few values a word list tells more than one of names.
+    # White and Black are surnames, too: for a few values, a word list is stronger evidence than a list of names.
     if evidence.profile.few and concept_of_values(evidence.profile):
         return None
     other = (
@@ -31,7 +31,7 @@ def judge_person_names(evidence: Evidence) -> Suggestion | None:
 
 
 def judge_written_remarks(evidence: Evidence) -> Suggestion | None:
-    """A field for remarks whose values have several words each, whatever else its name and its values speak of."""
+    """Return a role for remarks whose values have several words each, whatever else name and values indicate."""
     words = [*words_of(evidence.profile.name), *meanings_of(evidence.profile.name)]
     word = next((word for word in words if word in WORDS["remarks"]), None)
     if word is None or evidence.profile.words_each < SEVERAL_WORDS:
@@ -41,7 +41,7 @@ def judge_written_remarks(evidence: Evidence) -> Suggestion | None:
 
 
 def judge_nameless_texts(evidence: Evidence) -> Suggestion | None:
-    """Texts of several words with numbers among them, many of them, in a column whose name tells nothing: remarks."""
+    """Return a role for many texts of several words with numbers in an unnamed column: remarks."""
     profile = evidence.profile
     if evidence.concepts or evidence.content.kind != "categories" or profile.distinct_share < _MANY_TEXTS:
         return None
@@ -50,7 +50,7 @@ def judge_nameless_texts(evidence: Evidence) -> Suggestion | None:
 
 
 def judge_remarks(evidence: Evidence) -> Suggestion | None:
-    """A field for remarks that holds a few texts so far."""
+    """Return a role for a remarks field with only a few texts so far."""
     spoken = next((word for concept, word in concepts_of(evidence.profile.name) if concept.key == "free_text"), None)
     answers = evidence.profile.share_of(_YES_OR_NO) == 1
     if (

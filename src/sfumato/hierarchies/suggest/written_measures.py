@@ -2,15 +2,15 @@
 
 from sfumato.patterns import regex
 
-# The upper and the lower number.
+# Systolic and diastolic value.
 PRESSURE = regex(r"(?:[6-9]\d|1\d\d|2[0-5]\d) ?/ ?(?:[3-9]\d|1[0-5]\d)")
 FEET = regex(r"""([3-7]) ?(?:'|’|′|ft\.?|-) ?(0?\d|1[01])(?:[.]5)? ?(?:"|”|″|''|in\.?)?""")
-# More heights than a person may have, half inches included.
+# More distinct heights than persons have, half inches included.
 _INCHES = 12
 
 
 def inches(text: str) -> int:
-    """The inches of a height in feet and inches.
+    """Return the inches of a height in feet and inches.
 
     >>> inches("5'04\\""), inches("6-1"), inches("5 ft 11 in")
     (64, 73, 71)

@@ -24,12 +24,12 @@ _METHODS = {"copy": "twin", "max": "most", "min": "least", "ravel": "flat", "sor
 
 
 def is_dtype(item: Any) -> bool:
-    """Whether a Python object is a type of array elements."""
+    """Return whether a Python object is an array element type."""
     return isinstance(item, type) and item in _DTYPES
 
 
 def dtype_of(node: ast.Call, object_of: Callable[[ast.expr], Any]) -> str | None:
-    """The kind of elements of the array that a call makes; None where it makes none of a given shape."""
+    """Return the element type of the array that a call makes; None if it makes none of a given shape."""
     function = object_of(node.func)
     if not any(function is maker for maker in _NEW):
         return None
@@ -39,7 +39,7 @@ def dtype_of(node: ast.Call, object_of: Callable[[ast.expr], Any]) -> str | None
 
 
 def new_array(function: Any, values: list[Value], dtype: str) -> Value:
-    """An array of a shape: `np.zeros`, `np.empty`, `np.ones`, `np.full`."""
+    """Translate the creation of an array: `np.zeros`, `np.empty`, `np.ones`, `np.full`."""
     shape = _shape(values[0])
     fill = values[1] if function is np.full else constant(1) if function is np.ones else None
     if dtype == "?":
@@ -58,7 +58,7 @@ def _shape(value: Value) -> list[str]:
 
 
 def method(name: str, holder: Value) -> Value:
-    """A method of an array that takes no arguments."""
+    """Translate an array method without arguments."""
     if not isinstance(holder.kind, Array) or name not in _METHODS:
         raise TranslationError(f"the method {name} is not translated")
     room = "room, " if name == "copy" else ""
@@ -71,7 +71,7 @@ def method(name: str, holder: Value) -> Value:
 
 
 def builtin(function: Any, values: list[Value], common: Callable[[Value, Value], Scalar]) -> Value:
-    """A function of Python or NumPy."""
+    """Translate a call of a Python or NumPy function."""
     if function is len:
         return lengths(values[0])[0]
     if function in (min, max):

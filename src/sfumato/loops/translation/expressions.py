@@ -29,7 +29,7 @@ _COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: 
 
 
 class Scope(Protocol):
-    """What an expression stands in: the types of its names, the loop's globals, and the other loops."""
+    """The context of an expression: the types of its names, the loop's globals, and the other loops."""
 
     names: dict[str, Kind]
     globals: dict[str, Any]
@@ -37,12 +37,12 @@ class Scope(Protocol):
     written: set[str]
 
     def specialize(self, function: FunctionType, kinds: tuple[Kind, ...]) -> tuple[str, Kind, frozenset[int]]:
-        """The name in C, the type of the answer, and which arguments are written, of another loop for these types."""
+        """Return the C name, the return type, and which arguments are written, of another loop for these types."""
         ...
 
 
 def expression(node: ast.expr, scope: Scope) -> Value:
-    """An expression in C."""
+    """Translate an expression to C."""
     handle = _HANDLERS.get(type(node))
     if handle is None:
         raise TranslationError(f"line {node.lineno}: {ast.unparse(node)} is not translated")
@@ -55,7 +55,7 @@ def expression(node: ast.expr, scope: Scope) -> Value:
 
 
 def known(node: ast.expr, scope: Scope) -> Any:
-    """The Python object that a global name or a member of a module stands for."""
+    """Return the Python object of a global name or a module member."""
     if isinstance(node, ast.Name) and node.id not in scope.names:
         if node.id in scope.globals:
             return scope.globals[node.id]
@@ -138,7 +138,7 @@ def _place(part: ast.expr, scope: Scope) -> Value | Slice:
 
 
 def common(one: Value, other: Value) -> Scalar:
-    """The type in which two numbers are computed with; words mix with constants alone."""
+    """Return the type in which two numbers are combined; words mix only with constants."""
     if not isinstance(one.kind, Scalar) or not isinstance(other.kind, Scalar):
         raise TranslationError(f"{one.kind} and {other.kind} are no numbers")
     if WORD in (one.kind.kind, other.kind.kind) and one.kind != other.kind:
@@ -151,7 +151,7 @@ def common(one: Value, other: Value) -> Scalar:
 
 
 def operation(operator: ast.operator, one: Value, other: Value) -> Value:
-    """Two numbers, computed with."""
+    """Translate a binary operation."""
     if type(operator) in _SHIFTS:
         return Value(f"({one.text} {_SHIFTS[type(operator)]} {other.text})", common(one, constant(0)))
     kind = common(one, other)
@@ -240,12 +240,12 @@ def _call(node: ast.Call, scope: Scope) -> Value:
 
 
 def _handed_on(value: Value) -> str:
-    """An argument of a loop in C: records are large, and are not copied."""
+    """Return an argument of a loop in C: records are large, and are passed by reference."""
     return f"&{value.text}" if isinstance(value.kind, Record) else value.text
 
 
 def arguments(node: ast.Call, scope: Scope) -> list[Value]:
-    """The arguments of a call; those of a starred row one by one."""
+    """Return the arguments of a call, with starred rows expanded."""
     if node.keywords:
         raise TranslationError("keywords are not translated")
     values: list[Value] = []

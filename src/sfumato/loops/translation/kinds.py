@@ -13,13 +13,13 @@ C_NAMES = {
     "b1": "uint8_t", "u1": "uint8_t", "i1": "int8_t", "i2": "int16_t", "u2": "uint16_t",
     "i4": "int32_t", "u4": "uint32_t", "i8": "int64_t", "u8": "uint64_t", "f8": "double",
 }  # fmt: skip
-# As what a number of an array is computed with: integers as 64 bits.
+# The type in which array elements are computed: integers as 64 bits.
 _WIDENED = {"b1": FLAG, "u8": WORD, "f8": REAL}
 _RANK = {FLAG: 0, INT: 1, REAL: 2}
 
 
 class TranslationError(Exception):
-    """A loop uses something that is not translated; the message says what and where."""
+    """A loop uses something that cannot be translated; the message says what and where."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """Numbers of a kind in so many dimensions."""
+    """An array of numbers with a number of dimensions."""
 
     kind: str
     dimensions: int
@@ -59,7 +59,7 @@ class Array:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Several values that are handed over together."""
+    """A tuple of several values."""
 
     items: tuple["Kind", ...]
 
@@ -101,7 +101,7 @@ NOTHING = Nothing()
 
 
 def unite(one: Kind | None, other: Kind) -> Kind:
-    """The type that holds both."""
+    """Return the type that can hold both."""
     if one is None or one == other:
         return other
     if isinstance(one, Row) and isinstance(other, Row) and len(one.items) == len(other.items):
@@ -112,7 +112,7 @@ def unite(one: Kind | None, other: Kind) -> Kind:
 
 
 def kinds_of(hint: Any) -> list[Kind]:
-    """The types that an annotation allows."""
+    """Return the types that an annotation allows."""
     if get_origin(hint) in (Union, UnionType):
         return [kind for part in get_args(hint) for kind in kinds_of(part)]
     for extra in getattr(hint, "__metadata__", ()):

@@ -21,8 +21,7 @@ from sfumato.loops.translation.kinds import (
 )
 from sfumato.loops.translation.statements import Body
 
-# Loops of this module stand in the prelude, by the same names: the types of their answers, and which arguments are
-# written.
+# Loops of this module are in the prelude under the same names: their return types, and which arguments are written.
 PRELUDE = "sfumato.loops.word_kernels"
 IN_PRELUDE: dict[str, tuple[Kind, frozenset[int]]] = {
     "word_at": (Scalar(WORD), frozenset()),
@@ -31,7 +30,7 @@ IN_PRELUDE: dict[str, tuple[Kind, frozenset[int]]] = {
 
 
 class Program:
-    """Loops in C, each for the types of arguments it is called with; what a loop calls stands before it."""
+    """Loops in C, each for the argument types it is called with; callees precede their callers."""
 
     def __init__(self) -> None:
         self.structs: dict[str, str] = {}
@@ -40,7 +39,7 @@ class Program:
         self._trees: dict[FunctionType, ast.FunctionDef] = {}
 
     def specialize(self, function: FunctionType, kinds: tuple[Kind, ...]) -> tuple[str, Kind, frozenset[int]]:
-        """The name in C, the type of the answer, and which arguments are written, of a loop for these types."""
+        """Return the C name, the return type, and which arguments are written, of a loop for these types."""
         if function.__module__ == PRELUDE:
             return function.__name__, *IN_PRELUDE[function.__name__]
         if (function, kinds) not in self._made:
@@ -50,11 +49,11 @@ class Program:
         return self._made[function, kinds]
 
     def text(self) -> str:
-        """All structures and functions."""
+        """Return all structures and functions."""
         return "\n".join([*self.structs.values(), *self.functions])
 
     def declare(self, kind: Kind) -> None:
-        """Write the structure of a row or record, and of what it holds."""
+        """Write the structure of a row or record, and of its members."""
         if not isinstance(kind, Row | Record) or kind.c in self.structs:
             return
         members = kind.fields if isinstance(kind, Record) else [(f"f{at}", item) for at, item in enumerate(kind.items)]
@@ -86,7 +85,7 @@ class Program:
 
 
 def signatures(function: FunctionType) -> Iterable[tuple[Kind, ...]] | None:
-    """The types of arguments that a loop's annotations allow; None for one that only other loops call."""
+    """Return the argument types that a loop's annotations allow; None for one that only other loops call."""
     names = inspect.signature(function).parameters
     hints = get_type_hints(function, include_extras=True)
     if not all(name in hints for name in names):
@@ -112,12 +111,12 @@ def _function(name: str, parameters: dict[str, Kind], body: Body, lines: list[st
 
 
 def _passed(kind: Kind) -> str:
-    """How a value is handed over: of records the place where they lie, since they are large and are never changed."""
+    """Return how a value is passed: records by pointer, because they are large and never changed."""
     return f"const {kind.c} *restrict" if isinstance(kind, Record) else kind.c
 
 
 def _returned(line: str, result: Kind, takes_room: bool) -> str:
-    """A line of a body; a return gives back what was taken."""
+    """Return a line of a body; a return statement frees the temporary arrays."""
     if not line.startswith("RETURN("):
         return f"  {line}"
     value = line.removeprefix("RETURN(").removesuffix(");")

@@ -13,7 +13,7 @@ Specialize = Callable[[FunctionType, tuple[Kind, ...]], tuple[str, Kind, frozens
 
 
 class Body:
-    """A loop for arguments of certain types, gone through until the types of its names stay the same."""
+    """A loop for given argument types, translated repeatedly until the types of its names are stable."""
 
     def __init__(
         self, tree: ast.FunctionDef, parameters: dict[str, Kind], globals_: dict[str, Any], specialize: Specialize
@@ -22,13 +22,13 @@ class Body:
         self.names: dict[str, Kind] = dict(parameters)
         self.answer: Kind | None = None
         self.lines: list[str] = []
-        # The arguments whose memory a name is, and those that are written.
+        # The arguments whose memory a name refers to, and those that are written.
         self.roots: dict[str, set[str]] = {name: {name} for name in parameters}
         self.written: set[str] = set()
         self.temporaries = 0
 
     def translate(self) -> list[str]:
-        """The statements in C."""
+        """Return the statements in C."""
         while True:
             before = dict(self.names), self.answer, str(self.roots)
             self.lines, self.temporaries = [], 0
@@ -38,12 +38,12 @@ class Body:
 
     @property
     def result(self) -> Kind:
-        """What the loop returns."""
+        """The return type of the loop."""
         return self.answer or NOTHING
 
     @property
     def takes_room(self) -> bool:
-        """Whether the loop makes arrays, and none that it returns."""
+        """Whether the loop creates arrays, and returns none of them."""
         return any("room" in line for line in self.lines) and not _holds_arrays(self.result)
 
     def block(self, statements: Iterable[ast.stmt]) -> None:
@@ -62,14 +62,14 @@ class Body:
         self.lines.append(line)
 
     def temporary(self, value: Value) -> Value:
-        """A value under a name of its own."""
+        """Store a value in a variable of its own."""
         self.temporaries += 1
         name = f"t{self.temporaries}"
         self.write(f"{value.kind.c} {name} = {value.text};")
         return Value(name, value.kind, roots=value.roots)
 
     def assign(self, target: ast.expr, value: Value) -> None:
-        """Give a value to a name, a place in an array or a row of such."""
+        """Assign a value to a name, an array element or a tuple of such."""
         if isinstance(target, ast.Name):
             self._assign_name(target.id, value)
             self.roots.setdefault(target.id, set()).update(value.roots)
@@ -182,7 +182,7 @@ class Body:
         self.write("}")
 
     def _while(self, node: ast.While) -> None:
-        # The test is computed anew each time round: it may need names of its own.
+        # The condition is computed in each iteration: it may need names of its own.
         self.write("while (1) {")
         self.write(f"if (!{truth(expression(node.test, self))}) break;")
         self.block(node.body)

@@ -8,9 +8,9 @@ from sfumato.loops.translation.kinds import FLAG, INT, REAL, WORD, Array, Kind, 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """An expression in C; its number, where it is constant; its members, where they stand side by side.
+    """A C expression; its number, if constant; its members, if it is a tuple.
 
-    roots: The arguments of the loop in whose memory it lies.
+    roots: The arguments of the loop whose memory it refers to.
     """
 
     text: str
@@ -22,14 +22,14 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """Part of a dimension: where it begins and ends; the dimension's own ends where None."""
+    """Part of a dimension: its start and end; None for the dimension's own ends."""
 
     begin: Value | None
     end: Value | None
 
 
 def constant(number: int | float | bool, kind: str | None = None) -> Value:
-    """A number that is known when a loop is translated."""
+    """Return a number that is known at translation time."""
     if isinstance(number, bool):
         return Value(str(int(number)), Scalar(kind or FLAG), int(number))
     if isinstance(number, int):
@@ -46,7 +46,7 @@ def _whole(number: int, kind: str) -> Value:
 
 
 def convert(value: Value, kind: Kind) -> str:
-    """A value as another type."""
+    """Return a value converted to another type."""
     if value.kind == kind:
         return value.text
     if isinstance(kind, Row) and value.members is not None:
@@ -62,21 +62,21 @@ def convert(value: Value, kind: Kind) -> str:
 
 
 def truth(value: Value) -> str:
-    """Whether a value counts as true."""
+    """Return the truth test of a value."""
     if not isinstance(value.kind, Scalar):
         raise TranslationError(f"truth of {value.kind}")
     return value.text if value.kind.kind == FLAG else f"({value.text} != 0)"
 
 
 def lengths(value: Value) -> list[Value]:
-    """The lengths of an array's dimensions."""
+    """Return the lengths of an array's dimensions."""
     if not isinstance(value.kind, Array):
         raise TranslationError(f"shape of {value.kind}")
     return [Value(f"{value.text}.n{at}", Scalar(INT)) for at in range(value.kind.dimensions)]
 
 
 def element(array: Value, at: list[Value]) -> str:
-    """Where an element of an array lies: an expression that can be assigned to."""
+    """Return an array element as an assignable expression."""
     dimensions = _array(array).dimensions
     steps = [f"{_index(array, dim, place)}{_stride(array, dim)}" for dim, place in enumerate(at)]
     if len(at) != dimensions:
@@ -85,14 +85,14 @@ def element(array: Value, at: list[Value]) -> str:
 
 
 def load(array: Value, at: list[Value]) -> Value:
-    """An element of an array as a number."""
+    """Return an array element as a number."""
     item = _array(array).item
     text = element(array, at)
     return Value(text if _array(array).kind in (INT, WORD, REAL, FLAG) else f"((int64_t){text})", item)
 
 
 def view(array: Value, at: list[Value | Slice]) -> Value:
-    """Part of an array: the same memory."""
+    """Return a part of an array that shares its memory."""
     kind = _array(array)
     at = [*at, *(Slice(None, None) for _ in range(kind.dimensions - len(at)))]
     if not isinstance(at[-1], Slice):
@@ -114,7 +114,7 @@ def view(array: Value, at: list[Value | Slice]) -> Value:
 
 
 def _ends(array: Value, dim: int, part: Slice) -> tuple[str, str]:
-    """Where a slice begins ("" at the beginning) and ends, within its array."""
+    """Return the start ("" for the beginning) and end of a slice, clipped to its array."""
     length = f"{array.text}.n{dim}"
     begin = f"clip_i8({convert(part.begin, Scalar(INT))}, 0, {length})" if part.begin else ""
     end = f"clip_i8({convert(part.end, Scalar(INT))}, {begin or 0}, {length})" if part.end else length

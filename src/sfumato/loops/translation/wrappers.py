@@ -8,7 +8,7 @@ from sfumato.loops.translation.kinds import Array, Kind, Nothing, Record, Row
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A loop for arguments of certain types: its name in C, what it returns, and which arguments it writes."""
+    """A loop for given argument types: its C name, its return type, and which arguments it writes."""
 
     name: str
     kinds: tuple[Kind, ...]
@@ -17,7 +17,7 @@ class Entry:
 
 
 def wrapper(public: str, entries: Iterable[Entry]) -> str:
-    """The function that Python calls: the first entry whose types fit does the work."""
+    """Return the function called by Python: it runs the first entry whose types match."""
     tries = "\n".join(_attempt(entry) for entry in entries)
     return f"""static PyObject *py_{public}(PyObject *self, PyObject *const *args, Py_ssize_t many) {{
   int last = 0;
@@ -28,7 +28,7 @@ def wrapper(public: str, entries: Iterable[Entry]) -> str:
 
 
 def give(kind: Kind) -> str:
-    """The function that makes a Python tuple of a row."""
+    """Return the function that converts a row to a Python tuple."""
     if not isinstance(kind, Row):
         return ""
     items = "\n".join(
@@ -45,7 +45,7 @@ def give(kind: Kind) -> str:
 
 
 def get(kind: Kind) -> str:
-    """The function that takes a record or a row out of a Python tuple."""
+    """Return the function that converts a Python tuple to a record or a row."""
     if not isinstance(kind, Record | Row):
         return ""
     fields = kind.fields if isinstance(kind, Record) else [(f"f{at}", item) for at, item in enumerate(kind.items)]
@@ -58,7 +58,7 @@ def get(kind: Kind) -> str:
 
 
 def module(names: Iterable[str], stamp: str) -> str:
-    """The table of functions and the module itself, which knows the sources it was made of."""
+    """Return the table of functions and the module itself, with the checksum of its sources."""
     table = "\n".join(f'  {{"{name}", (PyCFunction)(void (*)(void))py_{name}, METH_FASTCALL, NULL}},' for name in names)
     return f"""static PyMethodDef methods[] = {{
 {table}
@@ -74,7 +74,7 @@ PyMODINIT_FUNC PyInit_native(void) {{
 
 
 def _is_written(entry: Entry, at: int) -> int:
-    """Whether an argument must be an array that can be written; members of records and rows are not looked at."""
+    """Return whether an argument must be a writable array; members of records and rows are not checked."""
     return int(at in entry.written and isinstance(entry.kinds[at], Array))
 
 

@@ -106,9 +106,7 @@ class _Choice:
         return nodes[int(np.argmax(self.exponents(scores) + draw.gumbel(size=len(nodes))))]
 
     def candidates(self, draw: np.random.Generator, steps: int) -> list[Node]:
-        """Return all nodes of a small lattice; of a large one nodes on random paths from the top, independent of the
-        data.
-        """
+        """Return all nodes of a small lattice, else nodes on random paths from the top, independent of the data."""
         if self.nodes <= MOST_NODES:
             ends = zip(self.low, self.high, strict=True)
             return list(product(*(range(high, low - 1, -1) for low, high in ends)))

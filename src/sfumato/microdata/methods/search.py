@@ -46,7 +46,7 @@ def search(plan: Plan, table: FrequencyTable, progress: Progress | None = None) 
 
 
 def steering_view(plan: Plan, table: FrequencyTable) -> tuple[Plan, FrequencyTable]:
-    """Return the plan and table that the search may use: the models and their columns, in persons if these are counted."""
+    """Return the plan and table that the search may use: the models and their columns, in persons if counted."""
     return person_view(plan, weighted_view(table.holding(plan.promise_columns)))
 
 

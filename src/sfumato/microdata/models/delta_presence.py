@@ -63,9 +63,7 @@ class DeltaPresence(ClassModel):
         return (shares < self.lower - EXACT) | (shares > self.upper + EXACT)
 
     def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:  # noqa: ARG002
-        """Finer classes have no more persons together, so no more rows than these allow; too few rows may be fixed by
-        others.
-        """
+        """Return a bound: finer classes have no more persons together, so no more rows than these allow."""
         kept = np.floor(self.upper * persons_of(classes) + 1e-6).astype(np.int64)
         return short_of(classes.sizes, np.where(failing, kept, classes.sizes))
 

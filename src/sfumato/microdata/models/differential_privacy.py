@@ -159,9 +159,7 @@ def delta_of(k: int, epsilon: float, search: float = 0.0) -> float:
 
 
 def _tail(first: int, rows: int, epsilon: float, tilt: float) -> float:
-    """Return an upper bound of the probability that at least `first` of some rows are drawn, weighting j draws by
-    exp(jθ).
-    """
+    """Return an upper bound of the probability that at least `first` of some rows are drawn, with weights exp(jθ)."""
     ways = lgamma(rows + 1) - lgamma(first + 1) - lgamma(rows - first + 1)
     term = exp(ways + first * (log1p(-exp(-epsilon)) + tilt) - (rows - first) * epsilon + _slack(rows))
     total, odds = 0.0, expm1(epsilon) * exp(tilt)

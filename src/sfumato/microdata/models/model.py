@@ -197,7 +197,7 @@ class ClassModel(ABC):
         return found
 
     def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:  # noqa: ARG002
-        """Return all rows of a violating class that nothing can fix, one if some finer class must violate, else none."""
+        """Return all rows of a violating class that nothing can fix, one if a finer class must violate, else none."""
         if self.monotone_suppression:
             return np.where(failing, classes.sizes, 0)
         return failing.astype(np.int64) if self.monotone_generalization else np.zeros(len(failing), np.int64)

@@ -48,9 +48,7 @@ class SampleUniqueness(ReleaseRisk):
         return np.zeros(len(classes.sizes), bool) if self.keeps(classes) else classes.sizes < 2
 
     def lost_together(self, classes: Classes) -> int:
-        """Return a bound: rows unique here are unique in every finer table; x of u may stay if x <= threshold (rows - u
-        + x).
-        """
+        """Return a bound: unique rows stay unique in finer tables; x of u may stay if x <= threshold (rows - u + x)."""
         unique = int((classes.sizes == 1).sum())
         if self.threshold >= 1:
             return 0

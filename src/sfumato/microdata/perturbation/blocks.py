@@ -15,18 +15,18 @@ from sfumato.microdata.models.classes import Floats, Mask
 from sfumato.microdata.perturbation import mdav_kernels
 
 Places = npt.NDArray[np.int64]
-# Groups that are looked at for a record, and how often all records are: of many, few are enough.
+# Number of groups examined per record, and passes over all records: for many records, few suffice.
 NEAR, PASSES = 4, 1
-# The share of groups that are grouped once more, in blocks that are so many times larger.
+# Share of groups that are regrouped, in blocks that are this many times larger.
 WORST, LARGER = 0.1, 2.5
 MIDDLE, ELSEWHERE = 0.5, 1 / 3
 
 
 def groups_in_blocks(points: Floats, k: int, refine: bool, block: int) -> Places:
-    """The group of each record, numbered from 0.
+    """Return the group of each record, numbered from 0.
 
     Args:
-        block: The most records of a block.
+        block: Maximum number of records of a block.
     """
     groups = _grouped(points, k, refine, block)
     groups = _with_worst_again(points, groups, k, refine, block)
@@ -50,7 +50,7 @@ def _grouped(points: Floats, k: int, refine: bool, block: int) -> Places:
 
 
 def _with_worst_again(points: Floats, groups: Places, k: int, refine: bool, block: int) -> Places:
-    """The groups in which records lie farthest from their means made anew together, where that is better."""
+    """Regroup the groups with the largest distances from their means together, if that is better."""
     apart = _apart(points, groups)
     worst = np.zeros(len(apart), bool)
     worst[np.argsort(-apart, kind="stable")[: max(int(WORST * len(apart)), 1)]] = True
@@ -65,7 +65,7 @@ def _with_worst_again(points: Floats, groups: Places, k: int, refine: bool, bloc
 
 
 def _apart(points: Floats, groups: Places) -> Floats:
-    """The squared distances of each group's records from its mean, added up."""
+    """Return the sum of the squared distances of each group's records from its mean."""
     gaps = ((points - _means(points, groups)[groups]) ** 2).sum(axis=1)
     apart: Floats = np.bincount(groups, weights=gaps).astype(np.float64)
     return apart
@@ -77,7 +77,7 @@ def _means(points: Floats, groups: Places) -> Floats:
 
 
 def _improve_across(points: Floats, groups: Places, k: int, block: int) -> None:
-    """Let records of groups that are near each other change places, whatever block they were grouped in."""
+    """Exchange records between groups that are near each other, regardless of blocks."""
     sizes = np.bincount(groups)
     members, ends = np.argsort(groups, kind="stable"), np.cumsum(sizes)
     for near in blocks_of(_means(points, groups), max(block // k, 2), ELSEWHERE):
@@ -88,7 +88,7 @@ def _improve_across(points: Floats, groups: Places, k: int, block: int) -> None:
 
 
 def blocks_of(points: Floats, most: int, share: float = MIDDLE) -> Iterator[Places]:
-    """Records in blocks of at most so many, cut again and again across the direction in which they spread.
+    """Yield blocks of at most `most` records, cut recursively across their main direction.
 
     Args:
         share: Of the records that lie below a cut.
@@ -106,7 +106,7 @@ def blocks_of(points: Floats, most: int, share: float = MIDDLE) -> Iterator[Plac
 
 
 def _lower_part(values: Floats, share: float) -> Mask:
-    """Which values are the lowest, a share of all; of equals at the limit the first."""
+    """Return which values are the lowest, a share of all; of ties at the limit the first ones."""
     place = max(int(len(values) * share), 1)
     limit = np.partition(values, place)[place]
     below: Mask = values < limit

@@ -17,9 +17,9 @@ def uniforms(key: str, count: int, identities: Sequence[str] | None = None) -> F
     """Return numbers from 0 up to but not including 1, of 53 bits each.
 
     Args:
-        key: What the numbers are drawn from.
+        key: Key of the random numbers.
         count: How many rows there are.
-        identities: What identifies each row in every release; None draws by the place of a row.
+        identities: What identifies each row in every release; None uses the position of a row.
 
     >>> uniforms("key", 2).round(6).tolist()
     [0.093668, 0.121837]

@@ -20,7 +20,7 @@ Codes = npt.NDArray[np.int64]
 
 
 def risky_rows(regions: Codes, keys: Codes, k: int) -> Mask:
-    """Rows of which fewer than k have the same keys in the same region."""
+    """Return the rows whose keys occur in fewer than k rows of the same region."""
     columns = np.column_stack([regions, keys])
     owners, _ = numbers_of(columns, [int(column.max(initial=0)) + 1 for column in columns.T])
     risky: Mask = np.bincount(owners)[owners] < k
@@ -28,11 +28,11 @@ def risky_rows(regions: Codes, keys: Codes, k: int) -> Mask:
 
 
 def partners_of(households: Codes, regions: Codes, similar: Codes, risky: Mask, share: float, key: str) -> Codes:
-    """For each row the row whose region it gets, or itself.
+    """Return for each row the row whose region it gets, or itself.
 
     Args:
         households: Of each row, numbered from 0; regions: its region; similar: (rows, columns) in which both agree.
-        risky: Rows that make their household one to be swapped; share: of households that are swapped at least.
+        risky: Rows that put their household at risk; share: minimum share of households that are swapped.
     """
     count = int(households.max(initial=-1)) + 1
     first, sizes, at_risk = _of_households(households, risky, count)
@@ -61,7 +61,7 @@ def partners_of(households: Codes, regions: Codes, similar: Codes, risky: Mask, 
 
 
 def _of_households(households: Codes, risky: Mask, count: int) -> tuple[Codes, Codes, Mask]:
-    """The first row of each household, its rows, and whether one of them is risky."""
+    """Return the first row of each household, its number of rows, and whether one of them is risky."""
     first = np.zeros(count, np.int64)
     first[households[::-1]] = np.arange(len(households) - 1, -1, -1)
     at_risk = np.bincount(households, weights=risky, minlength=count) > 0
@@ -69,7 +69,7 @@ def _of_households(households: Codes, risky: Mask, count: int) -> tuple[Codes, C
 
 
 def _profiles(households: Codes, similar: Codes, sizes: Codes, count: int) -> tuple[Codes, int]:
-    """Households that are alike: of one size, with the same values in the similar columns, member by member."""
+    """Number households by profile: equal size, and equal values in the similar columns, member by member."""
     if not similar.shape[1]:
         return sizes, 0
     values, _ = numbers_of(similar, [int(column.max(initial=0)) + 1 for column in similar.T])
@@ -84,7 +84,7 @@ def _profiles(households: Codes, similar: Codes, sizes: Codes, count: int) -> tu
 
 
 def _partner(waiting: list[int], household: int, region: Codes, free: Mask) -> int | None:
-    """A free household like this one in another region, a risky one where there is one."""
+    """Return a free household of the same profile in another region, preferably a risky one."""
     while waiting and not free[waiting[-1]]:
         waiting.pop()
     for place in range(len(waiting) - 1, -1, -1):

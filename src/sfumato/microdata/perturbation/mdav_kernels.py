@@ -25,7 +25,7 @@ def distances(points, left, count, center, out):
 
 @compiled
 def farthest(out, count):
-    """The first place of the greatest distance."""
+    """Return the first position of the largest distance."""
     best = 0
     for place in range(1, count):
         if out[place] > out[best]:
@@ -35,7 +35,7 @@ def farthest(out, count):
 
 @compiled
 def take_nearest(points, left, count, seed, k, number, groups, out):
-    """Make a group of a record and the k - 1 nearest to it, lowest first of equals; how many records are left.
+    """Make a group of a record and the k - 1 nearest, lowest first among ties; return how many records are left.
 
     `left` keeps its order.
     """
@@ -45,7 +45,7 @@ def take_nearest(points, left, count, seed, k, number, groups, out):
     for place in range(count):
         inside += out[place] < limit
     equals, kept = k - inside, 0
-    # The record itself comes first, whatever equals it.
+    # The record itself comes first, even if others are equal.
     if out[np.searchsorted(left[:count], seed)] == limit:
         equals -= 1
     for place in range(count):
@@ -64,7 +64,7 @@ def take_nearest(points, left, count, seed, k, number, groups, out):
 
 @compiled
 def centroid(points, left, count, center):
-    """The mean of the first `count` records of `left`."""
+    """Compute the mean of the first `count` records of `left`."""
     center[:] = 0.0
     for place in range(count):
         for column in range(points.shape[1]):
@@ -75,7 +75,7 @@ def centroid(points, left, count, center):
 
 @compiled
 def mdav(points: Reals2, records: Ints, k: int, first: int, groups: Ints):
-    """Maximum distance to average: groups of `records`, numbered from `first`; the next number.
+    """Maximum distance to average: number the groups of `records` from `first` on; return the next number.
 
     Args:
         records: (n,) the records to be grouped, ascending.
@@ -106,7 +106,7 @@ def mdav(points: Reals2, records: Ints, k: int, first: int, groups: Ints):
 
 @compiled
 def enlist(points, records, groups, sums, sizes, members, slots):
-    """Sums, sizes and members of all groups; slots: (records of all,) where a record stands among its group's."""
+    """Compute sums, sizes and members of all groups; slots: (all records,) index of a record in its group."""
     sums[:], sizes[:] = 0.0, 0
     for one in records:
         group = groups[one]
@@ -133,7 +133,7 @@ def relocate(points, one, group, sums, sizes, members, slots, groups):
 
 @compiled
 def gap(points, one, sums, sizes, group):
-    """The squared distance of a record from the mean of a group."""
+    """Return the squared distance of a record from the mean of a group."""
     total = 0.0
     share = 1.0 / sizes[group]
     for column in range(points.shape[1]):
@@ -144,7 +144,7 @@ def gap(points, one, sums, sizes, group):
 
 @compiled
 def exchange_gain(points, one, other, sums, sizes, groups):
-    """By how much the squared distances fall when two records change places.
+    """Return the decrease of the squared distances when two records are exchanged.
 
     A group of n records that gives away x for y has n |mean|^2 changed by 2 sum.(y - x) / n + |y - x|^2 / n.
     """
@@ -160,7 +160,7 @@ def exchange_gain(points, one, other, sums, sizes, groups):
 
 @compiled
 def refresh(sums, sizes, group, means):
-    """Write down the mean of a group that changed; means: (columns, groups), in which many are gone through at once."""
+    """Store the mean of a group that changed; means: (columns, groups), for fast scans over groups."""
     share = 1.0 / sizes[group]
     for column in range(len(means)):
         means[column, group] = sums[group, column] * share
@@ -168,7 +168,7 @@ def refresh(sums, sizes, group, means):
 
 @compiled
 def nearest_groups(points, one, means, rivals, out):
-    """The groups whose means are nearest to a record, into `rivals`, the first in number first; out: (groups,)."""
+    """Store the groups whose means are nearest to a record in `rivals`, lowest number first; out: (groups,)."""
     width, count = means.shape
     out[:] = 0.0
     for column in range(width):
@@ -191,7 +191,7 @@ def nearest_groups(points, one, means, rivals, out):
 
 @compiled
 def improve(points, one, k, rivals, sums, sizes, members, slots, groups):
-    """The best move or exchange of a record with some groups, done where it gains.
+    """Make the best move or exchange of a record with some groups, if it gains.
 
     Returns:
         The gain, the group it went to, and the record that came in its place (or -1).
@@ -214,7 +214,7 @@ def improve(points, one, k, rivals, sums, sizes, members, slots, groups):
     if chosen == FREE:
         return 0.0, FREE, FREE
     if partner != FREE:
-        # First out of its group, so that no group is ever fuller than there is room.
+        # Removed from its group first, so that no group ever exceeds its buffer.
         swap_places(points, one, partner, sums, members, slots, groups)
     else:
         relocate(points, one, chosen, sums, sizes, members, slots, groups)
@@ -223,7 +223,7 @@ def improve(points, one, k, rivals, sums, sizes, members, slots, groups):
 
 @compiled
 def swap_places(points, one, other, sums, members, slots, groups):
-    """Two records of different groups change places."""
+    """Exchange two records of different groups."""
     here, there = groups[one], groups[other]
     for column in range(points.shape[1]):
         step = points[other, column] - points[one, column]
@@ -236,11 +236,11 @@ def swap_places(points, one, other, sums, members, slots, groups):
 
 @compiled
 def settle(points, waiting, count, k, rivals, sums, sizes, members, slots, groups, log):
-    """Improve some records, and those of the groups that change by it, until nothing gains or the log is full.
+    """Improve some records, and those of the groups that change, until nothing gains or the log is full.
 
     Args:
-        waiting: (room,) of which the first `count` wait; log: (room, 2) records and the groups they came from.
-        rivals: (records of all, near) the groups to be looked at.
+        waiting: (room,) the first `count` are queued; log: (room, 2) records and the groups they came from.
+        rivals: (all records, near) the groups to be examined.
 
     Returns:
         What was gained, and how many entries the log has.
@@ -269,7 +269,7 @@ def settle(points, waiting, count, k, rivals, sums, sizes, members, slots, group
 
 @compiled
 def undo(points, log, entries, sums, sizes, members, slots, groups):
-    """Put records back where the log says they came from, the last first; exchanges as such."""
+    """Move records back to the groups in the log, the last first; exchanges as such."""
     place = entries - 1
     while place >= 0:
         one, back = log[place, 0], log[place, 1]
@@ -283,11 +283,11 @@ def undo(points, log, entries, sums, sizes, members, slots, groups):
 
 @compiled
 def refine(points: Reals2, records: Ints, k: int, count: int, near: int, passes: int, kicks: int, groups: Ints):
-    """Move and exchange records between groups while that gains; then kick pairs out of place and settle again.
+    """Move and exchange records between groups while that gains; then exchange pairs at a loss and improve again.
 
     Args:
-        records: (n,) those of the groups 0 … count - 1; near: how many of the nearest groups are looked at.
-        passes: How often all records are gone through at most.
+        records: (n,) those of the groups 0 … count - 1; near: how many of the nearest groups are examined.
+        passes: Maximum number of passes over all records.
         kicks: How often two records are exchanged at a loss, to see whether more can be gained after it.
     """
     room = 2 * k - 1
@@ -316,7 +316,7 @@ def refine(points: Reals2, records: Ints, k: int, count: int, near: int, passes:
 
 @compiled
 def kick(points, records, k, kicks, rivals, sums, sizes, members, slots, groups):
-    """Exchange pairs at a loss, settle what is around them, and take it all back where that gained nothing.
+    """Exchange pairs at a loss, improve their surroundings, and undo all of it if nothing was gained.
 
     Which pairs is drawn by a xorshift generator from a fixed start: nothing of it is secret.
     """
@@ -346,9 +346,10 @@ def kick(points, records, k, kicks, rivals, sums, sizes, members, slots, groups)
 
 @compiled
 def univariate(values: Reals, k: int, ends: Ints):
-    """The partition of sorted values into groups of at least k with the least squared distances from their means.
+    """Partition sorted values into groups of at least k with the least squared distances from their means.
 
-    Hansen and Mukherjee: a shortest path over the places where groups end. ends: (n + 1,) where the last group of the
+    Hansen and Mukherjee: a shortest path over the positions where groups end. ends: (n + 1,) where the last group of
+        the
     best partition of the first i values begins.
     """
     count = len(values)

@@ -17,24 +17,24 @@ from sfumato.microdata.perturbation import mdav_kernels
 from sfumato.microdata.perturbation.blocks import groups_in_blocks
 
 Places = npt.NDArray[np.int64]
-# More records than this are cut into blocks of at most so many.
+# More records than this are cut into blocks of at most this size.
 MOST_TOGETHER, BLOCK = 5_000, 1_000
-# Groups that are looked at for a record, how often all records are, and kicks: more cost more than they gain.
+# Number of groups examined per record, passes over all records, and exchanges at a loss: more cost more than they gain.
 NEAR, PASSES, KICKS = 16, 1_000, 800
-# The farthest value of a group shows in its mean where the others together are within such a share of its distance.
+# The mean reveals the most distant value of a group if the others together are within this share of its distance.
 REVEALED = 0.2
-# Numbers of so many decimals are added as whole numbers, as long as these are exact.
+# Numbers of at most this many decimals are added as integers, if these are exact.
 MOST_DECIMALS, EXACT_SUM = 6, 2.0**53
 
 
 def groups_of(values: Floats, k: int, refine: bool = True, block: int | None = None) -> Places:
-    """The group of each record, numbered from 0; fewer than 2k records are one group.
+    """Return the group of each record, numbered from 0; fewer than 2k records form one group.
 
-    Records are sorted first: in whatever order they come, the groups are the same, and lose the same.
+    Records are sorted first, so that groups and loss do not depend on their order.
 
     Args:
         values: (records, columns).
-        block: The most records of a block; without it, few records are grouped together.
+        block: Maximum number of records of a block; without it, few records are grouped together.
     """
     if len(values) < 2 * k:
         return np.zeros(len(values), np.int64)
@@ -45,7 +45,7 @@ def groups_of(values: Floats, k: int, refine: bool = True, block: int | None = N
 
 
 def _sorted_places(values: Floats) -> Places:
-    """The places of records in their order: by the first column, and by the others where that is the same."""
+    """Return the order of records: by the first column, ties by the others."""
     order = np.argsort(values[:, 0], kind="stable")
     first = values[order, 0]
     same = first[1:] == first[:-1]
@@ -55,7 +55,7 @@ def _sorted_places(values: Floats) -> Places:
 
 
 def _groups(points: Floats, k: int, refine: bool, block: int | None) -> Places:
-    """The groups of sorted records."""
+    """Return the groups of sorted records."""
     if points.shape[1] == 1:
         return _univariate(points[:, 0], k)
     if block is None:
@@ -67,7 +67,7 @@ def _groups(points: Floats, k: int, refine: bool, block: int | None) -> Places:
 def revealing_means(values: Floats, groups: Places) -> int:
     """Return how many groups have one value that their mean nearly reveals.
 
-    An attacker takes the other values of a group for the nearest mean of another group, and computes the one left.
+    An attacker assumes the nearest mean of another group for the other values of a group, and computes the last one.
 
     >>> revealing_means(np.array([1.0, 2, 3, 4, 5, 500]), np.array([0, 0, 0, 1, 1, 1]))
     1
@@ -88,14 +88,14 @@ def revealing_means(values: Floats, groups: Places) -> int:
 
 
 def standardized(values: Floats) -> Floats:
-    """Columns with mean 0 and standard deviation 1; a column with one value is 0 throughout."""
+    """Return columns with mean 0 and standard deviation 1; a column with one value becomes 0."""
     spread = values.std(axis=0)
     points: Floats = (values - values.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     return np.ascontiguousarray(points)
 
 
 def _together(points: Floats, k: int, refine: bool) -> Places:
-    """Groups of records that are all looked at together."""
+    """Return the groups of records without blocks."""
     every, groups = np.arange(len(points)), np.full(len(points), -1, np.int64)
     count = mdav_kernels.mdav(points, every, k, 0, groups)
     if refine:
@@ -116,9 +116,9 @@ def _univariate(points: Floats, k: int) -> Places:
 
 
 def means_of(values: Floats, groups: Places) -> Floats:
-    """The means of each record's group, the same to the last digit for all of a group."""
+    """Return the means of each record's group, identical to the last digit within a group."""
     sizes = np.bincount(groups)
-    # Added in the order of records, not of rows: else the last digit would tell which row came first.
+    # Added in the order of records, not of rows; otherwise the last digit would reveal which row came first.
     order = _sorted_places(values)
     columns = [_means(values[order, column], groups[order], sizes) for column in range(values.shape[1])]
     means: Floats = np.column_stack(columns)[groups]
@@ -126,9 +126,9 @@ def means_of(values: Floats, groups: Places) -> Floats:
 
 
 def _means(numbers: Floats, groups: Places, sizes: Places) -> Floats:
-    """The mean of each group; where numbers have few decimals, the nearest to the exact one.
+    """Return the mean of each group; for numbers with few decimals, the nearest number to the exact mean.
 
-    Whole numbers are added without any error; so 0.1, 0.2 and 0.3 have the mean 0.2, and not 0.20000000000000004.
+    Integers are added without any error, so 0.1, 0.2 and 0.3 have the mean 0.2 and not 0.20000000000000004.
     """
     for power in (10.0**decimals for decimals in range(MOST_DECIMALS + 1)):
         whole = np.rint(numbers * power)
@@ -142,7 +142,7 @@ def _means(numbers: Floats, groups: Places, sizes: Places) -> Floats:
 
 
 def information_loss(values: Floats, groups: Places) -> float:
-    """100 SSE / SST on standardized columns: what of the squared distances from the mean is lost within groups."""
+    """Return 100 SSE / SST on standardized columns: the share of the squared distances that is lost within groups."""
     points = standardized(values)
     lost = float(((points - means_of(points, groups)) ** 2).sum())
     return 100 * lost / max(float((points**2).sum()), 1e-300)

@@ -24,7 +24,7 @@ def with_noise(values: Floats, drawn: Floats, share: float, deviation: float | N
         noisy: Floats = values + (share * values.std(axis=0) if deviation is None else deviation) * drawn
         return noisy
     covariance = np.atleast_2d(np.cov(values, rowvar=False, bias=True))
-    # A root of the matrix that exists even where columns depend on each other.
+    # A root of the matrix that also exists if columns are linearly dependent.
     eigenvalues, vectors = np.linalg.eigh(covariance)
     root = vectors * np.sqrt(np.maximum(eigenvalues, 0.0))
     together: Floats = values + share * drawn @ root.T

@@ -15,17 +15,17 @@ from sfumato.microdata.publishing.round import Round
 from sfumato.texts.counted import filled
 
 Texts = Sequence[str | None]
-# Noise has so many digits: more than anybody measures, fewer than machines disagree on.
+# Significant digits of noise: more than any measurement, fewer than machines may disagree on.
 NOISE_DIGITS = 12
-# The squares of larger numbers are beyond what machines count with.
+# The squares of larger numbers overflow.
 GREATEST = 1e150
-# Whole numbers from here on are not all told apart.
+# Integers from here on are not all distinguished.
 EXACT_WHOLE = 2.0**53
 NO_NUMBERS = "{count} {count:value is no number|values are no numbers}"
 
 
 def numbers_of(texts: Texts, column: str, missing: Sequence[str]) -> Floats:
-    """The numbers behind texts; NaN where one is missing.
+    """Return the numbers of texts, NaN for missing ones.
 
     Raises:
         DataError: Some texts are no numbers.
@@ -46,7 +46,7 @@ def numbers_of(texts: Texts, column: str, missing: Sequence[str]) -> Floats:
 
 
 def checked(numbers: Floats, column: str) -> Floats:
-    """The same numbers, none of which is too great to be reckoned with.
+    """Return the same numbers, after checking that none is too large for computation.
 
     Raises:
         DataError: Some are.
@@ -62,10 +62,10 @@ def checked(numbers: Floats, column: str) -> Floats:
 
 
 def check_digits(numbers: Floats, texts: Texts, column: str) -> None:
-    """Refuse to reckon with numbers of which some have more digits than machines tell apart.
+    """Refuse numbers with more digits than floating-point numbers distinguish.
 
     Raises:
-        DataError: Different numbers would be taken for the same.
+        DataError: Different numbers would be treated as equal.
     """
     there = [
         text for text, number in zip(texts, numbers.tolist(), strict=True) if text is not None and not isnan(number)
@@ -80,12 +80,12 @@ def check_digits(numbers: Floats, texts: Texts, column: str) -> None:
 
 
 def may_be_missing(missing: Sequence[str]) -> bool:
-    """Whether a number may stand for a missing value."""
+    """Return whether a number may be a code for a missing value."""
     return any(text.strip().lstrip("+-")[:1].isdigit() for text in missing)
 
 
 def _all_numbers(texts: Texts, missing: Sequence[str]) -> Floats | None:
-    """The numbers of texts none of which is missing; None where some may be."""
+    """Return the numbers of texts without missing ones; None if some may be missing."""
     if may_be_missing(missing) or not _are_numerals(texts):
         return None
     try:
@@ -96,7 +96,7 @@ def _all_numbers(texts: Texts, missing: Sequence[str]) -> Floats | None:
 
 
 def _are_numerals(texts: Texts) -> bool:
-    """Whether no text has signs that Python alone takes for a number's: `1_000`, digits of other scripts."""
+    """Return whether no text uses notation that only Python accepts as a number: `1_000`, digits of other scripts."""
     signs = "".join(filter(None, texts))
     return "_" not in signs and (signs.isascii() or not any(sign.isdecimal() and not sign.isascii() for sign in signs))
 
@@ -114,10 +114,10 @@ def _no_numbers(values: Texts, column: str) -> DataError:
 
 
 def texts_of(numbers: Floats, step: float | None = None, decimals: int | None = None) -> list[str | None]:
-    """Numbers as they are published: the shortest text that means each, or rounded to a step; None for NaN.
+    """Return numbers as published: the shortest exact text, or rounded to a base; None for NaN.
 
     Args:
-        decimals: Where more of them mean nothing.
+        decimals: Maximum number of decimals, if more are meaningless.
 
     >>> texts_of(np.array([20260101123456.0, 2.50, np.nan])), texts_of(np.array([12.4]), 5)
     (['20260101123456', '2.5', None], ['10'])
@@ -131,7 +131,7 @@ def texts_of(numbers: Floats, step: float | None = None, decimals: int | None = 
 
 
 def noise_decimals(spread: float) -> int | None:
-    """The decimals that numbers with noise have, by the standard deviation of what they were.
+    """Return the number of decimals for numbers with noise, from the original standard deviation.
 
     >>> noise_decimals(15.0), noise_decimals(0.002), noise_decimals(0.0)
     (10, 14, None)
@@ -140,7 +140,7 @@ def noise_decimals(spread: float) -> int | None:
 
 
 def rounded_texts(texts: Texts, step: float | None) -> list[str | None]:
-    """Texts of numbers rounded to a step, or as they are without one."""
+    """Return texts of numbers rounded to a base, or unchanged without one."""
     if step is None:
         return list(texts)
     operation = Round(Decimal(str(step)))
@@ -148,7 +148,7 @@ def rounded_texts(texts: Texts, step: float | None) -> list[str | None]:
 
 
 def _text(text: str, operation: Round | None) -> str | None:
-    """What the shortest text of a number is published as."""
+    """Return the published text for the shortest text of a number."""
     if text == "nan":
         return None
     if operation is None and "e" not in text and text != "-0.0":

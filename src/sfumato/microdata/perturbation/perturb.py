@@ -47,31 +47,31 @@ from sfumato.microdata.publishing.perturbation import (
 )
 
 STAR = "*"
-# The column of keys of persons beside published rows.
+# Name of the person key column added to published rows.
 PERSON_KEY = "sfumato_person"
 Households = Callable[[], Sequence[str]]
 Codes = npt.NDArray[np.int64]
 
 
 class Reader(Protocol):
-    """What hands over columns of the rows."""
+    """Interface that reads columns of the rows."""
 
     def __call__(self, column: str) -> Texts:
-        """A column as texts."""
+        """Return a column as texts."""
         ...
 
     def numbers(self, column: str) -> Floats:
-        """A column as numbers, NaN where one is missing."""
+        """Return a column as numbers, NaN for missing ones."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """What must be found again in the written rows.
+    """Properties that the written rows must reproduce exactly.
 
     Attributes:
-        means: Of columns; sorted_texts: of columns whose distribution stays, all texts in order.
-        least: How many rows each combination of some columns has at least.
+        means: Of columns; sorted_texts: all texts in order, of columns with an unchanged distribution.
+        least: Minimum number of rows of each combination of some columns.
     """
 
     means: Mapping[str, float] = field(default_factory=dict)
@@ -81,11 +81,11 @@ class Exact:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one operation did.
+    """The result of one operation.
 
     Attributes:
-        texts: What each column is published as, row by row; figures: what the report tells of it.
-        before, after: Numbers of the columns, where they are numbers.
+        texts: The published texts of each column, row by row; figures: metrics for the report.
+        before, after: Numbers of the columns, if they are numeric.
     """
 
     operation: str
@@ -97,7 +97,7 @@ class Part:
 
 
 def _shifted(plan: Plan, name: str, operation: ShiftDays, read: Reader) -> Part:
-    """Dates shifted by the days of their person."""
+    """Shift dates by the days of their person."""
     texts = read(name)
     persons = [str(key) for key in read(PERSON_KEY)]
     changed = shifted(texts, persons, operation.days, plan.chain_secret, plan.data.missing, name)
@@ -107,12 +107,12 @@ def _shifted(plan: Plan, name: str, operation: ShiftDays, read: Reader) -> Part:
 def perturb(
     plan: Plan, read: Reader, households: Households | None, pseudonyms: Mapping[str, Pseudonyms] | None = None
 ) -> tuple[Part, ...]:
-    """The perturbation of rows.
+    """Perturb rows as planned.
 
     Args:
-        read: Hands over columns of the rows.
-        households: Hands over the household of each row, where these are known.
-        pseudonyms: What makes the pseudonyms of each column that has some.
+        read: Reads columns of the rows.
+        households: Reads the household of each row, if these are known.
+        pseudonyms: The pseudonym generator of each pseudonymous column.
     """
     ciphers = pseudonyms or {}
     return tuple(
@@ -126,7 +126,7 @@ def perturb(
 
 
 def _hidden(plan: Plan, name: str, operation: Pseudonym, read: Reader, pseudonyms: Pseudonyms) -> Part:
-    """Identifiers as pseudonyms; missing ones stay missing, and those of rows that tell nothing stay hidden."""
+    """Replace identifiers by pseudonyms; missing ones stay missing, and those of suppressed rows stay suppressed."""
     texts = read(name)
     missing = plan.data.missing
     hidden = {
@@ -165,7 +165,7 @@ def _part(plan: Plan, names: tuple[str, ...], operation: Drawn, read: Reader, ho
 def _noisy(
     names: tuple[str, ...], values: Floats, steps: Sequence[float | None], operation: Noise, drawn: Floats
 ) -> Part:
-    """Numbers with noise."""
+    """Add noise to numbers."""
     changed = values.copy()
     for rows, columns in _present(values):
         part = np.ix_(rows, columns)
@@ -183,7 +183,7 @@ def _noisy(
 
 
 def _normals(plan: Plan, read: Reader, key: str, values: Sequence[float]) -> Floats:
-    """Return a standard normal number for each row; the number of rows is part of what is drawn by their place."""
+    """Return a standard normal number for each row; without identities, it also depends on the number of rows."""
     identities = _identities(plan, read, [repr(value) for value in values])
     return normals(key if identities else f"{key}{len(values)}:", len(values), identities)
 
@@ -191,11 +191,11 @@ def _normals(plan: Plan, read: Reader, key: str, values: Sequence[float]) -> Flo
 def _identities(plan: Plan, read: Reader, values: Sequence[str]) -> list[str] | None:
     """Return what identifies each row in every release of a chain: its person and its value.
 
-    Several rows of a person with one value are numbered in the order of their labels. So equal draws do not show that
-    rows of a file belong to one person, and rows that stay as they are draw the same numbers in the next release.
+    Several rows of a person with one value are numbered in the order of their labels. Equal numbers therefore do not
+    show that rows belong to one person, and unchanged rows get the same numbers in the next release.
 
     Returns:
-        None where no column names the person.
+        None without a person column.
     """
     if plan.person is None:
         return None
@@ -213,7 +213,7 @@ def _identities(plan: Plan, read: Reader, values: Sequence[str]) -> list[str] | 
 
 
 def _swapped(name: str, texts: Texts, values: Floats, step: float | None, operation: RankSwap, key: str) -> Part:
-    """Texts exchanged between rows of near ranks: to the letter, whatever numbers they are."""
+    """Exchange texts between rows of near ranks, keeping their exact spelling."""
     rows = np.flatnonzero(~np.isnan(values[:, 0]))
     partners = np.arange(len(values))
     partners[rows] = rows[rank_partners(values[rows, 0], operation.share, key)]
@@ -227,7 +227,7 @@ def _swapped(name: str, texts: Texts, values: Floats, step: float | None, operat
 
 
 def _present(values: Floats) -> Iterator[tuple[Any, list[int]]]:
-    """Rows with the same columns present, and these columns; rows in which nothing is are left out."""
+    """Yield rows with the same present columns, and these columns; rows without any are left out."""
     there = ~np.isnan(values)
     if there.all():
         yield np.arange(len(values)), list(range(values.shape[1]))
@@ -245,7 +245,7 @@ def _sorted(texts: Sequence[str | None]) -> tuple[str, ...]:
 def _microaggregated(
     names: tuple[str, ...], values: Floats, steps: Sequence[float | None], operation: Microaggregate
 ) -> Part:
-    """Means of groups; rows whose columns are present in too few rows are published as missing."""
+    """Return means of groups; rows with a rare set of present columns are published as missing."""
     changed = np.full_like(values, np.nan)
     loss, blank, smallest, number, most = 0.0, 0, len(values), 0, 0
     revealing = dict.fromkeys(names, 0)
@@ -313,12 +313,12 @@ def _categories(plan: Plan, name: str, operation: Pram, read: Reader, key: str) 
 
 
 def _rows(texts: Sequence[str | None]) -> dict[str, int]:
-    """How many rows have each category."""
+    """Return the number of rows of each category."""
     return dict(Counter(text for text in texts if text is not None))
 
 
 def _strata(plan: Plan, operation: Pram, read: Reader, present: Mask) -> Iterator[tuple[str, Any]]:
-    """The name of each stratum, and its rows in which the category is there."""
+    """Yield the name of each stratum, and its rows in which the category is present."""
     if not operation.strata:
         yield "", np.flatnonzero(present)
         return
@@ -354,7 +354,7 @@ def _households(
 
 
 def _check_regions(owners: Codes, regions: Codes, name: str) -> None:
-    """Refuse households that live in several regions."""
+    """Refuse households with several regions."""
     first = np.zeros(int(owners.max(initial=-1)) + 1, np.int64)
     first[owners] = regions
     if (first[owners] != regions).any():
@@ -367,7 +367,7 @@ def _check_regions(owners: Codes, regions: Codes, name: str) -> None:
 
 
 def _codes(columns: Sequence[Texts]) -> Any:
-    """Texts as codes, (rows, columns)."""
+    """Return texts as codes, (rows, columns)."""
     coded = []
     for texts in columns:
         places: dict[str | None, int] = {}
@@ -376,5 +376,5 @@ def _codes(columns: Sequence[Texts]) -> Any:
 
 
 def _numbers(codes: Any) -> Any:
-    """A number for each combination of codes."""
+    """Return a number for each combination of codes."""
     return combination_numbers(codes, [int(column.max(initial=0)) + 1 for column in codes.T])[0]

@@ -20,7 +20,7 @@ Codes = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """Probabilities of becoming another category: from a row's category to a column's."""
+    """Probabilities of changing category: from a row's category to a column's."""
 
     categories: tuple[str, ...]
     matrix: Floats
@@ -33,20 +33,21 @@ class Transition:
 
 
 def invariant(categories: Sequence[str], counts: npt.NDArray[np.integer], stay: float) -> Transition:
-    """The transition that keeps the expected number of each category."""
+    """Return the transition that preserves the expected number of each category."""
     shares = counts / max(int(counts.sum()), 1)
     matrix = stay * np.eye(len(categories)) + (1 - stay) * np.tile(shares, (len(categories), 1))
     return Transition(tuple(categories), matrix)
 
 
 def given(categories: Sequence[str], matrix: Mapping[str, Mapping[str, float]], column: str) -> Transition:
-    """The transition that a plan gives.
+    """Return the transition given in a plan.
 
     Raises:
         DataError: The data have categories that the matrix does not know.
     """
     targets = dict.fromkeys(name for row in matrix.values() for name in row)
-    # In one order whatever categories these rows have: a draw then gives the same category in every release.
+    # In a fixed order, independent of the categories of these rows: a random number then gives the same category in
+    # every release.
     known = tuple(sorted({*categories, *targets}))
     unknown = [name for name in categories if name not in matrix]
     if unknown:

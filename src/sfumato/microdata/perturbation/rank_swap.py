@@ -15,7 +15,7 @@ Places = npt.NDArray[np.int64]
 
 
 def rank_partners(values: Floats, share: float, key: str) -> Places:
-    """For each record the one whose value it gets, at most a share of all ranks away; itself where it finds none."""
+    """Return for each record the one whose value it gets, at most a share of all ranks away, or itself."""
     order = np.lexsort((uniforms(f"{key}ties:", len(values)), values))
     partners = np.full(len(values), -1, np.int64)
     swap_ranks(max(1, int(share * len(values))), uniforms(key, len(values)), partners)

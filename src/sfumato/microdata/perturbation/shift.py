@@ -11,7 +11,7 @@ from sfumato.microdata.counts.frequencies import value_of
 def shifted(
     texts: Sequence[str | None], persons: Sequence[str], most: int, secret: str, missing: Sequence[str], column: str
 ) -> list[str | None]:
-    """The dates of rows, each shifted by the days of its person.
+    """Return the dates of rows, each shifted by the days of its person.
 
     Raises:
         DataError: A value is no date.
@@ -23,7 +23,7 @@ def shifted(
 
 
 def days_of(secret: str, person: str, most: int) -> int:
-    """The days by which a person's dates are shifted: any number up to a limit either way, equally likely.
+    """Return the days by which a person's dates are shifted, uniformly distributed between both limits.
 
     >>> -30 <= days_of("secret", "Ada", 30) <= 30
     True

@@ -6,7 +6,7 @@ from sfumato.loops.compiled import compiled
 
 @compiled
 def swap_ranks(reach: int, draws: Reals, partners: Ints):
-    """Give each rank a partner at most `reach` ranks away, each once: from the lowest on, a free one drawn above it.
+    """Give each rank a partner at most `reach` ranks away: from the lowest on, a free one drawn above it.
 
     Args:
         draws: (n,) from 0 to 1; partners: (n,) -1 before, the partner of each rank after, or itself.

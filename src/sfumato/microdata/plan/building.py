@@ -26,19 +26,19 @@ from sfumato.shapes.shapes import kind_of
 CELL = "text-align:left;vertical-align:top;padding-right:1.5em"
 HEAD = ("column", "role", "hierarchy", "reason")
 LONGEST = 72
-# What is promised: one of the models, which checkers of types know by the class that they share.
+# A privacy model; type checkers know it by the common base class.
 AnyModel = ClassModel | Model
 
 
 class Plan(model.RequestedPlan):
-    """What is promised, what each column is, and how the release is found; every step hands over a new plan.
+    """A microdata plan: privacy models, column roles and the method; every method returns a new plan.
 
     Args:
-        promises: What must hold for the published rows.
-        method: How the release is found; the one of least loss by default.
-        other: What columns are that the plan does not mention; without it, data with such columns are refused.
-        columns: Columns by name, where they are at hand as values; steps such as `quasi` are easier.
-        privacy: Further promises.
+        promises: The privacy models for the published rows.
+        method: How the release is found; `optimal` by default.
+        other: The role of columns that the plan does not mention; without it, data with such columns are refused.
+        columns: Columns by name, as values; methods such as `quasi` are easier.
+        privacy: Further privacy models.
         data, output, utility, release, language, seed, policy, previous, files, on_inference: As in a plan file.
 
     >>> from sfumato.hierarchies.builders import digits, intervals
@@ -112,28 +112,28 @@ class Plan(model.RequestedPlan):
 
     @classmethod
     def of(cls, plan: model.RequestedPlan) -> Self:
-        """A plan with these steps to go on from."""
+        """Return a builder that starts from an existing plan."""
         if isinstance(plan, cls):
             return plan
         return cls(**{part.name: getattr(plan, part.name) for part in fields(plan)})
 
     def identify(self, *names: str) -> Self:
-        """The plan with columns that name persons: they are published as `*`."""
+        """Return the plan with identifiers: they are published as `*`."""
         return self._with(names, ColumnPlan("identifier"))
 
     def quasi(self, *names: str, **hierarchies: Hierarchy | ColumnPlan) -> Self:
-        """The plan with columns that an attacker may know.
+        """Return the plan with quasi-identifiers, which an attacker may know.
 
         Args:
-            names: Columns that are published as they are or not at all.
-            hierarchies: Columns and how they are generalized: `age=sf.intervals(5, 10, 20)`. Columns whose names are
-                no names of Python go through `column`.
+            names: Columns that are published unchanged or as `*`.
+            hierarchies: Columns and their hierarchies: `age=sf.intervals(5, 10, 20)`. Columns whose names are
+                no Python identifiers need `column`.
         """
         columns = dict.fromkeys(_texts(names), ColumnPlan("quasi-identifier", hierarchy=AnyValue()))
         return self._having(columns | {name: _quasi(name, entry) for name, entry in hierarchies.items()})
 
     def sensitive(self, *names: str, missing: Sequence[str | float] = ()) -> Self:
-        """The plan with columns that nobody should learn of a person; they are published as they are.
+        """Return the plan with sensitive columns, which must not be inferred about a person; published unchanged.
 
         Args:
             missing: Codes that mean missing in each of these columns; they are published as blanks.
@@ -141,7 +141,7 @@ class Plan(model.RequestedPlan):
         return self._published("sensitive", names, missing)
 
     def insensitive(self, *names: str, missing: Sequence[str | float] = ()) -> Self:
-        """The plan with columns that are published as they are and that promises do not look at.
+        """Return the plan with columns that are published unchanged and that no privacy model uses.
 
         Args:
             missing: Codes that mean missing in each of these columns; they are published as blanks.
@@ -149,7 +149,7 @@ class Plan(model.RequestedPlan):
         return self._published("insensitive", names, missing)
 
     def persons(self, name: str, publish: Literal["key"] | None = None) -> Self:
-        """The plan with the column that names the person of a row, so that promises count persons."""
+        """Return the plan with the column that identifies the person of a row, so that models count persons."""
         return self._with((name,), ColumnPlan("person", publish=publish))
 
     def column(
@@ -167,7 +167,7 @@ class Plan(model.RequestedPlan):
         missing: Sequence[str | float] = (),
         protect: ClassModel | Mapping[str, Any] | None = None,
     ) -> Self:
-        """The plan with one column and all that can be said of it."""
+        """Return the plan with one column and all its settings."""
         codes: Any = tuple(missing)
         kept: Any = protect
         with at_column(*_texts((name,))):
@@ -175,42 +175,42 @@ class Plan(model.RequestedPlan):
         return self._having({name: column})
 
     def promise(self, *promises: AnyModel) -> Self:
-        """The plan with these promises instead of its own; `plan.promise(*plan.privacy, …)` adds to them."""
+        """Return the plan with these models instead of its own; `plan.promise(*plan.privacy, …)` adds to them."""
         promised: tuple[Any, ...] = promises
         refuse_promises(promised)
         return self._replaced(privacy=promised, columns={**self.columns, **_promised(promised, self.columns)})
 
     def by(self, method: Method) -> Self:
-        """The plan with another method."""
+        """Return the plan with another method."""
         return self._replaced(method=method)
 
     def reading(self, data: DataPlan) -> Self:
-        """The plan with another way to read the rows."""
+        """Return the plan with other settings for reading rows."""
         return self._replaced(data=data)
 
     def writing(self, output: OutputPlan) -> Self:
-        """The plan with another way to write the release."""
+        """Return the plan with other settings for writing the release."""
         return self._replaced(output=output)
 
     def without(self, *names: str) -> Self:
-        """The plan without some columns."""
+        """Return the plan without some columns."""
         absent = [name for name in names if name not in self.columns]
         if absent:
             raise PlanError(f'the plan has no column "{absent[0]}".', "Name one that it has.", "columns")
         return self._replaced(columns={name: part for name, part in self.columns.items() if name not in names})
 
     def to_dict(self) -> dict[str, Any]:
-        """The plan in plain values, as `sf.read_plan` takes them."""
+        """Return the plan as plain values, as `sf.read_plan` takes them."""
         from sfumato.microdata.plan.write import plan_dict
 
         return plan_dict(self)
 
     def to_yaml(self) -> str:
-        """The plan as the text of a plan file."""
+        """Return the plan as the text of a plan file."""
         return self._text()
 
     def save(self, path: str | Path) -> Path:
-        """Write the plan file; the paths in it start from its folder."""
+        """Write the plan file; its paths become relative to its folder."""
         write_text(Path(path), self._text(Path(path).parent))
         return Path(path)
 
@@ -231,20 +231,20 @@ class Plan(model.RequestedPlan):
         return self._having(dict.fromkeys(_texts(names), column))
 
     def _having(self, columns: Mapping[str, ColumnPlan]) -> Self:
-        """The plan with some columns said anew; what was proposed of them before has no reason any more."""
+        """Return the plan with some columns redefined; reasons for their earlier suggestion are dropped."""
         reasons = {name: reason for name, reason in self.reasons.items() if name not in columns}
         notes = (*self.notes, *self._changed_roles(columns))
         return self._replaced(columns={**self.columns, **columns}, reasons=reasons, notes=notes)
 
     def _changed_roles(self, columns: Mapping[str, ColumnPlan]) -> Iterator[str]:
-        """Notes on columns of which a step says otherwise than one before; what was proposed may be changed freely."""
+        """Yield notes on columns whose role a later call changes; suggested roles may be changed freely."""
         for name, column in columns.items():
             old = self.columns.get(name, column).role
             if old != column.role and name not in self.reasons:
                 yield f'"{name}" was {old} by an earlier step, and is {column.role} by the last.'
 
     def _replaced(self, **parts: Any) -> Self:
-        # What the plan was read from is not what it says any more.
+        # The plan no longer matches the text that it was read from.
         return replace(self, text={}, **parts)
 
     def __repr__(self) -> str:
@@ -268,7 +268,7 @@ class Plan(model.RequestedPlan):
         return "\n".join([*notes, f"{self._promises()}, by {self.method.name}", "", *lines, *rest])
 
     def _repr_html_(self) -> str:
-        """The promises and what each column is: a few lines, no style that leaks into others."""
+        """Return the privacy models and column roles as a few lines of HTML."""
         from html import escape
 
         head = "".join(f'<th style="{CELL}">{name}</th>' for name in HEAD)
@@ -286,7 +286,7 @@ class Plan(model.RequestedPlan):
         )
 
     def _codes(self) -> Iterator[str]:
-        """Which codes mean missing in which columns, where some do."""
+        """Yield the codes for missing values of each column that has some."""
         told = ", ".join(f"{name} ({', '.join(codes)})" for name, codes in self.source_data.codes.items())
         if told:
             yield f"codes that mean missing: {told}."
@@ -305,7 +305,7 @@ def _cut(text: str) -> str:
 
 
 def _quasi(name: str, entry: Hierarchy | ColumnPlan) -> ColumnPlan:
-    """The column of a quasi-identifier from its hierarchy, or as it is."""
+    """Return the plan of a quasi-identifier from its hierarchy, or unchanged."""
     if isinstance(entry, ColumnPlan):
         return entry
     if not hasattr(entry, "bind"):
@@ -315,7 +315,7 @@ def _quasi(name: str, entry: Hierarchy | ColumnPlan) -> ColumnPlan:
 
 
 def _texts(names: Iterable[object]) -> list[str]:
-    """The names of columns, each a text of its own."""
+    """Return the names of columns as texts."""
     wrong = next((name for name in names if not isinstance(name, str)), None)
     if wrong is not None:
         do = 'Name columns one after the other, in quotes: ("name", "street").'
@@ -324,6 +324,6 @@ def _texts(names: Iterable[object]) -> list[str]:
 
 
 def _promised(promises: Iterable[Model], columns: Mapping[str, ColumnPlan]) -> dict[str, ColumnPlan]:
-    """The columns that promises are about and that nothing else is said of."""
+    """Return the columns that models refer to and that the plan does not mention."""
     names = (promise.column for promise in promises)
     return {name: ColumnPlan("sensitive") for name in names if name and name not in columns}

@@ -5,12 +5,12 @@ from sfumato.microdata.models.k_anonymity import SetSizes, least_sizes
 from sfumato.microdata.plan.methods import CellSuppression
 from sfumato.microdata.plan.model import RequestedPlan
 
-# What cell suppression can promise.
+# The models that local suppression supports.
 KEPT = ("k-anonymity", "individual-risk", "global-risk")
 
 
 def cell_faults(plan: RequestedPlan) -> list[Fault]:
-    """Faults of a plan for cell suppression, and of what only that looks at."""
+    """Return issues of a plan for local suppression, and of keys that only this method supports."""
     if not isinstance(plan.method, CellSuppression):
         faults = [
             Fault(f"columns.{name}.importance", "goes with the method cells alone.", "Use weight, or leave it out.")
@@ -40,7 +40,7 @@ def cell_faults(plan: RequestedPlan) -> list[Fault]:
 
 
 def _set_faults(plan: RequestedPlan) -> list[Fault]:
-    """Faults of promises about sets of more columns than there are."""
+    """Return issues of models on sets of more columns than there are."""
     width = len(plan.quasi_identifiers)
     return [
         Fault(f"privacy[{place}].subsets", f"there are no sets of {columns} columns.", f"Ask for at most {width}.")
@@ -51,7 +51,7 @@ def _set_faults(plan: RequestedPlan) -> list[Fault]:
 
 
 def level_faults(plan: RequestedPlan) -> list[Fault]:
-    """Faults of columns that ask for levels where the method has none."""
+    """Return issues of columns with levels if the method has none."""
     return [
         Fault(f"columns.{name}", "min_level and max_level belong to methods with levels.", "Leave them out.")
         for name in plan.quasi_identifiers

@@ -13,13 +13,13 @@ from sfumato.shapes.records import Note
 @plan_part
 @dataclass(frozen=True, slots=True)
 class FilePlan:
-    """A file: where it lies, and how it is joined.
+    """A file: where it is, and how it is joined.
 
     Attributes:
-        key: The column that names its rows; a parent needs one, and its children have a column of that name.
-        parent: The file that its rows belong to; the one file without is that of the persons.
-        key_file: A key of the house, by which its keys are drawn: they are the same in every release made with it.
-            Without it they are drawn anew for each release.
+        key: The column that identifies its rows; a parent needs one, and its children have a column of that name.
+        parent: The file that its rows belong to; the one file without a parent is that of the persons.
+        key_file: An internal secret from which its keys are made: they are the same in every release made with it.
+            Without it they are random in each release.
     """
 
     source: Annotated[PlanPath | None, Note("the file, relative to the plan")] = None
@@ -32,7 +32,7 @@ class FilePlan:
 
 
 def key_columns(files: Mapping[str, FilePlan], name: str) -> tuple[str, ...]:
-    """The columns of a file that join it to others: its own key, and that of its parent.
+    """Return the columns of a file that join it to others: its own key, and that of its parent.
 
     >>> key_columns({"patients": FilePlan(key="pid"), "visits": FilePlan(key="vid", parent="patients")}, "visits")
     ('vid', 'pid')
@@ -43,7 +43,7 @@ def key_columns(files: Mapping[str, FilePlan], name: str) -> tuple[str, ...]:
 
 
 def parents_first(files: Mapping[str, FilePlan]) -> tuple[str, ...]:
-    """The names of all files, each after its parent."""
+    """Return the names of all files, each after its parent."""
     ordered: list[str] = []
     while len(ordered) < len(files):
         ordered += [
@@ -55,7 +55,7 @@ def parents_first(files: Mapping[str, FilePlan]) -> tuple[str, ...]:
 
 
 def file_faults(files: Mapping[str, FilePlan]) -> list[Fault]:
-    """Faults of files that do not make a tree with the persons at its root."""
+    """Return issues of files that do not form a tree with the persons at its root."""
     faults = []
     roots = [name for name, file in files.items() if file.parent is None]
     if len(roots) != 1:

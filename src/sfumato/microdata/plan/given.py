@@ -14,7 +14,7 @@ from sfumato.shapes.faults import Faults, Refused
 from sfumato.shapes.release_plan import ReleasePlan
 from sfumato.shapes.shapes import kind_of
 
-# Parts that are values of their own, and how one says them.
+# Parts that must be objects, and how to write them.
 VALUES: dict[str, tuple[tuple[type, ...], str]] = {
     "method": (get_args(Method), "Say sf.Local(), sf.Optimal(), …"),
     "data": ((DataPlan,), "Say sf.DataPlan(…)."),
@@ -30,10 +30,10 @@ def given_parts(
     values: Mapping[str, object],
     plain: Mapping[str, object],
 ) -> dict[str, Any]:
-    """The plain parts of a plan as its reader reads them, where nothing of what is given is wrong.
+    """Return the plain parts of a plan as a plan file has them, if all arguments are valid.
 
     Args:
-        values: Parts that are values of their own; plain: those that are as in a plan file. None is left open.
+        values: Parts given as objects; plain: those given as in a plan file. None means not given.
 
     Raises:
         PlanError: With all faults.
@@ -50,14 +50,14 @@ def given_parts(
 
 
 def refuse_promises(promises: Iterable[object]) -> None:
-    """Refuse what is no promise."""
+    """Refuse arguments that are no privacy models."""
     faults = promise_faults(promises)
     if faults:
         raise PlanError(faults, code="faults")
 
 
 def promise_faults(promises: Iterable[object]) -> list[Fault]:
-    """Faults of what is given as promises."""
+    """Return issues of arguments that should be privacy models."""
     do = "Say sf.Plan(sf.KAnonymity(5)), or read a plan file or mapping: sf.read_plan."
     return [
         Fault(f"privacy[{place}]", f"must be a promise, is {kind_of(promise)}.", do)
@@ -76,7 +76,7 @@ def _column_faults(columns: Mapping[str, object]) -> list[Fault]:
 
 
 def _value_faults(values: Mapping[str, object]) -> list[Fault]:
-    """Faults of parts that are values of their own: none is a name, a mapping or a class."""
+    """Return issues of parts that must be objects and not names, mappings or classes."""
     faults: list[Fault] = []
     for key, value in values.items():
         kinds, way = VALUES[key]
@@ -87,7 +87,7 @@ def _value_faults(values: Mapping[str, object]) -> list[Fault]:
 
 @contextmanager
 def at_column(name: str) -> Iterator[None]:
-    """Where a column is made: its faults are said with its place in the plan."""
+    """Within this context, issues are reported with the path of a column."""
     try:
         yield
     except PlanError as error:
@@ -99,7 +99,7 @@ def at_column(name: str) -> Iterator[None]:
 
 
 def refuse_contradictions(plan: RequestedPlan) -> None:
-    """Refuse promises about columns that have another role."""
+    """Refuse models of columns that have another role."""
     about = [(name, plan.columns[name].role) for one in plan.privacy if (name := one.column) in plan.columns and name]
     faults = [
         Fault(f"columns.{name}", f"is {role}, but a promise is about it.", "Make it sensitive, or promise otherwise.")

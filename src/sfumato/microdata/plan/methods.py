@@ -37,7 +37,7 @@ class Suppression:
     rows: Annotated[int | None, Note("at most so many", minimum=0)] = None
 
     def limit(self, rows: int) -> int:
-        """The number of rows that may be suppressed out of `rows`."""
+        """Return the number of rows that may be suppressed out of `rows`."""
         if self.rows is not None:
             return min(self.rows, rows)
         return int(Decimal(str(self.share)) * rows)
@@ -63,13 +63,13 @@ Hiding = Annotated[bool, Note("draw a near-least release, so that nobody can rea
 @plan_part
 @dataclass(frozen=True, slots=True)
 class FullDomain:
-    """What all full-domain methods share.
+    """Parameters of all full-domain methods.
 
     Attributes:
-        aggregate: How the columns' losses become one: their sum, their mean, or the geometric mean of 1 + loss, less 1.
-        class_column: The column whose values the loss `classification` wants classes to agree in (`class` in a plan).
-        time_limit: Seconds after which the best found so far is taken, and the report says what is proved of it.
-        hide_minimality: Whether a near-least release is drawn instead of the least one (see docs/models.md).
+        aggregate: How the columns' losses are combined: sum, mean, or the geometric mean of 1 + loss, minus 1.
+        class_column: The target column of the loss `classification` (`class` in a plan).
+        time_limit: Seconds after which the best solution so far is used, and the report states what is proven about it.
+        hide_minimality: Whether a near-optimal release is drawn instead of the optimal one (see docs/models.md).
     """
 
     loss: Loss = "loss-metric"
@@ -101,7 +101,7 @@ class Samarati(FullDomain):
 @plan_part
 @dataclass(frozen=True, slots=True)
 class Optimal(FullDomain):
-    """The node of least loss in the whole lattice, proved where the time suffices; else with a bound."""
+    """The node of least loss in the lattice, with a proof if the time suffices, else with a lower bound."""
 
     name: ClassVar[str] = "optimal"
 
@@ -109,7 +109,7 @@ class Optimal(FullDomain):
 @plan_part
 @dataclass(frozen=True, slots=True)
 class Greedy(FullDomain):
-    """One step of one column at a time, the one that looks best: quick on any lattice, and proves nothing.
+    """Change one level of one column at a time, always the most promising: fast on any lattice, without any proof.
 
     Attributes:
         direction: Whether to refine from the highest levels or to generalize from the lowest.
@@ -128,12 +128,12 @@ FeatureLoss = Literal["discernibility", "classification", "loss-metric"]
 @plan_part
 @dataclass(frozen=True, slots=True)
 class KOptimize:
-    """The set of published values or cuts of least loss, proved unless the time runs out.
+    """The set of published values or cuts of least loss, with a proof unless the time runs out.
 
     Attributes:
-        features: What a column contributes: its single values, or cuts between values in order.
-        suppression: How many rows may be suppressed; all, since each has its price in the loss.
-        time_limit: Seconds after which the best found so far is taken.
+        features: The features of a column: its single values, or cuts between ordered values.
+        suppression: How many rows may be suppressed; all by default, because each is counted in the loss.
+        time_limit: Seconds after which the best solution so far is used.
         class_column: As for full-domain methods.
     """
 
@@ -148,12 +148,12 @@ class KOptimize:
 @plan_part
 @dataclass(frozen=True, slots=True)
 class Local(FullDomain):
-    """Every row at the least generalization at which it has company: node after node, each for the rows still left.
+    """Each row at the least generalized node with a large enough class: node after node for the remaining rows.
 
     Attributes:
-        rounds: How often the lattice is gone through, each time for dearer classes; more rounds, less loss.
-        weight: Where to start: 0 with the raw values, 1 with the best node for all rows at once, as `optimal` finds it.
-        nodes: The most nodes of the lattice that are gone through in a round.
+        rounds: Number of passes over the lattice, each for more expensive classes; more rounds, less loss.
+        weight: Where to start: 0 with the original values, 1 with the best node for all rows, as `optimal` finds it.
+        nodes: Maximum number of nodes tried in a round.
     """
 
     rounds: Annotated[int, Note("how often the lattice is gone through; more rounds, less loss", minimum=1)] = 1
@@ -167,15 +167,15 @@ class Local(FullDomain):
 @plan_part
 @dataclass(frozen=True, slots=True)
 class Mondrian:
-    """Classes are cut in two, again and again, as long as both parts keep the promises.
+    """Classes are cut in two recursively as long as both parts satisfy the models.
 
     Attributes:
         mode: Whether rows with the value of a cut all go to one side, or are divided evenly.
-        cut: The widest column at its middle, or the cut that lowers the loss most.
+        cut: The median of the widest column, or the cut that lowers the loss most.
         choice: Whether the column is the widest one, or drawn from the plan's seed.
-        bounds: Whether ranges and sets are published by the cuts around a class, or by its own values: these are the
-            raw values of single persons.
-        suppression: How many rows may be suppressed; it suppresses none, so every share is kept.
+        bounds: Whether ranges and sets end at the cuts around a class, or at its own values: these are the
+            original values of single persons.
+        suppression: How many rows may be suppressed; Mondrian suppresses none.
     """
 
     mode: Annotated[
@@ -200,7 +200,7 @@ class Mondrian:
 @plan_part
 @dataclass(frozen=True, slots=True)
 class Auto:
-    """Local recoding, Mondrian by loss and the optimal node are all tried; the release that loses least is taken.
+    """Local recoding, Mondrian by loss and the optimal node are all tried; the release that loses least is used.
 
     Attributes:
         suppression: How many rows may be suppressed; Mondrian suppresses none.
@@ -216,9 +216,9 @@ class Auto:
 @plan_part
 @dataclass(frozen=True, slots=True)
 class CellSuppression:
-    """Single cells are published as missing, as few as possible, so that every row has company.
+    """Local suppression: as few single values as possible are suppressed so that every row is in a large enough class.
 
-    What a cell costs is its column's `importance`.
+    The cost of a value is its column's `importance`.
     """
 
     time_limit: Seconds = 60.0
@@ -228,7 +228,7 @@ class CellSuppression:
 @plan_part
 @dataclass(frozen=True, slots=True)
 class Microaggregation:
-    """All quasi-identifiers are microaggregated together, as their columns say: every group is a class."""
+    """All quasi-identifiers are microaggregated together, as their columns state: every group is a class."""
 
     time_limit: Seconds = 60.0
     name: ClassVar[str] = "microaggregation"
@@ -237,12 +237,12 @@ class Microaggregation:
 @plan_part
 @dataclass(frozen=True, slots=True)
 class SafePub:
-    """Rows are sampled by chance and published at levels that are named, or drawn: for differential privacy.
+    """Rows are sampled at random and published at named or randomly drawn levels: for differential privacy.
 
     Attributes:
         levels: The level of each quasi-identifier, chosen without looking at the data; without them, levels are drawn
             by the exponential mechanism.
-        steps: How many levels are tried where the lattice is too large to look at all of them.
+        steps: How many levels are tried if the lattice is too large for all of them.
     """
 
     levels: Annotated[
@@ -267,7 +267,7 @@ Method = (
     | SafePub
 )
 METHODS: tuple[type[Method], ...] = get_args(Method)
-# Those that suppress as many rows as they may.
+# Methods that use the full suppression limit.
 SUPPRESSING = frozenset({"auto", "k-optimize", *(kind.name for kind in METHODS if issubclass(kind, FullDomain))})
 METHOD: Tagged[Method] = Tagged(
     "name",

@@ -49,7 +49,7 @@ ROLES: tuple[Role, ...] = get_args(Role)
 @plan_part
 @dataclass(frozen=True, slots=True)
 class ColumnPlan:
-    """What a column is, and how it may be generalized."""
+    """The role of a column, and how it may be generalized."""
 
     role: Annotated[Role, Note("what the column is")]
     type: Annotated[ColumnType, Note("what its values are; text unless given, so that 007 stays 007")] = "text"
@@ -91,34 +91,34 @@ class ColumnPlan:
 
     @property
     def blanks_codes(self) -> bool:
-        """Whether its codes that mean missing are published as blanks, and everything else as it is."""
+        """Whether its codes for missing values are published as empty fields, and everything else unchanged."""
         return bool(self.missing) and self.role in ("sensitive", "insensitive") and self.publish is None
 
     @property
     def _rounded(self) -> PublishPlan | None:
-        """What is done to the column where it is rounded and nothing besides."""
+        """The rounding of the column, if that is its only operation."""
         step = None if self.published is None else self.published.round
         return None if step is None else PublishPlan(round=step)
 
     @property
     def operations(self) -> PublishPlan | None:
-        """What is done to the column's numbers one by one, where something is."""
+        """The operations on the column's single numbers, if any."""
         return None if self.perturbation is not None else self.published
 
     @property
     def published(self) -> PublishPlan | None:
-        """What is done to the column's values, where something is."""
+        """The operations on the column's values, if any."""
         return None if isinstance(self.publish, str) else self.publish
 
     @property
     def holds_numbers(self) -> bool:
-        """Whether its values are numbers and no codes: the plan says so, or does to them what is done to numbers."""
+        """Whether its values are numbers and not codes, by its type or its operations."""
         changed = self.perturbation.numbers if self.perturbation is not None else self.operations is not None
         return self.type in NUMBER_TYPES or changed
 
     @property
     def shift_days(self) -> int | None:
-        """Up to how many days the dates of a person are shifted, where they are."""
+        """Maximum number of days by which a person's dates are shifted, if they are."""
         return self.perturbation.days if isinstance(self.perturbation, ShiftDays) else None
 
     @property
@@ -128,7 +128,7 @@ class ColumnPlan:
 
     @property
     def perturbation(self) -> Perturbation | None:
-        """What changes the column by chance or by its neighbors, where something does."""
+        """The perturbation of the column, if any."""
         return None if self.published is None else self.published.perturbation
 
 
@@ -140,9 +140,10 @@ class OutputPlan:
     Attributes:
         suppressed: Whether suppressed rows are dropped or published as `*`.
         intervals: Whether columns of intervals have their ends in further columns, too.
-        class_column: Name of a further column with the number of each row's class, when wanted.
-        partition: Columns by whose published values Parquet files are laid in folders; data.parquet is a folder then.
-        formulas: Whether cells of a CSV file that a spreadsheet would compute are quoted by an apostrophe.
+        class_column: Name of a further column with the number of each row's class, if requested.
+        partition: Columns by whose published values Parquet files are split into folders; data.parquet is then a
+            folder.
+        formulas: Whether CSV fields that a spreadsheet would evaluate get a leading apostrophe.
     """
 
     format: Annotated[Literal["csv", "parquet"], Note("of the published rows")] = "csv"
@@ -176,10 +177,10 @@ class OutputPlan:
 @plan_part
 @dataclass(frozen=True, slots=True)
 class UtilityPlan:
-    """What is measured besides what every release is.
+    """Optional measures of utility.
 
     Attributes:
-        target: The column that a model is to predict from the quasi-identifiers.
+        target: The column that a classifier predicts from the quasi-identifiers.
     """
 
     target: Annotated[str | None, Note("column to predict from the quasi-identifiers (needs scikit-learn)")] = None
@@ -187,21 +188,21 @@ class UtilityPlan:
 
 @dataclass(frozen=True, slots=True)
 class RequestedPlan:
-    """A plan as it is written: columns may be left to `other`, columns and promises to a policy.
+    """A plan as written: columns may be left to `other`, columns and models to a policy.
 
     Attributes:
-        other: What columns of the data are that the plan does not mention; without it they are refused.
-        release: Who releases for what; language: the language of the reports.
-        folder: Where relative paths start.
-        text: The plan as it was given, for the record.
-        secret: What everything is drawn from that nobody may foretell; it is no part of what is written of a plan.
-        reasons: Why columns are what they are, where somebody proposed it; notes: what is to be known before using it.
-        policy: What the release is held against; what the plan leaves open is chosen by it.
+        other: The role of columns that the plan does not mention; without it they are refused.
+        release: Who releases for what purpose; language: the language of the reports.
+        folder: Base of relative paths.
+        text: The original text of the plan, for the record.
+        secret: Key of all random numbers that must be unpredictable; it is never written with the plan.
+        reasons: Reasons of suggested column roles; notes: remarks to read before using the plan.
+        policy: The policy that the release is evaluated by, and that fills in what the plan leaves open.
         previous: Folders of earlier releases of the same persons, the first one first.
-        files: Several files that are joined by keys, in place of one source.
-        person_secret: What keys of persons are drawn from, where earlier releases have drawn theirs.
-        on_inference: What happens where a guarantee does not hold for an attacker who reads the published columns
-            against each other: the release is refused, or published with a warning.
+        files: Several files that are joined by keys, instead of one source.
+        person_secret: Key from which earlier releases made their person keys.
+        on_inference: What happens if a guarantee does not hold for an attacker who combines the published columns
+            with each other: the release is refused, or published with a warning.
     """
 
     columns: Mapping[str, ColumnPlan] = field(default_factory=dict)
@@ -232,24 +233,24 @@ class RequestedPlan:
                 object.__setattr__(self, name, FrozenDict(getattr(self, name)))
 
     def with_secret(self) -> Self:
-        """The plan with what a release is drawn from: its seed, or else 128 bits of the operating system."""
+        """Return the plan with the secret of a release: its seed, or 128 random bits from the operating system."""
         from secrets import token_hex
 
         return replace(self, secret=token_hex(SECRET_BYTES) if self.seed is None else f"seed {self.seed}")
 
     @property
     def minimum_class_size(self) -> int:
-        """The least size that a class needs to satisfy all privacy models."""
+        """The smallest class size that satisfies all privacy models."""
         return max((model.least_rows for model in self.privacy), default=1)
 
     @property
     def chain_secret(self) -> str:
-        """What is drawn from that stays the same in all releases of the same persons."""
+        """The secret that stays the same in all releases of the same persons."""
         return self.person_secret or self.secret
 
     @property
     def drawing_seed(self) -> int:
-        """What generators of random numbers start from: the seed, or a number of 63 bits from the secret."""
+        """The seed of random generators: that of the plan, or 63 bits of the secret."""
         if self.seed is not None:
             return self.seed
         from hashlib import sha256
@@ -257,33 +258,33 @@ class RequestedPlan:
         return int.from_bytes(sha256(f"{self.secret}:drawing".encode()).digest()[:8]) >> 1
 
     def named(self, role: Role) -> tuple[str, ...]:
-        """The columns of a role, in the plan's order."""
+        """Return the columns of a role, in the plan's order."""
         return tuple(name for name, column in self.columns.items() if column.role == role)
 
     @property
     def person(self) -> str | None:
-        """The column that names the person of a row, where there is one."""
+        """The person column, if there is one."""
         return next(iter(self.named("person")), None)
 
     @property
     def weight(self) -> str | None:
-        """The column that holds the sampling weight of a row, where there is one."""
+        """The column with the sampling weight of a row, if there is one."""
         return next(iter(self.named("weight")), None)
 
     @property
     def household(self) -> str | None:
-        """The column that names the household of a row, where there is one."""
+        """The household column, if there is one."""
         return next(iter(self.named("household")), None)
 
     @property
     def publishes_keys(self) -> bool:
-        """Whether persons are published under keys or pseudonyms, so that a reader sees which rows are one's."""
+        """Whether persons are published under keys or pseudonyms, so that the rows of one person are recognizable."""
         column = None if self.person is None else self.columns[self.person]
         return column is not None and (column.publish == "key" or column.is_pseudonymous)
 
     @property
     def source_data(self) -> DataPlan:
-        """How the rows of the source are read: with the codes that mean missing in one column.
+        """How the source is read: with the codes for missing values of single columns.
 
         Published rows are read by `data`: they hold no such codes.
         """
@@ -296,7 +297,7 @@ class RequestedPlan:
 
     @property
     def bound_columns(self) -> dict[str, tuple[str, str]]:
-        """The columns whose intervals have their ends in further columns, and what these are called."""
+        """The columns whose interval ends are published in further columns, and the names of these."""
         if self.output.intervals != "bounds":
             return {}
         numeric = [
@@ -308,7 +309,7 @@ class RequestedPlan:
 
     @property
     def perturbations(self) -> dict[str, Perturbation]:
-        """The columns that are changed by chance or by their neighbors after the rows are recoded, and how."""
+        """The columns that are perturbed after the rows are recoded, and how."""
         return {
             name: column.perturbation
             for name, column in self.columns.items()
@@ -317,7 +318,7 @@ class RequestedPlan:
 
     @property
     def protections(self) -> tuple[Protection, ...]:
-        """What protects quasi-identifiers against disclosure by the others."""
+        """The protections of quasi-identifiers against disclosure by the others."""
         return tuple(Protection.of(one.protect, name) for name, one in self.columns.items() if one.protect is not None)
 
     @property
@@ -327,7 +328,7 @@ class RequestedPlan:
 
     @property
     def microaggregated(self) -> Microaggregate | None:
-        """How all quasi-identifiers are microaggregated together, where they are."""
+        """How all quasi-identifiers are microaggregated together, if they are."""
         asked = [self.columns[name].perturbation for name in self.quasi_identifiers]
         first = asked[0] if asked else None
         same = isinstance(first, Microaggregate) and all(operation == first for operation in asked)
@@ -340,12 +341,12 @@ class RequestedPlan:
 
     @property
     def swaps_households(self) -> bool:
-        """Whether households change their region."""
+        """Whether households exchange their regions."""
         return any(isinstance(operation, SwapHouseholds) for operation in self.perturbations.values())
 
     @property
     def subset(self) -> "Subset | None":
-        """The rows that alone are published, where a promise hides who is among them."""
+        """The published subset of the rows, if a model hides who belongs to it."""
         return next((model.subset for model in self.privacy if is_delta_presence(model)), None)
 
     @property
@@ -372,7 +373,7 @@ class RequestedPlan:
 
     @property
     def promise_columns(self) -> tuple[str, ...]:
-        """The columns that some model judges and that the loss looks at, in the plan's order."""
+        """The columns of models and of the loss, in the plan's order."""
         names = {model.column for model in self.privacy} | {getattr(self.method, "class_column", None)}
         return tuple(name for name in self.columns if name in names)
 
@@ -392,7 +393,7 @@ class RequestedPlan:
 
     @property
     def checked_columns(self) -> tuple[str, ...]:
-        """The columns whose published values are foretold and counted again: those of promises, and changed ones."""
+        """The columns whose published values are compared with expected counts: those of models, and changed ones."""
         names = {
             *self.promise_columns,
             *(name for name, column in self.columns.items() if column.operations is not None),
@@ -401,18 +402,18 @@ class RequestedPlan:
 
     @property
     def value_columns(self) -> tuple[str, ...]:
-        """The columns that are checked, and the one that utility is measured by, in the plan's order."""
+        """The checked columns and the target column of utility, in the plan's order."""
         names = {*self.checked_columns, self.utility.target}
         return tuple(name for name in self.columns if name in names)
 
     def at(self, folder: Path) -> Self:
-        """The same plan with its relative paths starting in a folder."""
+        """Return the plan with its relative paths based on a folder."""
         return replace(self, folder=folder)
 
     def with_others(self, columns: Iterable[str]) -> Self:
-        """The plan with the columns of the data that it does not mention, where it says what these are.
+        """Return the plan with the columns of the data that it leaves to `other`.
 
-        It says so no longer of columns that come later: those are refused.
+        The result has no `other`: columns that appear later are refused.
         """
         if self.other is None:
             return self
@@ -423,7 +424,7 @@ class RequestedPlan:
 class Plan(RequestedPlan):
     """A resolved plan: each column of the data has its role, nothing is left open, and all checks have passed.
 
-    `resolve` alone makes one, and everything that counts, searches, publishes or judges takes no other.
+    Only `resolve` makes one, and everything that counts, searches, publishes or evaluates accepts no other.
     """
 
     __slots__ = ()
@@ -433,7 +434,7 @@ AnyPlan = TypeVar("AnyPlan", bound=RequestedPlan)
 
 
 def located(plan: AnyPlan) -> AnyPlan:
-    """The plan with the files of its hierarchies found from its folder."""
+    """Return the plan with the paths of its hierarchy files resolved from its folder."""
     columns = {
         name: replace(column, hierarchy=hierarchy_of(plan, name)) if column.hierarchy else column
         for name, column in plan.columns.items()
@@ -442,6 +443,6 @@ def located(plan: AnyPlan) -> AnyPlan:
 
 
 def hierarchy_of(plan: RequestedPlan, name: str) -> Hierarchy | None:
-    """Return the hierarchy of a column, its file found from the plan's folder."""
+    """Return the hierarchy of a column, with its file resolved from the plan's folder."""
     hierarchy = plan.columns[name].hierarchy
     return hierarchy.located(plan.folder) if hierarchy else None

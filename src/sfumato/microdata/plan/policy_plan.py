@@ -15,10 +15,10 @@ from sfumato.shapes.shapes import Choice, Conversion, Either, MapOf, Number, Tex
 @plan_part
 @dataclass(frozen=True, slots=True)
 class PolicyPlan:
-    """A policy with what the user says to it.
+    """A policy with the settings of the user.
 
     Attributes:
-        values: Other values for clauses, by name; attested: who attests clauses that nobody can measure.
+        values: Other values for clauses, by name; attested: who attests clauses that cannot be measured.
         zip_population: A file with the columns zip3 and people, relative to the plan.
         code_column: The column with a code for re-identification.
     """

@@ -40,12 +40,12 @@ WHAT_A_PLAN_IS = (
     "A plan is a YAML or JSON file that says what each column is; one is proposed for a file of rows by: "
     "sfumato suggest ROWS --out plan.yaml"
 )
-# Names of columns that are written as they are in the names of folders.
+# Column names that can be used unchanged in folder names.
 FOLDER = re.compile(r"[A-Za-z0-9_.-]+", re.ASCII)
 
 
 def read_plan(plan: RequestedPlan | Mapping[str, Any] | str | Path, folder: Path | None = None) -> Plan:
-    """A plan from a file, a mapping, or one that was made in Python; all its faults are reported at once.
+    """Read a plan from a file, a mapping, or Python objects; all its issues are reported at once.
 
     Args:
         folder: Where the relative paths of a mapping start; the working folder by default.
@@ -70,7 +70,7 @@ def read_plan(plan: RequestedPlan | Mapping[str, Any] | str | Path, folder: Path
 
 
 def _checked(plan: RequestedPlan) -> Plan:
-    """A plan that was made in Python, with the values that its promises name in the one text that they have."""
+    """Return a plan made in Python, with the values listed in its models as canonical texts."""
     if faults := faults_between(plan):
         raise PlanError(faults, code="faults")
     privacy = tuple(_in_one_text(model, plan) for model in plan.privacy)
@@ -111,7 +111,7 @@ def _salvaged(value: object) -> RequestedPlan | None:
 
 
 def _refuse_tables(value: object) -> None:
-    """Refuse the plan of a table by what it is, instead of key by key."""
+    """Refuse the plan of a table with one clear message instead of key by key."""
     if isinstance(value, Mapping) and {"table", "tables"} & value.keys() and not {"privacy", "policy"} & value.keys():
         raise PlanError(
             "this is the plan of a table, not of rows.",
@@ -121,7 +121,7 @@ def _refuse_tables(value: object) -> None:
 
 
 def _resolved(model: Model, plan: RequestedPlan, folder: Path) -> Model:
-    """A model with its files found from a folder, and its values in the one text that they have."""
+    """Return a model with its paths resolved, and its values as canonical texts."""
     return located(_in_one_text(model, plan), folder)
 
 
@@ -131,7 +131,7 @@ def _in_one_text(model: Model, plan: RequestedPlan) -> Model:
 
 
 def faults_between(plan: RequestedPlan) -> list[Fault]:
-    """Faults that lie between parts of a plan; only one that is not resolved may leave columns and promises open."""
+    """Return issues between parts of a plan; only an unresolved plan may leave columns and models open."""
     faults = _previous_faults(plan)
     chosen_later = plan.policy is not None and not isinstance(plan, ResolvedPlan)
     if not plan.privacy and not chosen_later:
@@ -173,7 +173,7 @@ def faults_between(plan: RequestedPlan) -> list[Fault]:
 
 
 def _protection_faults(plan: RequestedPlan) -> list[Fault]:
-    """Faults of quasi-identifiers that are protected against disclosure by the others."""
+    """Return issues of quasi-identifiers that are protected against disclosure by the others."""
     if not plan.protections:
         return []
     faults = []
@@ -188,7 +188,7 @@ def _protection_faults(plan: RequestedPlan) -> list[Fault]:
 
 
 def _previous_faults(plan: RequestedPlan) -> list[Fault]:
-    """Faults of a plan that goes on from earlier releases."""
+    """Return issues of a plan that continues earlier releases."""
     if not plan.previous:
         return []
     faults = []
@@ -211,7 +211,7 @@ def _previous_faults(plan: RequestedPlan) -> list[Fault]:
 
 
 def _sample_faults(plan: RequestedPlan) -> list[Fault]:
-    """Faults of what says how the rows were sampled."""
+    """Return issues of how the rows were sampled."""
     faults = []
     for role in ("weight", "household"):
         if len(plan.named(role)) > 1:
@@ -229,7 +229,7 @@ def _sample_faults(plan: RequestedPlan) -> list[Fault]:
 
 
 def _population_told(model: Model) -> bool:
-    """Whether a promise about the population says itself how large that is."""
+    """Return whether a model of the population states its size itself."""
     return getattr(model, "sampling_fraction", None) is not None or getattr(model, "population_size", None) is not None
 
 
@@ -240,7 +240,7 @@ def _column_faults(
     roles: tuple[Role, ...] = ("sensitive", "insensitive"),
     do: str = "It must be published as it is.",
 ) -> list[Fault]:
-    """Faults of a part that names a column, which must have one of some roles."""
+    """Return issues of a part that names a column, which must have one of some roles."""
     if name is None:
         return []
     if name not in plan.columns:
@@ -250,7 +250,7 @@ def _column_faults(
 
 
 def _promise_faults(plan: RequestedPlan, model: Model, at: str) -> list[Fault]:
-    """Faults of a promise: its column, and the values of it that it names."""
+    """Return issues of a model: its column, and the values it lists."""
     name = _named_column(model)
     faults = _column_faults(plan, name, f"{at}.column", ("sensitive",), "Give it the role sensitive.")
     column = plan.columns.get(name or "")
@@ -260,12 +260,12 @@ def _promise_faults(plan: RequestedPlan, model: Model, at: str) -> list[Fault]:
 
 
 def _named_column(model: Model) -> str | None:
-    """The column that a promise is about, or that marks the rows it is about."""
+    """Return the column that a model refers to, or that marks the rows it refers to."""
     return model.subset.column if is_delta_presence(model) else model.column
 
 
 def _subset_faults(plan: RequestedPlan) -> list[Fault]:
-    """Faults of a plan that publishes a subset of the rows alone."""
+    """Return issues of a plan that publishes only a subset of the rows."""
     if plan.subset is None:
         return []
     faults = []
@@ -276,7 +276,7 @@ def _subset_faults(plan: RequestedPlan) -> list[Fault]:
     if plan.data.on_missing == "drop":
         faults.append(Fault("data.on_missing", "drop does not go with delta-presence.", "Use category."))
     if plan.person is not None:
-        # Of a person with several rows some may be in the subset and others not, and the list would be counted by rows.
+        # Some rows of a person may be in the subset and others not, and the list would be counted by rows.
         do = "The list needs one row a person: name the column that names them an identifier."
         faults.append(Fault("columns", "delta-presence does not go with a person column.", do))
     if sum(is_delta_presence(model) or is_k_map(model) for model in plan.privacy) > 1:
@@ -287,7 +287,7 @@ def _subset_faults(plan: RequestedPlan) -> list[Fault]:
 
 
 def _partition_faults(plan: RequestedPlan) -> list[Fault]:
-    """Faults of the columns by which files are laid in folders."""
+    """Return issues of the columns by which files are split into folders."""
     faults = []
     for name in plan.output.partition:
         if name not in plan.columns:
@@ -304,7 +304,7 @@ def _partition_faults(plan: RequestedPlan) -> list[Fault]:
 
 
 def _loss_faults(plan: RequestedPlan) -> list[Fault]:
-    """Faults of the column that the loss looks at."""
+    """Return issues of the target column of the loss."""
     name = getattr(plan.method, "class_column", None)
     if getattr(plan.method, "loss", None) != "classification":
         return [] if name is None else [Fault("method.class", "goes with the loss classification alone.", "Drop it.")]
@@ -314,7 +314,7 @@ def _loss_faults(plan: RequestedPlan) -> list[Fault]:
 
 
 def _k_optimize_faults(plan: RequestedPlan) -> list[Fault]:
-    """Faults of a plan for K-Optimize."""
+    """Return issues of a plan for K-Optimize."""
     faults = []
     for place, model in enumerate(plan.privacy):
         if not isinstance(model, KAnonymity):
@@ -329,7 +329,7 @@ def _k_optimize_faults(plan: RequestedPlan) -> list[Fault]:
 
 
 def _perturbation_faults(plan: RequestedPlan) -> list[Fault]:
-    """Faults of columns that are perturbed, and of what goes with them."""
+    """Return issues of perturbed columns, and of related settings."""
     faults = _aggregation_faults(plan)
     for name, operation in plan.perturbations.items():
         at = f"columns.{name}.publish"
@@ -358,7 +358,7 @@ def _class_column(plan: RequestedPlan) -> str | None:
 
 
 def _named_faults(plan: RequestedPlan, name: str, at: str) -> list[Fault]:
-    """Faults of a column that a perturbation looks at: it must be published."""
+    """Return issues of a column that a perturbation uses: it must be published."""
     if name not in plan.columns:
         return [Fault(at, f'there is no column "{name}" in the plan.', did_you_mean(name, plan.columns))]
     hidden = name in plan.withheld_columns
@@ -366,7 +366,7 @@ def _named_faults(plan: RequestedPlan, name: str, at: str) -> list[Fault]:
 
 
 def _aggregation_faults(plan: RequestedPlan) -> list[Fault]:
-    """Faults of quasi-identifiers that are microaggregated: all of them are, in one grouping, or none."""
+    """Return issues of microaggregated quasi-identifiers: all of them in one grouping, or none."""
     asked = [name for name in plan.quasi_identifiers if plan.columns[name].perturbation is not None]
     named = isinstance(plan.method, Microaggregation)
     if not asked:
@@ -386,6 +386,6 @@ def _aggregation_faults(plan: RequestedPlan) -> list[Fault]:
 
 
 def plan_schema() -> Schema:
-    """The JSON Schema of a plan."""
+    """Return the JSON Schema of a plan."""
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Sfumato plan"}
     return head | PLAN.schema() | {"anyOf": [{"required": list(CHOSEN_BY_POLICY)}, {"required": ["policy"]}]}

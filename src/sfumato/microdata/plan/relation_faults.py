@@ -13,7 +13,7 @@ ROLES = ("identifier", "quasi-identifier", "sensitive", "insensitive")
 
 
 def relation_faults(plan: RequestedPlan) -> list[Fault]:
-    """Faults of several files, and of dates that are shifted."""
+    """Return issues of several files, and of shifted dates."""
     if not plan.files:
         shifts = any(isinstance(part, ShiftDays) for part in plan.perturbations.values())
         do = "Give a column the role person: the dates of a person move together."

@@ -10,9 +10,9 @@ from sfumato.microdata.plan.read import faults_between, read_plan
 
 
 def resolve(plan: RequestedPlan, columns: Iterable[str] = ()) -> Plan:
-    """The plan as it is carried out: the columns of the data that it leaves to `other` have that role.
+    """Return the plan as carried out: the columns of the data that it leaves to `other` have that role.
 
-    What is checked when a plan is read is checked again, since a role may contradict what else the plan says. What a
+    The checks of reading a plan are repeated, because a role may contradict other parts of the plan. What a
     policy chooses must have been chosen before.
 
     Args:
@@ -28,12 +28,12 @@ def resolve(plan: RequestedPlan, columns: Iterable[str] = ()) -> Plan:
 
 
 def for_measuring(plan: RequestedPlan, columns: Mapping[str, ColumnPlan]) -> Plan:
-    """A plan of some columns that promises nothing: rows are measured by it, and nothing is published or judged."""
+    """Return a plan of some columns without models: rows are measured by it, and nothing is published or evaluated."""
     return _made(replace(plan, columns=columns, privacy=(), other=None, policy=None))
 
 
 def released_plan(folder: Path) -> Plan:
-    """The plan in the folder of a release.
+    """Return the plan in a release folder.
 
     Raises:
         PlanError: With all faults.

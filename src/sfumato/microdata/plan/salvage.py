@@ -18,13 +18,13 @@ from sfumato.shapes.shapes import Record, Shape
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """A method that could not be read: nothing is known of what it needs."""
+    """A method that could not be read: nothing is known about its requirements."""
 
     name: str = ""
 
 
 def salvaged(value: object, shape: Record[RequestedPlan]) -> RequestedPlan | None:
-    """A plan with everything that could be read; None where its columns are no mapping."""
+    """Return a plan with everything that could be read; None if its columns are no mapping."""
     if not isinstance(value, Mapping) or not isinstance(value.get("columns"), Mapping):
         return None
     parts = {name: shape.keys[name].shape for name in ("data", "output", "utility")}
@@ -43,7 +43,7 @@ def salvaged(value: object, shape: Record[RequestedPlan]) -> RequestedPlan | Non
 
 
 def _or(shape: Any, value: object, instead: Any) -> Any:
-    """A value as its shape reads it, or something instead."""
+    """Return a value as its schema reads it, or a replacement."""
     with suppress(Refused):
         faults = Faults()
         entry = shape.read(value, "", faults)
@@ -52,7 +52,7 @@ def _or(shape: Any, value: object, instead: Any) -> Any:
 
 
 def _record(shape: Any, value: object, instead: Any) -> Any:
-    """A record from those of its keys that can be read."""
+    """Return a record from those of its keys that can be read."""
     if not isinstance(value, Mapping):
         return instead
     return _or(shape, {key: entry for key, entry in value.items() if _readable(shape, key, entry)}, instead)
@@ -64,7 +64,7 @@ def _readable(shape: Record[Any], key: object, entry: object) -> bool:
 
 
 def _column(value: object, shape: Shape[ColumnPlan]) -> ColumnPlan:
-    """A column; one of unknown role passes for sensitive, one of an unknown hierarchy has some."""
+    """Return a column; an unknown role becomes sensitive, an unknown hierarchy some valid one."""
     column = _record(shape, value, None)
     if not isinstance(column, ColumnPlan):
         return ColumnPlan("sensitive")

@@ -22,7 +22,7 @@ def sampled_data(plan: RequestedPlan) -> DataPlan:
 
 
 def sampling_faults(plan: RequestedPlan) -> list[Fault]:
-    """Faults of a plan that promises differential privacy, or samples rows."""
+    """Return issues of a plan with differential privacy, or with sampled rows."""
     promises = [model for model in plan.privacy if is_differential_privacy(model)]
     if isinstance(plan.method, SafePub) != bool(promises):
         do = "Use privacy: {model: differential-privacy, …} and method: {name: safepub} together."
@@ -52,7 +52,7 @@ def sampling_faults(plan: RequestedPlan) -> list[Fault]:
 
 
 def _level_faults(plan: RequestedPlan, method: SafePub, promise: "DifferentialPrivacy") -> list[Fault]:
-    """Faults of the levels: named for all quasi-identifiers, or drawn with a part of epsilon."""
+    """Return issues of the levels: named for all quasi-identifiers, or drawn with a part of epsilon."""
     if not method.levels:
         do = "Name method.levels, or give privacy.search a share of epsilon."
         return [] if promise.search else [Fault("method.levels", "levels are drawn with no part of epsilon.", do)]
@@ -72,7 +72,7 @@ def _level_faults(plan: RequestedPlan, method: SafePub, promise: "DifferentialPr
 
 
 def _column_faults(plan: RequestedPlan) -> list[Fault]:
-    """Faults of columns that are published and no quasi-identifiers: they would disclose more than sampled classes."""
+    """Return issues of published columns that are no quasi-identifiers: they would add to the disclosure."""
     faults = []
     published = plan.columns.keys() - plan.withheld_columns - {*plan.quasi_identifiers}
     for name, column in plan.columns.items():

@@ -53,5 +53,5 @@ PLAN = Record(
     RequestedPlan,
     about="plan of a microdata release",
 )
-# What a plan must say unless a policy chooses it.
+# Required keys unless a policy provides them.
 CHOSEN_BY_POLICY = ("columns", "privacy")

@@ -29,13 +29,13 @@ HIERARCHIES = {
 
 
 def plan_dict(plan: RequestedPlan, folder: Path | None = None) -> dict[str, Any]:
-    """The plan in plain values, with what it left open filled in.
+    """Return the plan as plain values, with defaults filled in.
 
     Args:
-        folder: Where the plan will lie; relative paths are made to start there.
+        folder: Where the plan will be stored; relative paths are based on it.
     """
     in_plan = _Writer(plan.folder, folder)
-    # The files of models were found from the plan's folder when it was read.
+    # The paths of models were resolved from the plan's folder when it was read.
     in_models = _Writer(Path(), folder)
     return {
         key: (in_models if key == "privacy" else in_plan).plain(spec.shape, getattr(plan, key))
@@ -45,19 +45,19 @@ def plan_dict(plan: RequestedPlan, folder: Path | None = None) -> dict[str, Any]
 
 
 def plan_text(plan: RequestedPlan, folder: Path | None = None) -> str:
-    """The plan as YAML."""
+    """Return the plan as YAML."""
     return dumped(plan_dict(plan, folder), width=120)
 
 
 @dataclass(frozen=True, slots=True)
 class _Writer:
-    """Writes values as a plan has them; a path that starts in one folder starts in another, where one is given."""
+    """Writes values in plan form, with paths moved from one base folder to another if given."""
 
     old: Path
     new: Path | None
 
     def plain(self, shape: Shape[Any], value: Any) -> Any:
-        """A value in the form that its shape reads."""
+        """Return a value in the form that its schema reads."""
         if isinstance(shape, Tagged):
             name = HIERARCHIES.get(type(value).__name__) or value.name
             return {shape.tag: name} | self._record(shape.variants[name], value)
@@ -76,7 +76,7 @@ class _Writer:
         return self._one_of(shape, value) if isinstance(shape, Either) else value
 
     def _record(self, shape: Record[Any], value: Any) -> dict[str, Any]:
-        """The keys that say something: what is None or an empty list is left out."""
+        """Return the relevant keys: None and empty lists are left out."""
         entries: dict[str, Any] = {}
         for key, spec in shape.keys.items():
             entry = getattr(value, shape.attribute(key))

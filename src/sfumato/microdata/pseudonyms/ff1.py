@@ -8,7 +8,7 @@ from sfumato.errors import missing_extra
 
 ROUNDS = 10
 AES_BLOCK = 16
-# Fewer possible texts than this could be tried out.
+# With fewer possible texts, all could be tried.
 LEAST_DOMAIN = 1_000_000
 
 
@@ -32,11 +32,11 @@ class FF1:
         self._radix, self._tweak = radix, tweak
 
     def encrypt(self, numerals: Sequence[int]) -> list[int]:
-        """Other numerals, as many."""
+        """Return the encrypted numerals, of the same number."""
         return self._run(numerals, range(ROUNDS), 1)
 
     def decrypt(self, numerals: Sequence[int]) -> list[int]:
-        """The numerals that were encrypted."""
+        """Return the decrypted numerals."""
         return self._run(numerals, reversed(range(ROUNDS)), -1)
 
     def _run(self, numerals: Sequence[int], rounds: Any, sign: int) -> list[int]:
@@ -60,7 +60,7 @@ class FF1:
         return b"".join(parts) + length.to_bytes(4) + len(self._tweak).to_bytes(4)
 
     def _draw(self, head: bytes, number: int, half: Sequence[int], width: int) -> int:
-        """The number that a round adds."""
+        """Return the number that a round adds."""
         padding = b"\0" * (-(len(self._tweak) + width + 1) % AES_BLOCK)
         message = self._tweak + padding + bytes([number]) + self._number(half).to_bytes(width)
         block = self._chain(head + message)

@@ -17,16 +17,16 @@ ALPHABETS = (digits, ascii_uppercase, ascii_lowercase)
 
 
 class FormatPseudonyms:
-    """Pseudonyms under a key."""
+    """Format-preserving pseudonyms under a key."""
 
     def __init__(self, key: PseudonymKey) -> None:
         self._cipher = FF1(key.part("format", FORMAT_BYTES), 2, b"")
 
     def hide(self, text: str) -> str:
-        """The pseudonym of an identifier.
+        """Return the pseudonym of an identifier.
 
         Raises:
-            DataError: So few others have its format that they could all be tried, or some letters would show.
+            DataError: Its format has so few values that all could be tried, or some letters would stay visible.
         """
         alphabets = _alphabets(text)
         if any(character.isalnum() and not letters for character, letters in zip(text, alphabets, strict=True)):
@@ -36,10 +36,10 @@ class FormatPseudonyms:
         return self._walk(text, alphabets, self._cipher.encrypt)
 
     def reveal(self, pseudonym: str) -> str:
-        """The identifier behind a pseudonym; of another key it would be another one.
+        """Return the identifier of a pseudonym; another key would give another one.
 
         Raises:
-            DataError: No identifier is hidden in so short a format.
+            DataError: The format is too short for a pseudonym.
         """
         alphabets = _alphabets(pseudonym)
         if _possible(alphabets) < LEAST_DOMAIN:
@@ -62,7 +62,7 @@ def _unfit(what: str) -> DataError:
 
 
 def _alphabets(text: str) -> list[str]:
-    """For each character what may stand there; nothing where it stays."""
+    """Return the alphabet of each character; empty if it stays."""
     return [next((letters for letters in ALPHABETS if character in letters), "") for character in text]
 
 

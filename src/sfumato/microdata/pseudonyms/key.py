@@ -14,10 +14,10 @@ FORMAT_BYTES = 32
 
 @dataclass(frozen=True, slots=True)
 class PseudonymKey:
-    """A key and the domain that it is for: equal identifiers have equal pseudonyms within a domain alone.
+    """A key and its domain: equal identifiers have equal pseudonyms only within one domain.
 
     Attributes:
-        domain: Who works with these pseudonyms, for what: the pseudonymization domain.
+        domain: The pseudonymization domain: who uses these pseudonyms for what purpose.
     """
 
     domain: str
@@ -25,15 +25,15 @@ class PseudonymKey:
 
     @classmethod
     def drawn(cls, domain: str) -> "PseudonymKey":
-        """A new key from the operating system."""
+        """Return a new random key from the operating system."""
         return cls(domain, token_bytes(KEY_BYTES))
 
     @classmethod
     def of_dict(cls, content: Any) -> "PseudonymKey":
-        """A key as its file holds it.
+        """Return a key from the content of its file.
 
         Raises:
-            PlanError: It is none.
+            PlanError: The content is no key.
         """
         try:
             key = cls(str(content["domain"]), bytes.fromhex(content["key"]))
@@ -48,10 +48,10 @@ class PseudonymKey:
 
     @property
     def fingerprint(self) -> str:
-        """What tells keys apart without telling them."""
+        """A checksum that distinguishes keys without revealing them."""
         return sha256(b"sfumato pseudonyms" + self.secret).hexdigest()[:16]
 
     def part(self, purpose: str, size: int) -> bytes:
-        """A key of its own for a purpose, within the domain."""
+        """Derive a separate key for a purpose within the domain."""
         person = f"{purpose}\0{self.domain}".encode()
         return blake2b(person, key=self.secret, digest_size=size).digest()

@@ -8,17 +8,17 @@ from sfumato.microdata.pseudonyms.tokens import KeyedPseudonyms
 
 
 class Pseudonyms(Protocol):
-    """What makes pseudonyms of identifiers, and turns them back."""
+    """Creates pseudonyms of identifiers, and reverses them."""
 
     def hide(self, text: str) -> str:
-        """The pseudonym of an identifier."""
+        """Return the pseudonym of an identifier."""
         ...
 
     def reveal(self, pseudonym: str) -> str:
-        """The identifier behind a pseudonym."""
+        """Return the identifier of a pseudonym."""
         ...
 
 
 def pseudonyms_of(key: PseudonymKey, kind: Literal["keyed", "format"]) -> Pseudonyms:
-    """The pseudonyms under a key."""
+    """Return the pseudonym generator of a key."""
     return KeyedPseudonyms(key) if kind == "keyed" else FormatPseudonyms(key)

@@ -11,14 +11,14 @@ from binascii import Error
 from sfumato.errors import DataError, missing_extra
 from sfumato.microdata.pseudonyms.key import KEY_BYTES, PseudonymKey
 
-# Identifiers are padded to a multiple of this: those of fewer bytes have pseudonyms of one length.
+# Identifiers are padded to a multiple of this: shorter ones have pseudonyms of equal length.
 BLOCK = 48
-# The hash and a block at least, in letters and digits of base 32.
+# Minimum length: the hash and a block, in base 32.
 TOKEN = re.compile(r"[a-z2-7]{103,}")
 
 
 class KeyedPseudonyms:
-    """Pseudonyms under a key."""
+    """Keyed pseudonyms (tokens) under a key."""
 
     def __init__(self, key: PseudonymKey) -> None:
         try:
@@ -28,17 +28,17 @@ class KeyedPseudonyms:
         self._cipher = AESSIV(key.part("keyed", KEY_BYTES))
 
     def hide(self, text: str) -> str:
-        """The pseudonym of an identifier."""
+        """Return the pseudonym of an identifier."""
         content = text.encode()
         padding = BLOCK - len(content) % BLOCK
         sealed = self._cipher.encrypt(content + bytes([padding]) * padding, None)
         return b32encode(sealed).decode().rstrip("=").lower()
 
     def reveal(self, pseudonym: str) -> str:
-        """The identifier behind a pseudonym.
+        """Return the identifier of a pseudonym.
 
         Raises:
-            DataError: It is none of this key.
+            DataError: It is no pseudonym of this key.
         """
         from cryptography.exceptions import InvalidTag
 
@@ -51,7 +51,7 @@ class KeyedPseudonyms:
 
 
 def is_token(text: str) -> bool:
-    """Whether a text looks like a keyed pseudonym.
+    """Return whether a text looks like a keyed pseudonym.
 
     >>> is_token("Huber"), is_token("a" * 103)
     (False, True)
@@ -60,5 +60,5 @@ def is_token(text: str) -> bool:
 
 
 def refused() -> DataError:
-    """That a text is no pseudonym of a key."""
+    """Return the error that a text is no pseudonym of a key."""
     return DataError("this is no pseudonym of this key.", "Check the key file and the text.", "pseudonym")

@@ -8,7 +8,7 @@ from sfumato.microdata.publishing.operation import written
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """The interval from one multiple of the width to the next, which is not in it.
+    """The interval from one multiple of the width (included) to the next (excluded).
 
     >>> Bin(Decimal(10)).publish(Decimal(25)), Bin(Decimal("0.5")).publish(Decimal("-0.2"))
     ('[20, 30)', '[-0.5, 0)')

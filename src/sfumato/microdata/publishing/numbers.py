@@ -6,7 +6,7 @@ from sfumato.hierarchies.types import canonical
 
 
 def read_numbers(texts: Sequence[str]) -> list[str | None]:
-    """The number in each text, without padding, unit and marks between thousands; None where a text is no number.
+    """Return the number in each text, without padding, unit and thousands separators; None if a text is no number.
 
     >>> read_numbers(["  3201", "1'000", "10 %", "12-14", "500-", "0x10"])
     ['3201', '1000', '10', None, None, None]

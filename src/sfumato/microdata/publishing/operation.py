@@ -5,15 +5,15 @@ from typing import Protocol
 
 
 class Operation(Protocol):
-    """One thing that is done to the numbers of a column."""
+    """An operation on the numbers of a column."""
 
     def publish(self, number: Decimal) -> str | None:
-        """What a number is published as; None where this operation leaves it to the next."""
+        """Return the published text of a number; None if this operation leaves it to the next."""
         ...
 
 
 def written(number: Decimal) -> str:
-    """A number without needless zeros.
+    """Return a number as text without needless zeros.
 
     >>> written(Decimal("1.50")), written(Decimal("1E+3")), written(Decimal("-0.0"))
     ('1.5', '1000', '0')

@@ -16,7 +16,7 @@ Group = Annotated[str | None, Note("columns of the same group are changed togeth
 @plan_part
 @dataclass(frozen=True, slots=True)
 class Microaggregate:
-    """Records in groups of at least k that are alike; each gets the means of its group."""
+    """Groups of at least k similar records; each gets the means of its group."""
 
     k: Annotated[int, Note("records in a group, at least", minimum=2)]
     group: Group = None
@@ -29,7 +29,7 @@ class Microaggregate:
 @plan_part
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """Normal noise with a share of the standard deviation; with a group, correlated as its columns are.
+    """Normal noise with a share of the standard deviation; within a group, correlated like its columns.
 
     Attributes:
         deviation: The standard deviation of the noise in the unit of the column; None computes it from the share.
@@ -74,12 +74,12 @@ class RankSwap:
 @plan_part
 @dataclass(frozen=True, slots=True)
 class Pram:
-    """Post-randomization: each category stays or becomes another by a matrix of probabilities.
+    """Post-randomization: each category stays or changes by a matrix of probabilities.
 
     Attributes:
-        stay: Without a matrix: at least this probability of staying, all expected numbers of categories kept.
-        matrix: For each category the probabilities of what it is published as.
-        strata: Columns within whose values expected numbers are kept.
+        stay: Without a matrix: minimum probability of staying, with all expected numbers of categories preserved.
+        matrix: For each category the probabilities of the published categories.
+        strata: Columns within whose values expected numbers are preserved.
     """
 
     stay: Annotated[float | None, Note("the least probability of staying", minimum=0, maximum=1)] = None
@@ -109,12 +109,12 @@ class Pram:
 @plan_part
 @dataclass(frozen=True, slots=True)
 class SwapHouseholds:
-    """Households are exchanged between regions with households like them, those most at risk first.
+    """Households are exchanged between regions with similar households, those most at risk first.
 
     Attributes:
-        share: Of the households, that change their region at least; risky ones all do where they find a partner.
-        k: A household is risky where fewer than k rows of its region have the quasi-identifiers of one of its members.
-        similar: Columns in which both households must agree, besides their size.
+        share: Minimum share of households that change their region; all risky ones with a partner do.
+        k: A household is risky if fewer than k rows of its region have the quasi-identifiers of one of its members.
+        similar: Columns in which both households must agree, in addition to their size.
     """
 
     share: Annotated[float, Note("of the households", minimum=0, maximum=1)]
@@ -129,12 +129,12 @@ class SwapHouseholds:
 @plan_part
 @dataclass(frozen=True, slots=True)
 class Pseudonym:
-    """Identifiers are replaced so that the holder of the key finds them again, and nobody else.
+    """Identifiers are replaced by pseudonyms that only the holder of the key can reverse.
 
     Attributes:
         kind: A token (`keyed`), or a text of the same format.
-        key_file: The key, relative to the plan; without it one is drawn for the release and kept in its folder.
-        domain: Who works with these pseudonyms, for what; equal identifiers have equal pseudonyms within it alone.
+        key_file: The key, relative to the plan; without it a random one is created and stored in the release folder.
+        domain: Who uses these pseudonyms for what purpose; equal identifiers have equal pseudonyms only within it.
     """
 
     kind: Annotated[Literal["keyed", "format"], Note("a token, or a text of the same format")]
@@ -151,7 +151,7 @@ class Pseudonym:
 @plan_part
 @dataclass(frozen=True, slots=True)
 class ShiftDays:
-    """All dates of a person are shifted by one random number of days; the time between them stays."""
+    """All dates of a person are shifted by one random number of days; the time between them stays the same."""
 
     days: Annotated[int, Note("how far at most, either way", minimum=1)]
     name: ClassVar[str] = "shift_days"
@@ -164,7 +164,7 @@ Perturbation = Microaggregate | Noise | RankSwap | Pram | SwapHouseholds | Pseud
 
 
 def jobs_of(perturbations: Mapping[str, Perturbation]) -> Iterator[tuple[tuple[str, ...], Perturbation]]:
-    """Columns that are changed together, and how."""
+    """Yield columns that are perturbed together, and how."""
     jobs: dict[object, list[str]] = {}
     for name, operation in perturbations.items():
         together = isinstance(operation, Microaggregate | SwapHouseholds) or operation.group
@@ -175,7 +175,7 @@ def jobs_of(perturbations: Mapping[str, Perturbation]) -> Iterator[tuple[tuple[s
 
 
 def _short(kind: type[Any], shape: Any, about: str, key: str) -> Either:
-    """An operation as its one number, or with more."""
+    """Return the schema of an operation given as its one number, or with more keys."""
     return Either(
         (((int, float), Conversion(shape, lambda value: kind(**{key: value}))), ((dict,), record_of(kind))), about
     )

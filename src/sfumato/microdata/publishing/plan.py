@@ -36,7 +36,7 @@ from sfumato.shapes.parts import plan_part
 from sfumato.shapes.records import Note, record_of
 from sfumato.shapes.shapes import Either, Number
 
-# Keys of `publish` and the operation of each, in the order in which a number is offered to them.
+# Keys of `publish` and the operation of each, in the order in which they are applied.
 OPERATIONS: dict[str, Callable[[Decimal], Operation]] = {"bottom": Bottom, "top": Top, "round": Round, "bin": Bin}
 PERTURBATIONS = ("microaggregate", "noise", "swap", "pram", "swap_households", "pseudonym", "shift_days")
 
@@ -46,8 +46,8 @@ PERTURBATIONS = ("microaggregate", "noise", "swap", "pram", "swap_households", "
 class Limit:
     """A limit as a share of the rows (0.99 is the value that 99 % of the numbers do not exceed), or as a number.
 
-    A plain number between 0 and 1 is a share; so such a number is written with its name. Plans of releases say both:
-    the share that was asked for, and the number that it became.
+    A plain number between 0 and 1 is a share; a value in this range needs its name. Plans of releases state both:
+    the requested share, and the resulting number.
     """
 
     share: Annotated[float | None, Note("of the numbers, from the least on", minimum=0, maximum=1)] = None
@@ -61,12 +61,12 @@ class Limit:
 
     @property
     def open_share(self) -> float | None:
-        """The share, where it has not become a number yet."""
+        """The share, if it has not been resolved to a number yet."""
         return self.share if self.value is None else None
 
 
 def limit_at(value: float) -> float | Limit:
-    """A number as a limit: plain where nobody takes it for a share.
+    """Return a number as a limit: plain if it cannot be mistaken for a share.
 
     >>> limit_at(100.0), limit_at(0.5)
     (100.0, Limit(share=None, value=0.5))
@@ -89,7 +89,7 @@ class PublishPlan:
 
     A limit between 0 and 1 is a share of the rows.
 
-    Of bottom, top, round and bin, the first that says something of a number decides. Or one perturbation, after which
+    Of bottom, top, round and bin, the first that applies to a number decides. Or one perturbation, after which
     numbers may be rounded.
     """
 
@@ -129,23 +129,23 @@ class PublishPlan:
 
     @property
     def perturbation(self) -> Perturbation | None:
-        """What changes the column by chance or by its neighbors, where something does."""
+        """The perturbation of the column, if any."""
         return next((part for name in PERTURBATIONS if (part := getattr(self, name)) is not None), None)
 
     @property
     def shares(self) -> bool:
-        """Whether a limit is a share of the rows, whose value the rows tell."""
+        """Whether a limit is a share of the rows, to be resolved from them."""
         return any(isinstance(limit, Limit) and limit.open_share is not None for limit in (self.bottom, self.top))
 
     def operations(self) -> Iterator[Operation]:
-        """The operations on single numbers asked for."""
+        """Yield the requested operations on single numbers."""
         for name, operation in OPERATIONS.items():
             asked = _decimal(getattr(self, name))
             if asked is not None:
                 yield operation(asked) if name != "round" else Round(asked, _decimal(self.bottom), _decimal(self.top))
 
     def publish(self, texts: Sequence[str]) -> list[str | None]:
-        """What each text is published as; None for one that is no number.
+        """Return the published text of each text; None for one that is no number.
 
         >>> PublishPlan(top=100, round=10).publish(["007", "55", "1e3", "many"])
         ['10', '60', '>100', None]
@@ -168,17 +168,17 @@ class PublishPlan:
         return publish_steps(forms, numbers, self.rough_steps(numbers), publish)
 
     def rough_steps(self, numbers: Floats) -> Floats:
-        """Which numbers are published alike, but for those that binary fractions put on the other side of an end."""
+        """Return which numbers share a label, up to rounding errors of binary fractions at the ends."""
         return rough_steps(numbers, number_of(self.bottom), number_of(self.top), self.round, self.bin)
 
     def keeps(self, text: str) -> bool:
-        """Whether a published text may stand there: it is no number, or one that is published as itself."""
+        """Return whether a published text is valid: it is no number, or one that is published as itself."""
         published = self.publish([text])[0]
         return published is None or published == text
 
 
 def number_of(limit: float | Limit | None) -> float | None:
-    """The number that a limit is; None where it is a share that has not become one, or there is none."""
+    """Return the number of a limit; None if it is an unresolved share, or there is none."""
     return limit.value if isinstance(limit, Limit) else limit
 
 

@@ -19,14 +19,14 @@ from sfumato.microdata.publishing.operation import written
 from sfumato.microdata.publishing.plan import PublishPlan, limit_at
 from sfumato.microdata.recoding.grids import number_grid
 
-# So many rows must share their number with others; of so many the numbers may be the largest, and the smallest.
+# Share of rows that must share their number with others; maximum share of rows in each tail.
 SHARED = 0.98
 _TAIL = 0.01
 _STEPS = (Decimal(1), Decimal(2), Decimal(5))
 _DECIMALS = re.compile(r"\.(\d+)", re.ASCII)
-# Of fewer numbers the largest is a step of a scale, unless it lies far from all others.
+# With fewer numbers, the largest is a step of a scale, unless it is far from all others.
 _MANY_NUMBERS = 20
-# A step is at most so large a part of the range in which the middle half of the rows lies, and leaves so many numbers.
+# Maximum base as a share of the interquartile range, and the minimum number of numbers left.
 _STEP_SHARE = Decimal("0.5")
 _LEAST_LEFT = 6
 
@@ -34,13 +34,13 @@ _LEAST_LEFT = 6
 def proposed_publication(
     counts: Mapping[str, int], k: int, most: int | None = None, coarse: int | None = None
 ) -> PublishPlan | None:
-    """How the numbers of a column should be published; None where it has others than numbers, or needs nothing.
+    """Suggest how to publish the numbers of a column; None if it has other values, or needs nothing.
 
     Args:
         counts: The rows of each text.
         k: How many rows must share a number.
-        most: How many different numbers may be left, where two columns together must not single out rows either.
-        coarse: How many may be left in any case, however many rows share them: others may know the exact ones.
+        most: Maximum number of distinct numbers, if two columns together must not make rows unique either.
+        coarse: Maximum number in any case, however many rows share them: attackers may know the exact ones.
 
     >>> plan = proposed_publication({str(30_000 + 7 * place): 1 for place in range(1000)}, 5)
     >>> plan.bottom, plan.top, plan.round
@@ -58,20 +58,20 @@ def proposed_publication(
     if not plans:
         return _tails(numbers, rows, k)
     likely = (place for place, plan in enumerate(plans) if _is_enough(_rough_counts(plan, numbers, rows), k, most))
-    # Whether a half is rounded up is decided by decimals: what is likely enough is looked at again.
+    # Rounding of halves is decided by decimals: likely solutions are checked again.
     exact = ((plan, _published(plan, forms, counts.values())) for plan in plans[next(likely, len(plans)) :])
     enough = (plan for plan, sizes in exact if _is_enough(np.array([*sizes.values()], np.int64), k, most))
     return next(enough, plans[-1])
 
 
 def _rough_counts(plan: PublishPlan, numbers: Floats, rows: Counts) -> Counts:
-    """The rows of each number as it is published, but for halves that binary fractions put on the other side."""
+    """Return the rows of each published number, up to rounding errors of binary fractions."""
     _, owners = np.unique(plan.rough_steps(numbers), return_inverse=True)
     return np.bincount(owners.reshape(-1), weights=rows).astype(np.int64)
 
 
 def _tails(numbers: Floats, rows: Counts, k: int) -> PublishPlan | None:
-    """The largest and the smallest numbers published together, where fewer than k rows have one that lies far out."""
+    """Top- or bottom-code the largest and the smallest numbers if fewer than k rows have extreme ones."""
     top = _limit(numbers, rows, k)
     bottom = _limit(-numbers, rows, k)
     if top is None and bottom is None:
@@ -80,9 +80,9 @@ def _tails(numbers: Floats, rows: Counts, k: int) -> PublishPlan | None:
 
 
 def _limit(numbers: Floats, rows: Counts, k: int) -> float | None:
-    """The roundest number above which at least k rows lie; None where the largest number tells of nobody.
+    """Return the roundest number above which at least k rows lie; None if the largest number reveals no one.
 
-    It does where it is one of many, or farther from the rest than the rest is wide.
+    It reveals someone if it is one of many numbers, or farther from the rest than the range of the rest.
 
     >>> _limit(np.array([1200.0, 1300.0, 1400.0, 9_450_000.0]), np.array([40, 40, 40, 1]), 5)
     1350.0
@@ -101,12 +101,12 @@ def _limit(numbers: Floats, rows: Counts, k: int) -> float | None:
 
 
 def _is_enough(published: Counts, k: int, most: int | None) -> bool:
-    """Whether the rows of each number are enough, and numbers few enough."""
+    """Return whether each number has enough rows, and there are few enough numbers."""
     return _shared(published, k) >= SHARED and (most is None or len(published) <= most)
 
 
 def published_counts(plan: PublishPlan, counts: Mapping[str, int]) -> dict[str, int]:
-    """The rows of each number as it is published."""
+    """Return the rows of each published number."""
     return _published(plan, [*counts], counts.values())
 
 
@@ -119,12 +119,12 @@ def _published(plan: PublishPlan, texts: Sequence[str], rows: Iterable[int]) -> 
 
 
 def _shared(rows: Counts, k: int) -> float:
-    """The share of rows whose number stands in at least k of them."""
+    """Return the share of rows whose number occurs in at least k rows."""
     return int(rows[rows >= k].sum()) / max(int(rows.sum()), 1)
 
 
 def _plans(forms: list[str], numbers: Floats, rows: Counts, k: int) -> Iterator[PublishPlan]:
-    """Ways to publish, from fine to coarse: steps of 1, 2, 5, 10, … of the last decimal, as long as they are useful."""
+    """Yield plans from fine to coarse: bases of 1, 2, 5, 10, … units of the last decimal, as long as useful."""
     order = np.argsort(numbers)
     ordered, sizes = numbers[order], rows[order]
     low, high = _ends(ordered, sizes, k)
@@ -142,7 +142,7 @@ def _plans(forms: list[str], numbers: Floats, rows: Counts, k: int) -> Iterator[
 
 
 def _ends(numbers: Floats, rows: Counts, k: int) -> tuple[float, float]:
-    """Numbers beyond which few rows lie on either side, but at least k: the others tell nobody apart by their size."""
+    """Return numbers beyond which few rows lie on either side, but at least k, so that size identifies no one."""
     share = (np.cumsum(rows) - rows / 2) / rows.sum()
     low, high = (float(number) for number in np.interp((_TAIL, 1 - _TAIL), share, numbers))
     first, last = (min(int(np.searchsorted(np.cumsum(sizes), k)), len(rows) - 1) for sizes in (rows, rows[::-1]))
@@ -150,7 +150,7 @@ def _ends(numbers: Floats, rows: Counts, k: int) -> tuple[float, float]:
 
 
 def _middle(numbers: Floats, rows: Counts) -> float:
-    """How wide the middle half of the rows lies; where most rows have one number, that of the others.
+    """Return the interquartile range; if most rows have one number, that of the others.
 
     >>> _middle(np.array([10.0, 20.0, 30.0, 40.0]), np.array([1, 1, 1, 1]))
     20.0
@@ -166,7 +166,7 @@ def _middle(numbers: Floats, rows: Counts) -> float:
 
 
 def _plan(step: Decimal, low: float, high: float, least: float, most: float) -> PublishPlan:
-    """Numbers rounded, and those beyond two multiples of the step told as such; both ends lie beyond these."""
+    """Return a plan that rounds numbers, with top and bottom coding beyond two multiples of the base."""
     bottom, top = _multiple_above(low, step), -_multiple_above(-high, step)
     return PublishPlan(
         bottom=limit_at(_number(bottom)) if least < bottom < top else None,

@@ -9,7 +9,7 @@ from sfumato.microdata.publishing.operation import written
 
 @dataclass(frozen=True)
 class Round:
-    """The nearest multiple of the step; beside limits, the nearest that does not lie beyond them, if there is one.
+    """The nearest multiple of the base; with limits, the nearest one between them, if there is one.
 
     >>> Round(Decimal(10)).publish(Decimal(25)), Round(Decimal("0.5")).publish(Decimal("1.2"))
     ('30', '1')
@@ -26,14 +26,14 @@ class Round:
         return written(self._within(multiple) * self.step)
 
     def _within(self, multiple: Decimal) -> Decimal:
-        """A multiple between the limits: who reads >118.5 beside 125 would take it for a fault."""
+        """Return a multiple between the limits: 125 next to >118.5 would look like an error."""
         least, most = self._ends
         multiple = multiple if least is None else max(multiple, least)
         return multiple if most is None else min(multiple, most)
 
     @cached_property
     def _ends(self) -> tuple[Decimal | None, Decimal | None]:
-        """The least and the largest multiple between the limits; none where there is nothing between them."""
+        """Return the smallest and the largest multiple between the limits; None if there is none."""
         least = None if self.low is None else (self.low / self.step).to_integral_value(ROUND_CEILING)
         most = None if self.high is None else (self.high / self.step).to_integral_value(ROUND_FLOOR)
         return (None, None) if least is not None and most is not None and least > most else (least, most)

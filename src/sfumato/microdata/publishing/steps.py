@@ -9,9 +9,9 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.microdata.models.classes import Counts, Floats
 
-# Numbers of more characters may be one binary fraction though they differ: these are published one by one.
+# Longer numbers may differ though their binary fractions are equal: these are transformed one by one.
 _EXACT = 15
-# Whole numbers up to this one are told apart by binary fractions, with what multiplying them loses.
+# Integers up to this are distinguished by binary fractions, including the error of multiplication.
 _MOST_WHOLE = 2.0**50
 _DECIMALS = re.compile(r"\.(\d+)", re.ASCII)
 
@@ -23,7 +23,7 @@ def rough_steps(
     rounded: float | None = None,
     width: float | None = None,
 ) -> Floats:
-    """The step of each number, but for those that binary fractions put on the other side of an end.
+    """Return the rounding interval of each number, up to rounding errors of binary fractions at the ends.
 
     >>> rough_steps(np.array([1.0, 24.0, 26.0, 99.0]), top=50, rounded=10)
     array([ 0.,  2.,  3., inf])
@@ -39,7 +39,7 @@ def rough_steps(
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """What divides numbers into steps: two limits, and multiples to which they are rounded or at which bins begin."""
+    """Division of numbers into rounding intervals: two limits, and the multiples to round to or where bins begin."""
 
     bottom: Decimal | None = None
     top: Decimal | None = None
@@ -47,7 +47,7 @@ class Grid:
     width: Decimal | None = None
 
     def steps(self, forms: Sequence[str], numbers: Floats) -> Counts | None:
-        """The step of each number, by whole numbers of the last decimal, so without a doubt; None where these are long.
+        """Return the interval of each number exactly, by integers in units of the last decimal; None if too long.
 
         >>> grid = Grid(top=Decimal(50), rounded=Decimal("0.1"))
         >>> grid.steps(["0.15", "0.24", "-0.25"], np.array([0.15, 0.24, -0.25]))
@@ -81,18 +81,18 @@ def _decimals_of(forms: Sequence[str]) -> int:
 
 
 def publish_once(forms: Sequence[str], steps: Counts, publish: Callable[[str], str]) -> Sequence[str]:
-    """What each number is published as, where all of a step are published alike."""
+    """Return the published text of each number if all numbers of an interval have the same one."""
     _, first, owners = np.unique(steps, return_index=True, return_inverse=True)
     labels = np.array([publish(forms[place]) for place in first.tolist()], object)
     return list(labels[owners.reshape(-1)])
 
 
 def publish_steps(forms: Sequence[str], numbers: Floats, steps: Floats, publish: Callable[[str], str]) -> Sequence[str]:
-    """What each number is published as, where a larger one is never published as a smaller one.
+    """Return the published text of each number, for operations that are monotone.
 
     Args:
-        steps: Roughly which numbers are published alike; where the least and the largest of a step are not, each
-            number is looked at.
+        steps: Approximately which numbers share a text; if the smallest and largest of an interval do not, each
+            number is transformed separately.
     """
     if not forms or max(map(len, forms)) > _EXACT:
         return [publish(form) for form in forms]

@@ -10,10 +10,10 @@ from sfumato.microdata.recoding.recoding import Division
 def division_of(
     secret: str, table: FrequencyTable, combinations: Counts, classes: Counts, rows: Counts
 ) -> Division | None:
-    """The division of rows; None where no combination is divided.
+    """Return the division of rows; None if no combination is divided.
 
     Args:
-        combinations, classes, rows: Side by side, a combination, a class, and how many of its rows stand there; sorted
+        combinations, classes, rows: Parallel arrays: a combination, a class, and how many of its rows it has; sorted
             by both, no pair twice.
     """
     parted = (np.bincount(combinations, minlength=len(table.counts)) > 1)[combinations]

@@ -27,13 +27,13 @@ NONE_LONGER: Longer = {}
 Period = Literal["D", "M", "Y"]
 _ISO = "%Y-%m-%d"
 _OPEN, _DASH, _CLOSE = "[", "–", "]"
-# Formats of which two moments may be written alike, or one day in several ways.
+# Formats with ambiguous texts: two times with one text, or one day with several.
 _AMBIGUOUS = set("HIMSfcXy")
 _UNIX_ORDINAL = 719163
-# So many steps a column may have at most, counted from zero: floating numbers tell them apart for certain.
+# Maximum number of grid points counted from zero, so that floating-point numbers distinguish them.
 _MOST_DIGITS = 11
 _NEAR = 1e-4
-# What multiplication rounds off is less than _NEAR below this product.
+# Rounding errors of multiplication are less than _NEAR below this product.
 _SURE = 1e11
 _FARTHEST = 2.0**62
 _MANY_DIGITS = Context(prec=400)
@@ -43,35 +43,35 @@ _DAYS = (10, 5, 2, 1)
 
 
 class Grid(Protocol):
-    """Steps of equal worth, numbered.
+    """Numbered grid points.
 
-    Where numbers become steps, `longer` has the exact ones by place that floating-point numbers do not represent.
+    `longer` has the exact numbers, by index, that floating-point numbers cannot represent.
     """
 
     def below(self, numbers: Floats, longer: Longer = ...) -> Ints:
-        """The last step that is not above each number."""
+        """Return the last grid point that is not above each number."""
         ...
 
     def above(self, numbers: Floats, longer: Longer = ...) -> Ints:
-        """The first step that is not below each number."""
+        """Return the first grid point that is not below each number."""
         ...
 
     def roundest(self, low: int, high: int) -> int:
-        """The roundest step from one to another."""
+        """Return the roundest grid point in a range."""
         ...
 
     def text(self, step: int) -> str:
-        """How a step is written."""
+        """Return the text of a grid point."""
         ...
 
     def read(self, texts: Sequence[str]) -> Floats:
-        """The numbers of steps as written; NaN for other texts."""
+        """Return the numbers of grid points as written; NaN for other texts."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class NumberGrid:
-    """Numbers of so many decimals; with less than none, of tens, hundreds, ...
+    """Numbers with a number of decimals; negative for tens, hundreds, ...
 
     >>> grid = NumberGrid(1)
     >>> grid.text(grid.roundest(584, 613)), grid.text(grid.roundest(587, 589))
@@ -87,17 +87,17 @@ class NumberGrid:
         return self._steps(numbers, longer, np.ceil, ROUND_CEILING)
 
     def has(self, numbers: Floats) -> Mask:
-        """Which numbers are steps, exactly."""
+        """Return which numbers are exactly grid points."""
         steps = np.rint(numbers * 10.0**self.decimals)
         values = steps / 10.0**self.decimals if self.decimals >= 0 else steps * 10.0**-self.decimals
         return np.asarray((values == numbers) & (np.abs(steps) < _SURE))
 
     def _steps(self, numbers: Floats, longer: Longer, rounded: Callable[[Floats], Floats], rounding: str) -> Ints:
-        """The steps of numbers; those that lie too near to a step for multiplication are taken as they are written."""
+        """Return the grid points of numbers; numbers too near to one are compared by their decimals."""
         scaled = numbers * 10.0**self.decimals
         nearest = np.rint(scaled)
         are_steps = self.has(numbers)
-        # A value that is coded may be larger than any step: it is no end of anything.
+        # A coded value may exceed all grid points: it is never an end.
         steps = np.clip(np.where(are_steps, nearest, rounded(scaled)), -_FARTHEST, _FARTHEST).astype(np.int64)
         unsure = ~are_steps & ((np.abs(scaled - nearest) < _NEAR) | ~(np.abs(scaled) < _SURE))
         unsure[[*longer]] = True
@@ -166,7 +166,7 @@ def _round_steps(power: int) -> tuple[int, ...]:
 
 
 def _multiple(low: int, high: int, steps: Iterable[int]) -> int:
-    """The multiple of the first of some steps that has one between two numbers, that in the middle of several.
+    """Return the multiple, in a range, of the first step that has one there; the middle one of several.
 
     >>> _multiple(584, 613, (100, 10)), _multiple(3, 48, (10,))
     (600, 20)
@@ -179,14 +179,14 @@ def _multiple(low: int, high: int, steps: Iterable[int]) -> int:
 
 
 def grid_of(column: ColumnPlan, numbers: Floats) -> Grid:
-    """The grid of a column with these numbers; dates are ordinals."""
+    """Return the grid of a column with these numbers; dates are ordinals."""
     if isinstance(column.hierarchy, Dates):
         return _grid_of_dates(column.hierarchy)
     return DateGrid("D", _ISO) if column.type == "date" else number_grid(numbers[~_coded(column, numbers)])
 
 
 def _coded(column: ColumnPlan, numbers: Floats) -> npt.NDArray[np.bool_]:
-    """Which numbers the hierarchy codes at an end: outliers and typing errors, by which no step is chosen."""
+    """Return which numbers the hierarchy top- or bottom-codes; they do not influence the grid."""
     hierarchy = column.hierarchy
     if not isinstance(hierarchy, Intervals):
         return np.zeros(len(numbers), bool)
@@ -202,19 +202,19 @@ def _grid_of_dates(hierarchy: Dates) -> DateGrid:
 
 
 def number_grid(numbers: Floats) -> NumberGrid:
-    """The coarsest grid on which all numbers lie, or the finest one whose steps floating-point numbers represent."""
+    """Return the coarsest grid that contains all numbers, or the finest one that floating-point numbers represent."""
     most = _MOST_DIGITS - len(str(int(np.abs(numbers).max(initial=0.0))))
     grids = map(NumberGrid, range(most))
     return next((grid for grid in grids if grid.has(numbers).all()), NumberGrid(most))
 
 
 def range_text(low: str | None, high: str | None) -> str:
-    """How a range is published."""
+    """Return the published text of a range."""
     return f"{_OPEN}{low}{_DASH}{high}{_CLOSE}"
 
 
 def range_ends(label: str | None) -> tuple[str, str] | None:
-    """The ends of a published range; None where a label is no range.
+    """Return the ends of a published range; None if a label is no range.
 
     >>> range_ends("[1950-01-01–1959-12-31]"), range_ends("*")
     (('1950-01-01', '1959-12-31'), None)
@@ -226,7 +226,7 @@ def range_ends(label: str | None) -> tuple[str, str] | None:
 
 
 def set_members(label: str | None) -> tuple[str, ...]:
-    """The members of a published set; none where a label is no set.
+    """Return the members of a published set; none if a label is no set.
 
     >>> set_members("{72021, 72023}"), set_members("72021")
     (('72021', '72023'), ())

@@ -16,7 +16,7 @@ _FEWEST = 3
 
 
 def is_plain(text: str) -> bool:
-    """Whether a text for "missing" tells nothing, whoever has it: a usual word, or one without letters.
+    """Return whether a code for missing values reveals nothing: a generic word, or one without letters.
 
     >>> is_plain("n/a"), is_plain("-9"), is_plain("ask Mr. Miller")
     (True, True, False)
@@ -26,34 +26,34 @@ def is_plain(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class AbsentTexts:
-    """The texts of a column that mean "missing", an empty one and none being the same.
+    """The texts of a column that mean "missing"; an empty text and None are the same.
 
     Attributes:
         texts: The texts; None for an empty field.
-        count: The rows, or persons where a column names these, that have one of them.
+        count: The rows, or persons if these are counted, that have one of them.
     """
 
     texts: frozenset[str | None]
     count: int
 
     def are_several(self, plan: Plan) -> bool:
-        """Whether a missing value is written in several ways, and spellings do not stay."""
+        """Return whether missing values have several texts that must be unified."""
         return plan.data.spellings != "keep" and len(self.texts) > 1
 
     def is_rare_word(self, plan: Plan) -> bool:
-        """Whether the one text is a word of its own, of fewer rows or persons than promises ask for."""
+        """Return whether the only text is a specific word of fewer rows or persons than the models require."""
         if plan.data.spellings == "keep" or len(self.texts) != 1:
             return False
         fewest = max([_FEWEST, *(int(model.asked) for model in plan.privacy if model.name == "k-anonymity")])
         return self.count < fewest and not any(text is None or is_plain(text) for text in self.texts)
 
     def are_blanked(self, plan: Plan) -> bool:
-        """Whether missing values are published as empty fields, however they were written."""
+        """Return whether missing values are published as empty fields, whatever their text."""
         return self.are_several(plan) or self.is_rare_word(plan)
 
 
 def absent_texts(table: FrequencyTable, name: str) -> AbsentTexts:
-    """The texts of a column that mean "missing"."""
+    """Return the texts of a column that mean "missing"."""
     values = table.sensitive_values[name]
     if None not in values:
         return AbsentTexts(frozenset(), 0)
@@ -63,7 +63,7 @@ def absent_texts(table: FrequencyTable, name: str) -> AbsentTexts:
 
 
 def published_words(plan: Plan, table: FrequencyTable) -> dict[str, tuple[str, ...]]:
-    """The texts for "missing" that stand in the published file, by their column."""
+    """Return the texts for missing values in the published file, by column."""
     absent = {name: absent_texts(table, name) for name in plan.promise_columns if name in table.spellings}
     return {
         name: tuple(text for text in plan.data.missing if text in entry.texts)

@@ -20,12 +20,12 @@ Node = Labels | int
 
 @dataclass(frozen=True, slots=True)
 class Pools:
-    """Pools by their number.
+    """Groups of published combinations with shared rows, by number.
 
     Attributes:
-        numbers: The pool of each published combination that is in one.
+        numbers: The group of each published combination that is in one.
         classes: The pool of each class, or NOWHERE.
-        leaky: Which pools have rows that are not shown, so that their values are known no better than from above.
+        leaky: Which groups have rows that are not shown, so that only upper bounds of their counts are known.
     """
 
     numbers: Mapping[Labels, int]
@@ -33,14 +33,14 @@ class Pools:
     leaky: Mask
 
     def foretell(self, recoding: Recoding, content: Histogram, values: Labels) -> Tally:
-        """The rows of each pool with each value, those that are not shown among them."""
+        """Return the expected rows of each group with each value, including those that are not shown."""
         pools = self.classes[recoding.owners[content.owners]]
         inside = pools != NOWHERE
         codes = np.column_stack([pools[inside], content.values[inside].astype(np.int64)])
         return Tally((self._texts, (*values, STAR)), codes, content.counts[inside])
 
     def parted(self, recount: Tally) -> tuple[Tally, Tally]:
-        """A recount with the values of a column last: what is in no pool, and what is, by pools."""
+        """Split a recount by a last column of values: combinations in no group, and groups."""
         sizes = [len(texts) for texts in recount.texts[:-1]]
         owners, first = numbers_of(recount.codes[:, :-1], sizes)
         labels = (
@@ -54,7 +54,7 @@ class Pools:
         return outside, Tally((self._texts, recount.texts[-1]), codes, recount.rows[inside])
 
     def differing(self, prediction: Tally, recount: Tally) -> int:
-        """How many values have other rows in a pool than foretold; in leaky ones, more."""
+        """Return how many values have other rows in a group than expected; in leaky ones, more."""
         wrong = 0
         for leaky in (False, True):
             here, there = (_kept(tally, self.leaky[tally.codes[:, 0]] == leaky) for tally in (prediction, recount))
@@ -67,13 +67,13 @@ class Pools:
 
 
 def pools_of(division: Division, labels: Sequence[Labels], visible: Mask) -> Pools:
-    """The pools of a division.
+    """Return the groups of a division.
 
     Args:
-        labels: What the rows of each class are published as.
+        labels: The published labels of each class.
         visible: The classes whose rows are shown with their values.
     """
-    # Nodes are published combinations, and raw ones by their numbers.
+    # Nodes are published combinations, and original ones by their numbers.
     roots: dict[Node, Node] = {}
     for combination, owner in zip(division.combinations.tolist(), division.classes.tolist(), strict=True):
         roots[_root(roots, labels[owner])] = _root(roots, combination)
@@ -88,7 +88,7 @@ def pools_of(division: Division, labels: Sequence[Labels], visible: Mask) -> Poo
 
 
 def _root(roots: dict[Node, Node], entry: Node) -> Node:
-    """The node that stands for all that are connected with one."""
+    """Return the representative of a connected component."""
     while (above := roots.setdefault(entry, entry)) != entry:
         roots[entry] = roots[above]
         entry = above
@@ -100,6 +100,6 @@ def _kept(tally: Tally, kept: Mask) -> Tally:
 
 
 def _without_veil(tally: Tally) -> Tally:
-    """A tally without values that are published as `*`."""
+    """Return the counts without values that are published as `*`."""
     veiled = np.array([text == STAR for text in tally.texts[-1]] or [False], bool)
     return _kept(tally, ~veiled[tally.codes[:, -1]])

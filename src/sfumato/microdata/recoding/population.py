@@ -15,7 +15,7 @@ from sfumato.microdata.recoding.recoding import Labels, LevelRecoding, Recoding,
 
 
 def with_texts(text_counts: TextCounts, population: TextCounts, missing: Sequence[str]) -> TextCounts:
-    """What was counted, with the population's texts added, so that ladders are made for the values of both."""
+    """Return value counts extended by the population's texts, so that hierarchies cover the values of both."""
     values = []
     for name, texts in zip(text_counts.columns, text_counts.values, strict=True):
         further = population.values[population.columns.index(name)] if name in population.columns else ()
@@ -24,7 +24,7 @@ def with_texts(text_counts: TextCounts, population: TextCounts, missing: Sequenc
 
 
 def with_population(table: FrequencyTable, population: TextCounts, missing: Sequence[str]) -> FrequencyTable:
-    """The table together with its population; rows of the population with a value that no ladder knows are left out."""
+    """Return the table with its population, without population rows that have a value unknown to a hierarchy."""
     columns = []
     for name, coding in zip(table.columns, table.codings, strict=True):
         place = population.columns.index(name)
@@ -46,20 +46,20 @@ def _grouped(table: FrequencyTable, codes: npt.NDArray[np.int32], counts: Counts
 
 
 def with_persons(grouped: Grouped, population: Grouped) -> Classes:
-    """The classes of a node, each with its rows in the population."""
+    """Return the classes of a node, each with its rows in the population."""
     persons = matched(grouped.keys, population.keys, population.sizes)
     return holding_persons(grouped.classes, persons)
 
 
 def holding_persons(classes: Classes, persons: Counts) -> Classes:
-    """Classes that stand for so many persons of the population each."""
+    """Return classes with the number of persons of the population each represents."""
     count = len(persons)
     content = Histogram(np.arange(count + 1, dtype=np.int64), np.zeros(count, np.int32), persons, 1)
     return Classes(classes.sizes, {**classes.sensitive, POPULATION: content})
 
 
 def matched(keys: Words, table_keys: Words, counts: Counts) -> Counts:
-    """For each packed key the count of the equal known one, or 0."""
+    """Return for each packed key the count of the equal known one, or 0."""
     sought, sorted_keys = _sortable(keys), _sortable(table_keys)
     if not len(sorted_keys):
         return np.zeros(len(sought), np.int64)
@@ -70,14 +70,14 @@ def matched(keys: Words, table_keys: Words, counts: Counts) -> Counts:
 
 
 def _sortable(keys: Words) -> Any:
-    """Keys of several words as one sortable value each."""
+    """Return keys of several words as one sortable value each."""
     if len(keys) == 1:
         return keys[0]
     return np.ascontiguousarray(keys.T).view([(f"w{word}", np.uint64) for word in range(len(keys))]).reshape(-1)
 
 
 def persons_by_label(table: FrequencyTable, recoding: Recoding) -> dict[Labels, int] | None:
-    """The persons of the population behind each published combination; None where they are not known."""
+    """Return the persons of the population of each published combination; None if unknown."""
     if table.population is None or not isinstance(recoding, LevelRecoding):
         return None
     persons: dict[Labels, int] = {}
@@ -89,7 +89,7 @@ def persons_by_label(table: FrequencyTable, recoding: Recoding) -> dict[Labels, 
 
 
 def holding_population(classes: Classes, table: FrequencyTable, recoding: Recoding) -> Classes:
-    """The classes of a recoding with the persons of the population that each stands for, where they are known."""
+    """Return the classes of a recoding with their persons in the population, if known."""
     persons = persons_by_label(table, recoding)
     if persons is None:
         return classes
@@ -98,9 +98,9 @@ def holding_population(classes: Classes, table: FrequencyTable, recoding: Recodi
 
 
 def weights_by_label(table: FrequencyTable, recoding: Recoding) -> dict[Labels, int] | None:
-    """The weights of the rows behind each published combination, in millionths; None where they are not known.
+    """Return the weights of each published combination, in millionths; None if unknown.
 
-    Rows of one combination that are divided between classes have weights that the table does not tell apart.
+    The weights of a combination that is divided between classes cannot be attributed to these.
     """
     weights = None if table.sample is None else table.sample.weights
     if weights is None or getattr(recoding, "division", None) is not None:

@@ -22,12 +22,12 @@ from sfumato.microdata.recoding.recoding import STAR, ClassRecoding, Division, H
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """Rows of each published combination, and with each value of each judged sensitive column.
+    """Expected rows of each published combination, and with each value of each sensitive column with a model.
 
     Attributes:
-        plan: Says which texts of sensitive columns mean missing, and which mean the same.
-        pools: Classes that share rows of one combination, where there are some.
-        pooled: Of columns whose values are foretold for pools alone, these; `tallies` has what is in no pool.
+        plan: Defines which texts of sensitive columns mean missing, and which are variants of one value.
+        pools: Classes that share rows of one combination, if there are some.
+        pooled: Counts of columns expected only for such groups; `tallies` has the other ones.
     """
 
     columns: tuple[str, ...]
@@ -38,7 +38,7 @@ class Prediction:
     pooled: Mapping[str, Tally] = field(default_factory=dict)
 
     def difference(self, text_counts: TextCounts) -> str:
-        """In what the counted rows are not as predicted; empty when they are."""
+        """Return the difference between counted and expected rows as text; empty if there is none."""
         text_counts, _ = typed(text_counts, self.plan)
         tallies = observed(text_counts, self.columns, self.sensitive, self.plan.data.missing)
         for name, prediction, recount in zip(("", *self.sensitive), self.tallies, tallies, strict=True):
@@ -49,7 +49,7 @@ class Prediction:
         return ""
 
     def _differing(self, name: str, prediction: Tally, recount: Tally) -> int:
-        """How many combinations have other rows than foretold."""
+        """Return how many combinations have a different number of rows than expected."""
         if self.pools is None or name not in self.pooled:
             return prediction.differing(recount)
         outside, inside = self.pools.parted(recount)
@@ -57,7 +57,7 @@ class Prediction:
 
 
 def predict(table: FrequencyTable, recoding: Recoding, handling: Handling, plan: Plan) -> Prediction:
-    """What a recoding of a table must count to."""
+    """Return the expected counts of a recoding of a table."""
     classes = _published(recoding, handling)
     shown = recoding.sizes > 0
     if handling.suppressed != "star":
@@ -83,7 +83,7 @@ def _pools(division: Division, published: Tally, visible: Mask) -> Pools:
 
 
 def _published(recoding: Recoding, handling: Handling) -> Tally:
-    """What the rows of each class are published as; of those that are dropped, what they would be."""
+    """Return the published labels of each class with their rows; for dropped rows, those they would have."""
     stars = handling.suppressed == "star"
     texts = tuple((*labels, None, STAR) for labels in recoding.labels)
     codes = recoding.classes.astype(np.int64)
@@ -107,7 +107,7 @@ def _with_values(
 
 
 def classes_of(table: FrequencyTable, recoding: Recoding) -> Classes:
-    """The classes of a recoding, with what each holds of the sensitive columns."""
+    """Return the classes of a recoding, with their sensitive values."""
     return Classes(
         recoding.sizes,
         {
@@ -118,7 +118,7 @@ def classes_of(table: FrequencyTable, recoding: Recoding) -> Classes:
 
 
 def _entries(recoding: Recoding, content: Histogram) -> tuple[Counts, npt.NDArray[np.int32], Counts]:
-    """The class, value and rows of all entries of a histogram of combinations, divided where the recoding divides."""
+    """Return the class, value and rows of all entries of a histogram, divided as the recoding divides."""
     owners = recoding.owners[content.owners].astype(np.int64)
     division = recoding.division if isinstance(recoding, ClassRecoding) else None
     if division is None:
@@ -134,7 +134,7 @@ def _entries(recoding: Recoding, content: Histogram) -> tuple[Counts, npt.NDArra
 def observed(
     text_counts: TextCounts, columns: Sequence[str], sensitive: Sequence[str], missing: Sequence[str] = ()
 ) -> Iterator[Tally]:
-    """The same tallies from rows that were counted."""
+    """Yield the same counts from the counted rows."""
     places = [text_counts.columns.index(name) for name in columns]
     texts = tuple(text_counts.values[place] for place in places)
     yield Tally(texts, text_counts.codes[:, places], text_counts.counts)
@@ -145,7 +145,7 @@ def observed(
 
 
 def veils(table: FrequencyTable, recoding: Recoding, plan: Plan) -> bool:
-    """Whether the sensitive values of star rows must be `*` too, because those rows alone would betray them."""
+    """Return whether sensitive values of suppressed rows must be `*` too, because those rows would disclose them."""
     plan, table = person_view(plan, table)
     hidden = recoding.suppressed[recoding.owners]
     if plan.output.suppressed != "star" or not hidden.any():

@@ -24,7 +24,7 @@ STAR = "*"
 
 
 def tells_something(label: str | None) -> bool:
-    """Whether a published label narrows a value down: a missing value and stars alone do not.
+    """Return whether a published label is informative: a missing value and stars alone are not.
 
     >>> [tells_something(label) for label in ("1****", "****", "*", None)]
     [True, False, False, False]
@@ -39,12 +39,12 @@ class Handling:
     Attributes:
         suppressed: Suppressed rows are dropped, or published with `*` in every quasi-identifier.
         withheld_columns: Columns that are `*` in every row (identifiers).
-        veiled_columns: Columns that are `*` in suppressed rows, because those rows alone would betray them.
-        labels: For each column that is published as something else, what each of its texts is published as.
+        veiled_columns: Columns that are `*` in suppressed rows, because those rows alone would disclose them.
+        labels: For each transformed column, the published text of each of its texts.
         class_column: Name of a further column with the number of each row's class.
-        order_key: Where given, rows are published in the order of its hashes with their numbers.
-        person: The column that names the person of a row, where one does; person_key: under which persons are hashed to
-            random keys, which the house keeps for each published row; publishes_keys: whether these are published.
+        order_key: If given, rows are published in the order of its hashes with their numbers.
+        person: The person column, if there is one; person_key: under which persons are hashed to
+            random keys, kept internally for each published row; publishes_keys: whether these are published.
     """
 
     suppressed: Literal["drop", "star"] = "drop"
@@ -59,13 +59,13 @@ class Handling:
 
     @property
     def key_column(self) -> str | None:
-        """The column that is published as keys of persons."""
+        """The column that is published as person keys."""
         return self.person if self.publishes_keys else None
 
 
 @dataclass(frozen=True)
 class LevelRecoding:
-    """Every column published at one level.
+    """A recoding that publishes every column at one level.
 
     Attributes:
         codings: How each column's texts become value codes.
@@ -89,12 +89,12 @@ class LevelRecoding:
         return tuple(coding.ladder.labels[level] for coding, level in zip(self.codings, self.node, strict=True))
 
     def label_codes(self, column: int) -> npt.NDArray[np.int32]:
-        """For each value code of a column, the code of its published label."""
+        """Return for each value code of a column the code of its published label."""
         return self.codings[column].ladder.codes[self.node[column]]
 
     @cached_property
     def identical(self) -> tuple[bool, ...]:
-        """For each column, whether it is published as it is."""
+        """For each column whether it is published unchanged."""
         return tuple(level == 0 and self._texts_are_values(place) for place, level in enumerate(self.node))
 
     def _texts_are_values(self, column: int) -> bool:
@@ -110,16 +110,16 @@ class Division:
     """Combinations whose rows are divided between classes.
 
     The rows of a combination (with a value of `column`, where one is given) are ranked by a hash of key and row
-    number; the first go to the class of its first share, the next to that of its second, and so on: the same on
-    every engine. Rows of one value are ranked together however it is written: `8` and `08` of an integer column.
+    number; the first go to the class of its first share, the next to that of its second, and so on, identically on
+    every engine. Rows of one value are ranked together whatever its spelling: `8` and `08` of an integer column.
 
     Attributes:
         key: Of the hash.
-        column: The sensitive column whose values are divided apart; None where there is none to be judged.
+        column: The sensitive column whose values are divided separately; None if no model needs one.
         values: The values of that column, None for missing; a single None without a column.
-        spellings: The place in `values` of each text that the column has; nothing without a column.
-        combinations: The combination of each share, as its place among the recoding's; shares of one stand together.
-        codes: The value of each share, as its place in `values`; classes: its class; rows: its rows.
+        spellings: The index in `values` of each text of the column; empty without a column.
+        combinations: The combination of each share, as its index among the recoding's; shares of one are contiguous.
+        codes: The value of each share, as its index in `values`; classes: its class; rows: its rows.
     """
 
     key: str
@@ -144,14 +144,14 @@ class Division:
 
 @dataclass(frozen=True)
 class ClassRecoding:
-    """Every combination of values published with its class.
+    """A recoding that publishes every combination of values with its class.
 
     Attributes:
         combinations: Value codes of each combination, (combinations, columns), sorted as the frequency table.
         owners: The class of each combination; of a divided one, that of its first share.
         labels: For each column, its published labels; classes: label codes of each class, (classes, columns).
         suppressed: Which classes are suppressed; sizes: rows of each.
-        division: Combinations whose rows are divided between classes, where there are some.
+        division: Combinations whose rows are divided between classes, if there are some.
     """
 
     columns: tuple[str, ...]
@@ -181,7 +181,7 @@ def class_recoding(
     suppressed: Mask,
     division: Division | None = None,
 ) -> ClassRecoding:
-    """The recoding of a table whose combinations belong to classes, each with a label code a column."""
+    """Return the recoding of a table whose combinations belong to classes, each with one label code per column."""
     columns, codings, combinations = table.columns, table.codings, table.codes
     codes, owner = np.ascontiguousarray(classes), owners.astype(np.int32)
     return ClassRecoding(columns, codings, combinations, owner, tuple(labels), codes, suppressed, sizes, division)
@@ -190,7 +190,7 @@ def class_recoding(
 def at_node(
     table: FrequencyTable, grouper: Grouper, grouped: Grouped, owners: npt.NDArray[np.int32], failing: Mask
 ) -> LevelRecoding:
-    """The recoding that publishes a node, its failing classes suppressed; classes are numbered by their labels.
+    """Return the recoding that publishes a node and suppresses its violating classes, numbered by their labels.
 
     Args:
         grouped, owners: The classes of the node and the class of each combination (`Grouper.rolled_with_owners`).
@@ -211,10 +211,10 @@ def at_node(
 
 
 def published_labels(recoding: Recoding, place: int) -> Labels:
-    """What the rows of a class are published as."""
+    """Return the published labels of a class."""
     return tuple(labels[code] for labels, code in zip(recoding.labels, recoding.classes[place], strict=True))
 
 
 def numbered(recoding: Recoding) -> Counts:
-    """The number under which each class is published, from 1 on; suppressed classes have none (0)."""
+    """Return the published number of each class, from 1 on; 0 for suppressed ones."""
     return np.where(recoding.suppressed, 0, np.cumsum(~recoding.suppressed)).astype(np.int64)

@@ -16,7 +16,7 @@ from sfumato.microdata.recoding.recoding import Division, Labels, LevelRecoding,
 
 
 def to_dict(recoding: Recoding) -> dict[str, Any]:
-    """The recoding in plain values."""
+    """Return the recoding as plain values."""
     if isinstance(recoding, LevelRecoding):
         return {
             "kind": "levels",
@@ -42,7 +42,7 @@ def to_dict(recoding: Recoding) -> dict[str, Any]:
 
 
 def _column(recoding: LevelRecoding, place: int) -> dict[str, Any]:
-    """Every text that was read or that the hierarchy knows, and its published label; null stands for missing."""
+    """Return every text that was read or that the hierarchy knows, and its published label; null means missing."""
     coding, level = recoding.codings[place], recoding.node[place]
     ladder = coding.ladder
     values: dict[str, str | None] = {
@@ -60,7 +60,7 @@ def _column(recoding: LevelRecoding, place: int) -> dict[str, Any]:
 
 
 def _division(division: Division) -> dict[str, Any]:
-    """How rows of combinations were divided between classes; a recoding with such rows is applied to no others."""
+    """Return how rows of combinations were divided between classes; such a recoding cannot be applied to new rows."""
     shares = (division.combinations, division.codes, division.classes, division.rows)
     return {
         "key": division.key,
@@ -77,11 +77,11 @@ def _texts(coding: Coding) -> list[list[Any]]:
 
 @dataclass(frozen=True, slots=True)
 class RecodingFile:
-    """What a recoding file says of values and combinations.
+    """The content of a recoding file.
 
     Attributes:
-        codings: For each column, the texts it knows.
-        combinations: Published labels of each combination of codes and whether it is suppressed; None where every
+        codings: For each column, the texts it contains.
+        combinations: Published labels of each combination of codes and whether it is suppressed; None if every
             combination is published by its values alone.
         labels: For each column, the label of each code; suppressed: labels of the suppressed classes.
         levels: The level of each column.
@@ -94,7 +94,7 @@ class RecodingFile:
     levels: tuple[int, ...] = ()
 
     def publish(self, codes: tuple[int, ...]) -> tuple[Labels, bool] | None:
-        """What a combination is published as and whether it is suppressed, or None when that is not known."""
+        """Return the published labels of a combination and whether it is suppressed, or None if unknown."""
         if self.combinations is not None:
             return self.combinations.get(codes)
         labels = tuple(column[code] for column, code in zip(self.labels, codes, strict=True))
@@ -102,7 +102,7 @@ class RecodingFile:
 
 
 def read_recoding(plain: Mapping[str, Any]) -> RecodingFile:
-    """What a recoding file says.
+    """Parse a recoding file.
 
     Raises:
         PlanError: It is no recoding.
@@ -114,7 +114,7 @@ def read_recoding(plain: Mapping[str, Any]) -> RecodingFile:
 
 
 def no_recoding(name: str = "this") -> PlanError:
-    """That something is no recoding of a release."""
+    """Return the error that something is no recoding of a release."""
     return PlanError(f"{name} is no recoding.json of a release.", "Give the one it wrote.", "recoding")
 
 
@@ -150,7 +150,7 @@ def _classes(plain: Mapping[str, Any]) -> RecodingFile:
 
 
 def flat_ladder(size: int) -> Ladder:
-    """A ladder of so many values, of which nothing but their number matters."""
+    """Return a placeholder hierarchy with a given number of values."""
     values = tuple(str(place) for place in range(size))
     own = np.arange(size, dtype=np.int32)
     return Ladder(values, (values, ("*",)), (own, np.zeros(size, np.int32)))

@@ -28,13 +28,13 @@ from sfumato.microdata.recoding.recoding_file import no_recoding
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """What promises compare published rows with.
+    """The distributions that models compare published rows with.
 
     Attributes:
-        whole: The raw table as one class.
-        persons: The persons of the population behind each published combination, where a promise is about them.
-        ladders: For each model whose hierarchy lies in a file, its content, by the model's place in the plan.
-        weights: The weights behind each published combination, in millionths, where the plan has some.
+        whole: The original table as one class.
+        persons: The persons of the population of each published combination, if a model needs them.
+        ladders: For each model with a hierarchy file, its content, by the model's index in the plan.
+        weights: The weights of each published combination, in millionths, if the plan has some.
     """
 
     whole: Classes
@@ -43,7 +43,7 @@ class Reference:
     weights: Mapping[Labels, int] | None = None
 
     def with_ladders(self, models: Sequence[Model]) -> tuple[Model, ...]:
-        """The models, with the hierarchies that were known when the release was made."""
+        """Return the models with the hierarchies as they were at the time of the release."""
         ladders = self.ladders or {}
         return tuple(
             replace(model, hierarchy=ladders[place]) if isinstance(model, TCloseness) and place in ladders else model
@@ -53,18 +53,18 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class ListedLadder(Placeless):
-    """A hierarchy by its rows: a value, and its label at each level."""
+    """A hierarchy given by its rows: a value, and its label at each level."""
 
     rows: tuple[tuple[str, ...], ...]
 
     def bind(self, values: Sequence[str]) -> Binding:
-        """The ladder of the rows."""
+        """Return the hierarchy of the rows."""
         names, *levels = zip(*self.rows, strict=True)
         return Binding(make_ladder(names, levels), outside(values, set(names)))
 
 
 def reference_dict(plan: Plan, table: FrequencyTable, recoding: Recoding) -> dict[str, Any]:
-    """The reference in plain values."""
+    """Return the reference as plain values."""
     contents = {name: table.sensitive[name] for name in plan.promise_columns}
     figures: dict[str, Any] = {
         "rows": table.rows,
@@ -100,10 +100,10 @@ def _in_file(model: Model) -> bool:
 
 
 def read_reference(plain: Mapping[str, Any]) -> Reference:
-    """What a recoding file keeps as reference.
+    """Parse the reference in a recoding file.
 
     Raises:
-        PlanError: It keeps none.
+        PlanError: It has none.
     """
     try:
         figures = plain["reference"]
@@ -124,7 +124,7 @@ def read_reference(plain: Mapping[str, Any]) -> Reference:
 
 
 def _histogram(pairs: Sequence[Sequence[Any]]) -> Histogram:
-    """How often each value stands in the raw table."""
+    """Return the counts of each value in the original table."""
     texts = tuple(text for text, _ in pairs)
     rows = np.array([int(count) for _, count in pairs], np.int64)
     ends = np.array([0, len(texts)], np.int64)

@@ -16,12 +16,12 @@ from sfumato.microdata.relations.rows import FileRows, Relations
 
 Words = npt.NDArray[np.uint64]
 LANES = 2
-# Above the bits of codes stand those of the column, and of the file.
+# The bits above the codes hold the column and the file.
 _COLUMN_BITS, _FILE_BITS = 32, 48
 
 
 def groups_of(relations: Relations, levels: Sequence[int]) -> tuple[Counts, int]:
-    """The group of each person at some levels, and the number of groups.
+    """Return the group of each person at some levels, and the number of groups.
 
     Args:
         levels: One for each quasi-identifier of all files, in their order.
@@ -30,7 +30,7 @@ def groups_of(relations: Relations, levels: Sequence[int]) -> tuple[Counts, int]
     ends = np.cumsum([0, *(len(file.columns) for file in relations.files)])
     for place in reversed(range(len(relations.files))):
         file = relations.files[place]
-        # Scattered before they meet: else a label of the row would stand for a child, and the other way round.
+        # Scattered before they are combined; otherwise a label of the row could be confused with a child.
         own = _mixed(_labels(file, levels[ends[place] : ends[place + 1]], place) ^ _mixed(sums[file.name]))
         if file.parent is None:
             unique, groups = np.unique(own, axis=0, return_inverse=True)
@@ -41,7 +41,7 @@ def groups_of(relations: Relations, levels: Sequence[int]) -> tuple[Counts, int]
 
 
 def _labels(file: FileRows, levels: Sequence[int], place: int) -> Words:
-    """The labels of each row as words, with the file that it is of: the same labels of another file are other words."""
+    """Return the labels of each row as words that include their file, so that equal labels of files differ."""
     words = _mixed(np.full((len(file.codes), LANES), place + 1 << _FILE_BITS, np.uint64))
     for column, (ladder, level) in enumerate(zip(file.ladders, levels, strict=True)):
         codes = ladder.codes[level][file.codes[:, column]].astype(np.uint64)
@@ -50,7 +50,7 @@ def _labels(file: FileRows, levels: Sequence[int], place: int) -> Words:
 
 
 def _mixed(words: Words) -> Words:
-    """Words scattered over all 64 bits, each lane in a way of its own (splitmix64)."""
+    """Scatter words over all 64 bits, each lane differently (splitmix64)."""
     steps = np.array([0x9E3779B97F4A7C15, 0xD1B54A32D192ED03], np.uint64)
     first = np.array([0xBF58476D1CE4E5B9, 0xAEF17502108EF2D9], np.uint64)
     second = np.array([0x94D049BB133111EB, 0xF135AEA2E62A9C5B], np.uint64)

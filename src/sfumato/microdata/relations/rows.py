@@ -19,9 +19,9 @@ class FileRows:
     """The rows of one file.
 
     Attributes:
-        parent: The file above; None for that of the persons.
-        columns: Its quasi-identifiers; ladders: of each; codes: (rows, columns).
-        above: For each row its place among the rows of the parent.
+        parent: The parent file; None for that of the persons.
+        columns: Its quasi-identifiers; ladders: their hierarchies; codes: (rows, columns).
+        above: For each row the index of its parent row.
     """
 
     name: str
@@ -34,7 +34,7 @@ class FileRows:
 
 @dataclass(frozen=True)
 class Values:
-    """The values of a sensitive column that persons have, each pair of person and value once."""
+    """The values of a sensitive column by person, each pair of person and value once."""
 
     persons: Counts
     codes: Codes
@@ -43,10 +43,10 @@ class Values:
 
 @dataclass(frozen=True)
 class Relations:
-    """All files, parents first; and what promises are about.
+    """All files, parents first, and the sensitive values of persons.
 
     Attributes:
-        values: For each sensitive column that a promise is about, which persons have which values.
+        values: For each sensitive column with a model, which persons have which values.
     """
 
     files: tuple[FileRows, ...]
@@ -74,7 +74,7 @@ class Relations:
         return tuple(ladder for file in self.files for ladder in file.ladders)
 
     def classes(self, groups: Counts, number: int) -> Classes:
-        """Groups of persons as classes, with the persons who have each value."""
+        """Return groups of persons as classes, with the persons who have each value."""
         sizes = np.bincount(groups, minlength=number).astype(np.int64)
         contents: dict[str, Histogram] = {
             name: histogram(

@@ -25,13 +25,13 @@ MOST_LEVELS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Levels, and the persons who are withheld at them.
+    """Levels, and the persons who are suppressed at them.
 
     Attributes:
-        loss: The sum over columns of what rows lose on average, those of withheld persons everything.
+        loss: The sum over columns of the mean loss of rows, with 1 for rows of suppressed persons.
         per_column: The same for each column.
-        reached: What the worst group of each promise reaches.
-        proved_optimal: Whether no other levels lose less.
+        reached: The achieved parameter of each model.
+        proved_optimal: Whether the loss is proven to be minimal.
     """
 
     levels: Levels
@@ -48,10 +48,10 @@ class Placement:
 
 @dataclass(frozen=True)
 class Search:
-    """What is searched.
+    """The search problem.
 
     Attributes:
-        most_withheld: Persons who may be withheld.
+        most_withheld: Maximum number of suppressed persons.
         lowest, highest: The levels of each column between which the search stays.
     """
 
@@ -63,10 +63,10 @@ class Search:
     time_limit: float = 60.0
 
     def find(self, progress: Callable[[int, int], None] | None = None) -> Placement:
-        """The levels that lose least.
+        """Return the levels of least loss.
 
         Raises:
-            UnattainableError: Even at the highest levels too many persons must be withheld.
+            UnattainableError: Even at the highest levels too many persons must be suppressed.
         """
         total = prod(high - low + 1 for low, high in zip(self.lowest, self.highest, strict=True))
         few, deadline = total <= MOST_LEVELS, Deadline(self.time_limit)
@@ -85,7 +85,7 @@ class Search:
         return replace(best, checked=checked, total=total, proved_optimal=complete)
 
     def place(self, levels: Levels) -> Placement:
-        """Who is withheld at some levels, and what is lost."""
+        """Return the suppressed persons and the loss at some levels."""
         groups, number = groups_of(self.relations, levels)
         classes = self.relations.classes(groups, number)
         failing = np.zeros(number, bool)
@@ -120,7 +120,7 @@ class Search:
         yield from product(*(range(low, high + 1) for low, high in ends))
 
     def _refined(self) -> Iterator[Placement]:
-        """Placements from the top down, each the best step from the one before."""
+        """Yield placements from the top down, each the best refinement of the previous one."""
         current = self.place(self.highest)
         yield current
         while True:
@@ -148,7 +148,7 @@ class Search:
 
 
 def _reached(model: Model, classes: Classes, relations: Relations, kept: int) -> float:
-    """What the worst of the kept groups reaches of a promise."""
+    """Return the achieved parameter of the worst kept group for a model."""
     contents = {}
     for name, content in classes.sensitive.items():
         inside = content.owners < kept

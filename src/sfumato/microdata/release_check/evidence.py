@@ -12,13 +12,13 @@ from sfumato.microdata.release_check import guess_kernels
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
-# A rule is right so often; chance would make one of all rules that are tried with this probability.
+# Minimum accuracy of a rule; maximum probability that chance produces any of all rules tried.
 RIGHT, CHANCE = 0.95, 0.001
-# What most rows have anyhow is no inference: coarse labels are published where the value is another one.
+# The most frequent label is no inference: rows with coarse labels are likely to have another value.
 USUAL = 0.75
-# A column as a whole predicts a label where it takes away so many of the wrong guesses.
+# Minimum share of wrong guesses that a column must remove to predict a label as a whole.
 LESS_WRONG = 0.6
-# So many cells of the tables are looked at together.
+# Number of table cells that are processed together.
 CELLS_AT_ONCE = 1 << 18
 
 
@@ -61,11 +61,11 @@ class CoarseLabels:
     usual: Floats
 
     def of(self, at: int) -> Ints:
-        """The finer labels of one of them."""
+        """Return the finer labels of one of them."""
         return self.inner[self.ends[at - 1] if at else 0 : self.ends[at]]
 
     def parts(self, size: int) -> Iterator["CoarseLabels"]:
-        """The same, as many labels together as tables with so many values may be looked at."""
+        """Yield parts with as many labels as a work limit on tables allows."""
         if size * len(self.inner) <= CELLS_AT_ONCE:
             yield self
             return
@@ -75,7 +75,7 @@ class CoarseLabels:
 
 
 def coarse_labels(mask: Mask, rows: Floats) -> CoarseLabels:
-    """The labels that contain others.
+    """Return the labels that contain others.
 
     Args:
         mask: For each label (row) which others are finer; rows: how much each occurs.
@@ -89,14 +89,14 @@ def coarse_labels(mask: Mask, rows: Floats) -> CoarseLabels:
 
 
 class Evidence:
-    """What rows say for the rules of a source: each value of it has one finer label.
+    """Evidence for the rules of a source column: each of its values has one finer label.
 
-    Rows of a class have their label together, so that classes are what agrees by chance or not.
+    All rows of a class share their label, so the agreement by chance is counted in classes.
 
     Attributes:
         total: For each coarse label (row) and value of the source (column) the rows with finer labels.
         hidden: Those with the coarse label.
-        right: Whether one finer label is right for nearly all of its rows.
+        right: Whether one finer label is correct for nearly all of its rows.
         ruled: Coarse labels for which there may be rules, by the rows alone.
     """
 
@@ -116,10 +116,10 @@ class Evidence:
         self.ruled = np.flatnonzero(asked & (self.right & (self.hidden > 0)).any(axis=1)).tolist()
 
     def rules(self, at: int, classes: Callable[[], Floats], by_parts: Callable[[], float]) -> Ints:
-        """For each value of the source the label that is inferred where it has a coarse one, or -1.
+        """Return for each value of the source the label that is inferred for a coarse one, or -1.
 
         Args:
-            at: The place of the coarse label.
+            at: The index of the coarse label.
             classes: The classes that show each value with each label.
             by_parts: The share of labels that one of two columns predicts without the other.
         """
@@ -138,7 +138,7 @@ class Evidence:
         return rules
 
     def _predicts(self, at: int, classes: Callable[[], Floats], by_parts: Callable[[], float]) -> bool:
-        """Whether the source as a whole predicts the labels of other rows, and of other classes."""
+        """Return whether the source as a whole predicts the labels of other rows, and of other classes."""
         alone = float(self.coarse.usual[at])
         if self.guesses[at] < self.k or not is_better(self.hits[at], self.guesses[at], alone):
             return False
@@ -150,12 +150,12 @@ class Evidence:
 
 
 def is_better(hits: Any, guesses: Any, usual: Any) -> Any:
-    """Whether nearly all guesses are right, and avoid many wrong ones of those who know what is usual."""
+    """Return whether nearly all guesses are correct, and far fewer are wrong than by the usual value."""
     return (hits >= RIGHT * guesses) & (hits - usual * guesses >= LESS_WRONG * (1 - usual) * guesses)
 
 
 def hits_of(counts: Floats) -> tuple[float, float]:
-    """How many guesses by the others of a column are right, and how many there are.
+    """Return the number of correct leave-one-out guesses of a column, and of all guesses.
 
     >>> hits_of(np.array([[3.0, 1.0, 1.0], [0.0, 0.0, 1.0]]))
     (3.0, 5.0)
@@ -177,7 +177,7 @@ def surpasses(hits: Floats, guesses: Floats, usual: Floats, trials: int) -> Mask
 
 
 def _surprise(right: Floats, total: Floats, chance: Floats) -> Floats:
-    """How unlikely so many right guesses are by chance (Chernoff's bound), as a logarithm; 0 for fewer.
+    """Return the log improbability of so many correct guesses by chance (Chernoff's bound); 0 for fewer than expected.
 
     >>> float(_surprise(np.array([10.0]), np.array([10.0]), np.array([0.5]))[0].round(2))
     6.93

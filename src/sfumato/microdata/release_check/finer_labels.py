@@ -17,15 +17,15 @@ from sfumato.microdata.recoding.recoding import STAR
 
 Text = str | None
 Mask = npt.NDArray[np.bool_]
-# Of more labels in one column, only `*` is compared with the others.
+# With more labels in one column, only `*` is compared with the others.
 MOST_LABELS = 3_000
 
 
 def finer_labels(labels: Sequence[Text], hierarchy: Hierarchy | None = None, blank: bool = False) -> Mask:
-    """Return for each label (row) which other labels (columns) are finer: contained in it, and not the same.
+    """Return for each label (row) which other labels (columns) are finer, that is strictly contained in it.
 
     Args:
-        hierarchy: The hierarchy of the column, where it is known.
+        hierarchy: The hierarchy of the column, if known.
         blank: Whether a missing label means any value, as `*` does.
 
     >>> finer_labels(["*", "30-39", "31", "7202*", "72021", "{a, b}", "a"]).astype(int).tolist()[1:6]
@@ -46,7 +46,7 @@ def finer_labels(labels: Sequence[Text], hierarchy: Hierarchy | None = None, bla
 
 
 def _in_ranges(labels: Sequence[Text]) -> Mask:
-    """Ranges of numbers and of dates written from the year on, whose texts are in order."""
+    """Return the containment of ranges of numbers, and of dates written year first, whose texts are sortable."""
     ends = [bounds_of(label) for label in labels]
     low = np.array([-np.inf if least is None else least for least, _ in ends])
     high = np.array([np.inf if most is None else most for _, most in ends])
@@ -69,7 +69,7 @@ def _in_sets(labels: Sequence[Text], places: Mapping[Text, int]) -> Iterator[tup
 
 
 def _in_masks(labels: Sequence[Text], hierarchy: Hierarchy | None) -> Iterator[tuple[int, int]]:
-    """Masked codes (`72***`), and years and months of a hierarchy of dates, by what they begin with."""
+    """Yield the containment of masked codes (`72***`), and of years and months of date hierarchies, by prefix."""
     dated = type(hierarchy).__name__ == "Dates"
     begins = [None if label is None else label.rstrip(STAR) for label in labels]
     masked = [place for place, label in enumerate(labels) if begins[place] and (dated or (label or "").endswith(STAR))]
@@ -83,7 +83,7 @@ def _in_masks(labels: Sequence[Text], hierarchy: Hierarchy | None) -> Iterator[t
 def _in_hierarchy(
     labels: Sequence[Text], places: Mapping[Text, int], hierarchy: Hierarchy | None
 ) -> Iterator[tuple[int, int]]:
-    """Labels below others on the levels of a hierarchy, as far as the published labels or its file define them."""
+    """Yield labels below others in a hierarchy, as far as the published labels or its file define them."""
     ladder = None if hierarchy is None else _ladder_of(labels, hierarchy)
     if ladder is None:
         return
@@ -98,7 +98,7 @@ def _in_hierarchy(
 
 
 def _ladder_of(labels: Sequence[Text], hierarchy: Hierarchy) -> Ladder | None:
-    """The hierarchy of the published labels; None where its file is not at hand."""
+    """Return the hierarchy of the published labels; None if its file is not available."""
     try:
         return hierarchy.bind([label for label in labels if label is not None and label.strip(STAR)]).ladder
     except (SfumatoError, OSError, ValueError):

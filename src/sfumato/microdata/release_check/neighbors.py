@@ -11,12 +11,12 @@ from sfumato.microdata.recoding.recoding import STAR
 from sfumato.patterns import regex
 
 Ints = npt.NDArray[np.int64]
-# What dates are put in order by: their years, and their parts from the last to the first.
+# Sort keys of dates: their years, and their parts from the last to the first.
 _YEAR, _PARTS = regex(r"(?<!\d)\d{4}(?!\d)", re.ASCII), regex(r"\d+", re.ASCII)
 
 
 def guessed_between(labels: Ints) -> tuple[float, float]:
-    """How often a label in order is that of both its neighbors where these have the same, and how often they have.
+    """Return how often a label equals that of both neighbors when these agree, and how often they agree.
 
     >>> guessed_between(np.array([1, 1, 1, 2, 1, 2, 2]))
     (1.0, 3.0)
@@ -26,7 +26,7 @@ def guessed_between(labels: Ints) -> tuple[float, float]:
 
 
 def between(ranks: Ints, labels: Ints, places: Ints) -> Ints:
-    """The label on both sides of some places; -1 where they differ, or one is missing.
+    """Return the label on both sides of some positions; -1 if they differ, or one is missing.
 
     >>> between(np.array([1, 3, 5]), np.array([7, 7, 8]), np.array([0, 2, 4])).tolist()
     [-1, 7, -1]
@@ -38,7 +38,7 @@ def between(ranks: Ints, labels: Ints, places: Ints) -> Ints:
 
 
 def orders_of(texts: Sequence[str | None]) -> list[Ints]:
-    """The places of texts in the orders that an attacker would try: of numbers, or else of signs, and by year.
+    """Return the ranks of texts in the orders that an attacker would try: as numbers or text, and by year.
 
     >>> [ranks.tolist() for ranks in orders_of(["10", "9", None])], orders_of(["02.01.2020", "01.03.2021"])[1].tolist()
     ([[1, 0, -1]], [0, 1])

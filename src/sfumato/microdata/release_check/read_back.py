@@ -38,18 +38,18 @@ from sfumato.microdata.release_check.raw_rows import RawRows, confirmed
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
-# What finds the label that a source says of each combination.
+# Function that finds the label that a source predicts for each combination.
 Find = Callable[[str, tuple[str, ...], int], Ints | None]
-# A value never stands with a label where so many of its rows should.
+# Minimum expected rows of a value that never occurs with a label.
 EXPECTED = 20
 # What a column is called that says which rows have a value in another one.
 FILLED = 'whether "{}" is filled'
 # What is read where a value is none of those that are shown more finely.
 NONE_SHOWN = "(none of the finer labels)"
-# Cells of tables of values by labels that are looked at, for each combination and at all; beyond that,
-# quasi-identifiers are named as not fully checked.
+# Limits of table cells (values times labels), per combination and in total; beyond them, quasi-identifiers are reported
+# as not fully checked.
 CELLS_EACH, MOST_CELLS = 300, 20_000_000
-# More values of two columns are numbered by those that occur.
+# With more pairs of values, only those that occur are numbered.
 FEW_GROUPS = 20_000
 # The share of all rows.
 WHOLE = np.ones(1)
@@ -59,7 +59,7 @@ MOST_PER_KEY = 16
 
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """Columns from which a quasi-identifier is read back.
+    """Columns from which a quasi-identifier is inferred.
 
     Attributes:
         columns: One column, or two together.
@@ -76,8 +76,8 @@ class ReadBack:
     """Published rows with the labels that an attacker infers.
 
     Attributes:
-        text_counts: The rows, their quasi-identifiers as read back.
-        unchecked: Columns that were too large to be looked at.
+        text_counts: The rows, with inferred quasi-identifiers.
+        unchecked: Columns that were too large to be checked.
     """
 
     text_counts: TextCounts
@@ -86,7 +86,7 @@ class ReadBack:
 
 
 def mixed_columns(finer: Mapping[str, Mask]) -> tuple[str, ...]:
-    """The quasi-identifiers that are published more finely in some rows than in others."""
+    """Return the quasi-identifiers that are published more finely in some rows than in others."""
     return tuple(name for name, mask in finer.items() if mask.any())
 
 
@@ -99,13 +99,13 @@ def read_back(
     missing: Sequence[str] = (),
     raw: RawRows | None = None,
 ) -> ReadBack:
-    """The rows as an attacker reads them who has nothing but them.
+    """Return the rows as an attacker without further data infers them.
 
     Args:
         text_counts: The published rows, counted by quasi-identifiers and further columns.
         finer: For each quasi-identifier which of its labels are finer than others.
         further: The published columns that are no quasi-identifiers.
-        k: A rule is drawn from so many rows at least.
+        k: Minimum number of rows for a rule.
         weights: How much each combination counts as evidence; its rows by default.
         missing: Texts that mean a missing value, besides an empty one.
         raw: The raw rows, where they are at hand, which confirm rules of few published rows.
@@ -130,7 +130,7 @@ def _pairs(further: Sequence[str], known: Sequence[str]) -> list[tuple[str, ...]
 
 
 class _Reader:
-    """Draws rules from rows, within a limit of work."""
+    """Learns rules from rows, within a work limit."""
 
     def __init__(self, text_counts: TextCounts, finer: Mapping[str, Mask], k: int, weights: Floats) -> None:
         self.text_counts, self.finer, self.k, self.weights = text_counts, finer, k, weights
@@ -169,7 +169,7 @@ class _Reader:
         return added
 
     def read(self, name: str, sources: Sequence[tuple[str, ...]], find: Find) -> None:
-        """Read a quasi-identifier back from some sources; pairs of a column that tells it by itself add nothing."""
+        """Infer a quasi-identifier from some sources; pairs of a column that predicts it alone are skipped."""
         read = self.labels_read.setdefault(name, np.full(len(self.owners), -1, np.int64))
         alone = {entry.columns for entry in self.inferences if entry.quasi_identifier == name}
         trials = len(self.columns) ** 2
@@ -187,7 +187,7 @@ class _Reader:
                 self.inferences.append(Inference(columns, name, int(self.text_counts.counts[fresh].sum())))
 
     def text_counts_read(self) -> TextCounts:
-        """The rows with the labels that were read back."""
+        """Return the rows with the inferred labels."""
         codes, values = self.text_counts.codes.copy(), list(self.text_counts.values)
         for name, labels in self.labels_read.items():
             place = self.text_counts.columns.index(name)
@@ -196,11 +196,11 @@ class _Reader:
         return replace(self.text_counts, codes=codes, values=tuple(values))
 
     def _sparse(self, source: tuple[str, ...]) -> bool:
-        """Whether most pairs of values are of fewer than k rows, even if all occur: nothing is learned from those."""
+        """Return whether most pairs of values have fewer than k rows, so that nothing can be learned from them."""
         return bool(self.k * np.prod([float(self.sizes[name]) for name in source]) > self.total)
 
     def _usual(self, name: str) -> Ints:
-        """What the other quasi-identifiers say, the same for all rows of a class; -1 where they say nothing."""
+        """Return the label predicted by the other quasi-identifiers, the same for all rows of a class; -1 for none."""
         if name in self._known:
             return self._known[name]
         usual = np.full(len(self.owners), -1, np.int64)
@@ -212,9 +212,9 @@ class _Reader:
         return usual
 
     def by_neighbors(self, name: str, source: tuple[str, ...], trials: int) -> Ints | None:
-        """For each combination the label on both sides of it in the order of a column whose values hardly repeat.
+        """Return for each combination the label on both sides of it in the order of a column with few repetitions.
 
-        The rows with finer labels say whether that is right: each is guessed by its neighbors of other classes.
+        The rows with finer labels test the rule: each is guessed by its neighbors of other classes.
         """
         labels, coarse = self.columns[name], self.coarse[name]
         read = np.full(len(labels), -1, np.int64)
@@ -231,9 +231,9 @@ class _Reader:
         return read
 
     def _tells_between(self, labels: Ints, fine: Ints, usual: float, trials: int) -> bool:
-        """Whether rows with finer labels, in some order, mostly have the label of both neighbors of other classes.
+        """Return whether rows with finer labels mostly have the label of both neighbors of other classes.
 
-        Rows of a class have their label together, so that no more than its classes speak against chance.
+        All rows of a class share their label, so only the number of classes counts against chance.
         """
         hits, guesses = guessed_between(labels[fine[np.diff(self.owners[fine], prepend=-1) != 0]])
         if guesses < self.k or not is_better(hits, guesses, usual):
@@ -295,7 +295,7 @@ class _Reader:
         return rows
 
     def _by_parts(self, name: str, source: tuple[str, ...], coarse: int) -> float:
-        """The share of finer labels that one column of a pair predicts by itself; 0 for a single column."""
+        """Return the share of finer labels that one column of a pair predicts alone; 0 for a single column."""
         for part in source if len(source) > 1 else ():
             if (part, name, coarse) not in self._shares:
                 rows = self._table(self._sides((part,)), name)
@@ -316,7 +316,7 @@ class _Reader:
     def _apart(self, name: str, source: str, coarse: Ints, evidence: Evidence) -> Iterator[tuple[int, Ints]]:
         """Which values of a column never stand with any of the finer labels, though many of their rows should.
 
-        Their rows have none of these labels then. What another quasi-identifier explains is not counted: where it has
+        Their rows then have none of these labels. What another quasi-identifier explains is not counted: if it has
         the same label, as many rows of a value should have a fine label as of the others.
         """
         fine, hidden = evidence.total, evidence.hidden
@@ -375,7 +375,7 @@ def _columns_of(text_counts: TextCounts) -> Iterator[tuple[str, npt.NDArray[np.i
 
 
 def _firsts(keys: Ints) -> Ints:
-    """Where each key stands first; few are looked up, not sorted.
+    """Return the first position of each key; small ranges are looked up instead of sorted.
 
     >>> _firsts(np.array([2, 0, 2])).tolist()
     [1, 0]

@@ -13,7 +13,7 @@ _KINDS = {kind: words for kind, words in WORDS.items() if kind not in _OTHERS}
 
 
 def kinds_of_name(name: str) -> Iterator[str]:
-    """The kinds of identifiers that a column is about by its name.
+    """Yield the kinds of identifiers that a column's name indicates.
 
     >>> list(kinds_of_name("patient_name")), list(kinds_of_name("drug_name")), list(kinds_of_name("Home Phone"))
     (['names'], [], ['telephone-numbers'])
@@ -33,6 +33,6 @@ def kinds_of_name(name: str) -> Iterator[str]:
 
 
 def words_speak_of(name: str, words: frozenset[str]) -> bool:
-    """Whether a word of the name, or two together, is one of these."""
+    """Return whether a word of the name, or two together, is in a list."""
     parts = words_of(name)
     return bool(words & {*parts, *(first + second for first, second in pairwise(parts))})

@@ -14,7 +14,7 @@ from sfumato.policies.safe_harbor.places import place_faults
 from sfumato.policies.safe_harbor.times import age_fault, date_fault
 from sfumato.policies.safe_harbor.values import is_plain_phone, kinds_of_value, tells_nothing
 
-# Kinds that a name alone does not prove: their values must tell rows apart, or be written like codes.
+# Kinds that a name alone does not prove: their values must distinguish rows, or have the format of codes.
 _BY_NAME_AND_VALUES = frozenset(
     ("other-identifiers", "device-identifiers", "vehicle-identifiers", "account-numbers", "license-numbers", "urls")
 )
@@ -27,7 +27,7 @@ _SEQUENCE = re.compile(r"\d{1,9}")
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a file is judged by: the day for ages, the people of ZIP areas, and the code for re-identification."""
+    """The parameters of the evaluation: the day for ages, the populations of ZIP areas, the code column."""
 
     today: date
     people: Mapping[str, int] | None = None
@@ -36,14 +36,14 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Identifiers:
-    """What was seen: by kind of identifier, the columns that hold it with the reason; and columns of free text."""
+    """The findings: by kind of identifier, the columns that contain it with the reason; and columns of free text."""
 
     kinds: dict[str, dict[str, str]] = field(default_factory=dict)
     free_text: tuple[str, ...] = ()
 
 
 def identifiers_of(profiles: Sequence[Profile], setting: Setting) -> Identifiers:
-    """The identifiers that the columns of a file hold."""
+    """Return the identifiers in the columns of a file."""
     kinds: dict[str, dict[str, str]] = {}
     for profile in profiles:
         for kind, why in column_identifiers(profile, setting):
@@ -52,7 +52,7 @@ def identifiers_of(profiles: Sequence[Profile], setting: Setting) -> Identifiers
 
 
 def column_identifiers(profile: Profile, setting: Setting) -> Iterator[tuple[str, str]]:
-    """The kinds of identifiers that a column holds, each with the reason.
+    """Yield the kinds of identifiers in a column, each with the reason.
 
     >>> day = Setting(date(2026, 1, 1))
     >>> list(column_identifiers(Profile("contact", {"ada@example.org": 1}, rows=1), day))
@@ -65,7 +65,7 @@ def column_identifiers(profile: Profile, setting: Setting) -> Iterator[tuple[str
     values = [value for value in profile.values if not tells_nothing(value)]
     if not values or profile.name == setting.code_column:
         return
-    # Letters as wide as ideographs are the same letters.
+    # Full-width letters are equivalent to ordinary ones.
     plain = [normalize("NFKC", value) for value in values]
     written = dict.fromkeys(kind for value in plain for kind in kinds_of_value(value))
     if words_speak_of(profile.name, WORDS["contacts"]) and any(map(is_plain_phone, values)):
@@ -85,9 +85,9 @@ def column_identifiers(profile: Profile, setting: Setting) -> Iterator[tuple[str
 
 
 def _confirm(kind: str, shown: Profile, written: Mapping[str, None]) -> bool:
-    """Whether the values of a column may be what its name says."""
+    """Return whether the values of a column are consistent with its name."""
     lowered = {value.strip().lower() for value in shown.values}
-    # A number that is 1 alone is the first one, not a yes.
+    # A number that is always 1 is the first one, not a yes.
     flags = lowered <= _FLAG and lowered != {"1"}
     if flags or kind in written or (kind == "other-identifiers" and written):
         return False
@@ -101,6 +101,6 @@ def _confirm(kind: str, shown: Profile, written: Mapping[str, None]) -> bool:
 
 
 def _is_free_text(profile: Profile) -> bool:
-    """Whether a column holds sentences, in which names of persons may stand that nothing tells."""
+    """Return whether a column holds sentences, which may contain undetected names of persons."""
     texts = [value for value in profile.sample if not tells_nothing(value)]
     return bool(texts) and sum(len(text) > _LONG_TEXT and text.count(" ") > 3 for text in texts) > len(texts) / 2

@@ -41,15 +41,15 @@ _COARSER = re.compile(r"\d{0,2}[*xX#_]+")
 
 
 def is_zip_column(name: str) -> bool:
-    """Whether a column is one of ZIP codes by its name."""
+    """Return whether a column's name indicates ZIP codes."""
     return words_speak_of(name, WORDS["zip"])
 
 
 def place_faults(name: str, values: Sequence[str], people: Mapping[str, int] | None = None) -> str | None:
-    """What a column tells of places that is finer than Safe Harbor allows; None where it tells no more.
+    """Return which geographic detail of a column is finer than Safe Harbor allows; None if there is none.
 
     Args:
-        people: The people of each three-digit ZIP area, where the user gives them.
+        people: The population of each three-digit ZIP area, if the user provides it.
 
     >>> place_faults("zip", ["02139"]), place_faults("zip", ["021**", "000"]), place_faults("zip", ["036**"])
     ('ZIP codes of five digits', None, 'ZIP areas of 20,000 people or fewer')
@@ -76,7 +76,7 @@ def _zip_fault(values: Sequence[str], people: Mapping[str, int] | None) -> str |
 
 
 def area_shown(value: str, people: Mapping[str, int] | None) -> str:
-    """What a ZIP code is published as: its first three digits, 000 where 20,000 people or fewer live there.
+    """Return the published form of a ZIP code: its first three digits, 000 for areas of at most 20,000 people.
 
     >>> area_shown("02139", None), area_shown("03601", None)
     ('021**', '000**')

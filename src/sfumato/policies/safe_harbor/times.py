@@ -15,7 +15,7 @@ _MONTHS = (
     "jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|mär|apr(?:il)?|may|mai|june?|juni|july?|juli|aug(?:ust)?|"
     "sep(?:t(?:ember)?)?|oct(?:ober)?|okt(?:ober)?|nov(?:ember)?|dec(?:ember)?|dez(?:ember)?"
 )
-# May is a verb, too, unless it is written as a name.
+# May is a verb, too, unless it is capitalized like a name.
 _WHOLE_MONTHS = (
     "january|januar|jänner|february|februar|march|märz|april|(?-i:May|Mai)|june|juni|july|juli|august|september|"
     "october|oktober|november|december|dezember|(?:jan|feb|apr|aug|sept?|okt|oct|nov|dez|dec)\\."
@@ -32,7 +32,7 @@ _DATE = re.compile(
     re.I,
 )
 _COMPACT = re.compile(r"(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[T ]?\d{4,6}Z?)?")
-# Days without their century, in either order; and months.
+# Days without century, in either order; and months.
 _SHORT = re.compile(
     r"\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])|(?:0[1-9]|[12]\d|3[01])(?:0[1-9]|1[0-2])\d{2}|(?:19|20)\d{2}(?:0[1-9]|1[0-2])"
 )
@@ -40,7 +40,7 @@ _PART = re.compile(
     rf"(?:{_MONTHS})|(?:mon|tues|wednes|thurs|fri|satur|sun)day|\d{{1,2}}[./-]\d{{1,2}}\.?|\d{{1,2}}:\d{{2}}.*", re.I
 )
 _YEAR = re.compile(r"(?:1[89]|20)\d{2}")
-# Years from one to another, decades and centuries in words.
+# Ranges of years, decades and centuries in words.
 _YEARS_SPAN = re.compile(
     r"[\[(]?\s*((?:1[89]|20)\d{2})\s*(?:-|–|—|\.\.|/|to|bis|,)\s*((?:1[89]|20)\d{2}|\d{2})\s*[\])]?", re.I
 )
@@ -62,13 +62,13 @@ _INCLUDING = re.compile(r">=|≥|at least|from|ab|mindestens", re.I)
 _OLD_WORDS = re.compile(r"ninety[ -](?:one|two|three|four|five|six|seven|eight|nine)|hundred|undneunzig|hundert", re.I)
 _WHOLE = re.compile(r"\d+")
 _COMMA = re.compile(r"(\d),(\d)")
-# A comma stands between ends in brackets alone; else it is a decimal one.
+# A comma separates ends only in brackets; elsewhere it is a decimal mark.
 _SPAN = re.compile(r"[\[(]?\s*(\d{1,3})\s*(?:-|–|\.\.|to|bis|(?<=[\[(]\d{2}),|(?<=[\[(]\d{3}),)\s*(\d{1,3})\s*[\])]?")
 _FREE_AGE = re.compile(r"(?<!\d)(\d{2,3})[ -](?:years?|yrs?|y/?o|jahre)(?!\w)", re.I)
 
 
 def date_fault(name: str, values: Sequence[str]) -> str | None:
-    """What a column tells of dates besides years.
+    """Return which detail of dates finer than years a column contains.
 
     >>> date_fault("admitted", ["2019-03-01"]), date_fault("admission", ["2019"]), date_fault("dob", ["19430212"])
     ('days or months', None, 'days or months')
@@ -87,18 +87,18 @@ def date_fault(name: str, values: Sequence[str]) -> str | None:
 
 
 def _is_of_time(word: str) -> bool:
-    """Whether a word is one that German, or a database, puts together with a date: opdatum, visitdate."""
+    """Return whether a word is a compound with a date in German, or in a database: opdatum, visitdate."""
     return word.endswith(("datum", "date", "zeitpunkt", "zeitstempel", "timestamp", "uhrzeit"))
 
 
 def _is_timed(value: str) -> bool:
-    """Whether a value of a column that is named for times tells more than a year."""
+    """Return whether a value of a column named for times is finer than a year."""
     patterns = (_COMPACT, _SHORT, _PART)
     return any(pattern.fullmatch(value) for pattern in patterns) or _is_epoch(value)
 
 
 def _is_epoch(value: str) -> bool:
-    """Whether a number is a time as computers count it: seconds, or thousandths or millionths, since 1970.
+    """Return whether a number is a Unix time: seconds, milliseconds or microseconds since 1970.
 
     >>> [_is_epoch(text) for text in ("1551398400", "1551398400000", "1551398400.25", "30170.44", "20190301", "2019")]
     [True, True, True, False, False, False]
@@ -109,12 +109,12 @@ def _is_epoch(value: str) -> bool:
 
 
 def _is_day_number(value: str) -> bool:
-    """Whether a number may be a day as spreadsheets count it."""
+    """Return whether a number may be a spreadsheet day number."""
     return len(value.strip()) == 5 and value.strip().isdecimal()
 
 
 def age_fault(name: str, values: Sequence[str], today: date) -> str | None:
-    """What a column tells of ages over 89.
+    """Return which detail of ages over 89 a column contains.
 
     >>> day = date(2026, 1, 1)
     >>> age_fault("age", ["89", "90+"], day), age_fault("age", ["93"], day), age_fault("birth_year", ["1931"], day)
@@ -135,7 +135,7 @@ def age_fault(name: str, values: Sequence[str], today: date) -> str | None:
 
 
 def latest_years(value: str) -> list[int]:
-    """The years that a date tells, the last one of a decade or century.
+    """Return the years in a date, the last one of a decade or century.
 
     >>> latest_years("1931-02-01"), latest_years("192*"), latest_years("18**"), latest_years("*")
     ([1931], [1929], [1899], [])
@@ -145,7 +145,7 @@ def latest_years(value: str) -> list[int]:
     if (span := _YEARS_SPAN.fullmatch(value.strip())) and (last := _last_year(span[1], span[2])):
         return [last]
     if decades := _DECADE.findall(value):
-        # The first decade of a century may be the whole of it: "1900s".
+        # The first decade of a century may mean the full century: "1900s".
         return [int(digits) * 10 + (99 if digits.endswith("0") else 9) for digits in decades]
     if centuries := _CENTURY.findall(value):
         return [int(number) * 100 for number in centuries]
@@ -154,7 +154,7 @@ def latest_years(value: str) -> list[int]:
 
 
 def _last_year(first: str, last: str) -> int | None:
-    """The last year of a span; None where two digits are a month.
+    """Return the last year of a span; None if two digits are a month.
 
     >>> _last_year("1920", "29"), _last_year("1931", "02")
     (1929, None)
@@ -166,7 +166,7 @@ def _last_year(first: str, last: str) -> int | None:
 
 
 def _short_years(value: str, today: date) -> list[int]:
-    """A year of birth of two digits that can only be of the last century.
+    """Return a two-digit year of birth that can only belong to the last century.
 
     >>> [_short_years(text, date(2026, 1, 1)) for text in ("31", "'95", "12")]
     [[1931], [1995], []]
@@ -176,7 +176,7 @@ def _short_years(value: str, today: date) -> list[int]:
 
 
 def _is_too_old(text: str) -> bool:
-    """Whether a label of ages tells one over 89 apart from others of 90 and more.
+    """Return whether an age label distinguishes an age over 89 from others of 90 and more.
 
     >>> [_is_too_old(text) for text in ("90+", ">89", "85+", "90-94", "80-89", "91", "≥95")]
     [False, False, False, True, False, True, True]
@@ -195,7 +195,7 @@ def _is_too_old(text: str) -> bool:
         return int(span[2]) > OLDEST_SHOWN + (label.endswith(")") and int(span[2]) == OLDEST_SHOWN + 1)
     bounds = bounds_of(_COMMA.sub(r"\1.\2", label))
     if bounds == NOTHING:
-        # What cannot be read for sure is an age by the numbers in it.
+        # Ambiguous labels are ages by the numbers in them.
         return any(int(number) > OLDEST_SHOWN for number in _WHOLE.findall(label))
     if bounds[0] is None:
         return False

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from sfumato.hierarchies.suggest.formats import EMAIL, is_card
 
 Check = Callable[[str], bool]
-# Texts that tell nothing: masks, blanks, and the words that stand for them.
+# Uninformative texts: masks, blanks, and the words for them.
 _NOTHING = re.compile(
     r"[\s*#xX.?_-]*|\[?(?:redacted|removed|withheld|suppressed|masked|deleted|n/?a|none|null)\]?", re.I
 )
@@ -15,10 +15,10 @@ _PHONE = re.compile(
     r"(?<![\w.])(?:\+?1[ .-]?)?(?:\(\d{3}\) ?|\d{3}[ .-])\d{3}[ .-]\d{4}(?![\w-])|"
     r"(?<![\w.])(?:\+(?!1\b)|00(?=[1-9]\d[ ./()-]))\d{1,3}[ ./()-]*\d[\d ./()-]{5,15}\d(?!\w)"
 )
-# Within a country: a zero, the area or network, and the number.
+# Domestic: a zero, the area or network code, and the number.
 _LOCAL_PHONE = re.compile(r"(?<![\w.,/-])\(?0[1-9]\d{1,4}\)?(?: ?[/-] ?| )\d{2,4}(?:[ -]?\d{2,4}){1,3}(?![\w-])")
 LOCAL_DIGITS = 10
-# Ten digits, or a number that begins with zero: telephone numbers where words stand around them.
+# Ten digits, or a number that begins with zero: telephone numbers if words around them say so.
 _PLAIN_PHONE = re.compile(r"(?<![\w.,-])(?:1?[2-9]\d{2}[2-9]\d{6}|0[1-9]\d{8,11})(?![\w,-])")
 _CALL = re.compile(
     r"(?i)\b(?:call|phone|tel|telefon|fon|mobile?|handy|fax|cell|reach|anruf\w*|rückruf|contact|kontakt)\b"
@@ -29,12 +29,12 @@ _IPV6 = re.compile(
     r"(?<![\w:])(?:[0-9a-f]{1,4}:){7}[0-9a-f]{1,4}(?![\w:])|(?<![\w:])(?:[0-9a-f]{1,4}:){1,6}:[0-9a-f:]*", re.I
 )
 _MAC = re.compile(r"(?<![\w:-])(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}(?![\w:-])", re.I)
-# The serial number of a device or implant, told as one.
+# The serial number of a device or implant, stated as such.
 _SERIAL = re.compile(r"(?<!\w)(?:S/N|SN|serial(?: (?:no|number))?)\.?[ #:.-]*(?=[\w-]*\d{3})[\w-]{4,}", re.I)
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.I)
-# UUIDs by chance, time or a counter say so in their digits; others are hashes written that way, or made from names.
+# UUIDs made at random, by time or by a counter show that in their digits; others are hashes, or made from names.
 _UUID_BY_CHANCE = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[124678][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.I)
-# As passwords are kept: bcrypt, crypt, Argon2, scrypt, PBKDF2 with their names, costs and salts.
+# Password hashes: bcrypt, crypt, Argon2, scrypt, PBKDF2 with their names, costs and salts.
 _PASSWORD_HASH = re.compile(
     r"\$(?:2[abxy]?|1|5|6|7|y|gy|apr1|argon2(?:id?|d)|scrypt|s[01]|pbkdf2(?:-\w+)?|P|H)\$\S{20,}|"
     r"\{(?:bcrypt|crypt|pbkdf2|scrypt|argon2|ssha\d*|sha\d*|smd5)\}\S{16,}|"
@@ -42,7 +42,7 @@ _PASSWORD_HASH = re.compile(
     re.I,
 )
 _HASH_NAME = re.compile(r"[{(]?(?:md5|sha-?\d+(?:[-_/]\d+)?)[)}]?[:$= -]", re.I)
-# Hashes of 16, 20, 32, 48 and 64 bytes in base64: letters of both cases and digits, as nothing that people write has.
+# Hashes of 16, 20, 32, 48 and 64 bytes in base64: upper and lower case and digits, unlike any human text.
 _HASH_BASE64 = re.compile(
     r"(?=.*[a-z])(?=.*[A-Z])(?=.*\d)"
     r"(?:[\w+/-]{22}==|[\w+/-]{27}=|[\w+/-]{43}=?|[\w+/-]{64}|[\w+/-]{86}(?:==)?)",
@@ -61,7 +61,7 @@ _WEIGHTS = (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2)
 
 
 def tells_nothing(text: str | None) -> bool:
-    """Whether a value is none: missing, masked, or removed in so many words.
+    """Return whether a value is uninformative: missing, masked, or a word such as "removed".
 
     >>> tells_nothing("***"), tells_nothing("REDACTED"), tells_nothing("Ulm")
     (True, True, False)
@@ -70,7 +70,7 @@ def tells_nothing(text: str | None) -> bool:
 
 
 def is_bare_hash(text: str) -> bool:
-    """Whether a value is written like the hash of something: MD5, SHA-1, SHA-2, with its name before it or in base64.
+    """Return whether a value has the format of a hash: MD5, SHA-1, SHA-2, with its name before it or in base64.
 
     Hashes written as UUIDs, and those of passwords, are hashes, too.
 
@@ -90,7 +90,7 @@ def is_bare_hash(text: str) -> bool:
 
 
 def _is_vehicle(text: str) -> bool:
-    """A vehicle identification number with its check digit.
+    """Return whether a text is a vehicle identification number with its check digit.
 
     >>> _is_vehicle("1HGCM82633A004352"), _is_vehicle("1HGCM82633A004353")
     (True, False)
@@ -103,7 +103,7 @@ def _is_vehicle(text: str) -> bool:
 
 
 def _is_local(text: str) -> bool:
-    """Whether a text tells a telephone number with its area: of ten digits or more, as ZIP codes and others are not.
+    """Return whether a text contains a telephone number with area code: ten digits or more, unlike ZIP codes.
 
     >>> [_is_local(text) for text in ("am 3. Tel 0171-2340000", "030/1234567", "02139-4307", "078-05-1120")]
     [True, True, False, False]
@@ -112,7 +112,7 @@ def _is_local(text: str) -> bool:
 
 
 def _is_called(text: str) -> bool:
-    """Whether a text tells a telephone number in one piece, as its words say.
+    """Return whether a text contains an unseparated telephone number, according to its words.
 
     >>> [_is_called(text) for text in ("call 6175551234", "6175551234", "Tel: 03012345678", "lot 6175551234")]
     [True, False, True, False]
@@ -121,7 +121,7 @@ def _is_called(text: str) -> bool:
 
 
 def is_plain_phone(text: str) -> bool:
-    """Whether a value may be a telephone number in one piece."""
+    """Return whether a value may be an unseparated telephone number."""
     return bool(_PLAIN_PHONE.fullmatch(text.strip()))
 
 
@@ -149,7 +149,7 @@ _CHECKS: tuple[tuple[str, Check], ...] = (
 
 
 def kinds_of_value(text: str) -> Iterator[str]:
-    """The kinds of identifiers that a value holds.
+    """Yield the kinds of identifiers in a value.
 
     >>> list(kinds_of_value("call 555-123-4567")), list(kinds_of_value("078-05-1120")), list(kinds_of_value("2019"))
     (['telephone-numbers'], ['social-security-numbers'], [])

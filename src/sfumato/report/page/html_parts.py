@@ -12,24 +12,24 @@ from sfumato.texts.numbers import amount
 from sfumato.texts.words import Words, words_in
 
 _TAG = regex(r"<[^>]*>")
-# What a page's style says of the whole page; in a part of another it is said of the part.
+# Style selectors of the full page, replaced in a fragment.
 _WHOLE_PAGE = regex(r":root|\b(?:body|main)(?=\s*\{)")
 _PRINTED_PAGE = regex(r"@page\s*\{(?:[^{}]|\{[^{}]*\})*\}")
 PART = "sfumato-part"
 _SOFT = ' class="soft"'
-# Of more cards or lines of a table, the rest is folded.
+# Maximum number of visible cards or table lines; the rest is folded.
 MOST_SHOWN = 12
 Part = TypeVar("Part")
 
 
 @cache
 def style(*names: str) -> str:
-    """The style of pages and reports, by the names of its files: colors and type are the same in both."""
+    """Return the styles of pages and reports, by file name: colors and fonts are the same in both."""
     return "\n".join((Path(__file__).parent / f"{name}.css").read_text(encoding="utf-8") for name in names)
 
 
 def page(title: str, body: Iterable[str], language: str = "en") -> str:
-    """A whole HTML document.
+    """Return a complete HTML document.
 
     >>> page("Release", ["<p>fine</p>"]).startswith("<!doctype html>")
     True
@@ -43,7 +43,7 @@ def page(title: str, body: Iterable[str], language: str = "en") -> str:
 
 
 def fragment(document: str) -> str:
-    """A page as a part of another, such as a notebook: its style is nested in a class, so that none leaks.
+    """Return a page as a part of another, such as a notebook, with its styles scoped to a class.
 
     >>> part = fragment(page("Release", ["<p>fine</p>"]))
     >>> part.startswith('<div class="sfumato-part" lang="en"><style>.sfumato-part {'), "<p>fine</p>" in part
@@ -57,7 +57,7 @@ def fragment(document: str) -> str:
 
 
 def section(title: str, *parts: str) -> str:
-    """A heading and what stands below it."""
+    """Return a heading with its content."""
     return f"<section><h2>{escape(title)}</h2>\n" + "\n".join(parts) + "</section>"
 
 
@@ -72,14 +72,14 @@ def listing(sentences: Iterable[str]) -> str:
 
 
 def sentence_html(sentence: str) -> str:
-    """A sentence; of a long list of names in it the first are seen, the rest unfolds, and is printed."""
+    """Return a sentence; of a long list of names in it the first are visible, the rest unfolds and is printed."""
     if not isinstance(sentence, Enumeration) or not sentence.rest:
         return escape(sentence)
     return _unfolding(escape(sentence.first), escape(sentence.more), escape(sentence.rest)) + escape(sentence.tail)
 
 
 def labels_html(labels: Sequence[str], words: Words) -> str:
-    """Values of a file to the letter; of many the first are seen, the rest unfolds, and is printed."""
+    """Return values of a file verbatim; of many the first are visible, the rest can be unfolded and is printed."""
     codes = [f"<code>{escape(label)}</code>" for label in labels]
     if len(codes) <= MOST_NAMES:
         return ", ".join(codes)
@@ -93,10 +93,10 @@ def _unfolding(first: str, more: str, rest: str) -> str:
 
 
 def folded(words: Words, parts: Sequence[Part], shown: Callable[[Sequence[Part]], str], most: int = MOST_SHOWN) -> str:
-    """Parts of which the first are seen where there are many; the rest unfolds, and is printed.
+    """Return parts; of many the first are visible, the rest can be unfolded and is printed.
 
     Args:
-        shown: How some of them look together.
+        shown: Renders some of them together.
     """
     if len(parts) <= most + 1:
         return shown(parts)
@@ -105,10 +105,10 @@ def folded(words: Words, parts: Sequence[Part], shown: Callable[[Sequence[Part]]
 
 
 def folding(box: str, points: str) -> str:
-    """A box of a report as the pages have it, which folds to its heading: on a phone it starts so.
+    """Return a box of a report that can be folded to its heading; on a phone it starts folded.
 
     Args:
-        points: How much there is in it, told where it is folded.
+        points: Amount of content, shown when it is folded.
 
     >>> folding('<div class="not"><strong>Lost</strong><ul></ul></div>', "3 points")
     '<details class="not" open><summary><strong>Lost</strong> <span>3 points</span></summary><ul></ul></details>'
@@ -119,7 +119,7 @@ def folding(box: str, points: str) -> str:
 
 
 def tiles(figures: Iterable[tuple[str, str]]) -> str:
-    """Figures that stand out, each with the words below it."""
+    """Return highlighted metrics, each with its label."""
     shown = "".join(
         f'<div class="tile"><b>{_kept(value)}</b><span>{_kept(words)}</span></div>' for value, words in figures
     )
@@ -127,30 +127,30 @@ def tiles(figures: Iterable[tuple[str, str]]) -> str:
 
 
 def _kept(text: str) -> str:
-    """A text in which a percent sign stays with its number."""
+    """Return a text in which a percent sign stays with its number."""
     return escape(text).replace(" %", "&nbsp;%")
 
 
 def definitions(entries: Iterable[tuple[str, str]]) -> str:
-    """Words with what they mean."""
+    """Return terms with their definitions."""
     lines = "".join(f"<div><dt>{escape(word)}</dt><dd>{escape(meaning)}</dd></div>" for word, meaning in entries)
     return f"<dl>{lines}</dl>"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]], words: Words | None = None) -> str:
-    """A table; numbers stand to the right."""
+    """Return a table; numbers are right-aligned."""
     lines = [tuple(row) for row in rows]
     numeric = [_are_numbers([row[place] for row in lines]) for place in range(len(head))]
     return raw_table(head, (tuple(_cell(value, words or words_in()) for value in row) for row in lines), numeric)
 
 
 def long_table(head: Sequence[str], rows: Iterable[Sequence[object]], words: Words) -> str:
-    """A table that may have many lines: the first are seen, the rest unfolds."""
+    """Return a table that may have many lines: the first are visible, the rest can be unfolded."""
     return folded(words, list(rows), lambda part: table(head, part, words))
 
 
 def raw_table(head: Sequence[str], rows: Iterable[Sequence[str]], numeric: Sequence[bool] = ()) -> str:
-    """A table whose cells are HTML already, `<td>` included; `numeric` says which headings stand to the right."""
+    """Return a table with HTML cells, `<td>` included; `numeric` marks right-aligned headings."""
     marks = [' class="number"' if number else "" for number in numeric] or [""] * len(head)
     first = "".join(f'<th scope="col"{mark}>{escape(name)}</th>' for name, mark in zip(head, marks, strict=True))
     top = f"<thead><tr>{first}</tr></thead>" if any(head) else ""
@@ -162,13 +162,13 @@ def raw_table(head: Sequence[str], rows: Iterable[Sequence[str]], numeric: Seque
 
 
 def _are_numbers(values: Sequence[object]) -> bool:
-    """Whether a column holds numbers, and nothing else but gaps."""
+    """Return whether a column holds only numbers and gaps."""
     there = [value for value in values if value is not None]
     return bool(there) and all(_is_figure(value) for value in there)
 
 
 def _is_figure(value: object) -> bool:
-    """Whether a value is a number, or a share in percent."""
+    """Return whether a value is a number, or a percentage."""
     return str(value).endswith(" %") or (isinstance(value, int | float) and not isinstance(value, bool))
 
 

@@ -9,19 +9,19 @@ from sfumato.dataclass import dataclass
 from sfumato.texts.words import Words
 
 WIDTH, HEIGHT, LEFT, FOOT, HEAD = 720, 220, 46, 42, 12
-# Of bars below one another: the height of each, and the room for names and figures.
+# Horizontal bars: the height of each, and the space for names and values.
 BAR, NAMES, FIGURES, LONGEST_NAME = 26, 180, 90, 26
 # The width of a digit below a column.
 SIGN = 7.6
-# What numbers, ranges of them and dates are written with.
+# Characters of numbers, ranges and dates.
 OF_NUMBERS = frozenset("0123456789.,-–…<> ")
-# A day at the beginning of a name; numbers, ranges of them and days of so many signs stay whole.
+# A day at the beginning of a name; numbers, ranges and days of this length are not shortened.
 DAY, LONGEST_NUMBER = re.compile(r"\d{1,4}([-./])\d{1,2}\1\d{1,4}(?!\d)"), 13
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One thing measured before and after, as shares of a whole; `after` alone where there is no before."""
+    """One measure before and after, as shares of a total; only `after` if there is no before."""
 
     name: str
     before: float | None
@@ -29,13 +29,13 @@ class Pair:
 
 
 def legend(words: Words) -> str:
-    """Which color is which."""
+    """Return the color legend."""
     before, after = escape(words["report.before"]), escape(words["report.after"])
     return f'<p class="legend"><i class="before"></i>{before}<i></i>{after}</p>'
 
 
 def meters(words: Words, pairs: Sequence[Pair]) -> str:
-    """For each pair its name, and a rail for each of its shares."""
+    """Return for each pair its name, and a bar for each of its shares."""
     lines = "".join(
         f'<div class="name" title="{escape(pair.name)}">{escape(pair.name)}</div>{_rails(words, pair)}'
         for pair in pairs
@@ -49,7 +49,7 @@ def _rails(words: Words, pair: Pair) -> str:
 
 
 def meter(words: Words, share: float, kind: str = "after") -> str:
-    """One rail, filled as far as the share says."""
+    """Return one horizontal bar, filled by a share."""
     width = 100 * min(max(share, 0.0), 1.0)
     return (
         f'<div class="measure"><div class="rail {kind}"><i style="width:{width:.2f}%"></i></div>'
@@ -58,11 +58,11 @@ def meter(words: Words, share: float, kind: str = "after") -> str:
 
 
 def histogram(words: Words, pairs: Sequence[Pair], below: str, about: str) -> str:
-    """Bars side by side, before and after, over named bins.
+    """Return vertical bars, before and after, over named bins.
 
     Args:
-        below: What the bins are.
-        about: What a person who cannot see the picture should know.
+        below: Label of the bins.
+        about: Alternative text of the chart.
     """
     highest = max((share for pair in pairs for share in (pair.before, pair.after) if share), default=1.0)
     top = min(-(-highest * 10 // 1) / 10, 1.0)
@@ -78,7 +78,7 @@ def histogram(words: Words, pairs: Sequence[Pair], below: str, about: str) -> st
 
 
 def short_names(pairs: Sequence[Pair], length: int = 9) -> list[Pair]:
-    """Pairs whose names fit side by side; of numbers too long for that, some are named (`named_every`).
+    """Return pairs whose names fit next to each other; of long numbers only some are named (`named_every`).
 
     >>> [pair.name for pair in short_names([Pair("never smoked", 0.5, 0.5), Pair("31.12.2024 10:00", 0.5, 0.5)])]
     ['never sm…', '31.12.2024']
@@ -87,7 +87,7 @@ def short_names(pairs: Sequence[Pair], length: int = 9) -> list[Pair]:
 
 
 def _short(name: str, length: int) -> str:
-    """A name of at most so many signs; a number loses none of its digits, and a date its hours alone."""
+    """Return a name of limited length; a number keeps all digits, and a date loses only its time."""
     day = DAY.match(name)
     whole = len(name) <= length or (_of_numbers(name) and len(name) <= LONGEST_NUMBER)
     return name if whole else day[0] if day else name[: length - 1] + "…"
@@ -98,14 +98,14 @@ def _of_numbers(name: str) -> bool:
 
 
 def named_every(names: Sequence[str], step: float) -> int:
-    """Of how many columns one has its name below it: numbers too long to stand side by side are told by some of them.
+    """Return n if every n-th column has its name below it: long numbers are shown for some columns only.
 
     >>> named_every(["19180808", "19280630"], 50), named_every(["70000", "70010"], 50), named_every(["male", "no"], 9)
     (2, 1, 1)
     >>> named_every(["3,83–4,64", "4,65–5,40"], 56), named_every(["2024-01-01", "2024-02-01", "missing"], 56)
     (2, 2)
     """
-    # What has no number, or the rest, may stand at the end.
+    # Non-numbers, or the rest, may be at the end.
     numbers = names if all(map(_of_numbers, names)) else names[:-1]
     if not all(map(_of_numbers, numbers)):
         return 1
@@ -113,7 +113,7 @@ def named_every(names: Sequence[str], step: float) -> int:
 
 
 def _named_places(names: Sequence[str], every: int) -> set[int]:
-    """The columns with a name: some of the numbers, and what stands at their end beside them.
+    """Return the columns with a name: some of the numbers, and the non-numbers at their end.
 
     >>> sorted(_named_places(["2024-01-01", "2024-02-01", "2024-03-01", "missing"], 2))
     [0, 3]
@@ -152,11 +152,11 @@ def _columns(words: Words, x: float, step: float, pair: Pair, top: float, named:
 
 
 def bars(pairs: Sequence[tuple[str, float, str]], below: str, about: str) -> str:
-    """Bars below one another, each with its name and its figure.
+    """Return horizontal bars, each with its name and its value.
 
     Args:
-        pairs: Name, length as a share of the longest, and figure.
-        below: What the figures are; about: what a person who cannot see the picture should know.
+        pairs: Name, length as a share of the longest, and value.
+        below: Label of the values; about: alternative text of the chart.
     """
     longest = max((length for _, length, _ in pairs), default=0.0) or 1.0
     parts = [_bar(place, name, length / longest, figure) for place, (name, length, figure) in enumerate(pairs)]
@@ -177,10 +177,10 @@ def _bar(place: int, name: str, share: float, figure: str) -> str:
 
 
 def alone(svg: str, words: Words | None = None) -> str:
-    """A plot that is shown without the page and its style, in a notebook or as a file: on paper of its own.
+    """Return a chart that is shown without page and styles, in a notebook or as a file: with a background of its own.
 
     Args:
-        words: Where given, which color is before and which after stands above the plot in them.
+        words: If given, a color legend in this language is drawn above the chart.
     """
     style = (
         "<style>text{fill:#575f6c;font:12px system-ui,sans-serif}line{stroke:#e2ddd2}"
@@ -194,7 +194,7 @@ def alone(svg: str, words: Words | None = None) -> str:
 
 
 def _key(words: Words | None) -> str:
-    """Which color is which, in the picture itself."""
+    """Return the color legend inside the chart."""
     if words is None:
         return ""
     marks = [("before", words["report.before"], WIDTH - 220), ("after", words["report.after"], WIDTH - 110)]

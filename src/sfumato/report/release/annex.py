@@ -17,7 +17,7 @@ from sfumato.report.release.sign_off import (
 
 
 def rows_annex(dossier: Dossier) -> Annex:
-    """The annex on a release of rows."""
+    """Return the annex for a release of rows."""
     words, report = dossier.words, dossier.report
     models = tuple(promise.model for promise in report.models)
     promises = sentences.promises(words, report.models, dossier.plan, dossier.star_rows)
@@ -41,7 +41,7 @@ def rows_annex(dossier: Dossier) -> Annex:
 
 
 def _evidence(dossier: Dossier) -> Chapter:
-    """What attackers reached, where any were tried, and the hashes of the files."""
+    """Return the chapter on attacks, if any were run, and the checksums of the files."""
     words = dossier.words
     sealed = seals(words, list(_seals(dossier)))
     figures: Mapping[str, Any] | None = dossier.report.details.get("attack")
@@ -54,7 +54,7 @@ def _evidence(dossier: Dossier) -> Chapter:
 
 
 def _necessity(dossier: Dossier) -> str:
-    """What became of the columns and rows, as they were published."""
+    """Return what happened to columns and rows."""
     words, report = dossier.words, dossier.report
     fates = [*sentences.fates(report).values()]
     columns = {"columns": len(fates)} | {fate: fates.count(fate) for fate in get_args(Fate)}

@@ -10,7 +10,7 @@ HEAD = ("report.column", "report.values_before", "report.values_after", "coded.c
 
 
 def coded_columns(words: Words, figures: Mapping[str, Any]) -> Iterator[str]:
-    """A table of them, where there are some, and how to read it."""
+    """Yield a table of coded columns, if there are some, and how to read it."""
     columns = figures.get("coded_columns") or ()
     if columns:
         rows = [
@@ -21,7 +21,7 @@ def coded_columns(words: Words, figures: Mapping[str, Any]) -> Iterator[str]:
 
 
 def change(words: Words, column: Mapping[str, Any]) -> str:
-    """By how much a number changes on average, and how much that is of what numbers differ by anyway."""
+    """Return the mean change of a number, relative to the standard deviation."""
     if column["mean_change"] is None:
         return words["coded.no_number"]
     share = column["mean_change"] / column["deviation"] if column["deviation"] else 0.0

@@ -15,14 +15,14 @@ from sfumato.texts.words import Words, words_in, words_on_persons
 
 @dataclass(frozen=True, slots=True)
 class Dossier:
-    """What is known of a release; the more, the more a report tells.
+    """What is known about a release; reports leave out what is missing.
 
     Attributes:
-        plan: What was asked; evidence: what was seen of the rows; others: releases that were not chosen.
-        seals: SHA-256 of the other files of the folder, by the report's key for each.
-        house: The other files of its folder that stay in the house.
-        day: When it was released; language: of the report, where it is not the plan's.
-        home: Where the paths of plan.yaml start, which the report prints; where the plan was read by default.
+        plan: The plan; evidence: findings about the rows; others: releases that were not chosen.
+        seals: Checksums (SHA-256) of the other files of the folder, by report key.
+        house: The other internal files of its folder.
+        day: Date of the release; language: of the report, if it is not the plan's.
+        home: Base of the paths in plan.yaml, shown in the report; by default where the plan was read.
     """
 
     report: Report
@@ -37,19 +37,19 @@ class Dossier:
 
     @property
     def words(self) -> Words:
-        """The words of the language that is asked for, or else the plan's; about persons where these are counted."""
+        """The messages in the requested language, or else the plan's; for persons if these are counted."""
         language = self.language or (self.plan.language if self.plan else "en")
         return words_on_persons(language) if self.report.counts_persons else words_in(language)
 
     @property
     def star_rows(self) -> bool:
-        """Whether there are rows with `*` in every quasi-identifier because they were suppressed."""
+        """Whether there are suppressed rows with `*` in every quasi-identifier."""
         return self.report.star_rows and self.report.suppressed_rows > 0
 
     def under_promise(self, column: str) -> bool:
-        """Whether a promise is made about a column."""
+        """Return whether a model refers to a column."""
         return any(promise.column == column for promise in self.report.models)
 
     def about(self) -> dict[str, str]:
-        """Who released for what, as the plan says it, by the plan's keys; only what it says."""
+        """Who released for what purpose, as the plan states it, by plan key."""
         return {} if self.plan is None else self.plan.release.stated()

@@ -27,7 +27,7 @@ class Explanation:
 
 
 def explain(dossier: Dossier, name: str) -> Explanation:
-    """What a column is, what happened to it, what it lost, and what promises are about it."""
+    """Explain a column's role, what happened to it, its loss, and its guarantees."""
     return Explanation(tuple(_sentences(dossier, name)))
 
 
@@ -49,7 +49,7 @@ def _sentences(dossier: Dossier, name: str) -> Iterator[str]:
 
 
 def _figures(dossier: Dossier, name: str) -> Iterator[str]:
-    """What is left of a quasi-identifier, in figures and examples."""
+    """Yield what is left of a quasi-identifier, in numbers and examples."""
     words, loss = dossier.words, dossier.report.loss
     if loss.name in sections.SHARES and name in loss.per_column:
         yield words["explain.loss"].format(share=words.percent(loss.per_column[name]))

@@ -36,18 +36,18 @@ from sfumato.report.release.matrices import shown_matrix
 from sfumato.report.release.sections import sections
 from sfumato.texts.words import Words
 
-# Roles of columns in which a word for a missing value is published as it is.
+# Roles of columns whose codes for missing values are published unchanged.
 KEEP_MISSING_WORDS = ("sensitive", "insensitive", "weight")
-# Categories of fewer rows are not named.
+# Categories with fewer rows are not named.
 FEWEST = 3
-# The hash of what is handed out itself; that of the raw data would confirm a guess.
+# The checksum of the published file; that of the original data would confirm a guess.
 DATA_SEAL = "output_sha256"
-# Words of the glossary that stand in this edition; levels and losses stay in the house.
+# Glossary terms of this edition; levels and losses are internal.
 GLOSSARY = ("quasi-identifier", "identifier", "sensitive", "class", "suppress", "hash")
 
 
 def html(dossier: Dossier) -> str:
-    """The report to hand out, as one page."""
+    """Return the report for publication as one page."""
     words, report = dossier.words, dossier.report
     head = [words["external.model"], words["report.column"], words["external.asked"]]
     promises = [(model, columns, asked) for model, asked, columns in sentences.asked(words, report.models)]
@@ -71,7 +71,7 @@ def html(dossier: Dossier) -> str:
 
 
 def figures(dossier: Dossier) -> dict[str, Any]:
-    """The same in plain values: what report-external.json holds."""
+    """Return the same as plain values, for report-external.json."""
     words, report, plan = dossier.words, dossier.report, _plan(dossier)
     return {
         "version": report.version,
@@ -98,7 +98,7 @@ def figures(dossier: Dossier) -> dict[str, Any]:
 
 
 def _hashes(dossier: Dossier) -> str:
-    """By what a reader knows that the report is about the file at hand."""
+    """Return the checksums that tie the report to the published file."""
     words, seal = dossier.words, dossier.seals.get(DATA_SEAL)
     if seal is None:
         return ""
@@ -111,7 +111,7 @@ def _hashes(dossier: Dossier) -> str:
 
 
 def _glossary(dossier: Dossier) -> list[tuple[str, str]]:
-    """The words that this edition uses: those of roles and classes, and of its promises."""
+    """Return the terms used in this edition: of roles and classes, and of its models."""
     persons = ["person"] * dossier.report.counts_persons
     names = [*GLOSSARY, *persons, *(promise.model for promise in dossier.report.models)]
     used = {dossier.words[f"glossary.{name}"] for name in names if f"glossary.{name}" in dossier.words}
@@ -144,10 +144,10 @@ def _column(dossier: Dossier, name: str) -> dict[str, Any]:
 
 
 def _matrices(dossier: Dossier, name: str) -> dict[str, Any]:
-    """By which probabilities categories were changed, so that analysts can correct what they compute.
+    """Return the transition probabilities of categories, so that analysts can correct their estimates.
 
-    Those of strata stay in the house: their names are raw values, and of a small stratum a matrix tells who is in it.
-    Of others rare categories are told together, and probabilities rounded, so that they do not tell of few rows.
+    Those of strata are internal: their names are original values, and the matrix of a small stratum reveals its rows.
+    In others, rare categories are combined and probabilities rounded, so that they do not reveal few rows.
     """
     operations = (dossier.report.details.get("perturbation") or {}).get("operations", ())
     own = next((entry for entry in operations if "matrices" in entry and name in entry["columns"]), None)
@@ -159,12 +159,12 @@ def _matrices(dossier: Dossier, name: str) -> dict[str, Any]:
 
 
 def _fewest(dossier: Dossier) -> int:
-    """How many rows must have a category that is named: k, and three at least."""
+    """Return the minimum number of rows of a named category: k, and at least three."""
     return max([FEWEST, *(int(one.asked) for one in dossier.report.models if one.model == "k-anonymity")])
 
 
 def _matrix(dossier: Dossier, name: str) -> str:
-    """The probabilities of a column's categories, one line for each raw category."""
+    """Return the transition probabilities of a column, one line for each original category."""
     words = dossier.words
     parts = [
         table(
@@ -195,7 +195,7 @@ def _role(dossier: Dossier, name: str) -> str:
 
 
 def _meanings(dossier: Dossier) -> str:
-    """What published values stand for: a line for each column, in it one for each rule that made labels."""
+    """Return the meaning of published values: a line for each column, with one entry per rule that made labels."""
     words = dossier.words
     told = dossier.evidence.meanings if dossier.evidence else {}
     rows = [(f"<td><b>{escape(name)}</b></td>", f"<td>{_read(words, own)}</td>") for name, own in told.items() if own]
@@ -208,20 +208,20 @@ def _meanings(dossier: Dossier) -> str:
 
 
 def _missing_words(dossier: Dossier, name: str) -> list[Meaning]:
-    """The words for a missing value that a column may be published with; a quasi-identifier has none instead."""
+    """Return the codes for missing values in a published column; a quasi-identifier has none."""
     plan = _plan(dossier)
     if plan.columns[name].role not in KEEP_MISSING_WORDS or name in plan.withheld_columns:
         return []
-    # Others that a plan names may be remarks of single rows, which the file does not have.
+    # Other codes of a plan may be remarks of single rows, which the file does not contain.
     published = dossier.evidence.missing.get(name, ()) if dossier.evidence else ()
-    # Of columns under a promise it is known which words the file has; the others are published as they are.
+    # For columns with a model the codes in the file are known; the others are published unchanged.
     counted = dossier.evidence is not None and name in plan.promise_columns
     words = (word for word in plan.data.missing if word and (word in published or (is_plain(word) and not counted)))
     return [Meaning(word, dossier.words["external.missing"]) for word in words]
 
 
 def _read(words: Words, entries: Sequence[Meaning]) -> str:
-    """How the labels of a column are read; of many lines the first are seen."""
+    """Return how to read the labels of a column; of many lines the first are visible."""
     alike: dict[tuple[str, str], list[Meaning]] = {}
     for entry in entries:
         alike.setdefault((entry.rule, "" if entry.rule else entry.label), []).append(entry)
@@ -230,7 +230,7 @@ def _read(words: Words, entries: Sequence[Meaning]) -> str:
 
 
 def _line(words: Words, alike: Sequence[Meaning]) -> str:
-    """Labels of one rule: the first with what it stands for, to the letter as the file has it, then the others."""
+    """Return the labels of one rule: the first with its meaning, verbatim from the file, then the others."""
     first, *others = alike
     label = f"<code>{escape(first.label)}</code>" if first.label else escape(words["external.empty"])
     more = escape(words["external.likewise"]) + labels_html([other.label for other in others], words) if others else ""
@@ -238,7 +238,7 @@ def _line(words: Words, alike: Sequence[Meaning]) -> str:
 
 
 def _what(dossier: Dossier, name: str) -> str:
-    """What was done to a column, in words."""
+    """Return what was done to a column, in words."""
     told = sentences.untouched(dossier.words, _plan(dossier), name, dossier.report, dossier.under_promise(name))
     return told or _fate(dossier, name)
 
@@ -253,7 +253,7 @@ def _fate(dossier: Dossier, name: str) -> str:
 
 
 def _by_class(dossier: Dossier, name: str) -> str:
-    """What happens to a quasi-identifier that is coarser in some rows than in others."""
+    """Return what happened to a quasi-identifier with different levels in different rows."""
     told = sentences.by_class(dossier.words, dossier.report, dossier.plan, name)
     return dossier.words["external.by_class"] if told == dossier.words["report.by_class"] else told
 
@@ -267,6 +267,6 @@ def _suppressed(dossier: Dossier) -> str:
 
 
 def _bound(dossier: Dossier) -> float:
-    """A round share that the suppressed rows do not exceed: their number itself would tell of them."""
+    """Return a rounded upper bound of the share of suppressed rows, because the exact number would be disclosive."""
     share = dossier.report.suppressed_rows / max(dossier.report.rows, 1)
     return next((bound for bound in (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if share <= bound), 1.0)

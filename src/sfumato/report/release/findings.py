@@ -10,19 +10,19 @@ from sfumato.microdata.outcome import Report
 from sfumato.texts.enumeration import enumeration, names_told
 from sfumato.texts.words import Words
 
-# So many columns have a sentence of their own.
+# Number of columns with a sentence of their own.
 MOST_SINGLE = 2
 Figures = Mapping[str, str]
 Said = TypeVar("Said", bound=Hashable)
 
 
 def told_of_columns(words: Words, key: str, figures: Iterable[Figures], **shared: str) -> list[str]:
-    """What was found of columns: a sentence each, or one of all with their figures.
+    """Return a finding about columns: one sentence each, or one for all with their values.
 
     Args:
         key: The sentence of one column; that of several and its parts have the same key with `_many` and `_each`.
-        figures: What is told of each column, its name among it.
-        shared: What is the same for all of them.
+        figures: The values for each column, including its name.
+        shared: Values common to all of them.
     """
     entries = list(figures)
     if len(entries) <= MOST_SINGLE:
@@ -32,7 +32,7 @@ def told_of_columns(words: Words, key: str, figures: Iterable[Figures], **shared
 
 
 def columns_alike(words: Words, told: Iterable[tuple[str, Said]]) -> list[tuple[str, Said]]:
-    """Columns with what is said of them; more than a few of which the same is said stand together, at the first."""
+    """Return columns with their texts; if more than a few have the same text, they are combined at the first one."""
     alike: dict[Said, list[str]] = {}
     for name, said in told:
         alike.setdefault(said, []).append(name)
@@ -43,7 +43,7 @@ def columns_alike(words: Words, told: Iterable[tuple[str, Said]]) -> list[tuple[
 
 
 def persons_uncounted(words: Words, report: Report) -> list[str]:
-    """The withheld columns that name persons whose rows were counted each as another one's, and what to do."""
+    """Return the removed columns that identify persons although models count their rows, with a hint."""
     entries: Sequence[Mapping[str, Any]] = report.details.get("persons_uncounted", ())
     k = next((f"{one.asked:g}" for one in report.models if one.model == "k-anonymity"), "k")
     return [
@@ -55,7 +55,7 @@ def persons_uncounted(words: Words, report: Report) -> list[str]:
 
 
 def shared_identifiers(words: Words, report: Report, outside: bool = False) -> list[str]:
-    """The removed columns whose values several rows share, each of which was counted; without numbers outside."""
+    """Return the removed columns whose values several rows share; without numbers for publication."""
     entries: Sequence[Mapping[str, Any]] = report.details.get("shared_identifiers", ())
     return [
         words["disclosure.shared_outside" if outside else "disclosure.shared"].format(
@@ -66,7 +66,7 @@ def shared_identifiers(words: Words, report: Report, outside: bool = False) -> l
 
 
 def rare_values(words: Words, report: Report, outside: bool = False) -> list[str]:
-    """The columns whose labels or means show values that few have; without numbers outside."""
+    """Return the columns whose labels or means reveal rare values; without numbers for publication."""
     entries: Sequence[Mapping[str, Any]] = report.details.get("rare_values", ())
     told = []
     for entry in entries:
@@ -78,19 +78,19 @@ def rare_values(words: Words, report: Report, outside: bool = False) -> list[str
 
 
 def inferred(words: Words, report: Report) -> list[str]:
-    """Which quasi-identifiers an attacker infers from other columns, and what the guarantees reach then."""
+    """Return which quasi-identifiers an attacker infers from other columns, and the resulting guarantees."""
     check: Mapping[str, Any] = report.details.get("release_check", {})
     return [words.sentence(sentence) for sentence in check.get("sentences", ())]
 
 
 def lost_columns(words: Words, report: Report) -> list[str]:
-    """The columns of which little is left, with the cheapest way to keep them where one is known."""
+    """Return the heavily generalized columns, with the cheapest change that preserves them, if known."""
     entries: Sequence[Mapping[str, Any]] = report.details.get("lost_columns", ())
     return [*_mostly_withheld(words, report), *_lost(words, entries), *_few_left(words, report)]
 
 
 def _lost(words: Words, entries: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The columns that lost much; those with the same remedy, or none, are told together."""
+    """Return the columns that lost much; those with the same remedy, or none, are combined."""
     alike: dict[str, list[Mapping[str, Any]]] = {}
     for entry in entries:
         alike.setdefault(_remedy(words, entry), []).append(entry)
@@ -105,7 +105,7 @@ def _lost_alike(words: Words, remedy: str, group: Sequence[Mapping[str, Any]]) -
 
 
 def lost_column(words: Words, column: Mapping[str, Any]) -> str:
-    """One column of which little is left, with the cheapest way to keep it where one is known."""
+    """Return one heavily generalized column, with the cheapest change that preserves it, if known."""
     return " ".join(filter(None, (_loss_of(words, column), _remedy(words, column))))
 
 
@@ -121,7 +121,7 @@ def _left(words: Words, column: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _remedy(words: Words, column: Mapping[str, Any]) -> str:
-    """What would keep a column, as it was tried; or that nothing does, or that the time did not allow to try."""
+    """Return which tested change preserves a column; or that none does, or that there was no time."""
     kept = _kept_by(words, column)
     if column.get("levels_to_allow"):
         return words["lost.levels_and"].format(remedy=kept) if kept else words["lost.levels"]
@@ -133,7 +133,7 @@ def _remedy(words: Words, column: Mapping[str, Any]) -> str:
 
 
 def _kept_by(words: Words, column: Mapping[str, Any]) -> str:
-    """What keeps a column besides other levels; nothing where nothing does."""
+    """Return what preserves a column besides other levels; empty if nothing does."""
     rows, other, method = (column.get(key) for key in ("rows_to_withhold", "column_to_withhold", "method_to_use"))
     if rows is not None:
         return words["lost.more"].format(rows=words.count(rows), column=column["column"])
@@ -145,7 +145,7 @@ def _kept_by(words: Words, column: Mapping[str, Any]) -> str:
 
 
 def _few_left(words: Words, report: Report) -> list[str]:
-    """The columns whose operations leave one or two of more values."""
+    """Return the columns whose operations leave only one or two values."""
     entries: Sequence[Mapping[str, Any]] = report.details.get("few_values_left", ())
     counted = ({key: words.count(entry[key]) for key in ("left", "values")} for entry in entries)
     figures = ({"column": entry["column"], **counts} for entry, counts in zip(entries, counted, strict=True))
@@ -153,7 +153,7 @@ def _few_left(words: Words, report: Report) -> list[str]:
 
 
 def _mostly_withheld(words: Words, report: Report) -> list[str]:
-    """That most columns are withheld, where they are: a loss tells of those alone that are left."""
+    """Return the note that most columns are removed, because a loss covers the remaining ones only."""
     columns, withheld = report.details.get("column_count", 0), len(report.withheld_columns)
     if 2 * withheld <= columns:
         return []
@@ -161,7 +161,7 @@ def _mostly_withheld(words: Words, report: Report) -> list[str]:
 
 
 def disclosure(words: Words, report: Report) -> list[str]:
-    """What the rows tell besides what was promised: columns that classes give away, and rows others single out."""
+    """Return the disclosure outside the guarantees: values that classes disclose, and rows unique by other columns."""
     figures = report.disclosure.sensitive
     lines = [line for kind in ("one_value", "blank", "part_blank") for line in _given_away(words, report, kind)]
     diverse = [name for name, one in figures.items() if one.diverse]
@@ -183,7 +183,7 @@ def disclosure(words: Words, report: Report) -> list[str]:
 
 
 def _given_away(words: Words, report: Report, kind: str) -> list[str]:
-    """The columns of which some classes tell one value, nothing but blanks, or one value beside blanks."""
+    """Return the columns with classes of one value, of missing values only, or of one value and missing ones."""
     counted = {
         name: {"classes": one.classes, "alone": getattr(one, f"{kind}_classes"), "rows": getattr(one, f"{kind}_rows")}
         for name, one in report.disclosure.sensitive.items()
@@ -197,7 +197,7 @@ def _given_away(words: Words, report: Report, kind: str) -> list[str]:
 
 
 def _households(words: Words, report: Report) -> list[str]:
-    """That promises do not count households, where rows name some, and how many stand in a class all the same."""
+    """Return the note that models do not count households, if there are some, and how many a class holds."""
     figures = report.details.get("households")
     if figures is None:
         return []
@@ -207,7 +207,7 @@ def _households(words: Words, report: Report) -> list[str]:
 
 
 def _one_persons_rows(words: Words, report: Report) -> list[str]:
-    """That one person has a larger share of a class's rows than the risks say, which count persons."""
+    """Return the note that one person has a larger share of a class's rows than the person-based risk suggests."""
     share, highest = report.disclosure.largest_share, report.risk["after"]["highest"]
     if share is None or share <= highest:
         return []
@@ -215,13 +215,13 @@ def _one_persons_rows(words: Words, report: Report) -> list[str]:
 
 
 def unique_rows(words: Words, columns: Sequence[str], rows: int, published: int) -> str:
-    """Rows that some columns besides the quasi-identifiers single out, in a sentence."""
+    """Return the rows that further columns make unique, in a sentence."""
     share = words.percent(rows / max(published, 1))
     return words["disclosure.unique"].format(columns=" + ".join(columns), rows=words.count(rows), share=share)
 
 
 def _several_known(words: Words, report: Report) -> list[str]:
-    """What an attacker finds who knows several columns of somebody besides the quasi-identifiers."""
+    """Return what an attacker finds who knows several further columns of a person."""
     several = report.disclosure.several
     if several is None or not max(several.rows, several.all_rows):
         return []
@@ -234,7 +234,7 @@ def _several_known(words: Words, report: Report) -> list[str]:
 
 
 def _in_classes(words: Words, report: Report) -> list[str]:
-    """The columns that single rows out together with the quasi-identifiers; of many, the least and the most telling."""
+    """Return the columns that make rows unique together with the quasi-identifiers; of many, the two extremes."""
     rows = {name: count for name, count in report.disclosure.unique_in_classes.items() if count}
     shares = {name: words.percent(count / max(report.published_rows, 1)) for name, count in rows.items()}
     if len(rows) <= MOST_SINGLE:
@@ -246,7 +246,7 @@ def _in_classes(words: Words, report: Report) -> list[str]:
 
 
 def tells(words: Words, report: Report) -> list[str]:
-    """The columns that give a quasi-identifier away more finely than it is published, and what to do."""
+    """Return the columns that predict a quasi-identifier better than its published label, with a hint."""
     return [*_single_tells(words, report), *_joint_tells(words, report)]
 
 
@@ -265,7 +265,7 @@ def _joint_tells(words: Words, report: Report) -> list[str]:
 
 
 def _single_tells(words: Words, report: Report) -> list[str]:
-    """Quasi-identifiers that columns give away, one by one: what is published of each is the same for all of these."""
+    """Return quasi-identifiers that single columns predict; all these columns share the published label of each."""
     given_away: dict[tuple[str, str], list[Figures]] = {}
     for tell in report.disclosure.tells:
         rows = words.count(report.disclosure.unique_in_classes.get(tell.column, 0))

@@ -17,7 +17,7 @@ from sfumato.patterns import regex
 from sfumato.report.release.sentences import rung_of
 from sfumato.texts.words import Words
 
-# Labels told for a column; beyond so many, the rule is told for those that follow one.
+# Maximum number of explained labels per column; beyond it, rules are given for labels that follow one.
 MOST_LABELS, MOST_MEMBERS = 400, 60
 _RANGE = regex(r"(-?\d+)-(-?\d+)")
 _OF_CLASS = regex(r"\[(.+)–(.+)\]")
@@ -25,12 +25,12 @@ _HALF_OPEN, _LAST = regex(r"\[(.+), (.+)\)"), regex(r"\[(.+), (.+)\]")
 _NEIGHBORS = regex(r"(.+)\.\.(.+)")
 CLOSED = tuple(("from_to", pattern) for pattern in (_RANGE, _OF_CLASS, _LAST, _NEIGHBORS))
 KINDS = (*CLOSED, ("half_open", _HALF_OPEN))
-# Labels of limits, those of two signs first.
+# Labels of limits, two-character operators first.
 LIMITS = (("at_most", ("<=", "≤")), ("at_least", (">=", "≥")), ("below", ("<",)), ("above", (">",)))
 
 
 class Meaning(NamedTuple):
-    """What a label stands for, and the rule by which: labels of one rule are told together, others one by one."""
+    """The meaning of a label, and its rule: labels of one rule are combined, others are listed one by one."""
 
     label: str
     stands_for: str
@@ -38,7 +38,7 @@ class Meaning(NamedTuple):
 
 
 def meanings(words: Words, plan: Plan, recoding: Recoding) -> dict[str, tuple[Meaning, ...]]:
-    """For each quasi-identifier, published labels and what they stand for; labels that are values are left out."""
+    """Return for each quasi-identifier its published labels with their meaning; labels that are values are left out."""
     kept = ~recoding.suppressed
     entries: dict[str, tuple[Meaning, ...]] = {}
     for place, name in enumerate(recoding.columns):
@@ -49,12 +49,12 @@ def meanings(words: Words, plan: Plan, recoding: Recoding) -> dict[str, tuple[Me
 
 
 def _column(words: Words, plan: Plan, name: str, ladder: Ladder, labels: list[str | None]) -> Iterator[Meaning]:
-    """Every label with what it stands for, in the order of the values; of very many, the first ones."""
+    """Yield every label with its meaning, in the order of the values; of very many, the first ones."""
     if None in labels:
         yield Meaning("", words["external.missing"])
     hierarchy, rungs = plan.columns[name].hierarchy, _rungs(ladder)
     groups = _members(ladder) if isinstance(hierarchy, Tree | HierarchyFile) else {}
-    # A value that is a group as well is explained: it may stand for any of its members.
+    # A value that is also a group is explained: it may mean any of its members.
     values = {value for value in ladder.values if groups.get(value or "", value) == value}
     coarse = sorted(
         (label for label in labels if label is not None and label not in values),
@@ -68,7 +68,7 @@ def _column(words: Words, plan: Plan, name: str, ladder: Ladder, labels: list[st
 
 
 def _rungs(ladder: Ladder) -> dict[str, tuple[int, int]]:
-    """The labels of a ladder, each with its lowest level, and the first value that it covers, by its place."""
+    """Return the labels of a hierarchy, each with its lowest level, and the index of the first value it covers."""
     rungs: dict[str, tuple[int, int]] = {}
     for level in range(1, ladder.height):
         codes, first = np.unique(ladder.codes[level], return_index=True)
@@ -78,7 +78,7 @@ def _rungs(ladder: Ladder) -> dict[str, tuple[int, int]]:
 
 
 def _meaning(words: Words, hierarchy: object, level: int | None, label: str, groups: dict[str, str]) -> tuple[str, str]:
-    """The rule that made a label, and what that stands for."""
+    """Return the rule that made a label, and its meaning."""
     if not label.strip(ROOT):
         return "star", words["external.star"]
     if label in groups:
@@ -92,7 +92,7 @@ def _meaning(words: Words, hierarchy: object, level: int | None, label: str, gro
 
 
 def _digits(words: Words, hierarchy: Digits, label: str) -> tuple[str, str]:
-    """Which characters a masked code still tells."""
+    """Return which characters a masked code still shows."""
     side = "start" if hierarchy.side == "right" else "end"
     shown = label.strip(hierarchy.character)
     told = words[f"external.digits_{side}"].format(shown=shown, count=len(label), mask=hierarchy.character)
@@ -100,7 +100,7 @@ def _digits(words: Words, hierarchy: Digits, label: str) -> tuple[str, str]:
 
 
 def _span(words: Words, label: str) -> tuple[str, str]:
-    """A label that tells its own ends, or the values that it stands for.
+    """Return the rule and meaning of a label that shows its own ends, or of other labels.
 
     >>> from sfumato.texts.words import words_in
     >>> _span(words_in(), "[1.35–2.04]")
@@ -124,7 +124,7 @@ def _span(words: Words, label: str) -> tuple[str, str]:
 
 
 def _members(ladder: Ladder) -> dict[str, str]:
-    """The values of each group of a hierarchy that lists its values itself, whatever the data hold."""
+    """Return the values of each group of a hierarchy that lists its values, whatever the data contain."""
     groups: dict[str, str] = {}
     for level in range(1, ladder.height - 1):
         for code, label in enumerate(ladder.labels[level]):

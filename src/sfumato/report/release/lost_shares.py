@@ -7,12 +7,12 @@ from typing import Any
 def lost_shares(
     losses: Mapping[str, float], published: int, hidden: int, lost_columns: Iterable[Mapping[str, Any]]
 ) -> dict[str, float]:
-    """The mean share of each column that published rows lose.
+    """Return the mean loss of each column over published rows.
 
     Args:
-        losses: The same of all rows, where one that is withheld counts 1.
-        published, hidden: How many rows are published, and withheld.
-        lost_columns: Those of which little is left: the share that is said of them is the largest of three measures.
+        losses: The same over all rows, with 1 for a suppressed row.
+        published, hidden: Numbers of published and suppressed rows.
+        lost_columns: Heavily generalized columns, whose loss is the largest of three measures.
 
     >>> lost_shares({"age": 0.55, "sex": 0.1}, 90, 10, [{"column": "age", "share_lost": 0.6}])
     {'age': 0.6, 'sex': 0.0}

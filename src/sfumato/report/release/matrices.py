@@ -8,13 +8,13 @@ DECIMALS = 2
 
 
 def shown_matrix(matrix: Matrix, before: Counts, after: Counts, fewest: int, other: str) -> dict[str, dict[str, float]]:
-    """The probabilities between categories that enough rows have; the rest is one category, if enough rows have it.
+    """Return the probabilities between frequent categories; the rest is one category, if frequent enough.
 
-    The name of a category tells that somebody has it, and of a rare one soon who.
+    The name of a category reveals that somebody has it, and for a rare one easily who.
 
     Args:
-        before: The raw rows of each category; after: its published rows.
-        other: What the rest is called.
+        before: The original rows of each category; after: its published rows.
+        other: Name of the rest.
 
     >>> matrix = {name: {"a": 0.8, "b": 0.1, "c": 0.1} for name in "abc"}
     >>> shown_matrix(matrix, {"a": 9, "b": 9, "c": 1}, {"a": 9, "b": 9, "c": 1}, 3, "other")["a"]
@@ -33,13 +33,13 @@ def shown_matrix(matrix: Matrix, before: Counts, after: Counts, fewest: int, oth
 
 
 def _shares(names: list[str], before: Counts) -> list[float]:
-    """What part of the rows of some categories each has."""
+    """Return the proportions of some categories."""
     rows = sum(before.get(name, 0) for name in names)
     return [before.get(name, 0) / rows for name in names]
 
 
 def _together(rows: list[Mapping[str, float]], shares: list[float], public: set[str], other: str) -> dict[str, float]:
-    """The probabilities of several categories together, those of becoming one that is not shown in a sum."""
+    """Return the joint probabilities of several categories, summed over targets that are not shown."""
     sums: dict[str, float] = {}
     for row, share in zip(rows, shares, strict=True):
         for name, probability in row.items():

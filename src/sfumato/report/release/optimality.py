@@ -14,13 +14,13 @@ Labels = Sequence[str | None]
 
 
 def published(report: Report) -> Mapping[str, Labels]:
-    """The labels of each column, for a method that chooses them for all rows alike."""
+    """Return the labels of each column, for a method that chooses them for all rows together."""
     labels: Mapping[str, Labels] = report.details.get("published") or {}
     return labels
 
 
 def fate(words: Words, labels: Labels, values: int | None) -> str:
-    """What labels that hold for all rows do to a column of so many different values."""
+    """Return the effect of labels for all rows on a column with a number of distinct values."""
     if list(labels) == ["*"]:
         return words["fate.withheld"]
     if len(labels) == values:
@@ -29,7 +29,7 @@ def fate(words: Words, labels: Labels, values: int | None) -> str:
 
 
 def chips(words: Words, labels: Labels) -> str:
-    """Labels one after the other; of many the first ones."""
+    """Return labels in sequence; of many the first ones."""
     if list(labels) == ["*"]:
         return ""
     shown = [f'<span class="chip">{escape(shown_as(words, label))}</span>' for label in labels[:MOST_LABELS]]
@@ -39,14 +39,14 @@ def chips(words: Words, labels: Labels) -> str:
 
 
 def proved(words: Words, report: Report, key: str) -> str:
-    """That a release is the least, in words: of all, or of those that the plan's levels allow; nothing of one alone."""
+    """Return that a release is proven optimal: among all, or among those that the plan's levels allow."""
     if not report.proved_optimal or report.levels_chosen:
         return ""
     return words[f"{key}_allowed" if report.limits_levels else key]
 
 
 def quality(dossier: Dossier) -> str:
-    """How good the answer of a search with a bound is; nothing for others."""
+    """Return the quality of the result of a search with a bound; empty for others."""
     bound = dossier.report.details.get("bound")
     if bound is None or dossier.report.levels_chosen:
         return ""
@@ -66,7 +66,7 @@ def _quality_text(dossier: Dossier, gap: float) -> str:
 
 
 def _gap(loss: float, bound: float) -> float:
-    """By which share of the loss the least may lie lower."""
+    """Return by which share of the loss the optimum may be lower."""
     return 0.0 if loss <= 0 else min(max(0.0, 1.0 - bound / loss), 1.0)
 
 

@@ -10,7 +10,7 @@ from sfumato.report.release.dossier import Dossier
 from sfumato.texts.words import Words
 
 MOST_PLOTS = 6
-# What is told of persons in the file and of others: the text, and the names of both figures.
+# Metrics of persons in the file and of others: message key, and the names of both metrics.
 HOLDOUTS = (
     ("perturbed.holdout", "learned_by_linkage", "learned_of_others"),
     ("perturbed.holdout_weighed", "learned_by_probability", "learned_of_others_by_probability"),
@@ -19,7 +19,7 @@ LOSSES = ("il1s", "covariance_distance", "eigenvalue_distance", "correlation_dri
 
 
 def perturbation(dossier: Dossier) -> str:
-    """The section; empty where nothing is perturbed."""
+    """Return the section; empty if nothing is perturbed."""
     words, figures = dossier.words, dossier.report.details.get("perturbation")
     if not figures:
         return ""
@@ -39,7 +39,7 @@ def _operations(words: Words, operations: list[Mapping[str, Any]]) -> str:
 
 
 def _plain(words: Words, entry: Mapping[str, Any]) -> str:
-    """The numbers of an operation."""
+    """Return the parameters of an operation."""
     return ", ".join(
         f"{name.replace('_', ' ')}: {words.amount(value)}"
         for name, value in entry.items()
@@ -57,8 +57,8 @@ def _risk(words: Words, measures: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _linkage(words: Words, measures: Mapping[str, Any]) -> Iterator[str]:
-    """Which rows an attacker finds, of those that have all numbers."""
-    left_out = measures.get("incomplete_rows", 0)  # folders of earlier versions do not tell
+    """Yield which rows an attacker finds, among those that have all numbers."""
+    left_out = measures.get("incomplete_rows", 0)  # missing in folders of earlier versions
     if left_out:
         counts = {"rows": words.count(measures["rows"]), "left_out": words.count(left_out)}
         yield paragraph(words["perturbed.incomplete"].format(**counts))
@@ -96,7 +96,7 @@ def _losses(words: Words, measures: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _plots(words: Words, quantiles: Mapping[str, Mapping[str, list[float]]]) -> Iterator[str]:
-    """For some columns their quantiles before and after, as shares of the raw range that is shown."""
+    """Yield for some columns their quantiles before and after, as shares of the shown original range."""
     for name, pairs in list(quantiles.items())[:MOST_PLOTS]:
         raw = [before for before, _ in pairs.values()]
         low, span = min(raw), (max(raw) - min(raw)) or 1.0

@@ -49,7 +49,7 @@ def text(report: Report) -> str:
 
 
 def _proved(report: Report) -> str:
-    """Of what the method's answer is the best, in parentheses."""
+    """Return the scope of the optimality, in parentheses."""
     if report.levels_chosen:
         return " (the plan says the levels)"
     within = " among the levels that the plan allows" if report.limits_levels else ""
@@ -57,12 +57,12 @@ def _proved(report: Report) -> str:
 
 
 def _lines(head: str, sentences: Iterable[str]) -> list[str]:
-    """Sentences for the terminal: of long lists of names the first few; the reports have them all."""
+    """Return sentences for the terminal, with long lists of names shortened; the reports have them all."""
     return [f"  {head:<13} {line.short if isinstance(line, Enumeration) else line}" for line in sentences]
 
 
 def line(report: Report) -> str:
-    """A release in one line."""
+    """Return a release in one line."""
     suppressed = f", {report.suppressed_rows:,} suppressed" if report.suppressed_rows else ""
     kept = "holds for rows, NOT FOR PERSONS" if report.uncounted else f"holds for {_unit(report)}"
     holds = kept if report.holds else "DOES NOT HOLD"
@@ -73,7 +73,7 @@ def line(report: Report) -> str:
 
 
 def _loss(report: Report) -> list[str]:
-    """What a cell lost on average, and what the method minimized, where that is another figure."""
+    """Return the mean loss, and the loss that the method minimized, if it is another one."""
     mean, loss = report.mean_loss, report.loss
     lines = [] if mean is None else [f"  mean loss     {mean:.4g} of a cell (0 as it was, 1 nothing left)"]
     if mean is not None and isclose(mean, loss.value):
@@ -82,14 +82,14 @@ def _loss(report: Report) -> list[str]:
 
 
 def _withheld(report: Report) -> list[str]:
-    """How many columns are withheld, and which."""
+    """Return how many columns are removed, and which."""
     columns, words = report.withheld_columns, words_in()
     told = enumeration(words, "{count} withheld (* in every row): {columns}", columns)
     return _lines("columns", [told]) if columns else []
 
 
 def _nodes(report: Report) -> list[str]:
-    """How many nodes were looked at, for methods that look at nodes."""
+    """Return how many nodes were evaluated, for methods that use nodes."""
     if not report.nodes["total"]:
         return []
     satisfying = report.details.get("satisfying_nodes")
@@ -98,13 +98,13 @@ def _nodes(report: Report) -> list[str]:
 
 
 def _policy(report: Report) -> list[str]:
-    """The verdict by the policy that the plan names."""
+    """Return the result of evaluating the plan's policy."""
     figures = report.details.get("policy")
     return [f"  policy        {figures['policy']}: {figures['verdict']}"] if figures else []
 
 
 def promise_text(report: Report) -> str:
-    """All promises, and whether they hold, in a line."""
+    """Return all models, and whether they are satisfied, in a line."""
     if report.holds and report.uncounted:
         return (
             f'{_promises(report)}: holds for rows, NOT FOR PERSONS: rows of one "{report.uncounted[0]}" were counted.'
@@ -129,7 +129,7 @@ def _promises(report: Report) -> str:
 
 
 def _of_columns(promise: str, names: Sequence[str]) -> list[str]:
-    """A promise for each of its columns; for many of them together."""
+    """Return a model for each of its columns; for many of them together."""
     if len(names) <= MOST_NAMES:
         return [f"{promise} of {name}" if name else promise for name in names]
     return [f"{promise} of each of {names_told(words_in(), names).short}"]
@@ -140,7 +140,7 @@ def _percent(share: float) -> str:
 
 
 def html(dossier: Dossier) -> str:
-    """The report for the house as one page, to be signed; the more is known of the release, the more it tells."""
+    """Return the internal report as one page, to be signed."""
     words = dossier.words
     body = [
         f"<h1>{escape(words['report.title'])}</h1>",
@@ -170,19 +170,19 @@ def html(dossier: Dossier) -> str:
 
 
 def policy(dossier: Dossier) -> str:
-    """The verdict by the policy that the plan names, where it names one."""
+    """Return the result of evaluating the plan's policy, if it names one."""
     figures = dossier.report.details.get("policy")
     return policies.section(figures, dossier.words) if figures else ""
 
 
 def attack(dossier: Dossier) -> str:
-    """What an attacker reached, where the release was attacked; else the place for it."""
+    """Return the attack section, or a placeholder for it."""
     figures = dossier.report.details.get("attack")
     return attacks.framed(attacks.section(figures, dossier.words) if figures else "")
 
 
 def fragment(report: Report) -> str:
-    """A few lines for a notebook: no page of its own, no style that leaks into others."""
+    """Return a few lines for a notebook, without page and styles."""
     color = "#1f7a4d" if report.holds and not report.uncounted else "#b3261e"
     rows = "".join(
         f'<tr><th style="text-align:left;padding-right:1.5em">{escape(words)}</th>'
@@ -196,9 +196,9 @@ def fragment(report: Report) -> str:
 
 
 def files(dossier: Dossier) -> dict[str, str]:
-    """The reports of a release folder by their names: for the house and to hand out, with twins for programs.
+    """Return the reports of a release folder by name: internal and for publication, each also as JSON.
 
-    There is none to hand out beside a differentially private file: its figures are of the raw rows.
+    A differentially private file has none for publication: its metrics describe the original rows.
     """
     from sfumato.report.release import external
 
@@ -217,7 +217,7 @@ def _json(content: dict[str, Any]) -> str:
 
 
 def figures(dossier: Dossier) -> dict[str, Any]:
-    """The report in plain values: what report.json holds."""
+    """Return the report as plain values, for report.json."""
     about: dict[str, Any] = {"date": dossier.day.isoformat()} if dossier.day else {}
     about |= {"release": dossier.about()} if dossier.about() else {}
     evidence = dossier.evidence.to_dict() if dossier.evidence else {}

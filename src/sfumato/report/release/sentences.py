@@ -25,7 +25,7 @@ _PLACE = "\0"
 def promises(
     words: Words, models: Iterable[Promise], plan: Plan | None, star_rows: bool = False, outside: bool = False
 ) -> list[str]:
-    """All promises, a sentence each; the same one for several columns in one sentence."""
+    """Return all models, a sentence each; the same model of several columns in one sentence."""
     columns: dict[str, list[str]] = {}
     for one in models:
         text = promised(words, one, plan, star_rows, outside, _PLACE if one.column else None)
@@ -34,7 +34,7 @@ def promises(
 
 
 def asked(words: Words, models: Iterable[Promise]) -> list[tuple[str, str, str]]:
-    """What was asked for: the names of models, their numbers, and the columns that these are about."""
+    """Return the requested models: their names, parameters, and columns."""
     columns: dict[tuple[str, str], list[str]] = {}
     for one in models:
         key = (words[f"model.{one.model}"].partition(":")[0], words.figure(f"{one.asked:g}"))
@@ -43,7 +43,7 @@ def asked(words: Words, models: Iterable[Promise]) -> list[tuple[str, str, str]]
 
 
 def coded(words: Words, plan: Plan) -> dict[str, list[str]]:
-    """How numbers are coded, each way with the columns that are."""
+    """Return how numbers are coded, each operation with its columns."""
     ways: dict[str, list[str]] = {}
     for name, column in plan.columns.items():
         if column.operations is not None and name not in plan.withheld_columns:
@@ -72,13 +72,13 @@ def promised(
     outside: bool = False,
     shown: str | None = None,
 ) -> str:
-    """A promise in a sentence, and that it does not hold where it does not.
+    """Return a model in a sentence, with a note if it is violated.
 
     Args:
-        plan: What was asked, where it is known.
+        plan: The plan, if known.
         star_rows: Whether suppressed rows are published, too.
-        outside: Whether the sentence is handed out: then it does not tell what was reached.
-        shown: What stands for the column, instead of its name.
+        outside: Whether the sentence is for publication: then it omits the achieved parameter.
+        shown: Replacement for the column's name.
     """
     name = shown or promise.column or words["promise.that_column"]
     kind = promise.model if f"promise.{promise.model}.says" in words else "other"
@@ -104,7 +104,7 @@ def promised(
 
 
 def _limited(words: Words, promise: Promise, plan: Plan | None, name: str, outside: bool) -> str:
-    """Which values of its column a promise limits: all of them, unless the plan names some, said in the house alone."""
+    """Return which values of its column a model limits: all of them, or those listed in the plan (internal only)."""
     asked = (promise.model, promise.column, promise.asked)
     alike = [] if plan is None else [one for one in plan.privacy if (one.name, one.column, one.asked) == asked]
     values = [str(value) for model in alike for value in named(model)]
@@ -117,31 +117,31 @@ def _figure(value: float) -> str:
 
 
 def limits(words: Words, models: tuple[str, ...], plan: Plan | None = None) -> list[str]:
-    """What the promises do not protect against, that perturbation promises nothing, and what no promise does."""
+    """Return what the models and perturbation do not protect against, and what no model does."""
     own = [f"promise.{model}.limit" for model in dict.fromkeys(models)]
     return [*(words[key] for key in own if key in words), *_unpromised(words, plan), *general_limits(words)]
 
 
 def _unpromised(words: Words, plan: Plan | None) -> list[str]:
-    """That nothing is promised of perturbed columns, where there are some; pseudonyms have a sentence of their own."""
+    """Return that no guarantee covers perturbed columns, if there are some; pseudonyms have a separate sentence."""
     names = [] if plan is None else [name for name in plan.perturbations if name not in plan.pseudonyms]
     return [words["limits.perturbed"].format(names=", ".join(names))] if names else []
 
 
 def general_limits(words: Words) -> list[str]:
-    """What no promise protects against."""
+    """Return what no model protects against."""
     return [words[key] for key in ("limits.roles", "limits.release", "limits.law")]
 
 
 def told(words: Words, operation: Perturbation, publish: PublishPlan | None = None) -> str:
-    """What a perturbation does to a column, in a sentence, and that its numbers are rounded after it."""
+    """Return what a perturbation does to a column, in a sentence, including later rounding."""
     step = None if publish is None else publish.round
     rounded = "" if step is None else words["perturbed.rounded"].format(step=words.figure(f"{step:g}"))
     return " ".join(filter(None, (_told(words, operation), rounded)))
 
 
 def _told(words: Words, operation: Perturbation) -> str:
-    # Of households a share is swapped; their k says which are risky.
+    # A share of the households is swapped; their k defines which are risky.
     names = ("share", "stay", "days", "k")
     number = next((value for key in names if (value := getattr(operation, key, None)) is not None), None)
     if number is None:
@@ -150,13 +150,13 @@ def _told(words: Words, operation: Perturbation) -> str:
 
 
 def unchanged_columns(report: Report) -> Sequence[str]:
-    """Perturbed columns in which every row has what it had."""
+    """Return perturbed columns in which no row changed."""
     columns: Sequence[str] = (report.details.get("perturbation") or {}).get("unchanged", ())
     return columns
 
 
 def untouched(words: Words, plan: Plan, name: str, report: Report, under_promise: bool) -> str | None:
-    """What happens to a column that is no quasi-identifier; None for one that is."""
+    """Return what happens to a column that is no quasi-identifier; None for a quasi-identifier."""
     column = plan.columns[name]
     if name in unchanged_columns(report):
         return words["perturbed.unchanged"]
@@ -171,7 +171,7 @@ def untouched(words: Words, plan: Plan, name: str, report: Report, under_promise
 
 
 def coded_together(words: Words, plan: Plan) -> dict[str, Enumeration]:
-    """Of columns whose numbers are coded in the same ways, with steps and limits of their own: what is said of all."""
+    """Return common texts of columns whose numbers are coded in the same ways, with different parameters."""
     alike: dict[tuple[str, ...], dict[str, str]] = {}
     for name, column in plan.columns.items():
         if column.operations is not None and name not in plan.withheld_columns:
@@ -186,10 +186,10 @@ def coded_together(words: Words, plan: Plan) -> dict[str, Enumeration]:
 
 
 def _coding(words: Words, publish: PublishPlan, kind: str = "step") -> Iterator[str]:
-    """What is done to single numbers. Of a limit that was a share the share is told: the rows made the number.
+    """Yield the operations on single numbers; a limit given as a share is shown as a share.
 
     Args:
-        kind: Of which texts: `step`, or `brief` where columns are told together.
+        kind: Which messages: `step`, or `brief` if columns are combined.
     """
     for part in fields(publish):
         asked = getattr(publish, part.name)
@@ -202,7 +202,7 @@ def _coding(words: Words, publish: PublishPlan, kind: str = "step") -> Iterator[
 
 
 def by_class(words: Words, report: Report, plan: Plan | None, name: str) -> str:
-    """What happens to a quasi-identifier that has no level of its own."""
+    """Return what happens to a quasi-identifier without a level of its own."""
     column = None if plan is None else plan.columns[name]
     if name in unchanged_columns(report):
         return words["perturbed.unchanged"]
@@ -218,7 +218,7 @@ def by_class(words: Words, report: Report, plan: Plan | None, name: str) -> str:
 
 
 def fate_of_all(words: Words, report: Report, name: str) -> str:
-    """What happens to a quasi-identifier of which all rows tell their value, or none does; nothing for others."""
+    """Return what happens to a quasi-identifier that is unchanged or removed in all rows; empty for others."""
     by_cells = report.method == "cells"
     kept, withheld = ("report.by_cells_never", "report.by_cells_blank") if by_cells else ("fate.raw", "fate.withheld")
     fate = fates(report).get(name)
@@ -226,13 +226,13 @@ def fate_of_all(words: Words, report: Report, name: str) -> str:
 
 
 def fates(report: Report) -> Mapping[str, str]:
-    """What became of each column, by what was published; nothing where a report of an earlier version does not say."""
+    """Return the outcome of each column, from the published labels; empty for reports of earlier versions."""
     told: Mapping[str, str] = report.details.get("column_fates") or {}
     return told
 
 
 def fate(words: Words, hierarchy: Hierarchy | None, level: int, top: int) -> str:
-    """What a level does to a column."""
+    """Return the effect of a level on a column."""
     if level in (0, top):
         return words["fate.withheld" if level else "fate.raw"]
     kind, rung = "groups", ""
@@ -244,6 +244,6 @@ def fate(words: Words, hierarchy: Hierarchy | None, level: int, top: int) -> str
 
 
 def rung_of(hierarchy: Dates, level: int) -> str:
-    """The period by which dates are told at a level."""
+    """Return the period of dates at a level."""
     rungs = [name for name in hierarchy.levels or LEVELS if name not in ("day", "any")]
     return rungs[level - 1] if level <= len(rungs) else "coarser"

@@ -16,13 +16,13 @@ from sfumato.texts.words import Words
 
 
 def document_rows(dossier: Dossier) -> list[tuple[str, str]]:
-    """The data of the document, each with its words; what the plan does not say is told as such."""
+    """Return the data of the document, each with its label; missing entries of the plan are stated as such."""
     source = dossier.plan.data.source if dossier.plan else None
     return signing.document_rows(dossier.words, dossier.day, dossier.report.version, source, dossier.about())
 
 
 def residual_risk(dossier: Dossier) -> str:
-    """What an attacker still can do, in plain words, and who was assumed to attack."""
+    """Return what an attacker can still do, in plain words, and the assumed attackers."""
     words = dossier.words
     head = f"<h3>{escape(words['sign.attackers'])}</h3>"
     attacked = reached(dossier.report.details.get("attack"), words)
@@ -31,12 +31,12 @@ def residual_risk(dossier: Dossier) -> str:
 
 
 def attacker_sentences(words: Words) -> list[str]:
-    """Who was assumed to attack, and who was not."""
+    """Return which attackers were assumed, and which not."""
     return [words[f"sign.attacker.{name}"] for name in ("prosecutor", "marketer", "not")]
 
 
 def residual_sentences(dossier: Dossier) -> list[str]:
-    """The residual risk, sentence by sentence."""
+    """Return the residual risk, sentence by sentence."""
     words, report = dossier.words, dossier.report
     before, after = report.risk["before"], report.risk["after"]
     shares = {"highest": words.percent(after["highest"]), "average": words.percent(after["average"])}
@@ -52,12 +52,12 @@ def residual_sentences(dossier: Dossier) -> list[str]:
 
 
 def _alike(report: Report) -> int:
-    """How many look alike at the least: rows of a class, or its persons where these are counted."""
+    """Return the minimum class size: in rows, or persons if these are counted."""
     return int(report.risk["after"]["smallest"]) if report.counts_persons else report.classes.smallest
 
 
 def _published_columns(dossier: Dossier) -> Iterator[str]:
-    """What can be learned of columns that are no quasi-identifiers."""
+    """Yield what can be learned from columns that are no quasi-identifiers."""
     words, plan = dossier.words, dossier.plan
     if plan is None:
         return
@@ -75,7 +75,7 @@ def _published_columns(dossier: Dossier) -> Iterator[str]:
 
 
 def decision_rows(dossier: Dossier) -> list[signing.Decision]:
-    """Decision, choice and reason."""
+    """Return the rows of decision, choice and reason."""
     words, plan = dossier.words, dossier.plan
     if plan is None:
         return []
@@ -98,7 +98,7 @@ def decision_rows(dossier: Dossier) -> list[signing.Decision]:
 
 
 def _promises(dossier: Dossier, plan: Plan) -> Iterator[signing.Decision]:
-    """What was asked for, and by whom."""
+    """Yield the requested models, and who requested them."""
     words, why = dossier.words, dossier.words["sign.promises.why"]
     if plan.policy is not None:
         why = words["sign.promises.why.policy"].format(policy=plan.policy.name)
@@ -115,7 +115,7 @@ def _coding(words: Words, plan: Plan) -> Iterator[signing.Decision]:
 
 
 def _why_method(dossier: Dossier) -> str:
-    """Why the method was taken: it loses least, or what it loses."""
+    """Return why the method was chosen: it loses least, or its loss."""
     words, report, mean = dossier.words, dossier.report, dossier.report.mean_loss
     if report.levels_chosen:
         return words["sign.method.why.chosen"]
@@ -126,10 +126,10 @@ def _why_method(dossier: Dossier) -> str:
 
 
 def columns_by_decision(plan: Plan) -> dict[str, tuple[str, ...]]:
-    """The columns of a plan by what was decided of them.
+    """Return the columns of a plan by the decision about them.
 
-    What is `*` in every row is removed, whatever its role; what promises count (persons, households, weights) is said
-    all the same.
+    Columns with `*` in every row are removed, whatever their role; what models count (persons, households, weights) is
+    listed nevertheless.
     """
     removed = plan.withheld_columns
     hidden = tuple(name for name, column in plan.columns.items() if column.is_pseudonymous)
@@ -141,7 +141,7 @@ def columns_by_decision(plan: Plan) -> dict[str, tuple[str, ...]]:
 
 
 def _levels(dossier: Dossier, words: Words) -> Iterator[tuple[str, str, str]]:
-    """The levels that the plan leaves, where it forbids some."""
+    """Yield the levels that the plan allows, if it restricts them."""
     if not dossier.report.limits_levels:
         return
     ends: Mapping[str, Sequence[int]] = dossier.report.details["levels_allowed"]["columns"]

@@ -18,7 +18,7 @@ def page_of(report: RiskSurvey, language: str = "en") -> str:
 
 
 def html_part(report: RiskSurvey, language: str = "en") -> str:
-    """The figures as sections of a page."""
+    """Return the metrics as sections of a page."""
     words = words_in(language)
     parts = [
         paragraph(_summary(words, report)),

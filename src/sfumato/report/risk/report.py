@@ -50,7 +50,7 @@ def _spellings(report: RiskSurvey) -> list[str]:
 
 
 def _attacker_lines(report: RiskSurvey) -> list[str]:
-    """Who the three attackers are, and why their figures may be the same."""
+    """Return the three attackers, and why their metrics may be equal."""
     lines = [f"    {name}: {words_in()[f'risk.attacker.{name}.says']}" for name, _ in attackers_of(report)]
     if report.uniqueness is None:
         lines.append(f"    {SAME}")
@@ -58,7 +58,7 @@ def _attacker_lines(report: RiskSurvey) -> list[str]:
 
 
 def _matching_lines(report: RiskSurvey) -> list[str]:
-    """The risk where a missing value matches anything, after the higher one where it is a value of its own."""
+    """Return the risk if a missing value matches anything, after the higher one with it as a value of its own."""
     matching = report.matching
     if matching is None:
         return []
@@ -82,7 +82,7 @@ def _attacker(attacker: Attacker, threshold: float) -> str:
 
 
 def sample_rows(report: RiskSurvey) -> list[tuple[str, GlobalFigures]]:
-    """The risks of a sample, each with what it is of."""
+    """Return the risks of a sample, each with its subject."""
     sample = report.sample
     if sample is None:
         return []
@@ -91,7 +91,7 @@ def sample_rows(report: RiskSurvey) -> list[tuple[str, GlobalFigures]]:
 
 
 def _sample_lines(report: RiskSurvey) -> list[str]:
-    """What weights and households say of the risk."""
+    """Return the risk by weights and households."""
     sample = report.sample
     if sample is None:
         return []
@@ -127,7 +127,7 @@ def _estimate(estimate: Estimate) -> str:
 
 
 def _special_lines(report: RiskSurvey) -> list[str]:
-    """Rows that few columns single out, and what the columns have to do with it."""
+    """Return the rows that few columns make unique, and the contribution of the columns."""
     special = report.special_uniques
     if special is None:
         return []
@@ -160,7 +160,7 @@ def _subset_lines(report: RiskSurvey) -> list[str]:
 
 
 def best_sets(report: RiskSurvey) -> list[Telling]:
-    """The most telling set of each number of columns."""
+    """Return the most distinguishing set of each number of columns."""
     best: dict[int, Telling] = {}
     for subset in report.subsets.sets:
         best.setdefault(len(subset.columns), subset)

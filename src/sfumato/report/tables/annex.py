@@ -8,7 +8,7 @@ from sfumato.report.tables.outcome import outcome_sentences
 
 
 def tables_annex(teller: Teller, papers: Papers) -> Annex:
-    """The annex on a release of tables, by what its plan and its report.json tell."""
+    """Return the annex for a release of tables, from its plan and its report.json."""
     words, plan = teller.words, teller.plan
     story = changed_story(teller) if "noise" in teller.report else masked_story(teller)
     chapters = [
@@ -24,7 +24,7 @@ def tables_annex(teller: Teller, papers: Papers) -> Annex:
 
 
 def _measures(teller: Teller) -> list[str]:
-    """Whether the promise holds, and what it is."""
+    """Return whether the guarantee is satisfied, and what it is."""
     words, report, plan = teller.words, teller.report, teller.plan
     (verdict, _), *_ = outcome_sentences(report, words)
     promised = report["holds"] and report.get("masked") and plan.primary

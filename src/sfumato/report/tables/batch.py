@@ -10,7 +10,7 @@ WORDS = {status: status.name.replace("_", " ").lower() for status in CellStatus}
 
 
 def table_page(done: Protected) -> str:
-    """The page, for the house: it tells how many cells are unsafe, and what they hold together."""
+    """Return the internal page: it states how many cells are sensitive, and their total."""
     office = done.table
     names = " × ".join(tree.name for tree in office.trees)
     rows = [

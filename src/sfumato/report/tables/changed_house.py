@@ -23,7 +23,7 @@ from sfumato.texts.words import Words, words_in
 
 
 def changed_house(changed: ChangedTable, report: Mapping[str, Any], papers: Papers) -> str:
-    """The whole report as one page; it tells how far numbers are off, and never what they were drawn from."""
+    """Return the full report as one page; it states the size of the changes, never the secret behind them."""
     words = words_in(changed.plan.output.language)
     teller = Teller(words, changed.plan, report)
     said, *why = verdict_words(words, changed, changed.promised)
@@ -34,7 +34,7 @@ def changed_house(changed: ChangedTable, report: Mapping[str, Any], papers: Pape
 
 
 def changed_story(teller: Teller) -> Story:
-    """What is told of a table whose numbers were changed by its plan and its report.json."""
+    """Return the content for a perturbed table from its plan and its report.json."""
     words, plan, report = teller.words, teller.plan, teller.report
     noise = report["noise"]
     return Story(

@@ -19,17 +19,17 @@ HEAD = (
     "narrow",
     "seconds",
 )
-# How a way that rounds is called: its kind and its base.
+# Name of a rounding method: its kind and its base.
 ROUNDING = " rounding to "
 
 
 def head(words: Words) -> list[str]:
-    """The headings of the table of ways."""
+    """Return the headings of the table of methods."""
     return [words[f"ways.{name}"] for name in HEAD]
 
 
 def way(words: Words, method: str) -> str:
-    """A way in words.
+    """Return a method in words.
 
     >>> way(words_in(), "controlled rounding to 3"), way(words_in("de"), "fast")
     ('controlled rounding to 3', 'schnelle Maskierung (fast)')
@@ -42,7 +42,7 @@ def way(words: Words, method: str) -> str:
 
 
 def verdict(runs: TableRuns, words: Words) -> str:
-    """Which ways keep what the rules ask for, and which of them loses least."""
+    """Return which methods satisfy the rules, and which of them loses least."""
     safe = [run for run in runs.runs if run.holds]
     if not safe:
         return words["ways.none"]
@@ -58,12 +58,12 @@ def verdict(runs: TableRuns, words: Words) -> str:
 
 
 def size(runs: TableRuns, words: Words) -> str:
-    """How large the table is, and how much of it is unsafe."""
+    """Return the size of the table, and how much of it is sensitive."""
     return words["ways.size"].format(cells=words.count(runs.cells), unsafe=words.count(runs.unsafe))
 
 
 def failures(runs: TableRuns, words: Words) -> list[str]:
-    """The ways that have no answer, with the reason."""
+    """Return the methods without a result, with the reason."""
     return [f"{way(words, run.method)}: {words.sentence(run.error)}" for run in runs.runs if run.error]
 
 
@@ -80,13 +80,13 @@ def text(runs: TableRuns) -> str:
 
 
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:
-    """The cells of a row, numbers to the right."""
+    """Return the cells of a row, with right-aligned numbers."""
     name, *figures = row
     return "  ".join([name.ljust(widths[0]), *(f.rjust(width) for f, width in zip(figures, widths[1:], strict=True))])
 
 
 def cells(run: TableRun, words: Words) -> tuple[str, ...]:
-    """The figures of a way, as its row shows them."""
+    """Return the metrics of a method, as shown in its row."""
     seconds = words.figure(f"{run.seconds:.2f}")
     if run.error:
         return (way(words, run.method), *["–"] * (len(HEAD) - 2), seconds)

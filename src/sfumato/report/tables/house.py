@@ -17,18 +17,18 @@ from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.plan.rules import PriorPosterior, Rule
 from sfumato.texts.words import Words
 
-# What is known within so many percent is not known at all: the rule is called p percent then.
+# Prior knowledge within this many percent counts as none: the rule is then called p percent.
 ALL_KNOWN = 100.0
 
 
 @dataclass(frozen=True, slots=True)
 class Papers:
-    """What a folder adds to a report.
+    """Information of a folder for a report.
 
     Attributes:
-        day: When it was released, where that is known.
-        home: Where the paths of plan.yaml start, which the report prints.
-        seals: SHA-256 of the other files, by their names.
+        day: Date of the release, if known.
+        home: Base of the paths in plan.yaml, shown in the report.
+        seals: Checksums (SHA-256) of the other files, by name.
     """
 
     day: date | None
@@ -38,12 +38,12 @@ class Papers:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """What is told of a table by what was done to it.
+    """The content of a report that depends on the method.
 
     Attributes:
-        limits: What is not promised.
-        figures: What stands out, with its words; lost: what readers lose; residual: what they still may learn.
-        attackers: Who was assumed to attack, and who was not; decisions: what was chosen, and why.
+        limits: What is not guaranteed.
+        figures: Highlighted metrics with labels; lost: information loss; residual: residual disclosure.
+        attackers: Assumed and excluded attackers; decisions: choices with reasons.
     """
 
     title: str
@@ -57,7 +57,7 @@ class Story:
 
 @dataclass(frozen=True, slots=True)
 class Teller:
-    """What a report on a table is told by: the words of its language, the plan, and the figures of report.json."""
+    """The input of a report on a table: the messages of its language, the plan, and the metrics of report.json."""
 
     words: Words
     plan: TablePlan
@@ -65,12 +65,12 @@ class Teller:
 
 
 def house_page(teller: Teller, story: Story, verdict: str, papers: Papers, more: Sequence[str] = ()) -> str:
-    """The report for the house as one page, to be signed.
+    """Return the internal report as one page, to be signed.
 
     Args:
-        teller: What it is told by; story: what is told.
-        verdict: What is promised and whether it holds, as HTML; more: further sections.
-        papers: What the folder adds.
+        teller: The input; story: the content.
+        verdict: The guarantee and whether it is satisfied, as HTML; more: further sections.
+        papers: Information of the folder.
     """
     words, plan, report = teller.words, teller.plan, teller.report
     who = f"<h3>{escape(words['sign.attackers'])}</h3>"
@@ -93,24 +93,24 @@ def house_page(teller: Teller, story: Story, verdict: str, papers: Papers, more:
 
 
 def document_rows(teller: Teller, papers: Papers) -> list[tuple[str, str]]:
-    """The data of the document, each with its words."""
+    """Return the data of the document, each with its label."""
     source, about = ", ".join(sources_of(teller.plan)), teller.plan.release.stated()
     return signing.document_rows(teller.words, papers.day, teller.report["version"], source, about)
 
 
 def all_decisions(words: Words, plan: TablePlan, own: Iterable[signing.Decision]) -> list[signing.Decision]:
-    """What was decided: the rules, what was done to the table, and what holds whatever was done to it."""
+    """Return the decisions: the rules, the method, and what holds for every method."""
     return [*rule_decisions(words, plan), *own, *_further(words, plan)]
 
 
 def sources_of(plan: TablePlan) -> list[str]:
-    """The names of the files that a plan's cells or records come from."""
+    """Return the names of the files with a plan's cells or records."""
     named = [plan.table.source, plan.table.microdata, plan.table.cells, *(own.source for own in plan.tables)]
     return list(dict.fromkeys(Path(name).name for name in named if name))
 
 
 def rule_decisions(words: Words, plan: TablePlan) -> list[signing.Decision]:
-    """The rules that call cells unsafe, each with its limits and what it means."""
+    """Return the sensitivity rules, each with its parameters and its meaning."""
     return [
         (
             words["tabled.decide.rule"],
@@ -122,18 +122,18 @@ def rule_decisions(words: Words, plan: TablePlan) -> list[signing.Decision]:
 
 
 def rule_words(words: Words, rule: Rule) -> str:
-    """What a rule is called."""
+    """Return the name of a rule."""
     return words.get(f"rule.{_kind(rule)}", rule.name)
 
 
 def _kind(rule: Rule) -> str:
-    """The name of a rule among the texts: who knew others closely before has one of its own."""
+    """Return the message key of a rule's name; a rule with prior knowledge has a separate one."""
     before = isinstance(rule, PriorPosterior) and rule.q != ALL_KNOWN
     return "pq" if before else rule.name
 
 
 def _limits(words: Words, rule: Rule) -> str:
-    """What a plan says of a rule, in parentheses; not what holds by itself."""
+    """Return the parameters of a rule, in parentheses, without defaults."""
     entries = {entry.name: (getattr(rule, entry.name), entry.default) for entry in fields(rule)}  # type: ignore[arg-type]
     told = [
         f"{words.get(f'rule.{_kind(rule)}.{key}', key).partition(';')[0]}: "
@@ -145,7 +145,7 @@ def _limits(words: Words, rule: Rule) -> str:
 
 
 def said_of(words: Words, value: object) -> str:
-    """A choice of a plan as people write it."""
+    """Return a choice of a plan in words."""
     if isinstance(value, bool):
         return words["report.yes" if value else "report.no"]
     if isinstance(value, int | float):
@@ -154,14 +154,14 @@ def said_of(words: Words, value: object) -> str:
 
 
 def _further(words: Words, plan: TablePlan) -> list[signing.Decision]:
-    """What else was decided of a table, whatever was done to it."""
+    """Return further decisions about a table, independent of the method."""
     before = ", ".join(Path(name).name for name in plan.previous)
     earlier = [(words["tabled.decide.previous"], before, words["tabled.decide.previous.why"])] if before else []
     return [*earlier, (words["sign.order"], words["tabled.decide.order"], words["tabled.decide.order.why"])]
 
 
 def _origin(words: Words, plan: TablePlan, report: Mapping[str, Any], papers: Papers) -> str:
-    """How it was made: figures, fingerprints, and the plan in full."""
+    """Return how it was made: metrics, checksums, and the full plan."""
     seconds = sum(report["seconds"].values())
     rows = [
         (words["noised.method"], report["method"]),

@@ -11,7 +11,7 @@ MOST_ROWS = 500
 
 
 def known_figures(ends: Iterable[KnownEnd], group: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """What is not promised, for it is known whatever is masked: cells with which end, and who knows it."""
+    """Return the inherent disclosures: cells with the disclosed end, and who knows it."""
     return [
         {
             "cell": ", ".join([*group, end.name]),
@@ -25,30 +25,30 @@ def known_figures(ends: Iterable[KnownEnd], group: Sequence[str] = ()) -> list[d
 
 
 def known_cells(report: Mapping[str, Any]) -> int:
-    """Of how many cells less is promised than the rules ask."""
+    """Return for how many cells the protection level was lowered."""
     return len({one["cell"] for one in report.get("known_anyway", ())})
 
 
 def known_note(report: Mapping[str, Any]) -> list[str]:
-    """That less is promised than the rules ask, where it is."""
+    """Return the note that protection levels were lowered, if they were."""
     count = known_cells(report)
     cells = "cell" if count == 1 else "cells"
     return [f"Of {count:,} unsafe {cells} {KNOWN}; report.json lists them."] if count else []
 
 
 def tidy(value: float) -> float | int:
-    """A number without decimals that say nothing."""
+    """Return a number without redundant decimals."""
     return int(value) if value == int(value) else round(value, 6)
 
 
 def less_promised(words: Words, report: Mapping[str, Any]) -> list[str]:
-    """That less is promised than the rules ask, where it is, and of how many cells."""
+    """Return the note that protection levels were lowered, and for how many cells."""
     count = known_cells(report)
     return [words["tabled.less_promised"].format(count=words.count(count))] if count else []
 
 
 def known_section(words: Words, report: Mapping[str, Any]) -> list[str]:
-    """The ends of ranges that are not promised, with who knows them, the first of very many."""
+    """Return the ends of intervals that are not guaranteed, with who knows them; of very many the first."""
     known = report["known_anyway"]
     rows = [
         (

@@ -16,7 +16,7 @@ INSIDERS = ("respondents", "holdings", "persons")
 
 
 def attackers_considered(words: Words, plan: TablePlan) -> str:
-    """Whom the plan lets attack, and whom it does not; how far they take totals to be rounded."""
+    """Return which attackers the plan considers, and which not; and their assumed rounding of totals."""
     parts = [words["tabled.attackers"].format(names=named(words, kinds_considered(plan)))]
     if off := switched_off(plan):
         parts.append(words["tabled.switched_off"].format(names=named(words, off)))
@@ -26,27 +26,27 @@ def attackers_considered(words: Words, plan: TablePlan) -> str:
 
 
 def switched_off(plan: TablePlan) -> list[str]:
-    """Those whom the plan lets not attack."""
+    """Return the attackers that the plan excludes."""
     return [name for name in INSIDERS if not getattr(plan.attackers, name)]
 
 
 def named(words: Words, names: Mapping[str, Any] | Sequence[str]) -> str:
-    """Attackers by their names."""
+    """Return attackers by name."""
     return ", ".join(words.get(f"tabled.attacker.{name}", str(name)) for name in names)
 
 
 def limits(words: Words, plan: TablePlan, ranges: bool) -> Iterator[str]:
-    """What is not promised; first of all against whom.
+    """Yield what is not guaranteed; first of all against whom.
 
     Args:
-        ranges: Whether the ranges of all masked cells are published.
+        ranges: Whether the intervals of all suppressed cells are published.
     """
     yield from (words[f"tabled.not.{name}"] for name in switched_off(plan))
     key = "tabled.not.coalition" if plan.attackers.coalition == 1 else "tabled.not.larger_coalition"
     yield words[key].format(count=words.count(plan.attackers.coalition))
     if not plan.attacker.rule:
         yield words["tabled.not.cases"]
-    # Whether anything is depends on which cells are unsafe, and to whom: it is said in any case.
+    # Whether there is any depends on which cells are sensitive: it is stated in any case.
     yield words["tabled.not.known_anyway"]
     yield words["tabled.not.rerun"]
     yield words["tabled.not.safe"]

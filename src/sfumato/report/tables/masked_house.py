@@ -22,7 +22,7 @@ from sfumato.texts.words import Words, words_in
 
 
 def masked_house(protected: MaskedTable, report: Mapping[str, Any], papers: Papers) -> str:
-    """The whole report as one page; it tells which cells are unsafe, and the rules with their limits."""
+    """Return the full report as one page; it shows which cells are sensitive, and the rules with their parameters."""
     words = words_in(protected.plan.output.language)
     teller = Teller(words, protected.plan, report)
     more = [*leaks(words, protected), *known_section(words, report), *_masked_cells(words, protected)]
@@ -30,7 +30,7 @@ def masked_house(protected: MaskedTable, report: Mapping[str, Any], papers: Pape
 
 
 def masked_story(teller: Teller) -> Story:
-    """What is told of a masked table by its plan and its report.json."""
+    """Return the content for a suppressed table from its plan and its report.json."""
     words, plan, report = teller.words, teller.plan, teller.report
     return Story(
         words["tabled.house_title"],
@@ -67,7 +67,7 @@ def _proved(words: Words, report: Mapping[str, Any]) -> str:
 
 
 def _residual(words: Words, report: Mapping[str, Any]) -> Iterator[str]:
-    """What was at stake, and how closely a reader knows unsafe cells now."""
+    """Yield what was at risk, and how closely sensitive cells can be estimated now."""
     counts = {key: words.count(report[key]) for key in ("primary", "cells")}
     yield words["tabled.residual_before"].format(**counts)
     if report["masked"]:
@@ -77,7 +77,7 @@ def _residual(words: Words, report: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _attackers(words: Words, who: Mapping[str, Any]) -> Iterator[str]:
-    """Who attacked and what each knows; who did not, and why."""
+    """Yield the attackers and what each knows; and the excluded ones, with reasons."""
     for name, count in who["attacked"].items():
         yield words[f"tabled.who.{name}"].format(count=words.count(count))
     if "rounding" in who:
@@ -111,7 +111,7 @@ def _decisions(words: Words, plan: TablePlan, report: Mapping[str, Any]) -> Iter
 
 
 def _masked_cells(words: Words, protected: MaskedTable) -> list[str]:
-    """Every masked cell with its range, its case and its reason, the first of very many."""
+    """Return every suppressed cell with its interval, status and reason; of very many the first."""
     rows = list(islice((row for part in protected.parts for row in _rows(words, protected, part)), MOST_ROWS))
     head = [words[f"tabled.{key}"] for key in ("cell", "column.lower", "column.upper", "case", "reason")]
     left = protected.audit.checked - len(rows)
@@ -130,7 +130,7 @@ def _rows(words: Words, protected: MaskedTable, part: Masked) -> Iterator[tuple[
 
 
 def _struck(words: Words, protected: MaskedTable, part: Masked) -> list[list[str]]:
-    """The rules that call each cell unsafe; none where a table is one of several, or of cells and relations."""
+    """Return the rules that classify each cell as sensitive; empty for linked tables, or cells with constraints."""
     own, rules = part.part, protected.plan.primary
     names: list[list[str]] = [[] for _ in part.mask]
     if not own.trees or len(own.trees) != len(protected.plan.dimensions):

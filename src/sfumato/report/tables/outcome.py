@@ -9,7 +9,7 @@ from sfumato.texts.words import Words
 
 
 def outcome_sentences(report: Mapping[str, Any], words: Words) -> list[tuple[str, bool | None]]:
-    """What came of a table, in sentences, each good, bad or neither."""
+    """Return the result of a table in sentences, each good, bad or neutral."""
     if "noise" in report:
         promised = not report["warnings"]
         return [
@@ -25,7 +25,7 @@ def outcome_sentences(report: Mapping[str, Any], words: Words) -> list[tuple[str
     if not report["masked"]:
         said, *more = report["warnings"]
         return [(words.sentence(text), None) for text in (said, words["masked"].format(**counts), *more)]
-    # A job of before says nothing of it.
+    # Older jobs lack it.
     attacked = report.get("attacked", True)
     fails = "table_leaks" if attacked else "tabled.unattacked"
     return [

@@ -14,15 +14,15 @@ from sfumato.tables.protected import MaskedTable
 from sfumato.texts.words import Words, words_in
 
 MOST_ROWS = 500
-# The table that goes out with the page; and what a page says of a release that is saved: its day, and that file's hash.
+# The table published with the page; and the date and checksum of a saved release.
 HANDED_OUT, DAY, SEAL = "table-external.csv", "date", "external_sha256"
 
 
 def html(protected: MaskedTable, report: Mapping[str, Any]) -> str:
-    """The whole report as one page; it shows what is published, and nothing that depends on a hidden value.
+    """Return the full report as one page; it shows what is published, and nothing that depends on a suppressed value.
 
-    Which masks were chosen by which method, whether these are proved to be the fewest and what they cost, who is alone
-    in a cell: all this narrows what is hidden, and stays in the house.
+    The method and cost of the suppression pattern, its proof of optimality, and singletons would narrow the
+    suppressed values and are internal.
     """
     words = words_in(protected.plan.output.language)
     title = words["tabled.title"]
@@ -44,13 +44,13 @@ def html(protected: MaskedTable, report: Mapping[str, Any]) -> str:
 
 
 def document(words: Words, plan: TablePlan, report: Mapping[str, Any]) -> str:
-    """The day of a release that is saved, and who released it for what, as far as the plan says it."""
+    """Return the date of a saved release, and who released it for what purpose, if stated."""
     rows = rows_outside(words, report.get(DAY), report["version"], plan.release.stated())
     return table(["", ""], rows, words) if DAY in report or plan.release.stated() else ""
 
 
 def verdict(words: Words, protected: MaskedTable, report: Mapping[str, Any]) -> str:
-    """Whether the promise holds, against whom, and what it is; that there is none where nothing is masked."""
+    """Return the guarantee, whether it is satisfied, and against whom; or that nothing is suppressed."""
     mark, key = _state(protected)
     head = f"<strong>{escape(words[key])}</strong>"
     said = list(_said(words, protected, report))
@@ -58,7 +58,7 @@ def verdict(words: Words, protected: MaskedTable, report: Mapping[str, Any]) -> 
 
 
 def _state(protected: MaskedTable) -> tuple[str, str]:
-    """How the verdict looks, and the key of its words."""
+    """Return the style of the verdict, and its message key."""
     if not protected.holds:
         return "verdict bad", "tabled.leaks"
     if not masked_cells(protected):
@@ -67,10 +67,10 @@ def _state(protected: MaskedTable) -> tuple[str, str]:
 
 
 def _said(words: Words, protected: MaskedTable, report: Mapping[str, Any]) -> Iterator[str]:
-    """What stands below the verdict.
+    """Yield the text below the verdict.
 
-    Limits of rules are not told: who knows them may tell of masked cells which are unsafe, and the audit attacks with
-    that only where the plan says so (attacker.rule).
+    Parameters of rules are not published: with them an attacker may find out which suppressed cells are sensitive,
+    which the audit covers only if the plan says so (attacker.rule).
     """
     names = dict.fromkeys(rule.name for rule in protected.plan.primary)
     rules = words["tabled.rules"].format(names="; ".join(words.get(f"rule.{name}", name) for name in names))
@@ -88,18 +88,18 @@ def _said(words: Words, protected: MaskedTable, report: Mapping[str, Any]) -> It
 
 
 def not_promised(words: Words, lines: Iterable[str]) -> str:
-    """What is not promised, in a box of its own."""
+    """Return what is not guaranteed, in a separate box."""
     title = f"<strong>{escape(words['report.not_promised'])}</strong>"
     return f'<div class="verdict not">{title}{listing(list(lines))}</div>'
 
 
 def masked_cells(protected: MaskedTable) -> int:
-    """How many cells of a table are masked: of this one, where it is one of several."""
+    """Return how many cells of a table are suppressed; only of this one, if there are several."""
     return sum(int(part.mask.sum()) for part in protected.parts)
 
 
 def audit_words(words: Words, counts: Mapping[str, int]) -> str:
-    """What the attacks found, in a sentence or two."""
+    """Return the result of the audit, in a sentence or two."""
     told = {key: words.count(counts[key]) for key in ("checked", "exact", "too_narrow")}
     false = counts.get("contradictory", 0)
     more = words["tabled.contradictory"].format(count=words.count(false)) if false else ""
@@ -107,21 +107,21 @@ def audit_words(words: Words, counts: Mapping[str, int]) -> str:
 
 
 def _figure_rows(words: Words, protected: MaskedTable) -> list[tuple[str, object]]:
-    """What anyone counts in the table that is handed out."""
+    """Return metrics that anyone can count in the published table."""
     groups = [(words["tabled.groups"], len(protected.parts))] if protected.plan.table.group_by else []
     cells, masked = len(protected.source), masked_cells(protected)
     return [(words["tabled.cells"], cells), *groups, (words["tabled.masked"], masked)]
 
 
 def leaks(words: Words, protected: MaskedTable) -> list[str]:
-    """The masked cells that an attacker narrows too far, where there are any."""
+    """Return the suppressed cells whose feasibility interval is too narrow, if there are any."""
     rows = [(leak.name, str(leak.verdict), ", ".join(leak.certificate)) for leak in protected.leaks[:MOST_ROWS]]
     head = [words[f"tabled.{key}"] for key in ("cell", "verdict", "given_away")]
     return [section(words["tabled.leaking"], table(head, rows, words))] if rows else []
 
 
 def sealed(words: Words, report: Mapping[str, Any]) -> list[str]:
-    """By what a reader knows that the page is about the file at hand, where one is handed out."""
+    """Return the checksum that ties the page to the published file, if there is one."""
     if SEAL not in report:
         return []
     head, rows = [words["annex.file"], "SHA-256"], [(HANDED_OUT, report[SEAL])]
@@ -129,11 +129,11 @@ def sealed(words: Words, report: Mapping[str, Any]) -> list[str]:
 
 
 def published(words: Words, public: Columns, new: Sequence[str]) -> list[str]:
-    """What is published, the first rows of it.
+    """Return the first rows of the published table.
 
     Args:
-        new: The last columns, which hold figures: what is published, and where they are there the ends of what it may
-            be; the others are codes of the file.
+        new: The last columns, which hold numbers: published values, and the ends of intervals if they are
+            published; the others are codes of the file.
     """
     names = dict(zip(new, (words[f"tabled.column.{key}"] for key in ("published", "lower", "upper")), strict=False))
     first = len(public.texts) - len(new)

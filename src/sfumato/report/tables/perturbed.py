@@ -15,7 +15,7 @@ UNCHANGED = "Do not hand it out unless its numbers may be known: not one of them
 
 
 def figures(changed: ChangedTable) -> dict[str, Any]:
-    """The figures of report.json."""
+    """Return the metrics of report.json."""
     method, off = changed.plan.perturbation, noise(changed.parts)
     said = [] if changed.promised else [NO_PROMISE]
     return {
@@ -35,10 +35,10 @@ def figures(changed: ChangedTable) -> dict[str, Any]:
 
 
 def verdict_words(words: Words, changed: ChangedTable, promised: bool) -> list[str]:
-    """Whether the promise holds, or why there is none.
+    """Return whether the guarantee is satisfied, or why there is none.
 
     Args:
-        promised: Whether something is promised: by the plan alone, where it is handed out.
+        promised: Whether there is a guarantee: by the plan alone, for publication.
     """
     if not promised:
         return [words.sentence(NO_PROMISE)]
@@ -46,12 +46,12 @@ def verdict_words(words: Words, changed: ChangedTable, promised: bool) -> list[s
 
 
 def _details(parts: Sequence[Perturbed]) -> dict[str, Any]:
-    """What the method says of itself: of the one table, or of each group."""
+    """Return the details of the method: of the one table, or of each group."""
     return dict(parts[0].figures) if len(parts) == 1 else {"parts": [dict(part.figures) for part in parts]}
 
 
 def noise(parts: Sequence[Perturbed]) -> dict[str, Any]:
-    """How far published cells are off: how many, their mean (the bias), variance, mean and largest distance."""
+    """Return the deviation of published cells: number, mean (the bias), variance, mean and largest distance."""
     change = np.concatenate([part.change for part in parts]) if parts else np.zeros(0)
     values = np.concatenate([np.abs(part.part.table.values[part.shown]) for part in parts]) if parts else np.zeros(0)
     size = np.abs(change)
@@ -67,13 +67,13 @@ def noise(parts: Sequence[Perturbed]) -> dict[str, Any]:
 
 
 def additivity(parts: Sequence[Perturbed]) -> dict[str, Any]:
-    """How many published totals are not the sum of their published parts, and by how much at most."""
+    """Return how many published totals differ from the sum of their published parts, and the largest difference."""
     off = np.concatenate([part.off for part in parts]) if parts else np.zeros(0)
     return {"relations": len(off), "broken": int((off > 1e-6).sum()), "largest": _tidy(off.max(initial=0.0))}
 
 
 def reader(parts: Sequence[Perturbed]) -> dict[str, Any]:
-    """What a reader computes: cells reader exactly, the narrowest range, and unsafe cells below what rules ask for."""
+    """Return what an attacker computes: exact cells, the narrowest interval, and insufficiently protected cells."""
     widths = [part.ranges.high - part.ranges.low for part in parts]
     moving = np.concatenate([width[~part.exact] for width, part in zip(widths, parts, strict=True)] or [np.zeros(0)])
     moving = moving[np.isfinite(moving)]
@@ -95,12 +95,12 @@ def _tidy(value: float) -> float | int:
 
 
 def summary(report: Mapping[str, Any]) -> str:
-    """The figures in a few lines of text."""
+    """Return the metrics in a few lines of text."""
     return "\n".join(sentences(report, words_in()))
 
 
 def sentences(report: Mapping[str, Any], words: Words) -> list[str]:
-    """What was changed, whether totals add up, what a reader computes, and what is to be said of it."""
+    """Return what was changed, whether totals add up, what can be computed, and further notes."""
     return [
         *loss_sentences(report, words),
         *reader_sentences(report, words),
@@ -109,7 +109,7 @@ def sentences(report: Mapping[str, Any], words: Words) -> list[str]:
 
 
 def loss_sentences(report: Mapping[str, Any], words: Words) -> list[str]:
-    """What was changed, whether totals add up, and whether less would do."""
+    """Return what was changed, whether totals add up, and whether smaller changes would suffice."""
     off = {name: words.figure(f"{figure:,}") for name, figure in report["noise"].items()}
     counts = {"cells": words.count(report["cells"]), "method": method_words(report, words)}
     return [
@@ -120,7 +120,7 @@ def loss_sentences(report: Mapping[str, Any], words: Words) -> list[str]:
 
 
 def reader_sentences(report: Mapping[str, Any], words: Words) -> list[str]:
-    """What a reader computes, and what he would with more."""
+    """Return what an attacker computes, also with further knowledge."""
     return [
         reader_line(report["reader"], words),
         *_differences(report, words),
@@ -130,7 +130,7 @@ def reader_sentences(report: Mapping[str, Any], words: Words) -> list[str]:
 
 
 def method_words(report: Mapping[str, Any], words: Words) -> str:
-    """The method with what tells its variants apart."""
+    """Return the method with the parameters that distinguish its variants."""
     if report["method"] != "rounding" or "kind" not in report:
         return words[f"noised.method.{report['method']}"]
     rounded = words["noised.rounding"].format(
@@ -141,7 +141,7 @@ def method_words(report: Mapping[str, Any], words: Words) -> str:
 
 
 def limits(words: Words, promised: bool) -> Iterator[str]:
-    """What is not promised of a table whose numbers were changed."""
+    """Yield what is not guaranteed for a perturbed table."""
     yield words["noised.not.insiders"]
     if promised:
         yield words["noised.not.safe"]
@@ -151,14 +151,14 @@ def limits(words: Words, promised: bool) -> Iterator[str]:
 
 
 def additivity_line(sums: Mapping[str, Any], words: Words) -> str:
-    """Whether published totals add up, in one sentence."""
+    """Return whether published totals add up, in one sentence."""
     said = {"broken": words.count(sums["broken"]), "relations": words.count(sums["relations"])}
     most = words.figure(f"{sums['largest']:,}")
     return words["noised.broken" if sums["broken"] else "noised.additive"].format(**said, most=most)
 
 
 def reader_line(reader: Mapping[str, Any], words: Words) -> str:
-    """What a reader computes, in one or two sentences."""
+    """Return what an attacker computes, in one or two sentences."""
     said = {name: words.figure(f"{figure:,}") for name, figure in reader.items() if figure is not None}
     narrow = "" if reader["narrowest"] is None else words["noised.narrowest"].format(**said)
     unsafe = words["noised.unsafe"].format(**said) if reader["unsafe"] else ""
@@ -182,7 +182,7 @@ def _differences(report: Mapping[str, Any], words: Words) -> list[str]:
 
 
 def _informed_reader(report: Mapping[str, Any], words: Words) -> list[str]:
-    """What the largest move of an adjusted table would give away."""
+    """Return what the largest change of an adjusted table would disclose."""
     reader = report.get("informed_reader")
     if not reader:
         return []

@@ -12,9 +12,9 @@ from sfumato.texts.words import Words, words_in
 
 
 def html(changed: ChangedTable, report: Mapping[str, Any]) -> str:
-    """The whole report as one page: what is published and what any reader computes, nothing that true values decide.
+    """Return the full report as one page: what is published and can be computed from it, independent of true values.
 
-    Whether a rule calls some cell unsafe, and whether any number was changed at all, is told in the house.
+    Whether a rule classifies some cell as sensitive, and whether any number was changed, is internal.
     """
     words = words_in(changed.plan.output.language)
     title = words["noised.title"]
@@ -37,7 +37,8 @@ def html(changed: ChangedTable, report: Mapping[str, Any]) -> str:
 
 
 def _figure_rows(words: Words, report: Mapping[str, Any]) -> list[tuple[str, object]]:
-    # How far cells are off, and how many are unsafe, would tell about hidden values: that stays in report.json.
+    # The size of changes and the number of sensitive cells would reveal suppressed values: they are only in
+    # report.json.
     return [
         (words["tabled.cells"], report["cells"]),
         (words["noised.method"], method_words({**report, "further_steps": None}, words)),

@@ -38,7 +38,7 @@ WARNING = "The original's answer, faults included: the attacker gets through. Do
 
 
 def figures(protected: MaskedTable) -> dict[str, Any]:
-    """The figures of report.json."""
+    """Return the metrics of report.json."""
     parts = protected.parts
     primary = sum(int(part.part.table.unsafe.sum()) for part in parts)
     masked = sum(int(part.mask.sum()) for part in parts)
@@ -76,12 +76,12 @@ def figures(protected: MaskedTable) -> dict[str, Any]:
 
 
 def _without_ranges(part: Masked) -> bool:
-    """Whether there was no time to compute the ranges that any reader can compute himself."""
+    """Return whether there was no time to compute the feasibility intervals."""
     return not part.bare and bool(np.isnan(part.ends.low[part.mask]).any())
 
 
 def _unsafe_ranges(parts: Sequence[Masked]) -> dict[str, float] | None:
-    """How wide the published ranges of unsafe cells are, where any has two ends."""
+    """Return how wide the published intervals of sensitive cells are, if any has two ends."""
     widths = np.concatenate([_widths(part) for part in parts] or [np.zeros(0)])
     return {"narrowest": tidy(widths.min()), "median": tidy(float(np.median(widths)))} if len(widths) else None
 
@@ -92,14 +92,14 @@ def _widths(part: Masked) -> Numbers:
 
 
 def _gap(cost: float, bound: float | None) -> float | None:
-    """The share of the cost that may be too much: the least possible cost is proved to be at least the bound."""
+    """Return the share of the cost that may be excessive, given the proven lower bound."""
     if bound is None:
         return None
     return 0.0 if cost - bound <= 1e-6 * max(1.0, cost) else (cost - max(bound, 0.0)) / cost
 
 
 def _attackers(protected: MaskedTable) -> dict[str, Any]:
-    """Who attacked, and how many of each; who was switched off; what the attackers took for rounding."""
+    """Return the attackers and their numbers; the excluded ones; and the assumed rounding."""
     kinds = Counter(str(one.kind) for part in protected.parts for one in part.part.knowledge.attackers)
     asked = protected.plan.attackers
     switches = {"respondents": asked.respondents, "holdings": asked.holdings, "persons": asked.persons}
@@ -109,9 +109,9 @@ def _attackers(protected: MaskedTable) -> dict[str, Any]:
 
 
 def attackers_line(report: Mapping[str, Any]) -> str:
-    """Who attacked, in one sentence, and who did not."""
+    """Return the attackers, in one sentence, and the excluded ones."""
     who = report["attackers"]
-    # How many there are would tell how many cells have a single respondent, and the page is handed out.
+    # Their number would reveal how many cells have a single respondent, and the page is for publication.
     named = list(who["attacked"])
     off = f" Switched off: {', '.join(who['did_not_attack'])}." if who["did_not_attack"] else ""
     rounded = (
@@ -126,7 +126,7 @@ def _digest(columns: Columns) -> str:
 
 
 def summary(report: Mapping[str, Any]) -> str:
-    """The figures in a few lines of text."""
+    """Return the metrics in a few lines of text."""
     if "noise" in report:
         return perturbed.summary(report)
     masked = (
@@ -148,7 +148,7 @@ def summary(report: Mapping[str, Any]) -> str:
 
 
 def _saving(report: Mapping[str, Any]) -> str:
-    """How much cheaper the best answer may be, in words; nothing where it is proved or not known."""
+    """Return how much cheaper the optimum may be, in words; empty if proven or unknown."""
     if report["gap"] is None:
         return "; no bound was sought"
     if not report["gap"]:
@@ -159,7 +159,7 @@ def _saving(report: Mapping[str, Any]) -> str:
 
 
 def audit_line(counts: dict[str, int]) -> str:
-    """The audit in one sentence."""
+    """Return the audit in one sentence."""
     counted = [f"{counts['exact']:,} exactly recovered", f"{counts['too_narrow']:,} too narrow"]
     if counts.get("contradictory"):
         counted.append(f"{counts['contradictory']:,} false or contradicted by their own table")
@@ -167,7 +167,7 @@ def audit_line(counts: dict[str, int]) -> str:
 
 
 def review_lines(review: Audit) -> list[str]:
-    """The audit of a published table in lines: counts, leaks with their certificates, what is false or not judged."""
+    """Return the audit of a published table in lines: counts, leaks with certificates, errors, and limitations."""
     return [
         audit_line(review.counts()),
         *(leak_line(finding) for finding in review.leaks),
@@ -186,7 +186,7 @@ def review_lines(review: Audit) -> list[str]:
 
 
 def leak_line(finding: Finding) -> str:
-    """One leak in words."""
+    """Return one leak in words."""
     if finding.published:
         why = f"masked in one table and published in {', '.join(finding.certificate)}" if finding.certificate else ""
         return f"{finding.name}: exact, {why or 'unsafe and published as it is'}"
@@ -198,7 +198,7 @@ def leak_line(finding: Finding) -> str:
 
 
 def review_figures(review: Audit) -> dict[str, Any]:
-    """The audit of a published table as JSON."""
+    """Return the audit of a published table as JSON."""
     return {
         "holds": review.passed,
         "audit": review.counts(),

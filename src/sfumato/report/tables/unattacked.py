@@ -11,12 +11,12 @@ UNATTACKED = "Not attacked, so that nothing is promised:"
 
 
 def unattacked(parts: Iterable[Part]) -> list[str]:
-    """What nobody attacked in some parts, each once."""
+    """Return what was not audited in some parts, each once."""
     said = dict.fromkeys(what for part in parts for what in part.unattacked)
     return [f"{UNATTACKED} {what}" for what in said]
 
 
 def unattacked_words(words: Words, answer: TableAnswer[Any]) -> list[str]:
-    """That nothing is promised of a table, and why, where not everything was attacked."""
+    """Return that there is no guarantee for a table, and why, if the audit was incomplete."""
     said = unattacked(one.part for one in answer.parts)
     return [words["tabled.unattacked"], *map(words.sentence, said)] if said else []

@@ -17,26 +17,26 @@ from sfumato.hierarchies.suggest.words.concepts import (
     read_sections,
 )
 
-# Three consonants begin too many words to be an abbreviation of one; the common ones stand in the list.
+# Three consonants are too ambiguous for an abbreviation; the common ones are in the list.
 _BEGINNING, _CONSONANTS, _PART = 5, 4, 3
 _DOTTED = 3
-# Words of further languages begin alike more often.
+# Words of further languages share beginnings more often.
 _LONG_BEGINNING = 6
 _MISSING_LETTERS = 2
 _LONG = 7
 _STEM, _ENDING = 7, 3
 # Lists of words for persons.
 _PERSONS = ("persons", "staff")
-# More of a word is mostly another word that begins alike: minor is no minority.
+# A longer remainder is mostly another word with the same beginning: minor is no minority.
 _SHARE_OF_WORD = 0.6
 
 
 @cache
 def spelled_out(word: str, dotted: bool) -> str:
-    """The word that an abbreviation stands for, the word itself where it is none.
+    """Return the word that an abbreviation stands for, or the word itself.
 
     Args:
-        dotted: Whether a full stop stands behind it, as in `geschl.`: then a word that it begins is meant, unless it
+        dotted: Whether a full stop follows it, as in `geschl.`: then it is the beginning of a word, unless it
             begins words of several roles.
 
     >>> spelled_out("geschl", dotted=True), spelled_out("rtg", dotted=False), spelled_out("zz", dotted=False)
@@ -59,7 +59,7 @@ def spelled_out(word: str, dotted: bool) -> str:
 
 
 def _beginning(word: str) -> str:
-    """The long word of a further language that a word begins, if all that it begins have one role."""
+    """Return the long word of a further language that begins like this, if all such words have one role."""
     if len(word) < _LONG_BEGINNING or f" {word}" not in _all_words():
         return word
     begun = [
@@ -73,14 +73,14 @@ def _beginning(word: str) -> str:
 
 
 def _begun(words: Collection[str], beginning: str) -> list[str]:
-    """The words that begin so, in their order; those with another first letter are left out first, which takes less."""
+    """Return the words with a given beginning, in order; those with another first letter are skipped for speed."""
     first = beginning[:1]
     return sorted([word for word in words if word[:1] == first and word.startswith(beginning)])
 
 
 @cache
 def _all_words() -> str:
-    """Every word of a concept behind a blank: what begins none is seen at once."""
+    """Return every word of a concept after a blank, for a fast prefix test."""
     return "".join(f" {word}" for concept in CONCEPTS for word in concept.words)
 
 
@@ -97,14 +97,14 @@ def _abbreviates(word: str, full: str) -> bool:
 
 
 def _inflects(word: str, full: str) -> bool:
-    """Whether two long words differ in their endings alone: menopause and menopausal."""
+    """Return whether two long words differ in their endings alone: menopause and menopausal."""
     pairs = enumerate(zip(word, full, strict=False))
     same = next((place for place, (one, other) in pairs if one != other), min(len(word), len(full)))
     return same >= _STEM and max(len(word), len(full)) - same <= _ENDING
 
 
 def _misspells(word: str, full: str) -> bool:
-    """Whether a long word is another with one letter wrong, missing or too many."""
+    """Return whether a long word is another with one letter wrong, missing or extra."""
     short, long = sorted((word, full), key=len)
     if len(short) < _LONG or len(long) - len(short) > 1 or word[0] != full[0]:
         return False
@@ -113,7 +113,7 @@ def _misspells(word: str, full: str) -> bool:
 
 
 def _run_together(word: str) -> tuple[str, str] | None:
-    """The two abbreviations or words that stand together without a sign between them: `inctot`, `incwage`."""
+    """Return the two abbreviations or words that are joined without a separator: `inctot`, `incwage`."""
     neutral, full = _lists()[2], _full_words()
     for end in range(_PART, len(word) - _PART + 1):
         first, second = word[:end], word[end:]
@@ -133,7 +133,7 @@ def _in_order(letters: str, word: str) -> bool:
 
 @cache
 def _words_with(letter: str) -> tuple[tuple[str, str], ...]:
-    """Every word of a concept or of persons that begins with a letter, with the role that it speaks for.
+    """Return every word of a concept or of persons with a first letter, with its role.
 
     Neither an abbreviation nor a misspelling begins with another one.
     """
@@ -145,7 +145,7 @@ def _words_with(letter: str) -> tuple[tuple[str, str], ...]:
 
 @cache
 def _full_words() -> dict[str, str]:
-    """What each word and each common abbreviation stands for."""
+    """Return the expansion of each word and each common abbreviation."""
     words = frozenset().union(*(concept.words for concept in CONCEPTS)) - OFFICE_WORDS
     words = words.union(*(WORDS[key] for key in _PERSONS)) - WHOLE_WORDS
     return {word: word for word in words} | _lists()[0]
@@ -153,6 +153,6 @@ def _full_words() -> dict[str, str]:
 
 @cache
 def _lists() -> tuple[dict[str, str], frozenset[str], frozenset[str]]:
-    """What common abbreviations stand for, the everyday words that are none, and endings that mean nothing."""
+    """Return common abbreviations with their expansions, everyday words that are none, and meaningless endings."""
     (_, pairs), (_, everyday), (_, neutral) = read_sections("abbreviations.txt")
     return dict(pair.split("=") for pair in sorted(pairs)), everyday, neutral

@@ -10,7 +10,7 @@ from sfumato.dataclass import dataclass
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.words.concepts import read_sections
 
-# So many rows must hold a code of the set, and so long is a code at the most.
+# Minimum share of rows with a code of the set, and maximum length of a code.
 _SHARE, _LONGEST = 0.97, 5
 _MOST_CODES = 260
 
@@ -24,7 +24,7 @@ class _CodeSet:
 
 
 def concept_of_codes(profile: Profile) -> tuple[str, float] | None:
-    """The key of the concept that a column's codes are about, and the share of rows that hold one of the set.
+    """Return the concept of a column's codes, and the share of rows with one of the set.
 
     >>> concept_of_codes(Profile("x", {"S": 30, "M": 40, "D": 20, "W": 10}, rows=100))
     ('family', 1.0)
@@ -33,7 +33,7 @@ def concept_of_codes(profile: Profile) -> tuple[str, float] | None:
     if not 2 <= len(profile.counts) <= _MOST_CODES:
         return None
     plain = {value: value.strip().rstrip(".") for value in profile.counts}
-    # Codes are written in capitals, or all of them in small letters; a word begins with one.
+    # Codes are in capitals, or all of them in small letters; a word begins with one capital.
     shouted = all(len(code) <= _LONGEST and code == code.upper() for code in plain.values())
     if not shouted and not all(code == code.lower() and len(code) <= _LONGEST for code in plain.values()):
         return None

@@ -12,29 +12,28 @@ from sfumato.dataclass import dataclass
 from sfumato.hierarchies.suggest.words.concepts import COMMON_WORDS, fold, list_folder
 from sfumato.patterns import regex
 
-# So many names of one codebook tell that a file is one of it; twice as many of those that stand for other things
-# elsewhere, short ones and words.
+# Minimum number of names of one codebook that identify a file; twice as many of names that are ambiguous elsewhere,
+# short ones and words.
 _LEAST_NAMES = 3
 _SHORT = 3
 _CODES = "*"
-# The letter of a wave before a name; a number of a question, and a word that somebody wrote behind it.
+# The letter of a wave before a name; a question number, and an explanation after it.
 _WAVE = regex("([a-z]{1,2}_)")
 _EXPLAINED = regex(r"^([a-z]{1,2}\d{1,4}[a-z]?)_[a-z].*$")
 _NUMBERED = regex(r"[a-z](\d{1,3})[a-z]?")
 _SERIES = regex(r"([a-z])0*(\d{1,3})")
-# Questions that somebody numbered himself: so many of one letter, and hardly a number left out. They tell of no
-# codebook, of which files have what they need.
+# Numbered questions: minimum number with one letter and hardly any gap. They indicate no codebook.
 _LONG, _FILLED = 10, 0.8
 _NUMBER_BEHIND, _NUMBERS, _BETWEEN = regex(r"\d+$"), regex(r"\d+"), regex(r"[^a-z0-9#]+")
 
 
 @dataclass(frozen=True, slots=True)
 class CodebookLabel:
-    """What the codebook of a public file says of a column.
+    """The entry of a column in the codebook of a public file.
 
     Attributes:
         book: The file, the survey or the program.
-        text: What the column is about, in words of names of columns.
+        text: The meaning of the column, in words as used in column names.
         coded: Whether its values are codes without an order.
     """
 
@@ -44,7 +43,7 @@ class CodebookLabel:
 
 
 def labels_of(names: Collection[str]) -> dict[str, CodebookLabel]:
-    """The labels of columns that the likeliest codebooks have; none where names are those of no codebook.
+    """Return the labels of columns from the likeliest codebooks; empty if the names match none.
 
     >>> labels_of(["AGEP", "RAC1P", "WAGP", "note"])["RAC1P"].text
     'race'
@@ -65,15 +64,14 @@ def labels_of(names: Collection[str]) -> dict[str, CodebookLabel]:
 
 
 def _found(spellings: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, dict[str, tuple[str, str]]]]:
-    """For each codebook the columns that it has, each with its spelling there and its label."""
+    """Yield for each codebook its columns, each with its spelling there and its label."""
     for book, labels in _books().items():
         found = {name: next((way for way in ways if way in labels), None) for name, ways in spellings.items()}
         yield book, {name: (way, labels[way]) for name, way in found.items() if way is not None}
 
 
 def _spellings(names: Sequence[str]) -> list[list[str]]:
-    """How codebooks may write names, the likeliest way first: without the letter of a wave that most begin with,
-    without what explains them, with any number behind or anywhere, and without what stands between words.
+    """Return possible codebook spellings of names, the likeliest first: without the letter of a wave that most have,
 
     >>> _spellings(["j_dvage", "j_sex", "pidp"]), _spellings(["v201_ceb"])[0][2:], _spellings(["DIAG 03".lower()])
     ([['dvage'], ['sex'], ['pidp']], ['v201', 'v#'], [['diag03', 'diag#']])
@@ -91,7 +89,7 @@ def _ways(name: str) -> list[str]:
 
 
 def _numbered_through(names: Iterable[str]) -> set[str]:
-    """The names that are numbers of a series without gaps.
+    """Return the names that are numbers of a series without gaps.
 
     >>> _numbered_through([*(f"v{number:03}" for number in range(1, 30)), "v101", "b1", "b2", "caseid"]) == {
     ...     f"v{number:03}" for number in range(1, 30)
@@ -112,12 +110,12 @@ def _numbered_through(names: Iterable[str]) -> set[str]:
 
 
 def _strangeness(labels: Mapping[str, tuple[str, str]], counted: Collection[str]) -> float:
-    """How many names of columns are those of a codebook and not what they mean; what is elsewhere counts less."""
+    """Return how many column names occur only in a codebook; ambiguous ones count less."""
     return sum(_weight(way) for way, label in labels.values() if way not in label and way not in counted)
 
 
 def _weight(way: str) -> float:
-    """How much a name tells of its codebook: numbered questions stand in every survey.
+    """Return how characteristic a name is of its codebook: numbered questions occur in every survey.
 
     >>> [_weight(way) for way in ("rac1p", "mar", "st", "v012", "d10", "q12")]
     [1, 0.5, 0.25, 0.5, 0.25, 0]
@@ -131,7 +129,7 @@ def _weight(way: str) -> float:
 
 @cache
 def _books() -> dict[str, dict[str, str]]:
-    """The labels of each codebook by the names of columns, in small letters without signs between words."""
+    """Return the labels of each codebook by column name, in lower case without separators."""
     return dict(_read_books())
 
 

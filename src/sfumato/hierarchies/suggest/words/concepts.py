@@ -15,10 +15,10 @@ from typing import Any, Literal
 from sfumato.dataclass import dataclass
 
 Role = Literal["identifier", "person", "quasi-identifier", "sensitive", "insensitive", "weight", "household"]
-# What the values must be for a name to be believed: many, keys of rows or persons, numbers, marks, many texts, few
+# Requirements on values before a name is believed: many, keys of rows or persons, numbers, marks, many texts, few
 # categories, times, or titles of persons.
 Demand = Literal["anything", "many", "key", "number", "marks", "text", "few", "time", "titles"]
-# Letters that are no other letter with an accent.
+# Letters that are not an accented form of another one.
 _LETTERS = {"ß": "ss", "ł": "l", "ø": "o", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe"}
 _MARKS = re.compile("[\u0300-\u036f]+")
 _SPELLED = {"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"}
@@ -26,14 +26,14 @@ _SPELLED = {"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"}
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """Something that a column may be about.
+    """A possible topic of a column.
 
     Attributes:
-        key: What it is called here; `reasons.PHRASES` says it in words.
+        key: Its name; `reasons.PHRASES` has the phrase for it.
         role: The role of a column about it.
-        words: Words in names of columns that speak of it.
-        demand: What the values must be for the name to be believed.
-        rank: Among quasi-identifiers, the lower are chosen first.
+        words: Words in column names that indicate it.
+        demand: The requirement on values before the name is believed.
+        rank: Order of selection among quasi-identifiers, lowest first.
     """
 
     key: str
@@ -44,27 +44,27 @@ class Concept:
 
 
 def fold(text: str) -> str:
-    """A text without case, umlauts and accents.
+    """Return a text without case, umlauts and accents.
 
     >>> fold("Größe"), fold("Prénom")
     ('grosse', 'prenom')
     """
     if text.isascii():
         return text.lower()
-    # Most marks are of one block, and are taken off together.
+    # Most accents are in one Unicode block, and are removed together.
     parts = _MARKS.sub("", unicodedata.normalize("NFKD", _replaced(text.lower(), _LETTERS)))
     return parts if parts.isascii() else "".join(sign for sign in parts if not unicodedata.combining(sign))
 
 
 def _replaced(text: str, letters: Mapping[str, str]) -> str:
-    """A text with other letters for some: one by one takes less than to look at all of them."""
+    """Return a text with some letters replaced; one by one is faster than a scan of all."""
     for letter, others in letters.items():
         text = text.replace(letter, others)
     return text
 
 
 def read_sections(file: str, package: str = __package__) -> Iterator[tuple[list[str], frozenset[str]]]:
-    """The sections of a word list of a package: what stands in the brackets of each, and its words."""
+    """Yield the sections of a word list of a package: the words in the brackets of each, and its words."""
     text = list_folder(package).joinpath(file).read_text(encoding="utf-8")
     lines = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
     heads, words = zip(*(section.partition("]")[::2] for section in lines.split("[")[1:]), strict=True)
@@ -75,19 +75,19 @@ def read_sections(file: str, package: str = __package__) -> Iterator[tuple[list[
 
 
 def list_folder(package: str) -> Path:
-    """The folder of a package that is loaded, where its lists lie."""
+    """Return the folder of a loaded package, which contains its lists."""
     return Path(sys.modules[package].__path__[0])
 
 
 def _folded(words: list[str], spellings: Mapping[str, tuple[str, ...]]) -> frozenset[str]:
-    """Words as they are compared; few have any letter to fold."""
+    """Return words in comparable form; few have any letter to fold."""
     plain = frozenset(words)
     marked = plain & spellings.keys()
     return (plain - marked).union(*(spellings[word] for word in marked)) if marked else plain
 
 
 def _spellings(words: set[str]) -> dict[str, tuple[str, ...]]:
-    """How words are compared, those with umlauts in both spellings; all at once, since to fold a text takes a while."""
+    """Return the comparable forms of words, both for umlauts; all at once, because folding single texts is slow."""
     text = "\n".join(words)
     ways = zip(fold(text).splitlines(), fold(_replaced(text, _SPELLED)).splitlines(), strict=True)
     return {word: (*plain.split(), *spelled.split()) for word, (plain, spelled) in zip(words, ways, strict=True)}
@@ -99,7 +99,7 @@ def _concept(head: list[Any], words: frozenset[str]) -> Concept:
 
 
 def _further(key: str) -> frozenset[str]:
-    """The words of further languages that speak of a concept."""
+    """Return the words of further languages that indicate a concept."""
     return frozenset().union(*_WORDS_OF.get(key, ()))
 
 
@@ -113,16 +113,16 @@ for _head, _words in _LANGUAGES:
     _WORDS_OF.setdefault(_head[0], []).append(_words)
 CONCEPTS = tuple(_concept(head, words) for head, words in _SECTIONS if len(head) > 1)
 BY_KEY = {concept.key: concept for concept in CONCEPTS}
-# Words that are no concept by themselves: of counts, of postcodes, of codes whose prefix groups them, of persons (what
-# numbers these is a key, even where it repeats a lot), of events (what numbers these names no person), of things that
-# have names, too, of how something is written down, of classes of anything, of units, categories, quantities and
-# remarks, and how words may stand in compounds.
+# Words that are no concept by themselves: of counts, of postcodes, of codes with a meaningful prefix, of persons (a
+# number of these is a key, even if it repeats), of events (a number of these identifies no person), of things that have
+# names, too, of notations, of classes of anything, of units, categories, quantities and remarks, and how words may
+# combine in compounds.
 WORDS = {head[0]: words | _further(head[0]) for head, words in _SECTIONS if len(head) == 1}
-# English and German words that are no trade's own.
+# English and German words that belong to no industry.
 COMMON_WORDS = frozenset().union(*(words for _, words in _SECTIONS))
-# Two words that stand together, written as one.
+# Two words that occur together, written as one.
 JOINT_WORDS = frozenset().union(*(words for head, words in _LANGUAGES if head[1:] == ["joint"])) - COMMON_WORDS
-# Words of languages without compounds: they are no parts of words, and nothing else is an abbreviation of them.
+# Words of languages without compounds: they are no parts of words, and nothing is an abbreviation of them.
 WHOLE_WORDS = (frozenset().union(*(words for head, words in _LANGUAGES if len(head) == 1)) - COMMON_WORDS) | JOINT_WORDS
-# Words of offices are long, and begin like others: nothing is an abbreviation of them.
+# Words of authorities are long, and share beginnings: nothing is an abbreviation of them.
 OFFICE_WORDS = frozenset().union(*(words for head, words in _REGISTERS if len(head) > 1)) - COMMON_WORDS

@@ -9,11 +9,11 @@ from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.words.concepts import fold, read_sections
 from sfumato.patterns import regex
 
-# No list has all names: so large a share of rows with a name of the list is enough where a column has many values. Of a
-# few values nearly all must be names, since towns, trades and months are names, too.
+# No list has all names: this share of rows suffices if a column has many values. Of a few values nearly all must be
+# names, because towns, trades and months are names, too.
 _SHARE_OF_MANY, _SHARE_OF_FEW = 0.25, 0.5
 _MANY_VALUES = 40
-# Who is called so is a person, whatever the name behind it.
+# Titles of persons, whatever the name after them.
 _CALLED = frozenset(("dr", "prof", "herr", "frau", "mr", "mrs", "ms", "miss", "mme", "sr", "sra", "dott", "dra"))
 _CALLED |= {
     "herrn",
@@ -33,7 +33,7 @@ _CALLED |= {
 }
 _TITLES = _CALLED | {"master", "ra", "von", "van", "de", "der"}
 _MAX_WORDS, _DIVIDING = 6, str.maketrans(",-.", "   ")
-# Initials before or behind a surname: J. de Vries, Berg, K.
+# Initials before or after a surname: J. de Vries, Berg, K.
 _PARTICLES = r"(?:(?:van|von|de|der|den|da|di|la|le|du) )*"
 _SURNAME = rf"{_PARTICLES}[A-ZÀ-ÖØ-ÞĀ-Ž][^\W\d_]{{2,}}(?:[- '][A-ZÀ-ÖØ-ÞĀ-Ž][^\W\d_]+)*"
 _INITIAL = r"(?:[A-ZÀ-ÖØ-ÞĀ-Ž]\. ?)"
@@ -43,7 +43,7 @@ _ENTRY, _SOME_ENTRIES = regex(r"([A-Z])\. ?\w.*"), 3
 
 
 def share_of_names(profile: Profile) -> float:
-    """The share of rows with a common name, where it is so large that the column must be one of names; else 0.
+    """Return the share of rows with a common name, if it is large enough for a column of names; else 0.
 
     >>> share_of_names(Profile("x", {"Anna Becker": 1, "Jürgen Meyer": 1, "Petra Ilmenau": 1}, rows=3))
     1.0
@@ -58,7 +58,7 @@ def share_of_names(profile: Profile) -> float:
 
 
 def _with_initials(values: Sequence[str]) -> set[str]:
-    """The texts that are surnames with initials; none where these number entries or parts of something.
+    """Return the texts that are surnames with initials; empty if the letters number entries of a list.
 
     >>> len(_with_initials([f"{initial}. {name}" for initial in "ABDEFGHKMS" for name in ("Jones", "Ilmen", "Wrzos")]))
     30
@@ -72,29 +72,29 @@ def _with_initials(values: Sequence[str]) -> set[str]:
     known = sum(fold(name.split()[-1]) in _listed()[1] for name in letters)
     if 2 * known >= max(len(letters), 1):
         return initialed
-    # A. Class, B. Class and C. Class are no names: these have any initials, not those of a list.
+    # A. Class, B. Class and C. Class are no names: names have any initials, not those of a list.
     numbered = sum(len(some) > 1 and some == {*ascii_uppercase[: len(some)]} for some in letters.values())
     alone = len(letters) == 1 and len(initialed) > 1
     return set() if alone or 2 * numbered >= len(letters) or _are_entries(values) else initialed
 
 
 def _are_entries(values: Iterable[str]) -> bool:
-    """Whether values begin with the letters of a list, each with another one, from A on without a gap."""
+    """Return whether values begin with the consecutive letters of a list, from A on without a gap."""
     letters = sorted(entry[1] for entry in map(_ENTRY.fullmatch, values) if entry)
     return len(letters) >= _SOME_ENTRIES and letters == [*ascii_uppercase[: len(letters)]]
 
 
 def share_of_full_names(profile: Profile) -> float:
-    """The share of rows with a given name beside other words, where it is more than half; else 0.
+    """Return the share of rows with a given name among other words, if it is more than half; else 0.
 
-    No column but one of persons has these, whatever it is called.
+    Only columns of persons have these, whatever their name.
     """
     share = profile.share(lambda value: len(value.replace(",", " ").split()) > 1 and _is_name(value))
     return share if share > 0.5 else 0.0
 
 
 def _is_name(value: str) -> bool:
-    """Whether a text is made of words alone, one of which is a common name: in a longer text, a given name."""
+    """Return whether a text consists of words, one of which is a common name: in a longer text, a given name."""
     parts = value.translate(_DIVIDING).split()
     words = [fold(word).strip("()\"'") for word in parts]
     if not 1 <= len(words) <= _MAX_WORDS or not all(word.isalpha() for word in words if word):
@@ -111,7 +111,7 @@ def _is_name(value: str) -> bool:
 
 
 def is_given_name(word: str) -> bool:
-    """Whether a word is a common given name.
+    """Return whether a word is a common given name.
 
     >>> is_given_name("Anna"), is_given_name("Asthma")
     (True, False)
@@ -121,6 +121,6 @@ def is_given_name(word: str) -> bool:
 
 @cache
 def _listed() -> tuple[frozenset[str], frozenset[str]]:
-    """The given names and the surnames of the list."""
+    """Return the given names and the surnames of the list."""
     (_, given), (_, surnames) = read_sections("names.txt")
     return given, surnames

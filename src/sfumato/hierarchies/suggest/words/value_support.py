@@ -10,26 +10,26 @@ from sfumato.patterns import regex
 
 _MOST = 0.8
 _SEVERAL = 5
-# Numbers that offices and banks give have more signs than a count of years has.
+# Numbers from authorities and banks have more characters than a count of years.
 _SHORT = regex(r"\d{1,3}")
 _NUMBERS_OF_OFFICES = frozenset(("office_number", "account", "phone"))
-# More numbers than these are places or scores of one sex, not codes of several.
+# With more numbers than these, they are places or scores of one sex, not codes of several.
 _MOST_SEXES = 12
-# Words that are another one without its accents: a loan (lån) is a sum, a county (län) one of a few.
+# Words that equal another one without its accents: a loan (lån) is an amount, a county (län) one of a few.
 _SUMS = frozenset(("lan",))
 # A wage (løn) has no more than two decimals, a longitude has.
 _PLACES = frozenset(("lon",))
-# Dutch postcodes, their digits alone or the letters, too; principal components have the same names.
+# Dutch postcodes, with or without their letters; principal components have the same names.
 _DUTCH_POSTCODES, _DUTCH_POSTCODE = frozenset(("pc4", "pc6")), regex(r"[1-9]\d{3}(?: ?[A-Za-z]{2})?")
-# Which foreign language somebody learns, in France; numbers are marks in it.
+# The foreign language somebody learns, in France; numbers are grades in it.
 _SUBJECTS, _MARK = frozenset(("lv1", "lv2", "langue1")), regex(r"\d{1,2}(?:[.,]\d+)?")
-# A day, perhaps with a time; or a run that is called after one.
+# A day, possibly with a time; or a run named after one.
 _STAMP = regex(r"(?:\D*\d){6,}\D*|.*\d{1,2}[ .-]?(?i:[a-z]{3,9})[ .,-]*\d{2,4}.*")
 _FINE = regex(r"-?\d+[.,]\d{3,}")
 
 
 def supports(profile: Profile, concept: Concept, word: str) -> bool:
-    """Whether the values of a column may be what a word of its name says.
+    """Return whether the values of a column are consistent with a word of its name.
 
     >>> from sfumato.hierarchies.suggest.words.concepts import BY_KEY
     >>> supports(Profile("SRC_SYS", {"EPIC": 5, "CERNER": 5}, rows=10), BY_KEY["health"], "systolic")
@@ -47,7 +47,7 @@ def supports(profile: Profile, concept: Concept, word: str) -> bool:
         return profile.share_of(_FINE) < _MOST
     if concept.key == "money" and word in _SUMS:
         return not profile.few
-    # A title alone that is none of a person is what somebody is at work; others are titles of books and courses.
+    # A title that is not a form of address is a job title; others are titles of books and courses.
     if concept.key == "work" and word in BY_KEY["title"].words:
         return words_of(profile.name) == [word] and profile.share_in_groups(_SEVERAL) >= _MOST
     if concept.key == "processing":
@@ -61,7 +61,7 @@ def supports(profile: Profile, concept: Concept, word: str) -> bool:
 
 
 def _is_duration(profile: Profile) -> bool:
-    """Whether a name says in which unit a time is counted, and values are numbers that are no years.
+    """Return whether a name has a unit of time, and values are numbers that are no years.
 
     >>> _is_duration(Profile("prob_yrs", {"1": 3, "2": 4}, rows=7)), _is_duration(Profile("years", {"1998": 3}, rows=3))
     (True, False)
@@ -76,7 +76,7 @@ def _has_words(profile: Profile) -> bool:
 
 
 def _within(profile: Profile, low: float, high: float) -> bool:
-    """Whether most rows hold a number between two limits."""
+    """Return whether most rows have a number between two limits."""
     texts = canonical([value.replace(",", ".").split("/")[0] for value in profile.sample], "amount")[0]
     numbers = numerals([text or "" for text in texts])
     rows = [profile.counts[value] for value in profile.sample]
@@ -84,9 +84,9 @@ def _within(profile: Profile, low: float, high: float) -> bool:
     return inside >= _MOST * sum(rows)
 
 
-# Short words that mean something else where numbers do not fit.
+# Short words with another meaning if numbers do not fit.
 _STRICT: Mapping[str, tuple[float, float]] = {"hr": (30, 230), "rr": (5, 260)}
-# What an abbreviation stands for, and the numbers that it must be then.
+# The meaning of an abbreviation, and the numbers it requires.
 _LIMITS: Mapping[str, tuple[float, float]] = {
     "systolic": (60, 260),
     "diastolic": (30, 160),

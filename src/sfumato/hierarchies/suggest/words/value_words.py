@@ -14,7 +14,7 @@ from sfumato.patterns import regex
 
 _ICD = regex(r"[A-TV-Z]\d{2}(?:\.[0-9A-Z]{1,3})?[+*!]?|[A-TV-Z]\d{2}\.-")
 # Codes of diagnoses, tumors, procedures and drugs: ICD-10, with and without its point, ICD-O, ICD-10-PCS, OPS, ATC;
-# some codes must begin differently, lest a room number be an illness.
+# some codes must have different beginnings, so that a room number is no disease.
 _CODES = (
     _ICD,
     regex(r"[89]\d{3}/[01236]"),
@@ -23,27 +23,27 @@ _CODES = (
     regex(r"[ABCDGHJLMNPRSV]\d{2}[A-Z]{2}\d{2}"),
     regex(r"[A-TV-Z]\d{2}[0-9A-Z]{1,4}"),
 )
-# Codes of illnesses without their point are of several lengths, or short; those of practices and rooms are long alike.
+# Disease codes without their point have several lengths, or are short; those of practices and rooms have one length.
 _POINTLESS, _LONG_CODE = _CODES[-1], 6
-# Sections and divisions of trades (NACE), which are written as groups of illnesses are, but only in these pairs.
+# Sections and divisions of industries (NACE), which look like groups of diseases, but occur only in these pairs.
 _TRADE = regex(
     r"(?:A0[1-3]|B0[5-9]|C(?:1\d|2\d|3[0-3])|D35|E3[6-9]|F4[1-3]|G4[5-7]|H(?:49|5[0-3])|I5[56]|J(?:5[89]|6[0-3])|K6[4-6]|L68"
     r"|M(?:69|7[0-5])|N(?:7[7-9]|8[0-2])|O84|P85|Q8[6-8]|R9[0-3]|S9[4-6]|T9[78]|U99)(?:\.\d{1,2}(?:\.\d)?)?"
 )
 _SHARE_OF_ICD = 0.9
-# Places on a plate of 96 or 384 wells.
+# Wells of a plate of 96 or 384.
 _WELL = regex(r"[A-P](?:0?[1-9]|1\d|2[0-4])")
 # Groups of ages: 35-39, 40 bis 49, <30, 80+.
 _AGE_GROUP = regex(r"(?:[1-9]?\d)\s?(?:-|–|to|bis|à|a)\s?(?:[1-9]\d|10\d)|[<>≥]=?\s?[1-9]\d|[1-9]\d\s?\+")
-# Sums of money, which have a currency.
+# Amounts of money, with a currency.
 _CURRENCY = (
     rf"(?:{CURRENCY_SIGN}|EUR|Euro|USD|CHF|GBP|SEK|NOK|DKK|PLN|CZK|HUF|TRY|RON|BRL|RUB|zł|Kč|kr|TL|lei|Ft|лв|руб)\.?"
 )
 _SUM = regex(rf"{_CURRENCY}\s?[+-]?\d[\d.,'\s]*|[+-]?\d[\d.,'\s]*?(?:,-)?\s?{_CURRENCY}")
 _LEAST_GROUPS, _MOST_GROUPS = 3, 25
-# Parts of texts must be long to be no accident; of so few rows that say something, nothing is told.
+# Minimum length of parts of texts; minimum share of rows for a conclusion.
 _LONG, _LEAST_TOLD = 5, 0.02
-# Lists of words that stand in other texts, too, need more rows; these are compared with whole texts alone.
+# Word lists that also occur in other texts need more rows; these are compared with full texts only.
 _PARTS = 0.7
 _RACES = {"w", "b"}
 
@@ -54,7 +54,7 @@ def _are_long_alike(profile: Profile) -> bool:
 
 
 def _are_wells(profile: Profile) -> bool:
-    """Whether codes are places on a plate of a laboratory, which are written as illnesses are: A01 to H12, or P24.
+    """Return whether codes are wells of a laboratory plate, which look like diagnosis codes: A01 to H12, or P24.
 
     >>> [_are_wells(Profile(name, {"A08": 2, "H12": 1}, rows=3)) for name in ("Well", "sample well", "diagnosis")]
     [True, True, False]
@@ -63,7 +63,7 @@ def _are_wells(profile: Profile) -> bool:
 
 
 def concept_of_values(profile: Profile) -> tuple[Concept, float] | None:
-    """What a column's values are about, and the share of rows that tell so.
+    """Return the concept of a column's values, and the share of rows that indicate it.
 
     >>> concept, share = concept_of_values(Profile("x", {"ledig": 3, "Verheiratet": 5}, rows=8))
     >>> concept.key, share
@@ -98,7 +98,7 @@ def concept_of_values(profile: Profile) -> tuple[Concept, float] | None:
         members = {value for value, text in plain.items() if text in words or (parts and _has_part(text, words))}
         if not members or (key == "origin" and _are_other_letters({plain[value] for value in members})):
             continue
-        # Who is not ill has a value that speaks of nothing: "none" beside a few illnesses.
+        # Healthy persons have an uninformative value: "none" among a few diseases.
         silent = negatives - members if private else frozenset()
         share = profile.share(members.__contains__) / max(1 - profile.share(silent.__contains__), _LEAST_TOLD)
         if share >= needed:
@@ -107,7 +107,7 @@ def concept_of_values(profile: Profile) -> tuple[Concept, float] | None:
 
 
 def holds_words_of(profile: Profile, key: str) -> bool:
-    """Whether any value of a column is a word for something.
+    """Return whether any value of a column is a word of a concept.
 
     >>> holds_words_of(Profile("race", {"Labrador": 9, "Caucasian": 1}, rows=10), "origin")
     True
@@ -117,18 +117,18 @@ def holds_words_of(profile: Profile, key: str) -> bool:
 
 
 def _are_other_letters(members: set[str]) -> bool:
-    """Whether letters are groups of something, not those that courts and hospitals write for races."""
+    """Return whether letters are groups of something, not codes of races as in courts and hospitals."""
     return max(map(len, members)) == 1 and not members > _RACES
 
 
 def _has_part(text: str, words: frozenset[str]) -> bool:
-    """Whether a long word of a text is one of some: type 2 diabetes is one."""
+    """Return whether a long word of a text is in a list: type 2 diabetes is."""
     return any(len(part) >= _LONG and part in words for part in text.split("-"))
 
 
 @cache
 def _lists() -> list[tuple[str, float, frozenset[str]]]:
-    """For each concept, the share of rows that must hold one of its words, and these."""
+    """Return for each concept the minimum share of rows with one of its words, and these words."""
     lists: dict[tuple[str, float], frozenset[str]] = {}
     for (key, share), words in read_sections("value_words.txt"):
         entry = key, float(share)

@@ -27,12 +27,12 @@ SCALES: tuple[tuple[str, ...], ...] = (
     ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
     ("montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag"),
 )
-# German compounds: both parts must be long to be no accident, save for the short ones of a list.
+# German compounds: both parts must have a minimum length, except for the short ones of a list.
 _HEAD, _FIRST = 5, 5
-# What is left of a compound beside a part: with fewer letters it is an ending, a prefix, or another word.
+# Minimum remainder of a compound next to a part: a shorter one is an ending, a prefix, or another word.
 _REST = 3
 _SUFFIXES = ("ment", "ments", "ness", "less", "able", "ible", "ing", "ings", "ship", "tion", "tions", "ation", "ations")
-# In brackets: the unit of a number, which is no time at which something was.
+# In brackets: the unit of a number, which is no time at which something happened.
 _SPANS = regex(
     r"(?i:[(\[][^)\]]*\b(?:days?|weeks?|months?|years?|yrs|hours?|tagen?|wochen?|monaten?|jahren?|stunden?|jours?|mois|ans|"
     r"d[ií]as|meses|años|giorni|mesi|anni|dagar|dagen|maanden|jaar|dni)\b[^)\]]*[)\]])"
@@ -51,24 +51,24 @@ _UNITS = (
     ("health", regex(r"(?i:(?<![a-z])(?:[mµun]?g|[mµn]?mol|m?iu|u|pg|meq)/(?:d?l|ml)(?![a-z])|(?<![a-z])mm ?hg)")),
     # The pH value of blood, and doses and rates in units of their own.
     ("health", regex(r"pH(?![a-zA-Z])|(?i:[(\[ _](?:mg|mcg|bpm|mmol|promille)(?![a-z])|‰)")),
-    # How large somebody's home is.
+    # The size of a home.
     ("belongings", regex(r"m²|(?i:(?<![a-z])(?:qm|sqm|sqft|sq\.? ?ft|m2)(?![a-z]))")),
 )
-# Endings that say how something is written down, not what it is.
+# Endings that describe a notation, not the meaning.
 _ENDED = regex(r"(.{3,})(?:id|cd|code|nr|no|num|flg|flag|fl|bl|dtc|ind|yn|lvl|grp|cat|txt)")
 _NUMBERED = regex(r"([a-z]{3,})(nr|no|id|num|nummer)")
-# A name of so many words is a question: what it asks after is what is private in it.
+# A name with this many words is a question: its topic is what is sensitive in it.
 _QUESTION = 5
-# What stands between a thing and whose or which it is.
+# Words between a thing and whose or which it is.
 _OF = frozenset(("of", "for", "at", "der", "des", "bei", "de", "du", "del", "di", "della", "do", "da"))
 _AND = frozenset(("y", "e", "i", "o"))
-# What says whose or of what, between two words.
+# Prepositions between two words.
 _OF = frozenset(("of", "de", "del", "di", "du", "der", "des", "von", "van"))
-# Words for somebody that are those of courts.
+# Words for persons in courts.
 _WHOSE = frozenset(("suspect", "victim", "offender", "defendant", "accused", "beschuldigter", "opfer", "tater"))
-# Concepts that a name's last word decides, and those of things that have names, too.
+# Concepts decided by a name's last word, and those of things that have names, too.
 _HEADS = frozenset({"name", "sex", "age", "phone", "email", "address", "place", "nationality", "origin"})
-# Words for names that things have, too; the others are of persons alone.
+# Words for names that things have, too; the others are of persons only.
 _ANY_NAMES = frozenset(
     ["name", "names", "nom", "nome", "nombre", "naam", "namn", "navn", "jmeno", "contact", "kontakt", "person"]
 )
@@ -83,7 +83,7 @@ _THINGS = tuple(
 
 
 def words_of(name: str) -> list[str]:
-    """The words of a column's name, folded.
+    """Return the words of a column's name, folded.
 
     >>> words_of("dateOfBirth"), words_of("patient_ID"), words_of("Straße"), words_of("Ημ. γέννησης")
     (['date', 'of', 'birth'], ['patient', 'id'], ['strasse'], ['ημ', 'γεννησης'])
@@ -107,7 +107,7 @@ def words_of(name: str) -> list[str]:
 
 @cache
 def _without_numbering(word: str) -> tuple[str, ...]:
-    """A word for somebody and what says that it is a number, apart: patnr, lidnr, custid.
+    """Split a word into a person and a word for a number: patnr, lidnr, custid.
 
     >>> _without_numbering("patnr"), _without_numbering("android")
     (('pat', 'nr'), ('android',))
@@ -117,7 +117,7 @@ def _without_numbering(word: str) -> tuple[str, ...]:
 
 
 def counts_something(name: str) -> bool:
-    """Whether a column's name says that it counts something.
+    """Return whether a column's name says that it counts something.
 
     >>> counts_something("juv_fel_count"), counts_something("Anz. Vorstrafen"), counts_something("account")
     (True, True, False)
@@ -126,7 +126,7 @@ def counts_something(name: str) -> bool:
 
 
 def concepts_of(name: str) -> list[tuple[Concept, str]]:
-    """What a column's name may speak of, the likeliest first, each with the word that does.
+    """Return the concepts that a column's name may refer to, the likeliest first, each with its word.
 
     >>> [(concept.key, word) for concept, word in concepts_of("Geburtsdatum")]
     [('age', 'geburtsdatum'), ('date', 'geburtsdatum')]
@@ -137,25 +137,25 @@ def concepts_of(name: str) -> list[tuple[Concept, str]]:
     asked = len(words) >= _QUESTION
     joint = _joint(words) | _joint(words_of(name))
     pairs = [*_units(name), *(pair for compound in (False, True) for pair in _matches(words, joint, compound))]
-    # A suspect's hair is hair: whose it is stands before it.
+    # A suspect's hair is hair: the owner precedes the thing.
     pairs = [pair for pair in pairs if pair[1] not in _WHOSE or pair[1] in words[-1:]]
     private = any(concept.role == "sensitive" and word in words[-1:] for concept, word in pairs)
 
     def place(pair: tuple[Concept, str]) -> int:
-        """The last word of a name is what the column is; those before it say whose or which."""
+        """The last word of a name is the thing itself; those before it say whose or which."""
         concept, last = pair[0], pair[1].endswith(words[-1])
-        # Two words that a list has together tell more than each: a civil state is no state.
+        # Two words that are together in a list are more specific than each: a civil state is no state.
         if pair[1] in joint and pair[1] in concept.words:
             return -3
-        # A word of another concept is not taken apart: a state tax is no state.
+        # A word of another concept is not split: a state tax is no state.
         if pair[1] in _keys_of() and pair[1] not in concept.words:
             return 3
-        # What somebody thinks of a town is no town; who completed a school was asked for the school.
+        # An opinion about a town is no town; graduates of a school were asked for the school.
         if concept.key == "opinion" and pair[1] in words and pair[1] not in WORDS["whole"]:
             return -2
         if asked and concept.role == "sensitive":
             return -2 if concept.key != "outcome" else 2
-        # The end of a compound is what the column is: a yearly fee is no year.
+        # The end of a compound is the thing itself: a yearly fee is no year.
         if concept.role == "quasi-identifier" and pair[1] in words and _ends_privately(pair[1], concept):
             return 2
         if last and concept.key in _HEADS:
@@ -166,7 +166,7 @@ def concepts_of(name: str) -> list[tuple[Concept, str]]:
 
 
 def _without_ands(words: list[str]) -> list[str]:
-    """Words without a letter between others, which joins these; at an end it is what the column is.
+    """Remove single letters between other words, which join these; at an end they are kept.
 
     >>> _without_ands(["marca", "y", "modelo"]), _without_ands(["target", "y"])
     (['marca', 'modelo'], ['target', 'y'])
@@ -176,7 +176,7 @@ def _without_ands(words: list[str]) -> list[str]:
 
 
 def _joint(words: Sequence[str]) -> set[str]:
-    """Neighboring words as one, and those between which one says whose or of what.
+    """Return neighboring words joined, including those connected by a preposition.
 
     >>> sorted(_joint(["length", "of", "stay"]))
     ['lengthof', 'lengthofstay', 'ofstay']
@@ -186,7 +186,7 @@ def _joint(words: Sequence[str]) -> set[str]:
 
 
 def _matches(words: Sequence[str], joint: Collection[str], compound: bool) -> Iterator[tuple[Concept, str]]:
-    """The concepts that words, or two of them together, are those of, in the order of the list."""
+    """Yield the concepts of words, or of two of them together, in the order of the list."""
     exact = {*words, *joint}
     exact |= {singular for word in exact if word not in _keys_of() for singular in _singulars(word)}
     silent = {*_silent_concepts(words, exact)}
@@ -201,21 +201,21 @@ def _matches(words: Sequence[str], joint: Collection[str], compound: bool) -> It
 
 
 def _silent_concepts(words: Sequence[str], exact: Collection[str]) -> Iterator[str]:
-    """The concepts of which a name does not speak, though one of its words does."""
+    """Yield the concepts that a name does not refer to, though one of its words does."""
     head = words[-1:]
-    # Who is named before it is numbered, not counted: patient_nbr.
+    # A person named before the number is numbered, not counted: patient_nbr.
     numbered = {*head} & WORDS["numbering"] and {*words[:-1]} & WORDS["persons"]
     if (WORDS["counts"] & {*exact} and not numbered) or [*words[:2]] == ["number", "of"]:
         yield "key"
     others = [word for word in words if not any(_speaks_of(word, BY_KEY["name"], way) for way in (False, True))]
-    # A school's name is none of a person, nor is a customer's type; but nobody else has a surname.
+    # A school's name is no person's, nor is a customer's type; but only persons have surnames.
     persons = WORDS["persons"] | WORDS["staff"]
     things = _is_a_thing([word for word in others if word not in persons], _THINGS) and not {*head} & _OWN_NAMES
     if things or ({*head} & WORDS["attributes"] and {*words} & persons):
         yield "name"
     if {*head} & WORDS["descriptors"] and _is_a_thing(words[:-1], _KNOWN_THINGS):
         yield "free_text"
-    # A class of an income or of a bonus is no class of a school.
+    # A class of an income or of a bonus is no school class.
     if (
         {*words} & WORDS["classes"]
         and len(words) > 1
@@ -225,7 +225,7 @@ def _silent_concepts(words: Sequence[str], exact: Collection[str]) -> Iterator[s
 
 
 def _singulars(word: str) -> Iterator[str]:
-    """Words of which a word may be the plural: another ending than an s must leave a word of some length."""
+    """Yield possible singulars of a word: endings other than an s must leave a word of some length."""
     for ending in _PLURALS:
         stem = word.removesuffix(ending)
         fits = ending == "s" or (len(stem) >= _HEAD and (ending != "n" or stem[-1] in "elr"))
@@ -234,7 +234,7 @@ def _singulars(word: str) -> Iterator[str]:
 
 
 def meanings_of(name: str) -> list[str]:
-    """The words of a column's name, abbreviations spelled out.
+    """Return the words of a column's name with abbreviations expanded.
 
     >>> meanings_of("Disab_Dt")
     ['disability', 'date']
@@ -244,7 +244,7 @@ def meanings_of(name: str) -> list[str]:
 
 
 def spoken_word(name: str, meaning: str) -> str:
-    """The word of a column's name that has a meaning, and in brackets the meaning where it is another word.
+    """Return the word of a column's name with a meaning, and the meaning in brackets if it is another word.
 
     >>> [spoken_word(name, word) for name, word in (("Geschl.", "geschlecht"), ("Prénom", "prenom"), ("x (kg)", "kg"))]
     ['"Geschl" (geschlecht)', '"Prénom"', '"kg"']
@@ -258,7 +258,7 @@ def spoken_word(name: str, meaning: str) -> str:
 
 
 def head_of(name: str) -> str:
-    """The word of a column's name that says what it is, the others saying whose or which.
+    """Return the main word of a column's name; the others say whose or which.
 
     >>> head_of("Nom de naissance"), head_of("birth name")
     ('nom', 'name')
@@ -267,7 +267,7 @@ def head_of(name: str) -> str:
 
 
 def _head_last(words: list[str]) -> list[str]:
-    """The words of a name with what the column is at the end: the place of death is a place.
+    """Return the words of a name with the main word at the end: the place of death is a place.
 
     >>> _head_last(["place", "of", "death"])
     ['death', 'place']
@@ -278,14 +278,14 @@ def _head_last(words: list[str]) -> list[str]:
 
 
 def _is_known(word: str) -> bool:
-    """Whether a word is one of a list, or speaks of a concept: then it abbreviates nothing."""
+    """Return whether a word is in a list or indicates a concept, so that it is no abbreviation."""
     if any(word in WORDS[key] for key in ("persons", "staff", "events")):
         return True
     return word in _keys_of() or bool(_concepts_of_parts(word))
 
 
 def _units(name: str) -> Iterator[tuple[Concept, str]]:
-    """What the unit in a column's name tells: of money, or of what a laboratory measures."""
+    """Yield the concepts of the unit in a column's name: money, or laboratory measures."""
     for key, pattern in _UNITS:
         if match := pattern.search(name):
             yield BY_KEY[key], match[0].strip("()[]_ ")
@@ -298,20 +298,20 @@ def _speaks_of(word: str, concept: Concept, compound: bool) -> bool:
 
 
 def _ends_privately(word: str, concept: Concept) -> bool:
-    """Whether a compound ends in a word for something private, and only begins with one of a concept."""
+    """Return whether a compound ends in a word for something sensitive, and only begins with one of a concept."""
     keys = {key for part in _ends_of(word) - WHOLE_WORDS - WORDS["whole"] for key in _keys_of().get(part, ())}
     return concept.key not in keys and any(BY_KEY[key].role == "sensitive" for key in keys)
 
 
 def _ends_of(word: str) -> set[str]:
-    """The ends of a word that are long enough to be its last part."""
+    """Return the endings of a word that are long enough to be its last part."""
     places = (0, *range(_REST, len(word)))
     return {word[place:] for place in places if len(word) - place >= _HEAD or word[place:] in WORDS["heads"]}
 
 
 @cache
 def _concepts_of_parts(word: str) -> frozenset[str]:
-    """The concepts that a part of a compound speaks of; a word that stands in another by accident speaks of none."""
+    """Return the concepts of the parts of a compound, without accidental matches."""
     if word in WORDS["no_compounds"]:
         return frozenset()
     parts = _ends_of(word)
@@ -327,7 +327,7 @@ def _concepts_of_parts(word: str) -> frozenset[str]:
 
 @cache
 def _keys_of() -> dict[str, tuple[str, ...]]:
-    """The keys of the concepts that each word speaks of."""
+    """Return the keys of the concepts of each word."""
     keys: dict[str, tuple[str, ...]] = {}
     for concept in CONCEPTS:
         shared = {word: (*keys[word], concept.key) for word in keys.keys() & concept.words}
@@ -336,7 +336,7 @@ def _keys_of() -> dict[str, tuple[str, ...]]:
 
 
 def _is_a_thing(words: Sequence[str], concepts: Sequence[Concept], left_out: Collection[str] = ()) -> bool:
-    """Whether some word is one of a place, a school, an employer, an illness: of something that is no person."""
+    """Return whether some word is a place, a school, an employer, a disease: something that is no person."""
     asked = [word for word in words if word not in left_out]
     if not left_out and WORDS["things"] & {*asked}:
         return True
@@ -344,7 +344,7 @@ def _is_a_thing(words: Sequence[str], concepts: Sequence[Concept], left_out: Col
 
 
 def scale_of(values: Sequence[str]) -> list[str] | None:
-    """The values in the order of a scale that has them all, if there is one.
+    """Return the values in the order of a scale that contains them all, if there is one.
 
     >>> scale_of(["High", "Low", "Medium"])
     ['Low', 'Medium', 'High']

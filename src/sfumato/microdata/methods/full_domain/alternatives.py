@@ -42,7 +42,7 @@ class Alternative:
 
 
 def alternatives(plan: Plan, table: FrequencyTable, recoding: Recoding) -> tuple[Alternative, ...]:
-    """Return alternatives with other suppression limits and finer neighbors; none without levels or for large tables."""
+    """Return alternatives with other suppression limits and finer neighbors; none without levels or if too slow."""
     method = plan.method
     if not isinstance(method, FullDomain) or not isinstance(recoding, LevelRecoding):
         return ()

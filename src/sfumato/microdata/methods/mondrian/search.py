@@ -114,7 +114,7 @@ def _node_of_less_loss(
 
 
 def _least_of_pairs(problem: Problem) -> float:
-    """Return a lower bound of the loss of nodes without suppression: no pair of columns may have rare pairs of labels."""
+    """Return a lower bound of the loss of nodes without suppression: no two columns may have rare pairs of labels."""
     if problem.size > MAX_MARKED or problem.limit:
         return 0.0
     open_nodes = screened(problem)

@@ -28,10 +28,10 @@ class ColumnEvidence:
     """What happened to one quasi-identifier.
 
     Attributes:
-        level, top: Its level and the highest one, where the method chooses levels.
-        before, after: Distinct values before, and labels after that tell something; a missing value is neither.
-        examples: Raw values and what they are published as, the most frequent first.
-        shares: Shares of the published labels before and after; empty where labels do not compare.
+        level, top: Its level and the highest one, if the method chooses levels.
+        before, after: Distinct values before, and informative labels after; a missing value is neither.
+        examples: Original values and their published labels, the most frequent first.
+        shares: Shares of the published labels before and after; empty if labels are not comparable.
     """
 
     name: str
@@ -45,15 +45,15 @@ class ColumnEvidence:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a report shows of a release besides its figures.
+    """Content of a report besides its metrics.
 
     Attributes:
         sizes: Rows by the size of their class, before and after, as shares.
-        columns: By quasi-identifier; sensitive: shares of the values of columns under a promise, as the promise
-            sees them: coded.
-        meanings: What published labels stand for, by quasi-identifier.
-        distributions: Shares of values before and after as a reader would guess them, by quasi-identifier.
-        missing: The texts for "missing" that the published file holds, by columns under a promise.
+        columns: By quasi-identifier; sensitive: shares of the values of columns with a model, as the model
+            uses them: coded.
+        meanings: The meaning of published labels, by quasi-identifier.
+        distributions: Shares of values before and after as a data user would estimate them, by quasi-identifier.
+        missing: The texts for "missing" in the published file, by columns with a model.
     """
 
     sizes: tuple[Pair, ...]
@@ -64,7 +64,7 @@ class Evidence:
     missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """In plain values, as in report.json."""
+        """Return plain values, as in report.json."""
         return {
             "class_sizes": [{"rows": pair.name, "before": pair.before, "after": pair.after} for pair in self.sizes],
             "columns": {
@@ -82,7 +82,7 @@ class Evidence:
 
 
 def gather(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Evidence:
-    """The evidence for a release."""
+    """Collect the evidence for a release."""
     words, kept = words_in(plan.language), ~recoding.suppressed
     return Evidence(
         class_sizes(table.counts, recoding.sizes[kept]),
@@ -103,7 +103,7 @@ def _listed(pairs: Sequence[Pair]) -> list[list[Any]]:
 
 
 def class_sizes(before: Counts, after: Counts) -> tuple[Pair, ...]:
-    """The share of rows in classes of each size, empty bins at the end left out."""
+    """Return the share of rows in classes of each size, without empty bins at the end."""
     shares = [_binned(sizes) for sizes in (before, after)]
     last = max((place for place in range(len(BINS)) if shares[0][place] or shares[1][place]), default=0)
     return tuple(Pair(_bin_name(place), float(shares[0][place]), float(shares[1][place])) for place in range(last + 1))
@@ -147,12 +147,12 @@ def _column(
 
 
 def _rows(codes: npt.NDArray[np.int32], counts: Counts, size: int) -> Floats:
-    """Rows of each code."""
+    """Return the rows of each code."""
     return np.bincount(codes, weights=counts, minlength=size).astype(np.float64)
 
 
 def _shares(words: Words, labels: tuple[str | None, ...], before: Floats, after: Floats) -> tuple[Pair, ...]:
-    """The most frequent labels with their shares, and the others as one."""
+    """Return the most frequent labels with their shares, and the others as one."""
     shares = [rows / max(float(rows.sum()), 1.0) for rows in (before, after)]
     order = [int(code) for code in np.argsort(-shares[0], kind="stable") if shares[0][code] or shares[1][code]]
     shown = order if len(order) <= MOST_LABELS + 1 else order[:MOST_LABELS]
@@ -172,7 +172,7 @@ def _shares(words: Words, labels: tuple[str | None, ...], before: Floats, after:
 def _examples(
     words: Words, table: FrequencyTable, recoding: Recoding, place: int, kept: Mask
 ) -> Iterator[tuple[str, str]]:
-    """Frequent raw values with what they are published as, no value twice."""
+    """Yield frequent original values with their published labels, each value once."""
     visible = np.flatnonzero(kept[recoding.owners])
     order = visible[np.argsort(-table.counts[visible], kind="stable")][:2000]
     seen: set[int] = set()
@@ -195,12 +195,12 @@ def _sensitive(words: Words, table: FrequencyTable, recoding: Recoding, name: st
 
 
 def raw_as(words: Words, plan: Plan, name: str, value: str) -> str:
-    """A raw value of a column: its decimal mark is that of the language where it is a number, and no code."""
+    """Return an original value of a column, with the decimal mark of the language if it is a number."""
     column = plan.columns.get(name)
     numbers = plan.data.decimal == "," or (column is not None and column.holds_numbers)
     return words.value(value) if numbers else value
 
 
 def shown_as(words: Words, label: str | None) -> str:
-    """A value as a report shows it."""
+    """Return a value as shown in a report."""
     return words["report.missing"] if label is None else label

@@ -10,14 +10,14 @@ from sfumato.report.release.dossier import Dossier
 from sfumato.report.release.sections.before_after import raw_as, shown_as
 from sfumato.texts.words import Words
 
-# Distributions of more values are drawn as a histogram.
+# Distributions of more values are drawn as histograms.
 MOST_METERS = 4
-# A card: the name of a column, and how its values spread.
+# A card: the name of a column, and its distribution.
 Card = tuple[str, Sequence[Pair]]
 
 
 def distribution_cards(dossier: Dossier) -> Iterator[str]:
-    """A card for each quasi-identifier, each sensitive column and each that is coded; of many, the rest unfolds."""
+    """Yield a card for each quasi-identifier, sensitive and coded column; of many, the rest can be unfolded."""
     words = dossier.words
     cards = [card for card in _cards(dossier) if len(card[1]) > 1]
     if cards:
@@ -47,7 +47,7 @@ def _cards(dossier: Dossier) -> Iterator[Card]:
 
 
 def before_alone(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
-    """A distribution of which nothing is left: what a reader would guess is not told by the release."""
+    """Return a distribution without estimate if nothing of it is left: the estimate would not come from the release."""
     return tuple(replace(pair, after=None) for pair in pairs)
 
 
@@ -58,14 +58,14 @@ def _pairs(dossier: Dossier, name: str, shares: Sequence[Sequence[object]]) -> l
 
 
 def _named(dossier: Dossier, name: str, pairs: Sequence[Pair]) -> list[Pair]:
-    """Values as the language writes them."""
+    """Return values as the language writes them."""
     if dossier.plan is None:
         return list(pairs)
     return [Pair(raw_as(dossier.words, dossier.plan, name, one.name), one.before, one.after) for one in pairs]
 
 
 def _others(words: Words, told: dict[str, object]) -> Iterator[Pair]:
-    """The values that are not told one by one."""
+    """Yield the values that are not listed one by one."""
     if told["others"]:
         shares: list[list[float]] = told["shares"]  # type: ignore[assignment]
         before, after = (max(1.0 - sum(share[side] for share in shares), 0.0) for side in (1, 2))
@@ -77,7 +77,7 @@ def _card(words: Words, name: str, pairs: Sequence[Pair]) -> str:
 
 
 def _drawn(words: Words, name: str, pairs: Sequence[Pair]) -> str:
-    """A distribution: many bins side by side, few values below one another; that nothing is left, where it is so."""
+    """Return the chart of a distribution: many bins vertical, few values horizontal; or that nothing is left."""
     left = "" if any(pair.after is not None for pair in pairs) else paragraph(words["report.nothing_left"])
     if len(pairs) <= MOST_METERS:
         return meters(words, pairs) + left

@@ -16,12 +16,12 @@ from sfumato.texts.words import Words
 
 # Values of categories that are shown.
 MOST_VALUES = 10
-# Tables of more combinations are not looked at once more.
+# Larger tables are not processed again.
 MOST_COMBINATIONS = 2_000_000
 
 
 def distributions(words: Words, plan: Plan, table: FrequencyTable, recoding: Recoding) -> dict[str, tuple[Pair, ...]]:
-    """The shares of values before and after, by quasi-identifier; nothing where there are too many combinations."""
+    """Return the shares of values before and after, by quasi-identifier; empty if there are too many combinations."""
     if len(table.counts) > MOST_COMBINATIONS:
         return {}
     view = view_of(plan, table, recoding)
@@ -48,13 +48,13 @@ def _share(rows: Floats) -> Floats:
 
 
 def _missing(words: Words, before: Floats, after: Floats, missing: Mask) -> Iterator[Pair]:
-    """The share of what has no value, which is in no bin of numbers."""
+    """Yield the share of missing values, which are in no bin of numbers."""
     if missing.any():
         yield Pair(words["report.missing"], float(before[missing].sum()), float(after[missing].sum()))
 
 
 def _binned(texts: list[str], numbers: Floats, before: Floats, after: Floats, missing: Mask) -> tuple[Pair, ...]:
-    """Bins of equal width; each is named by the first and the last value in it."""
+    """Return bins of equal width, named by the first and the last value in each."""
     known = np.flatnonzero(~missing)
     places = bin_places(numbers[known])
     pairs = []

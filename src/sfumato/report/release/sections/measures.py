@@ -16,7 +16,7 @@ def _head(words: Words, key: str) -> str:
 
 
 def utility(words: Words, measures: Mapping[str, Any]) -> Iterator[str]:
-    """Losses, drift of distributions and associations, and the error of counts; what was not measured is not told."""
+    """Yield losses, changes of distributions and associations, and the error of counts, as far as measured."""
     yield from _distances(words, measures.get("distributions") or {})
     yield from _association(words, measures.get("association") or {}, measures.get("association_pairs") or ())
     yield from _queries(words, measures.get("range_counts") or {})
@@ -70,13 +70,13 @@ def _losses(words: Words, losses: Mapping[str, Mapping[str, Any]]) -> Iterator[s
 
 
 def _mean(loss: Mapping[str, Any]) -> float | None:
-    """A loss on average over the columns, where it is made of columns that lose between nothing and everything."""
+    """Return the mean loss over columns, if the loss is defined by columns and between 0 and 1."""
     shares = list((loss.get("per_column") or {}).values())
     return sum(shares) / len(shares) if shares and all(0 <= share <= 1 for share in shares) else None
 
 
 def sample(words: Words, sides: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """What weights and households say of the risk, before and after; the higher reading of missing values first."""
+    """Yield the risk by weights and households, before and after; the higher reading of missing values first."""
     if not sides:
         return
     persons = words.count(round(sides["before"]["persons"]))
@@ -103,7 +103,7 @@ def _sample_figure(words: Words, side: Mapping[str, Any], part: str, figure: str
 
 
 def disclosure(words: Words, tells: Disclosure) -> Iterator[str]:
-    """What classes tell of each sensitive column, as a table."""
+    """Yield the attribute disclosure of each sensitive column, as a table."""
     if tells.sensitive:
         head = [words[f"risk.disclosure.{key}"] for key in ("column", "alone", "rows", "blank", "part_blank", "l", "t")]
         rows = [(name, *_column_tells(words, figures)) for name, figures in tells.sensitive.items()]
@@ -118,7 +118,7 @@ def _column_tells(words: Words, figures: AttributeFigures) -> tuple[object, ...]
 
 
 def origins(words: Words, risk: Mapping[str, Any], levels: Mapping[str, int]) -> Iterator[str]:
-    """Where the risk comes from: columns, steps of generalization, and outliers."""
+    """Yield the origins of the risk: columns, levels of generalization, and unique rows."""
     contribution = risk.get("contribution") or {}
     lines = [*_without(words, contribution), *_steps(words, contribution, levels)]
     if lines:
@@ -137,7 +137,7 @@ def _without(words: Words, contribution: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _steps(words: Words, contribution: Mapping[str, Any], levels: Mapping[str, int]) -> Iterator[str]:
-    """What the levels that were chosen do, each by itself."""
+    """Yield the effect of each chosen level by itself."""
     for step in contribution.get("steps") or ():
         if levels.get(step["column"]) == step["level"] and step["uniques"] != step["uniques_before"]:
             counts = {"before": words.count(step["uniques_before"]), "after": words.count(step["uniques"])}
@@ -151,7 +151,7 @@ def _outliers(words: Words, outliers: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _special(words: Words, special: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
-    """How few columns single rows out, which of them have most to do with it, and what is left of it."""
+    """Yield how few columns make rows unique, which contribute most, and what remains after the release."""
     if not special.get("rows"):
         return
     fewest = next(size for size, count in enumerate(special["sizes"], start=1) if count)
@@ -165,7 +165,7 @@ def _special(words: Words, special: Mapping[str, Any], after: Mapping[str, Any])
 
 
 def forcing_sentences(words: Words, risk: Mapping[str, Any], levels: Mapping[str, int]) -> Iterator[str]:
-    """Which rows keep each column from being a level finer."""
+    """Yield which rows prevent each column from being a level finer."""
     for name, entry in (risk.get("forcing") or {}).items():
         if name in levels:
             counts = {"rows": words.count(entry["rows"]), "level": levels[name], "finer": entry["level"]}

@@ -29,13 +29,13 @@ from sfumato.report.release.sections.cards import distribution_cards
 from sfumato.report.release.sections.trade_off import trade_off_sentences
 from sfumato.texts.words import Words
 
-# Losses whose columns lose between nothing and everything: these can be shown as a share.
+# Losses between 0 and 1 per column, which can be shown as a share.
 RATES = ("highest", "average", "threshold", "share_above")
 SHARES = ("loss-metric", "precision", "non-uniform-entropy")
 
 
 def subtitle(dossier: Dossier) -> str:
-    """What was released, in a line."""
+    """Return what was released, in a line."""
     words, plan = dossier.words, dossier.plan
     name = Path(plan.data.source).name if plan and plan.data.source else ""
     source = words["report.subtitle_source"].format(name=name) if name else ""
@@ -44,7 +44,7 @@ def subtitle(dossier: Dossier) -> str:
 
 
 def verdict(dossier: Dossier, outside: bool = False) -> str:
-    """What is promised, whether it holds, and how that was checked."""
+    """Return the guarantees, whether they are satisfied, and how that was verified."""
     words, report = dossier.words, dossier.report
     lines = sentences.promises(words, report.models, dossier.plan, dossier.star_rows, outside)
     checks = "".join(paragraph(words[key]) for key in ["report.star_rows"] * dossier.star_rows + ["report.checked"])
@@ -60,7 +60,7 @@ def verdict(dossier: Dossier, outside: bool = False) -> str:
 
 
 def _uncounted_verdict(dossier: Dossier, promised: list[str]) -> str:
-    """How a verdict begins where promises hold for rows alone, though a column names the persons."""
+    """Return the beginning of a verdict if models hold for rows only, though a column identifies persons."""
     words, report = dossier.words, dossier.report
     head = words["report.uncounted"].format(column=report.uncounted[0])
     lines = listing([*findings.persons_uncounted(words, report), *promised])
@@ -68,12 +68,12 @@ def _uncounted_verdict(dossier: Dossier, promised: list[str]) -> str:
 
 
 def tells(dossier: Dossier) -> str:
-    """The columns that give a quasi-identifier away, as loud as a broken promise: they undo its generalization."""
+    """Return the columns that predict a quasi-identifier, as prominent as a violated model."""
     return _warning(dossier.words["disclosure.tells_head"], findings.tells(dossier.words, dossier.report))
 
 
 def lost(dossier: Dossier) -> str:
-    """The columns of which little is left, as loud as a broken promise: useless data are no release."""
+    """Return the heavily generalized columns, as prominent as a violated model, because useless data are no release."""
     return _warning(dossier.words["lost.head"], findings.lost_columns(dossier.words, dossier.report))
 
 
@@ -82,7 +82,7 @@ def _warning(head: str, lines: list[str]) -> str:
 
 
 def limits(dossier: Dossier, outside: bool = False) -> str:
-    """What is not promised, as loud as what is; in the house also what these rows tell besides."""
+    """Return what is not guaranteed, as prominent as the guarantees; internally also the disclosure by these rows."""
     words = dossier.words
     told = findings.persons_uncounted(words, dossier.report)
     told += findings.shared_identifiers(words, dossier.report, outside)
@@ -97,7 +97,7 @@ def limits(dossier: Dossier, outside: bool = False) -> str:
 
 
 def figures(dossier: Dossier) -> list[tuple[str, str]]:
-    """The figures that stand out, each with its words."""
+    """Return the highlighted metrics, each with its label."""
     words, report = dossier.words, dossier.report
     before, after = report.risk["before"], report.risk["after"]
     lost = words.percent(report.suppressed_rows / max(report.rows, 1))
@@ -113,21 +113,21 @@ def figures(dossier: Dossier) -> list[tuple[str, str]]:
 
 
 def _loss_figure(words: Words, report: Report) -> tuple[str, str]:
-    """What a cell lost on average; where no column was measured, what the method minimized."""
+    """Return the mean loss of a value; if no column was measured, the loss that the method minimized."""
     proved = optimality.proved(words, report, "report.figures.proved")
     if report.mean_loss is None:
         return words.amount(report.loss.value), words["report.figures.objective"].format(name=report.loss.name) + proved
-    least = report.mean_of(report.loss.value) is not None  # what was proved least of another figure proves nothing here
+    least = report.mean_of(report.loss.value) is not None  # a proof for another metric proves nothing here
     return words.percent(report.mean_loss), words["report.figures.loss"] + (proved if least else "")
 
 
 def key_figures(dossier: Dossier) -> str:
-    """The figures that stand out, as tiles."""
+    """Return the highlighted metrics as tiles."""
     return tiles(figures(dossier))
 
 
 def columns(dossier: Dossier) -> str:
-    """What was done to each column."""
+    """Return what was done to each column."""
     words, report, plan = dossier.words, dossier.report, dossier.plan
     title = words["report.columns"]
     if plan is None:
@@ -142,14 +142,14 @@ def columns(dossier: Dossier) -> str:
 
 
 def _named_column(dossier: Dossier, names: str, role: str, *cells: str) -> list[str]:
-    """A line of columns: their names, their role, and what was done to them."""
+    """Return a table line of columns: names, role, and what was done to them."""
     called = dossier.words.get(f"glossary.{role}", dossier.words[role].partition(":")[0])
     chip = f'<span class="chip {role}">{escape(called)}</span>'
     return [f"<td><b>{sentence_html(names)}</b><br>{chip}</td>", *cells]
 
 
 def _column(dossier: Dossier, name: str, joint: str | None) -> list[str]:
-    """The role of a column, and the cells that tell what was done to it, or to several (`joint`)."""
+    """Return the role of a column, and the cells on what was done to it, or to several (`joint`)."""
     assert dossier.plan is not None
     words, column = dossier.words, dossier.plan.columns[name]
     evidence = dossier.evidence.columns.get(name) if dossier.evidence else None
@@ -162,7 +162,7 @@ def _column(dossier: Dossier, name: str, joint: str | None) -> list[str]:
 
 
 def fate(dossier: Dossier, name: str) -> str:
-    """What happened to a column, in a sentence."""
+    """Return what happened to a column, in a sentence."""
     assert dossier.plan is not None
     evidence = dossier.evidence.columns.get(name) if dossier.evidence else None
     told = sentences.untouched(dossier.words, dossier.plan, name, dossier.report, dossier.under_promise(name))
@@ -197,7 +197,7 @@ def _fate(dossier: Dossier, name: str, evidence: ColumnEvidence | None) -> str:
 
 
 def risk(dossier: Dossier) -> str:
-    """Risk before and after, and the rows by the size of their class."""
+    """Return the risk before and after, and the rows by class size."""
     words, report = dossier.words, dossier.report
     before, after = report.risk["before"], report.risk["after"]
     rows = max(int(before.get("rows", report.rows)), 1), max(int(after.get("rows", report.rows)), 1)
@@ -224,7 +224,7 @@ def _sizes(dossier: Dossier) -> Iterator[str]:
 
 
 def risk_table(dossier: Dossier) -> str:
-    """All single figures of risk, as a table; measures that one side lacks stay empty."""
+    """Return all single risk metrics as a table; measures that one side lacks are empty."""
     words, sides = dossier.words, (dossier.report.risk["before"], dossier.report.risk["after"])
     rows = [
         (words.get(f"risk.{name}", name.replace("_", " ")), *(_risk(words, name, side.get(name)) for side in sides))
@@ -235,12 +235,12 @@ def risk_table(dossier: Dossier) -> str:
 
 
 def _risk(words: Words, name: str, figure: object) -> object:
-    """A figure of risk: chances and shares in percent."""
+    """Return a risk metric, with probabilities and shares in percent."""
     return words.percent(figure) if name in RATES and isinstance(figure, int | float) else figure
 
 
 def utility(dossier: Dossier) -> str:
-    """What the rows lost: per column, their distributions, and whatever else was measured."""
+    """Return the information loss: per column, of distributions, and further measures."""
     words = dossier.words
     measured = measures.utility(words, dossier.report.utility)
     parts = [*_losses(dossier), *coded_columns(words, dossier.report.details), *distribution_cards(dossier), *measured]
@@ -248,7 +248,7 @@ def utility(dossier: Dossier) -> str:
 
 
 def _shares(report: Report) -> tuple[str, dict[str, float]]:
-    """What is said before the losses of the columns, and these: of the loss metric as the verdict says it."""
+    """Return the introduction to the losses of the columns, and these, consistent with the verdict."""
     losses = report.loss.per_column
     if report.loss.name != COMPARED:
         return "report.losses", dict(losses)
@@ -276,7 +276,7 @@ def _losses(dossier: Dossier) -> Iterator[str]:
 
 
 def trade_off(dossier: Dossier) -> str:
-    """What other budgets and neighboring levels would have cost."""
+    """Return the loss with other suppression limits and neighboring levels."""
     words, report, plan = dossier.words, dossier.report, dossier.plan
     if not dossier.others or plan is None or not isinstance(plan.method, FullDomain):
         return ""
@@ -287,13 +287,13 @@ def trade_off(dossier: Dossier) -> str:
 
 
 def notes(dossier: Dossier) -> str:
-    """What a reader should know besides."""
+    """Return further notes for the reader."""
     words, remarks = dossier.words, dossier.report.remarks
     return section(words["report.notes"], listing(map(words.sentence, remarks))) if remarks else ""
 
 
 def origin(dossier: Dossier) -> str:
-    """How the release was made, so that it can be made again: figures, fingerprints, and the plan in full."""
+    """Return how the release was made, for repetition: metrics, checksums, and the full plan."""
     words, plan = dossier.words, dossier.plan
     shuffled = plan is not None and plan.output.order == "shuffle"
     stays = words["report.house"].format(files=", ".join(name for name in dossier.house if name != "report.html"))
@@ -331,7 +331,7 @@ def _of(words: Words, part: int, whole: int) -> str:
 
 
 def _plan(dossier: Dossier) -> Iterator[str]:
-    """The plan as it stands in plan.yaml."""
+    """Yield the plan as in plan.yaml."""
     from sfumato.microdata.plan.write import plan_text
 
     assert dossier.plan is not None

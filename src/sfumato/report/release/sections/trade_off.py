@@ -6,7 +6,7 @@ from sfumato.texts.words import Words
 
 
 def trade_off_sentences(words: Words, alternatives: tuple[Alternative, ...], report: Report, limit: int) -> list[str]:
-    """What the alternatives mean, for people."""
+    """Return the alternatives in words."""
     lines = [_budget(words, entry, report) for entry in alternatives if entry.budget is not None]
     return [line for line in lines if line] + [
         _neighbor(words, entry, report, limit) for entry in alternatives if entry.changed is not None
@@ -14,13 +14,13 @@ def trade_off_sentences(words: Words, alternatives: tuple[Alternative, ...], rep
 
 
 def _losses(words: Words, entry: Alternative, report: Report) -> dict[str, str]:
-    """The losses of the release and of another one, on the scale of the mean where the objective is a sum of it."""
+    """Return the losses of the release and of an alternative, as a mean if the objective is a sum of it."""
     means = [report.mean_of(entry.loss), report.mean_of(report.loss.value)]
     kind = words["report.figures.objective"].format(name=report.loss.name)
     if None in means:
         other, own, what = f"{entry.loss:.4g}", f"{report.loss.value:.4g}", kind
     else:
-        # Finer than other percentages: neighbors may differ by little.
+        # Finer than other percentages, because neighbors may differ by little.
         (other, own), what = (f"{100 * (mean or 0.0):.4g} %" for mean in means), words["loss"]
     return {"other": words.figure(other), "loss": words.figure(own), "what": what}
 
