@@ -70,7 +70,7 @@ class SfumatoError(Exception):
 
 
 class PromiseError(SfumatoError):
-    """A privacy promise does not hold for the data at hand."""
+    """A privacy model is violated by the given data."""
 
     kind = "promise"
 
@@ -82,7 +82,7 @@ class DataError(SfumatoError):
 
 
 class UnattainableError(SfumatoError):
-    """Nothing that the method may publish keeps the promises asked for."""
+    """No recoding within the suppression limit satisfies the requested privacy models."""
 
     kind = "unattainable"
 
@@ -94,12 +94,12 @@ class EngineError(SfumatoError):
 
 
 class InternalError(SfumatoError):
-    """A fault of Sfumato itself: what was computed contradicts itself, and nothing is published."""
+    """A bug in Sfumato: computed results contradict each other, and nothing is published."""
 
     kind = "internal"
 
     def __init__(self, what: str, do: str = "", code: str = "") -> None:
-        super().__init__(what, do or "This is a fault of Sfumato, please report it; nothing was published.", code)
+        super().__init__(what, do or "This is a bug in Sfumato; please report it. Nothing was published.", code)
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ def test_the_terminal_names_the_first_of_many_columns(told_by_sex) -> None:
         len([line for line in said.splitlines() if line.startswith("  discloses") and "share one value" in line]) == 1
     )
     assert "and 7 more" in said and "answer_12" not in said
-    assert "10 withheld (* in every row): key_0, key_1, key_2, key_3, key_4 and 5 more" in said
+    assert "10 removed (* in every row): key_0, key_1, key_2, key_3, key_4 and 5 more" in said
 
 
 @pytest.mark.parametrize("name", ["report.html", "report-external.html"])

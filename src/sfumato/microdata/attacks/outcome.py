@@ -25,7 +25,7 @@ FAILED = "attack failed, no evidence"
 TOO_FEW = "no evidence: too few attempts to tell"
 # A rate known no better than this says neither that an attack fails nor that it succeeds.
 WIDEST = 0.25
-NOTHING_TRIED = "not comparable: there was nothing to try"
+NOTHING_TRIED = "not applicable: no attempt was possible"
 # Why an attack by who knows sensitive values, too, does not accuse a release.
 SENSITIVE_KNOWN = (
     "Who knows a sensitive value, too, may find a row by it: promises about that column do not exclude it."

@@ -201,7 +201,7 @@ def mask_linked(
     part = office_part(joint.whole, unshown=joint.crossed, step=joint.step, inferred=inferred)
     masked = _masked(part, method, deadline)
     done = _protected(joint.whole, masked, joint.shown)
-    said = tuple(f"Not attacked, so that nothing is promised: {what}" for what in joint.left_out)
+    said = tuple(f"Not audited, therefore not guaranteed: {what}" for what in joint.left_out)
     warned = (*done.warnings, *said)
     # Also where no cell that is shown is unsafe: the cross may tell of few whom no table shows.
     done = replace(done, remarks=(*done.remarks, *said), warnings=warned, attacked=not said)
