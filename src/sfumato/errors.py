@@ -99,7 +99,7 @@ class InternalError(SfumatoError):
     kind = "internal"
 
     def __init__(self, what: str, do: str = "", code: str = "") -> None:
-        super().__init__(what, do or "This is a fault of Sfumato, please report it; nothing was published.", code)
+        super().__init__(what, do or "This is a bug in Sfumato; please report it. Nothing was published.", code)
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,7 @@ def test_a_value_that_all_persons_of_a_class_have_is_told_though_nothing_is_prom
     assert 0.79 <= figures.t <= 0.92
     release.save(tmp_path / "out")
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert "in 1 of 2 classes all persons have one value in common (20 rows)" in page
+    assert "in 1 of 2 classes all persons share one value (20 rows)" in page
 
 
 def test_files_joined_by_keys_are_judged_by_the_same_definition(tmp_path) -> None:

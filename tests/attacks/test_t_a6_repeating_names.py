@@ -54,7 +54,7 @@ def test_every_head_says_rows_not_persons(tmp_path, kind: str) -> None:
     release.save(tmp_path / "out")
     for name in ("report.html", "report-external.html"):
         page = (tmp_path / "out" / name).read_text(encoding="utf-8")
-        told = "several rows share their" if "external" in name else f"{shared} share their"
+        told = "several rows share their" if "external" in name else f"{shared} of"
         assert "(rows, not persons)" in page and told in page
     assert "rows, not persons" in text(verify(tmp_path / "out")).splitlines()[-1]
 

@@ -98,7 +98,7 @@ def test_means_that_reveal_an_extreme_value_are_counted(role) -> None:
 def test_the_report_to_hand_out_says_so_without_numbers(tmp_path) -> None:
     folder = sf.anonymize(rows(), plan({"name": "mondrian", "bounds": "own"})).save(tmp_path / "release")
     outside = (folder / "report-external.json").read_text()
-    assert "some published labels name exact values that few persons have" in outside
+    assert "some published labels contain exact values that few persons have" in outside
     assert '"rare_values"' in (folder / "report.json").read_text()
 
 

@@ -58,7 +58,7 @@ def test_what_is_missing_is_named(sfumato, folder, monkeypatch, name) -> None:
     ran = sfumato(*arguments)
     assert ran.code == 5
     assert f'pip install "sfumato[{extra}]"' in ran.err
-    assert "fault of Sfumato" not in ran.err
+    assert "bug in Sfumato" not in ran.err
     assert not (folder / "out").exists()
 
 

@@ -1,4 +1,4 @@
-"""Ordinary mistakes: each with its reason and exit code, none told as a fault of Sfumato."""
+"""Ordinary mistakes: each with its reason and exit code, none reported as a bug in Sfumato."""
 
 import json
 
@@ -74,7 +74,7 @@ def test_a_mistake_is_told_as_one(sfumato, folder, name) -> None:
     ran = sfumato(*arguments)
     assert ran.code == code, ran.err
     assert words in ran.err
-    assert "fault of Sfumato" not in ran.err
+    assert "bug in Sfumato" not in ran.err
     assert ran.out == ""
     assert {path.name for path in folder.iterdir()} == {"rows.csv", "plan.yaml", "table.yaml"}
 
@@ -144,10 +144,10 @@ def test_risk_reads_other_encodings_and_says_who_attacks(sfumato, folder) -> Non
     (folder / "latin.csv").write_bytes("name,age\nJürgen,30\nKäthe,40\n".encode("latin-1"))
     ran = sfumato("risk", "latin.csv", "--quasi-identifiers", "name", "--encoding", "latin-1")
     assert ran.code == 0, ran.err
-    for words in ("prosecutor: Knows that", "journalist: Knows somebody", "marketer: Wants", "--population-size"):
+    for words in ("prosecutor: Knows that", "journalist: Knows a person", "marketer: Wants", "--population-size"):
         assert words in ran.out
     sampled = sfumato("risk", "rows.csv", "--quasi-identifiers", "age", "--population-size", "400")
-    assert "journalist: Knows somebody" in sampled.out
+    assert "journalist: Knows a person" in sampled.out
     assert "their figures agree" not in sampled.out
 
 

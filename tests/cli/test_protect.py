@@ -12,6 +12,7 @@ import pytest
 
 from sfumato.cli.main import run
 from sfumato.tables.batch import cross_cells
+from sfumato.texts.words import words_in
 
 CELLS = "Kreis,Quartier,Wert\n0,0,28\n1,0,9\n1,1,2\n1,2,7\n2,0,2\n2,1,2\n2,2,0\n3,0,17\n3,1,17\n"
 PLAN = """
@@ -75,9 +76,9 @@ def test_quiet_prints_nothing(folder, capsys):
 def test_which_files_may_be_handed_out_is_said(folder, capsys):
     assert protect(folder) == 0
     said = dict(line.split(": ", 1) for line in capsys.readouterr().err.splitlines() if ": " in line)
-    assert said["May be handed out"] == "report-external.html, table-external.csv"
+    assert said["For publication"] == "report-external.html, table-external.csv"
     files = {path.name for path in (folder / "out").iterdir()}
-    assert {*said["Stays in the house"].split(", "), "report-external.html", "table-external.csv"} == files
+    assert {*said["Internal"].split(", "), "report-external.html", "table-external.csv"} == files
     readable = {path.name for path in (folder / "out").iterdir() if path.stat().st_mode & 0o044}
     assert readable == {"report-external.html", "table-external.csv"}
 
@@ -126,13 +127,13 @@ def test_a_cross_that_is_too_large_to_be_attacked_is_no_promise(tmp_path, monkey
     (tmp_path / "records.csv").write_text("\n".join(["kreis;gem;typ;region;size", *lines]).replace(";", ",") + "\n")
     (tmp_path / "plan.yaml").write_text(CROSSED.replace("LEAST", str(least)).replace("METHOD", method))
     assert protect(tmp_path) == code
-    assert "Not attacked, so that nothing is promised" in capsys.readouterr().err
+    assert "Not audited, therefore not guaranteed" in capsys.readouterr().err
     report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
     assert (report["holds"], report["attacked"]) == (code == 0, False)
     for page in ("report.html", "two/report-external.html") if code else ():
         told = (tmp_path / "out" / page).read_text(encoding="utf-8")
-        assert "darum ist von ihnen nichts zugesagt" in told
-        assert told.count("Nicht angegriffen, daher") == 1
+        assert words_in("de")["tabled.unattacked"] in told
+        assert told.count("Nicht geprüft, daher") == 1
         assert 'class="verdict"' not in told
 
 

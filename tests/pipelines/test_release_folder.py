@@ -388,4 +388,4 @@ def test_what_stays_in_the_house_is_for_its_owner_alone(sfumato, place, tmp_path
     assert {"recoding.json", "report.html", "plan.yaml"} <= {*staying}
     modes = {path.name: path.stat().st_mode & 0o077 for path in (tmp_path / "out").iterdir()}
     assert {name for name, mode in modes.items() if mode} == {*handed_out}
-    assert "Stays in the house: " + ", ".join(staying) in ran.err
+    assert "Internal: " + ", ".join(staying) in ran.err

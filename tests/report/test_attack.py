@@ -22,9 +22,9 @@ PLAIN = Attack("linking", "two groups of columns", Rate(1, 64), Rate(1, 64), Rat
 @pytest.mark.parametrize(
     ("attack", "english", "german"),
     [
-        (BY_CHANCE, "with 64 attempts and so many attacks at once it may be chance", "kann es Zufall sein"),
-        (BY_OWN_ROW, "without the person's own row it succeeds for 23.4 %", "Ohne die eigene Zeile der Person"),
-        (FEW, "too few attempts to tell: 3", "zu wenige Versuche für ein Urteil: 3"),
+        (BY_CHANCE, "with 64 attempts and this many attacks, it may be chance", "kann es Zufall sein"),
+        (BY_OWN_ROW, "without the row of the person it succeeds for 23.4 %", "Ohne die Zeile der Person"),
+        (FEW, "too few attempts: 3", "zu wenige Versuche: 3"),
         (NEVER, "failed, no evidence of risk", "gescheitert, kein Anhaltspunkt für ein Risiko"),
         (PLAIN, "failed, no evidence of risk", "gescheitert, kein Anhaltspunkt für ein Risiko"),
     ],
@@ -52,7 +52,7 @@ BESIDE = Attack("inference", "nearest rows", Rate(60, 64), Rate(4, 64), Rate(0, 
     ("language", "none", "some"),
     [
         ("en", "No attack succeeded", "succeeded outside the guarantees"),
-        ("de", "Kein Angriff ist gelungen", "außerhalb"),
+        ("de", "Kein Angriff war erfolgreich", "außerhalb"),
     ],
 )
 def test_a_verdict_does_not_contradict_a_row_that_succeeded_beside_the_promises(language, none, some) -> None:

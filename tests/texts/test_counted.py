@@ -9,8 +9,9 @@ from sfumato.texts.words import words_in
 
 # Words for several, which stand behind a count of one as badly as its verb.
 SEVERAL = {
-    "en": "rows|columns|cells|attacks|values|classes|labels|persons|households|combinations|characters|attempts|ways",
-    "de": "Zeilen|Spalten|Zellen|Angriffe|Werten?|Klassen|Angaben|Personen|Haushalten?|Kombinationen|Versuchen?|Wegen?",
+    "en": "rows|columns|cells|attacks|values|classes|labels|persons|households|combinations|characters|attempts|"
+    "methods",
+    "de": "Zeilen|Spalten|Zellen|Angriffe|Werten?|Klassen|Bezeichnungen|Personen|Haushalten?|Kombinationen|Versuchen?",
 }
 # Sentences about several columns, and groups that are never of one.
 ALWAYS_SEVERAL = ("_many",)
@@ -26,10 +27,10 @@ def test_no_text_has_words_for_several_behind_a_count(language) -> None:
 @pytest.mark.parametrize(
     ("language", "one", "two"),
     [
-        ("en", "1 attack was measured on the published rows (x); none succeeded.", "2 attacks were measured on"),
+        ("en", "1 attack was run on the published rows (x); none succeeded.", "2 attacks were run on"),
         (
             "de",
-            "1 Angriff wurde an den veröffentlichten Zeilen gemessen (x); keiner ist gelungen.",
+            "1 Angriff wurde auf die veröffentlichten Zeilen ausgeführt (x); keiner war erfolgreich.",
             "2 Angriffe wurden",
         ),
     ],

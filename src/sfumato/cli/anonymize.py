@@ -31,17 +31,17 @@ def command(
     engine: Engine = None,
     header: Header = None,
     decimal: Decimal = None,
-    memory_limit: Annotated[str | None, typer.Option(help="The most memory for the engine, e.g. 2GB.")] = None,
-    temp_folder: Annotated[Path | None, typer.Option(help="Folder for rows that do not fit in memory.")] = None,
+    memory_limit: Annotated[str | None, typer.Option(help="Memory limit of the engine, e.g. 2GB.")] = None,
+    temp_folder: Annotated[Path | None, typer.Option(help="Folder for data that does not fit in memory.")] = None,
     to_table: Annotated[
-        str | None, typer.Option(help="Write the rows to a new table, too: postgresql://user@host/base?table=name.")
+        str | None, typer.Option(help="Also write the rows to a new table: postgresql://user@host/base?table=name.")
     ] = None,
     attack: Annotated[
-        bool, typer.Option(help="Attack the release before it is saved; what an attacker reached is in its reports.")
+        bool, typer.Option(help="Run the attacks before saving and add the results to the reports.")
     ] = False,
     apply: Annotated[Path | None, typer.Option(help="Use `sfumato apply RECODING ROWS` instead.")] = None,
     drop_failing: Annotated[
-        bool, typer.Option(help="With --apply: drop new rows whose class fails a promise.")
+        bool, typer.Option(help="With --apply: drop new rows whose equivalence class violates a privacy model.")
     ] = False,
     quiet: Quiet = False,
     json: AsJson = False,
@@ -66,23 +66,23 @@ def command(
             _release_files(limited, data, engine, out, to_table, json, attack)
             progress.say(f"Release: {out}   report: {out / 'report.html'}")
             handed_out = [f"{name}.{limited.output.format}" for name in limited.files]
-            progress.say(f"May be handed out: {', '.join(handed_out)}")
+            progress.say(f"For publication: {', '.join(handed_out)}")
             staying = sorted(path.name for path in out.iterdir() if path.name not in handed_out)
-            progress.say(f"Stays in the house: {', '.join(staying)}")
+            progress.say(f"Internal: {', '.join(staying)}")
         else:
             _tell(_release(limited, data, engine, out, to_table, progress, attack), out, progress, json)
 
 
 def _tell(report: "Report", out: Path, progress: Progress, json: bool) -> None:
-    """Show the report, and say which files of the release may be handed out."""
+    """Show the report, and list the files for publication and the internal ones."""
     from sfumato.pipelines.release_folder import parts_of
     from sfumato.report.release.report import text
 
     show(text(report), loads((out / "report.json").read_text(encoding="utf-8")), json)
     handed_out, staying = parts_of(out)
     progress.say(f"Release: {out}   report: {out / 'report.html'}")
-    progress.say(f"May be handed out: {', '.join(handed_out)}")
-    progress.say(f"Stays in the house: {', '.join(staying)}")
+    progress.say(f"For publication: {', '.join(handed_out)}")
+    progress.say(f"Internal: {', '.join(staying)}")
 
 
 def _check_together(apply: Path | None, drop_failing: bool, *others: object) -> None:

@@ -15,7 +15,9 @@ def command(
     rows: Annotated[Path, typer.Argument(help="The new rows.")],
     *,
     out: NewFolder,
-    drop_failing: Annotated[bool, typer.Option(help="Drop new rows whose class fails a promise.")] = False,
+    drop_failing: Annotated[
+        bool, typer.Option(help="Drop new rows whose equivalence class violates a privacy model.")
+    ] = False,
     quiet: Quiet = False,
     json: AsJson = False,
 ) -> None:

@@ -14,19 +14,21 @@ from sfumato.folders import check_free
 
 def command(
     release: Annotated[Path, typer.Argument(help="A release folder, or a published file.")],
-    raw: Annotated[Path | None, typer.Option(help="The raw rows behind it; by default its plan's source.")] = None,
-    control: Annotated[Path | None, typer.Option(help="Rows of others, which were never published.")] = None,
-    register: Annotated[Path | None, typer.Option(help="Persons whom the attacker knows.")] = None,
+    raw: Annotated[Path | None, typer.Option(help="The original rows; by default the source of the plan.")] = None,
+    control: Annotated[
+        Path | None, typer.Option(help="Control rows: records of other persons that were never published.")
+    ] = None,
+    register: Annotated[Path | None, typer.Option(help="Register of persons that the attacker knows.")] = None,
     earlier: Annotated[list[Path] | None, typer.Option(help="Earlier releases, the first one first.")] = None,
     plan: Annotated[Path | None, typer.Option(help="The plan behind a published file.")] = None,
     quasi_identifiers: Annotated[str | None, typer.Option(help="Columns that others may know, with commas.")] = None,
     sensitive: Annotated[str | None, typer.Option(help="Sensitive columns, with commas between.")] = None,
-    attempts: Annotated[int, typer.Option(min=1, help="How often each attack is tried.")] = 1000,
-    neighbors: Annotated[int, typer.Option(min=1, help="How many nearest rows linking looks at.")] = 1,
-    seed: Annotated[int, typer.Option(min=0, help="By which attempts are drawn.")] = 0,
+    attempts: Annotated[int, typer.Option(min=1, help="Number of attempts of each attack.")] = 1000,
+    neighbors: Annotated[int, typer.Option(min=1, help="Number of nearest rows used by linkage.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the attack.")] = 0,
     fail_above: Annotated[float | None, typer.Option(min=0, max=1, help="Exit 1 above this risk.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write a page to this file, too.")] = None,
-    save: Annotated[bool, typer.Option(help="Write it into the reports of the release folder, too.")] = False,
+    save: Annotated[bool, typer.Option(help="Also add the results to the reports of the release folder.")] = False,
     quiet: Quiet = False,
     json: AsJson = False,
 ) -> int:

@@ -22,7 +22,7 @@ def command(
         list[str] | None,
         typer.Option("--harmless", metavar="COLUMN", help="A column that reveals nothing of suppressed cells; repeat."),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print only errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print every cell's range and verdict.")] = False,
 ) -> int:
     """Attack a published table as anyone could.

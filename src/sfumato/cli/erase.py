@@ -10,8 +10,8 @@ from sfumato.cli.progress import show
 
 
 def command(
-    folders: Annotated[list[Path], typer.Argument(help="Release folders that keep a record of persons.")],
-    person: Annotated[str, typer.Option(help="The person, as the raw data name them.")],
+    folders: Annotated[list[Path], typer.Argument(help="Release folders with an internal person record.")],
+    person: Annotated[str, typer.Option(help="The person, as identified in the original data.")],
     quiet: Quiet = False,
     json: AsJson = False,
 ) -> None:

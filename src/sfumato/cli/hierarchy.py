@@ -23,9 +23,9 @@ def command(
     column: Annotated[str, typer.Argument(help="A quasi-identifier of the plan.")],
     out: Annotated[Path | None, typer.Option(help="Save to this file instead of printing.")] = None,
     data: Annotated[Path | None, typer.Option(help="Other data than the plan names.")] = None,
-    separator: Annotated[str, typer.Option(help="What stands between the levels.", callback=separator_sign)] = ";",
+    separator: Annotated[str, typer.Option(help="Separator between the levels.", callback=separator_sign)] = ";",
 ) -> None:
-    """Print the ladder of a column: one row a value, one column a level."""
+    """Print the hierarchy of a column: one row per value, one column per level."""
     from sfumato.hierarchies.ladder_text import ladder_text
     from sfumato.microdata.plan.read import read_plan
 

@@ -24,9 +24,7 @@ class Action(StrEnum):
 
 
 File = Annotated[Path, typer.Option("--file", help="The file of keys, as for `serve --api-keys`.", dir_okay=False)]
-Expires = Annotated[
-    datetime | None, typer.Option(formats=["%Y-%m-%d"], help="The last day on which it opens the service.")
-]
+Expires = Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Expiry date of the key (inclusive).")]
 Group = Annotated[str | None, typer.Option(help="Group (name or number) whose members may read the file.")]
 Scopes = Annotated[list[str] | None, typer.Option("--scope", help="attributes, jobs, pages; repeatable, default all.")]
 

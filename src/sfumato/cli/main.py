@@ -113,7 +113,7 @@ def _unforeseen(error: Exception) -> SfumatoError:
     where = f"{Path(last.filename).name}, line {last.lineno}"
     what = f"an unforeseen {type(error).__name__} in {where}."
     # Whether anything was written is not known here.
-    return InternalError(what, "This is a fault of Sfumato, please report it.", "unforeseen")
+    return InternalError(what, "This is a bug in Sfumato; please report it.", "unforeseen")
 
 
 def _of_system(error: OSError) -> SfumatoError:

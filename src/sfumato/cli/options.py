@@ -30,13 +30,13 @@ Separator = Annotated[
 Decimal = Annotated[str | None, typer.Option(help="The decimal mark of a CSV file: a point (default) or a comma.")]
 Header = Annotated[
     bool | None,
-    typer.Option("--header/--no-header", help="Whether a CSV file has a header; looked into by default."),
+    typer.Option("--header/--no-header", help="Whether a CSV file has a header; detected by default."),
 ]
 Encoding = Annotated[str | None, typer.Option(help="Of a CSV file; UTF-8 by default, for example latin-1.")]
 Table = Annotated[
     str | None, typer.Option(help="The table of a database, or the sheet of a workbook: the first by default.")
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing but results and errors.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print only results and errors.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 

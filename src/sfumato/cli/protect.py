@@ -24,7 +24,9 @@ def command(
     plan: Annotated[Path | None, typer.Argument(help="The table plan (YAML or JSON).")] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="The release folder; it must not exist yet. Beside a batch file by default."),
+        typer.Option(
+            "--out", help="The release folder; it must not exist yet. Defaults to the folder of the batch file."
+        ),
     ] = None,
     arb: Annotated[
         Path | None, typer.Option("--arb", help="A batch file of τ-ARGUS (.arb), instead of a plan.")
@@ -32,10 +34,10 @@ def command(
     encoding: Annotated[
         str | None, typer.Option(help="Of a batch file and its files; UTF-8 or Windows-1252 by default.")
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print only errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print report.json.")] = False,
 ) -> int:
-    """Mask the cells of a table so that the attackers of its plan cannot compute them."""
+    """Suppress or perturb cells of a table so that the attackers of its plan cannot compute sensitive cells."""
     from sfumato.folders import check_free
     from sfumato.pipelines.tables.protect import run_plan
     from sfumato.report.tables.report import summary
@@ -65,13 +67,13 @@ def command(
 
 
 def _tell_parts(out: Path) -> None:
-    """Say which files of a release may be handed out: others have true values."""
+    """List the files for publication and the internal ones, which contain true values."""
     from sfumato.pipelines.tables.table_release import parts_of
 
     handed_out, staying = parts_of(out)
     sys.stderr.write(f"Release: {out}   report: {out / 'report.html'}\n")
-    sys.stderr.write(f"May be handed out: {', '.join(handed_out) or 'nothing'}\n")
-    sys.stderr.write(f"Stays in the house: {', '.join(staying)}\n")
+    sys.stderr.write(f"For publication: {', '.join(handed_out) or 'nothing'}\n")
+    sys.stderr.write(f"Internal: {', '.join(staying)}\n")
 
 
 def _batch(path: Path, out: Path | None, encoding: str | None, quiet: bool, as_json: bool) -> int:

@@ -32,12 +32,13 @@ def command(
     table: Table = None,
     html: Annotated[Path | None, typer.Option(help="Write a report to this file, too.")] = None,
     rows: Annotated[
-        Path | None, typer.Option(help="Write the risk of every row to this CSV file: for the house alone.")
+        Path | None,
+        typer.Option(help="Write the re-identification risk of every row to this CSV file (internal use only)."),
     ] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Say how far rows can be told apart."""
+    """Measure the re-identification risk of rows."""
     from sfumato.errors import PlanError, did_you_mean
     from sfumato.pipelines.risk import risk
 

@@ -12,9 +12,9 @@ from sfumato.errors import STATUS, PlanError
 
 def command(
     releases: Annotated[
-        list[Path], typer.Argument(help="A release folder or file; or several folders, to judge them together.")
+        list[Path], typer.Argument(help="A release folder or file; or several folders, to verify them jointly.")
     ],
-    plan: Annotated[Path | None, typer.Option(help="The plan whose promises to check.")] = None,
+    plan: Annotated[Path | None, typer.Option(help="The plan whose privacy models are verified.")] = None,
     k: Annotated[int | None, typer.Option(min=1, help="Check k-anonymity without a plan.")] = None,
     quasi_identifiers: Annotated[str | None, typer.Option(help="With --k: the columns, with commas between.")] = None,
     separator: Separator = None,

@@ -141,7 +141,9 @@ def _judged(clause: Clause, measured: Mapping[str, Measurement], attested: Mappi
 def _attested(clause: Clause, who: str | None) -> ClauseJudgment:
     """Return the evaluation of a clause that a person attests, or denies."""
     if who is None:
-        return ClauseJudgment(clause, "open", Measurement(None, "nobody has attested it: this is for a person to say."))
+        return ClauseJudgment(
+            clause, "open", Measurement(None, "Not attested. A responsible person must confirm this clause.")
+        )
     if who.strip().lower() in DENIALS:
         return ClauseJudgment(clause, "failed", Measurement(None, "denied"))
     return ClauseJudgment(clause, "satisfied", Measurement(None, f"attested by {who}"))

@@ -36,7 +36,7 @@ def text(figures: Mapping[str, Any]) -> str:
 
 def _line(attack: Mapping[str, Any]) -> str:
     if not _comparable(attack):
-        return f"nothing    {attack['attack']} ({attack['variant']}): not comparable: there was nothing to try"
+        return f"nothing    {attack['attack']} ({attack['variant']}): not applicable: no attempt was possible"
     mark = ("REACHED  " if attack["counted"] else "reached  ") if attack["evidence"] else "failed   "
     mark = "unclear  " if not attack["evidence"] and is_too_few(attack["interval"]) else mark
     control = "" if attack["control"] is None else f", control {attack['control']['rate']:.1%}"

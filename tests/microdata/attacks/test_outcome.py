@@ -25,7 +25,7 @@ def test_the_risk_is_what_the_control_leaves() -> None:
 def test_no_better_than_the_baseline_is_no_evidence() -> None:
     attack = Attack("inference", "", Rate(800, 1000), Rate(800, 1000), Rate(500, 1000)).judged(1)
     assert not attack.evidence
-    assert attack.verdict == "failed, no evidence of risk"
+    assert attack.verdict == "attack failed, no evidence"
 
 
 def test_many_attacks_are_judged_more_strictly_together() -> None:

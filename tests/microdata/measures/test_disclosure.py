@@ -43,7 +43,7 @@ def test_classes_of_one_value_are_counted_without_any_promise() -> None:
     assert illness.t == pytest.approx(0.4)
     assert (pay.one_value_classes, pay.one_value_rows, pay.l) == (0, 0, 2)
     assert report.to_dict()["disclosure"]["sensitive"]["illness"]["one_value_rows"] == 2
-    assert "illness: in 1 of 2 classes all rows have one value (2 rows)" in text(report)
+    assert "illness: in 1 of 2 classes all rows share one value (2 rows)" in text(report)
 
 
 def test_rows_that_are_unique_by_other_columns_are_counted_alone_and_by_twos() -> None:
@@ -105,7 +105,7 @@ def test_a_missing_value_is_none_and_spellings_are_said() -> None:
     illness = report.disclosure.sensitive["illness"]
     assert (illness.l, illness.part_blank_classes, illness.part_blank_rows) == (1, 1, 3)
     assert (illness.spellings, illness.meant_l) == (2, 1)
-    assert "illness: 2 of its values are likely other spellings of one" in text(report)
+    assert "illness: 2 of its values are probably other spellings of the same value" in text(report)
     assert report.disclosure.sensitive["pay"].meant_l is None
 
 
@@ -116,7 +116,7 @@ def test_each_sentence_about_classes_is_true_of_their_blanks() -> None:
         rows.with_columns(illness=pl.Series([None] * 3 + [None, "50", "50", None] + ["50"] * 2)), plan()
     ).report
     told = text(report)
-    assert "illness: in 1 of 3 classes all rows have one value (2 rows)." in told
+    assert "illness: in 1 of 3 classes all rows share one value (2 rows)." in told
     assert "illness: in 1 of 3 classes all rows are blank (3 rows)" in told
-    assert "illness: in 1 of 3 classes some rows are blank and all others have one value (4 rows" in told
-    assert "No class has one value alone" not in told
+    assert "illness: in 1 of 3 classes some rows are blank and all others share one value (4 rows" in told
+    assert "In no class do all rows" not in told

@@ -126,11 +126,16 @@ class TestLostColumns:
         frame = pl.DataFrame({"age": [30] * 20 + [50] * 20 + [70, 71], "town": ["x"] * 42})
         columns = {"age": {"role": "quasi-identifier", "type": "integer", "hierarchy": {"type": "any"}}}
         report = anonymize(frame, plan(columns | {"town": COLUMNS["town"]}, name="optimal")).report
-        assert "LOST          age: 100 % lost, no label left of 4 values. 2 more rows withheld" in text(report)
+        assert "LOST          age: 100 % lost, none of 4 values has a label left. Suppressing 2 more rows" in text(
+            report
+        )
 
     @pytest.mark.parametrize(
         ("language", "sentence"),
-        [("en", "2 more rows withheld would keep age."), ("de", "2 Zeilen mehr zurückgehalten würden age erhalten.")],
+        [
+            ("en", "Suppressing 2 more rows would preserve age."),
+            ("de", "2 weitere unterdrückte Zeilen würden age erhalten."),
+        ],
     )
     def test_it_stands_beside_the_verdict_of_the_report(self, tmp_path, language, sentence) -> None:
         frame = pl.DataFrame({"age": [30] * 20 + [50] * 20 + [70, 71], "town": ["x"] * 42})

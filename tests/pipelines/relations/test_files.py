@@ -337,8 +337,8 @@ def test_one_of_several_files_is_not_judged_for_all(tmp_path, sfumato) -> None:
     verdict = sf.check(folder / "patients.csv", "gdpr-wp216", quasi_identifiers=["sex"])
     assert not verdict.count("satisfied") and "visits.csv, lab.csv" in verdict.remarks[-1]
     assert sfumato("report", str(folder)).out.startswith(f"{len(read(folder)['patients']):,} of 60 persons published")
-    assert "Persons are the rows of patients:" in sfumato("report", str(folder)).out
-    assert "Persons are the rows of patients:" in (folder / "report.html").read_text(encoding="utf-8")
+    assert "Persons are the rows of patients." in sfumato("report", str(folder)).out
+    assert "Persons are the rows of patients." in (folder / "report.html").read_text(encoding="utf-8")
     assert sfumato("report", str(folder), "--annex", str(tmp_path / "annex.md")).code == 2
     answer = sfumato("erase", str(folder), "--person", "1")
     assert answer.code == 2 and "keys.json" in answer.err and "persons.parquet" not in answer.err

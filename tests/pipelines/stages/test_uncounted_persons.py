@@ -79,4 +79,4 @@ def test_what_somebody_learns_who_knows_how_often_a_person_came():
     asked = {"version": 1, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 5}]}
     report = anonymize(pl.DataFrame(rows), asked).report
     assert report.disclosure.largest_share == pytest.approx(12 / 16)
-    assert "75.0 % of the rows are one person's" in reports.text(report).replace("75.0%", "75.0 %")
+    assert "75.0 % of the rows belong to one person" in reports.text(report).replace("75.0%", "75.0 %")

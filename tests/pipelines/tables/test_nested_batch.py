@@ -265,4 +265,4 @@ def test_a_cross_that_is_too_large_to_be_attacked_is_no_promise(tmp_path, monkey
     tables = "".join(f'<SPECIFYTABLE> "{name}""size"|"<freq>"||\n<SAFETYRULE> FREQ(3,10)\n' for name in names)
     done = run(tmp_path, counts, "<SUPPRESS> GH(0)", tables, columns=("kreis", "gem", "typ", "region", "size"))
     assert not done.holds
-    assert any("Not attacked, so that nothing is promised" in warning for warning in done.warnings)
+    assert any("Not audited, therefore not guaranteed" in warning for warning in done.warnings)

@@ -8,14 +8,15 @@ from dossiers import dossier_of
 
 from sfumato.pipelines.release import anonymize
 from sfumato.report.release.report import files, text
+from sfumato.texts.words import words_in
 
 LEAST = {
-    "en": ("proved least<", "of all such releases", "proven optimal"),
-    "de": ("nachweislich der kleinste<", "von allen solchen Ausgaben", "nachweislich optimal"),
+    "en": ("proven minimum<", "Of all such releases, this one", "proven optimal"),
+    "de": ("bewiesenes Minimum<", "Von allen solchen Veröffentlichungen hat", "bewiesen optimal"),
 }
 ALLOWED = {
-    "en": "of what the plan allows",
-    "de": "was der Plan erlaubt",
+    "en": "among the levels that the plan allows",
+    "de": "unter den im Plan erlaubten Stufen",
 }
 
 
@@ -53,7 +54,7 @@ def test_limited_levels_prove_least_within_their_limits(language) -> None:
         page = _told(release)
         assert not any(words in page for words in LEAST[language][:2])
         assert ALLOWED[language] in page
-        assert "among the allowed levels" in text(release.report)
+        assert "among the levels" in text(release.report)
 
 
 def test_levels_that_limit_nothing_are_proved_as_ever() -> None:
@@ -64,11 +65,11 @@ def test_levels_that_limit_nothing_are_proved_as_ever() -> None:
 
 def test_what_keeps_a_column_is_sought_without_the_chosen_levels() -> None:
     with closing(_release(sex=(1, 1), age=(0, 0))) as release:
-        assert "Nothing that was tried" not in _told(release)
-        assert "It would be kept with other levels than the plan allows" in _told(release)
-        assert "It would be kept with other levels" in text(release.report)
+        assert words_in()["lost.no_remedy"] not in _told(release)
+        assert words_in()["lost.levels"] in _told(release)
+        assert words_in()["lost.levels"] in text(release.report)
 
 
 def test_no_trade_off_without_a_choice() -> None:
     with closing(_release(sex=(1, 1), age=(0, 0))) as release:
-        assert "What the release would have cost" not in _told(release)
+        assert words_in()["report.trade_off_intro"] not in _told(release)

@@ -10,6 +10,7 @@ from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.report_folder import read_annex
 from sfumato.report.annex import markdown
 from sfumato.report.release.report import files
+from sfumato.texts.words import words_in
 
 
 def _release(method, **more):
@@ -49,14 +50,14 @@ def test_all_documents_count_what_was_published(method, tmp_path) -> None:
         }
         annex = markdown(read_annex(release.save(tmp_path / "out")))
         assert (
-            "Of 5 columns 1 is removed, 1 withheld in every row, 0 made coarser in all or some rows, "
-            "1 coded or changed and 2 published as they are" in annex
+            "Of 5 columns, 1 is removed, 1 published as stars in every row, 0 generalized in all or some rows, "
+            "1 transformed or perturbed and 2 published unchanged" in annex
         )
         told = files(dossier_of(release))
     for name in ("report.html", "report-external.html"):
-        assert "oarser where" not in told[name]
-        assert "Generalized class by class" not in told[name]
-        assert "Withheld: no row tells a value here" in told[name]
+        assert words_in()["external.by_class"] not in told[name]
+        assert words_in()["report.by_class"] not in told[name]
+        assert words_in()["fate.withheld"] in told[name]
 
 
 def test_what_some_rows_tell_less_of_is_coarser() -> None:

@@ -32,7 +32,7 @@ def told_by_sex():
     made.close()
 
 
-@pytest.mark.parametrize(("language", "says"), [("en", "have one value"), ("de", "einen Wert")])
+@pytest.mark.parametrize(("language", "says"), [("en", "share one value"), ("de", "denselben Wert")])
 def test_what_is_found_of_many_columns_is_one_sentence(told_by_sex, language, says) -> None:
     told = [line for line in disclosure(words_in(language), told_by_sex.report) if says in line]
     assert len(told) == 1
@@ -41,9 +41,11 @@ def test_what_is_found_of_many_columns_is_one_sentence(told_by_sex, language, sa
 
 def test_the_terminal_names_the_first_of_many_columns(told_by_sex) -> None:
     said = text(told_by_sex.report)
-    assert len([line for line in said.splitlines() if line.startswith("  discloses") and "have one value" in line]) == 1
+    assert (
+        len([line for line in said.splitlines() if line.startswith("  discloses") and "share one value" in line]) == 1
+    )
     assert "and 7 more" in said and "answer_12" not in said
-    assert "10 withheld (* in every row): key_0, key_1, key_2, key_3, key_4 and 5 more" in said
+    assert "10 removed (* in every row): key_0, key_1, key_2, key_3, key_4 and 5 more" in said
 
 
 @pytest.mark.parametrize("name", ["report.html", "report-external.html"])
@@ -60,8 +62,8 @@ def test_lost_columns_with_the_same_remedy_are_told_together(told_by_sex) -> Non
     details["few_values_left"] = [{"column": name, "left": 1, "values": 30} for name in NAMES]
     report = replace(told_by_sex.report, details=details, withheld_columns=())
     told = lost_columns(words_in(), report)
-    assert len(told) == 2 and told[0].count("was not tried") == 1
-    assert "answer_07 (90.0 % lost, 1 label of 40 values)" in told[0]
+    assert len(told) == 2 and told[0].count(words_in()["lost.untried"]) == 1
+    assert "answer_07 (90.0 % lost, 1 label for 40 values)" in told[0]
     assert "answer_07 (1 of 30)" in told[1]
 
 
@@ -69,4 +71,4 @@ def test_columns_that_give_one_away_are_told_together(told_by_sex) -> None:
     given_away = tuple(Tell(name, "sex", 0, 0.5, 1.0) for name in NAMES)
     report = replace(told_by_sex.report, disclosure=replace(told_by_sex.report.disclosure, tells=given_away))
     told = tells(words_in(), report)
-    assert len(told) == 1 and "12 columns nearly tell sex" in told[0]
+    assert len(told) == 1 and "12 columns each nearly determine sex" in told[0]

@@ -31,7 +31,7 @@ def test_the_files_named_are_those_of_the_folder(tmp_path, method, role) -> None
     page = (folder / "report.html").read_text(encoding="utf-8")
     names = {path.name for path in folder.iterdir()} - {"data.csv", "report.html"}
     inside = {name for name in names if "external" not in name}
-    told = page[page.index("these files of the folder: ") :].partition(": ")[2].partition(". They")[0]
+    told = page[page.index("as are these files: ") :].partition(": ")[2].partition(". They")[0]
     assert set(told.split(", ")) == inside
 
 

@@ -46,7 +46,10 @@ def test_promises_about_persons_say_persons(visits, name) -> None:
 
 def test_both_glossaries_know_the_person(visits) -> None:
     language, release = visits
-    says = {"en": "promises and risks then count persons", "de": "Zusagen und Risiken zählen dann Personen"}[language]
+    says = {
+        "en": "privacy models and risks then count persons",
+        "de": "Privatheitsmodelle und Risiken zählen dann Personen",
+    }[language]
     assert all(says in files(release)[name] for name in ("report.html", "report-external.html"))
 
 
@@ -58,8 +61,8 @@ def test_figures_are_those_counted_by_hand(visits) -> None:
         published[label] += 1
     assert dict(published) == {"m": 18, "w": 27}
     known, before, *_ = residual_sentences(dossier_of(release))
-    assert {"en": "rows of 6 persons", "de": "mindestens 6 Personen"}[language] in known
-    assert {"en": "3 rows (6.2 %) were of a person", "de": "3 Zeilen (6,2 %) von einer Person"}[language] in before
+    assert {"en": "rows of at least 6 persons", "de": "mindestens 6 Personen"}[language] in known
+    assert {"en": "3 rows (6.2 %) were of persons", "de": "3 Zeilen (6,2 %) von Personen"}[language] in before
     table = sections.risk_table(dossier_of(release))
     for words, figures in {
         "persons of the smallest class|Personen der kleinsten Klasse": (1, 6),

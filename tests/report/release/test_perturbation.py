@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from sfumato.pipelines.release import anonymize
+from sfumato.texts.words import words_in
 
 DRAW = np.random.default_rng(2)
 ROWS = 120
@@ -50,9 +51,13 @@ def test_sentences_to_hand_out_are_true(folder) -> None:
     told = {name: entry["what"] for name, entry in report["columns"].items()}
     german = report["language"] == "de"
     assert ("0,15" if german else "0.15") in told["region"]
-    assert ("Personen" if german else "persons") in told["weight"] and "lass by class" not in told["weight"]
-    assert ("0,5 stehen als >0.5 da" if german else "above 0.5 are told as >0.5") in told["limit"]
-    honest = "Verfremdung sagt für sich genommen nichts zu" if german else "Perturbation promises nothing by itself"
+    assert told["weight"] == words_in(report["language"])["fate.weight"]
+    assert ("0,5 als >0.5 veröffentlicht" if german else "above 0.5 published as >0.5") in told["limit"]
+    honest = (
+        "Verfremdung bietet für sich genommen keine Garantie"
+        if german
+        else "Perturbation provides no guarantee by itself"
+    )
     assert honest in page and any(line.startswith(honest) for line in report["limits"])
     assert all(name in next(line for line in report["limits"] if honest in line) for name in ("region", "job", "state"))
 
@@ -65,9 +70,9 @@ def test_matrices_stand_on_the_page_to_hand_out_but_not_those_of_strata(folder) 
     for row in matrix.values():
         for share in row.values():
             assert f"{share:g}".replace(".", "," if german else ".") in page
-    assert ("Wie job verändert wurde" if german else "How job was changed") in page
+    assert words_in(report["language"])["external.matrix"].format(column="job") in page
     assert "matrices" not in report["columns"]["state"]
-    assert ("Wie state" if german else "How state") not in page
+    assert words_in(report["language"])["external.matrix"].format(column="state") not in page
 
 
 def test_matrices_name_no_category_that_few_rows_have(tmp_path) -> None:
@@ -100,7 +105,7 @@ def test_sentences_of_cells_and_of_rounding_are_true(tmp_path) -> None:
     assert told["key"] == "Removed: every value is missing."
     assert told["sex"] == told["area"]
     assert told["rent"].endswith("Then rounded to multiples of 10.")
-    assert "In any 1 of the quasi-identifiers, every row is like at least 8 rows" in report["models"][0]["says"]
+    assert words_in()["promise.subsets"].format(columns=1, rows=8) in report["models"][0]["says"]
 
 
 def test_special_uniques_are_told_before_and_after(folder) -> None:
@@ -119,7 +124,7 @@ def test_special_uniques_after_a_release_without_classes_are_those_before(tmp_pa
     before, after = (release.report.risk[name] for name in ("special_uniques", "special_uniques_after"))
     assert before == after and before["rows"] > 0
     release.save(tmp_path / "out")
-    assert "are still singled out" in (tmp_path / "out" / "report.html").read_text()
+    assert f"{after['rows']} special uniques remain" in (tmp_path / "out" / "report.html").read_text()
 
 
 @pytest.mark.parametrize("kept", [0, 100])
@@ -133,5 +138,5 @@ def test_the_page_says_how_many_rows_have_all_numbers(tmp_path, kept) -> None:
     plan = {**PLAN, "columns": {"sex": PLAN["columns"]["sex"], **perturbed}}
     anonymize(frame, plan).save(tmp_path / "out")
     page = (tmp_path / "out" / "report.html").read_text()
-    assert f"all these numbers: {70 if kept else 0};" in page and "within 1 % of the ranks" in page
-    assert ("takes the right one in" in page) == bool(kept)
+    assert f"all these numbers: {70 if kept else 0}. " in page and "within 1 % of the ranks" in page
+    assert ("selects the correct one in" in page) == bool(kept)

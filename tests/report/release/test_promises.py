@@ -45,40 +45,38 @@ def test_named_values_are_not_told_as_all():
     # Three of four rows have the flu: a share of 0.5 holds for the value named alone.
     model = {"model": "alpha-k-anonymity", "alpha": 0.5, "k": 3, "column": "ill", "values": ["hiv"]}
     says, page, release = said(model)
-    told = (
-        "Every class has at least 3 rows, and none of the values of ill that the plan names makes up more than a share"
-    )
+    told = "Every class has at least 3 rows, and none of the values of ill that the plan names exceeds a proportion"
     assert says == f"{told} of 0.5 of a class."
     named = told.replace("that the plan names", "that the plan names (hiv)")
     assert f"{named} of 0.5 of a class (highest: 0.25)." in page
-    assert "no value of ill that the plan limits makes up" in html(Dossier(release.report))
+    assert "no value of ill that the plan limits exceeds" in html(Dossier(release.report))
     assert "hiv" not in says
 
 
 def test_values_that_are_not_named_are_all_limited():
     says, _, _ = said({"model": "alpha-k-anonymity", "alpha": 0.75, "k": 4, "column": "ill"})
-    assert says == "Every class has at least 4 rows, and no value of ill makes up more than a share of 0.75 of a class."
+    assert says == "Every class has at least 4 rows, and no value of ill exceeds a proportion of 0.75 of a class."
 
 
 @pytest.mark.parametrize("variant", ["basic", "enhanced"])
 def test_beta_is_how_much_is_added_and_no_factor(variant):
     # One of four with hiv where one of eight has it overall: twice the share, which β = 1 allows.
     says, page, _ = said({"model": "beta-likeness", "beta": 1, "column": "ill", "variant": variant})
-    told = "In no class does the share of a value of ill exceed its share overall by more than β = 1 times the latter"
+    told = words_in()["promise.beta-likeness.says"].format(column="ill", asked=1, found="").removesuffix(".")
+    assert "by more than β = 1 times" in told
     assert says == f"{told}."
-    assert f"{told} (reached: 1)." in page
+    assert f"{told} (achieved: 1)." in page
     assert "factor" not in says
 
 
 def test_both_bounds_of_presence_are_handed_out():
     subset = {"column": "ill", "value": "flu"}
     says, page, _ = said({"model": "delta-presence", "lower": 0.125, "upper": 0.875, "subset": subset})
-    shares = "at least a share of 0.125 and at most a share of 0.875"
-    told = f"Of the persons of the list who look like a class {shares} is in it"
-    assert says == f"{told}: with no more certainty can it be told whether a person is in the study."
-    assert f"{told} (highest: 0.75): with no more" in page
+    told = "Of the listed persons who match a class, the proportion in it is at least 0.125 and at most 0.875"
+    assert says.startswith(f"{told}. ")
+    assert f"{told} (highest: 0.75). " in page
     equal, _, _ = said({"model": "delta-presence", "lower": 0.75, "upper": 0.75, "subset": subset})
-    assert "at least a share of 0.75 and at most a share of 0.75" in equal
+    assert "at least 0.75 and at most 0.75" in equal
 
 
 @pytest.mark.parametrize("language", languages())

@@ -74,7 +74,7 @@ def test_equal_sentences_on_columns_are_said_once(patient_plan) -> None:
     names = ("one", "two", "three")
     columns = patient_plan["columns"] | {name: {"role": "sensitive"} for name in names}
     made = anonymize(None, patient_plan)
-    for language, several in (("en", "are published unchanged, and nothing"), ("de", "werden unverändert")):
+    for language, several in (("en", "are published unchanged, and no guarantee"), ("de", "werden unverändert")):
         plan = read_plan({**patient_plan, "columns": columns, "language": language})
         told = [one for one in residual_sentences(Dossier(made.report, plan)) if several in one]
         assert len(told) == 1 and "one, two, three" in told[0]
@@ -129,9 +129,9 @@ def test_what_a_label_covers_is_true(tmp_path) -> None:
     finally:
         release.close()
     told = {name: {one.label: one.stands_for for one in own} for name, own in meanings.items()}
-    assert told["age"]["20-29"] == "all values from 20 to 29, both included"
+    assert told["age"]["20-29"] == "all values from 20 to 29 (inclusive)"
     assert told["town"] == {"west": "Bonn, Köln", "south": "Ulm"}
-    assert told["code"] == {"70*": "all codes of 3 characters that begin with 70; * stands for any character"}
+    assert told["code"] == {"70*": "all codes of 3 characters that start with 70; * represents any character"}
 
 
 def test_labels_of_one_rule_are_told_in_one_line_of_their_column(tmp_path) -> None:
@@ -157,13 +157,13 @@ def test_labels_of_one_rule_are_told_in_one_line_of_their_column(tmp_path) -> No
     page = (folder / "report-external.html").read_text(encoding="utf-8")
     read = page.partition(words_in()["external.read"])[2].partition("</section>")[0]
     assert read.count("<tr>") == 3  # the head, and a line for each column
-    assert read.count("both included") == 1
+    assert read.count("(inclusive)") == 1
     assert "(empty): the value is missing" in read
     told = json.loads((folder / "report-external.json").read_text(encoding="utf-8"))["columns"]
     labels = [entry["value"] for column in told.values() for entry in column["values"]]
     assert len(labels) > 12
     assert all(escape(label) in read for label in labels)
-    assert "values below 1000 are told as &lt;1000, values above 20000 are told as &gt;20000" in page
+    assert "values below 1000 published as &lt;1000, values above 20000 published as &gt;20000" in page
 
 
 def test_every_label_of_local_recoding_is_explained_by_itself(tmp_path) -> None:
@@ -250,8 +250,8 @@ def test_a_coded_column_is_not_said_to_be_as_it_is(tmp_path) -> None:
     release.close()
     text = markdown(read_annex(folder))
     assert "pay is published unchanged" not in text
-    assert "1 coded or changed and 1 published as it is" in text
-    assert "pay is published coded or changed" in words_of((folder / "report.html").read_text(encoding="utf-8"))
+    assert "1 transformed or perturbed and 1 published unchanged" in text
+    assert "pay is published transformed or perturbed" in words_of((folder / "report.html").read_text(encoding="utf-8"))
 
 
 def annex_of(rows, roles, folder):
@@ -276,8 +276,8 @@ def test_every_column_is_among_the_decisions(tmp_path) -> None:
     assert "| pseudonymized columns | mail |" in text
     assert "| transformed or perturbed columns | pay |" in text
     assert "removed columns" not in text and "unchanged columns" not in text
-    assert "| promises | k-anonymity 5 |" in text  # what was asked for is the first thing that was decided
-    assert "| coding of numbers | pay: steps of 100 |" in text
+    assert "| privacy models | k-anonymity 5 |" in text  # what was asked for is the first thing that was decided
+    assert "| coding of numbers | pay: multiples of 100 |" in text
 
 
 def test_a_person_published_as_a_star_is_a_removed_column(tmp_path) -> None:
@@ -286,8 +286,8 @@ def test_a_person_published_as_a_star_is_a_removed_column(tmp_path) -> None:
     roles = {"mail": {"role": "person"}, "illness": {"role": "insensitive"}}
     roles["sex"] = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
     text, report = annex_of(rows, roles, tmp_path / "out")
-    assert "Of 3 columns 1 is removed, 0 withheld in every row, 0 made coarser in all or some rows" in text
-    assert "0 coded or changed and 2 published as they are" in text
+    assert "Of 3 columns, 1 is removed, 0 published as stars in every row, 0 generalized in all or some rows" in text
+    assert "0 transformed or perturbed and 2 published unchanged" in text
     assert "| removed columns | mail |" in text
     assert report.withheld_columns == ("mail",)
 
@@ -362,9 +362,9 @@ def test_columns_that_differ_in_their_limits_alone_are_told_together(tmp_path) -
         folder = release.save(tmp_path / "out")
     for name in ("report.html", "report-external.html"):
         page = (folder / name).read_text(encoding="utf-8")
-        assert page.count("each column with its own steps and limits: lab_0 (above 30 as &gt;30, steps of 5)") == 1
+        assert page.count("limits for each column: lab_0 (above 30 as &gt;30, multiples of 5)") == 1
     told = json.loads((folder / "report-external.json").read_text())["columns"]["lab_3"]["what"]
-    assert told == "Published changed: values above 60 are told as >60, rounded to multiples of 5."
+    assert told == "Published after transformation: values above 60 published as >60, rounded to multiples of 5."
 
 
 @pytest.mark.parametrize(("method", "levels"), [("optimal", True), ("k-optimize", False)])
@@ -382,5 +382,5 @@ def test_a_column_is_said_to_have_one_level_only_where_the_method_gives_it_one(
     with closing(anonymize(rows, plan)) as made:
         page = (made.save(tmp_path / "out") / "report.html").read_text(encoding="utf-8")
     assert made.report.proved_optimal
-    assert ("Each column has one level for all rows" in page) == levels
-    assert ("Of all releases of its kind this one loses least" in page) != levels
+    assert (words_in()["sign.method.why.optimal"] in page) == levels
+    assert (words_in()["sign.method.why.best"] in page) != levels

@@ -140,8 +140,8 @@ def test_one_of_several_tables_tells_its_own_numbers(tmp_path: Path) -> None:
     ]
     plan = {"version": 1, "table": {"value": "n"}, "tables": tables, "primary": [{"rule": "frequency", "min": 4}]}
     run_plan(read_table_plan(plan, tmp_path)).save(tmp_path / "out")
-    assert "cells 4 masked 2" in told(tmp_path / "out" / "one" / "report-external.html")
-    assert "cells 3 masked 0" in told(tmp_path / "out" / "two" / "report-external.html")
+    assert "cells 4 suppressed 2" in told(tmp_path / "out" / "one" / "report-external.html")
+    assert "cells 3 suppressed 0" in told(tmp_path / "out" / "two" / "report-external.html")
 
 
 @pytest.mark.parametrize("language", ["en", "de"])

@@ -25,7 +25,10 @@ def test_figures_have_the_decimal_mark_of_the_language_and_codes_have_not() -> N
 def test_the_page_names_the_rules_and_what_they_promise_without_their_limits() -> None:
     """It said that nobody computes a cell back, and not which cells are meant."""
     frame = pytest.importorskip("polars").DataFrame({"area": ["Total", "a", "b", "c"], "n": [24, 2, 9, 13]})
-    for language, rule, promise in (("en", "too few respondents", "Promised:"), ("de", "Auskunftgebende", "Zugesagt:")):
+    for language, rule, promise in (
+        ("en", "too few respondents", "Guarantee:"),
+        ("de", "Auskunftgebende", "Garantie:"),
+    ):
         done = sf.protect(
             frame,
             value="n",

@@ -40,7 +40,7 @@ def test_reasons_in_both_languages(known, make_plan):
     assert german[3] == "Anonymisiert, damit in Quartier 2 keine Rückschlüsse gezogen werden können."
     assert german[4] == "Anonymisiert, damit in Kreis 2 keine Rückschlüsse gezogen werden können."
     english = run(make_plan("intervals"), known).columns.text("Wert_reason")
-    assert english[7] == "Masked so that nothing can be inferred in Kreis 3."
+    assert english[7] == "Suppressed so that nothing can be inferred in Kreis 3."
 
 
 def test_broken_examples_publish_what_the_specification_says(make_city, make_plan):

@@ -25,7 +25,7 @@ FAILED = "attack failed, no evidence"
 TOO_FEW = "no evidence: too few attempts to tell"
 # With a wider interval an attack is neither a failure nor a success.
 WIDEST = 0.25
-NOTHING_TRIED = "not comparable: there was nothing to try"
+NOTHING_TRIED = "not applicable: no attempt was possible"
 # Why attacks with knowledge of sensitive values do not count against a release.
 SENSITIVE_KNOWN = (
     "Who knows a sensitive value, too, may find a row by it: promises about that column do not exclude it."

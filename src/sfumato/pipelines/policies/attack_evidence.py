@@ -14,7 +14,7 @@ from sfumato.policies.policy import Policy
 # Metric -> the attacks whose risk it is.
 ATTACKS = {"linking-risk": "linking", "inference-risk": "inference"}
 NOT_ATTACKED = (
-    "nobody has attacked it: give the raw rows (--raw FILE), or attack the folder: sfumato attack DIR --save."
+    "No attack was run. Provide the original rows (--raw FILE), or attack the folder: sfumato attack DIR --save."
 )
 
 

@@ -80,7 +80,7 @@ def _placement(plan: Plan, releases: Sequence[EarlierRelease], now: dict[str, Co
     )
     if not placement.placed:
         raise UnattainableError(
-            "nobody can be placed beside the earlier releases.",
+            "No person can be matched with the earlier releases.",
             "Too few came, went and stayed alike: wait until more have, or release with coarser levels.",
             "previous",
         )

@@ -64,7 +64,7 @@ def _lines(head: str, sentences: Iterable[str]) -> list[str]:
 def line(report: Report) -> str:
     """Return a release in one line."""
     suppressed = f", {report.suppressed_rows:,} suppressed" if report.suppressed_rows else ""
-    kept = "holds for rows, NOT FOR PERSONS" if report.uncounted else f"holds for {_unit(report)}"
+    kept = "satisfied for rows, NOT FOR PERSONS" if report.uncounted else f"holds for {_unit(report)}"
     holds = kept if report.holds else "DOES NOT HOLD"
     rows = f"{report.published_rows:,} rows{suppressed}, {report.classes.count:,} classes"
     mean = report.mean_loss
@@ -75,16 +75,16 @@ def line(report: Report) -> str:
 def _loss(report: Report) -> list[str]:
     """Return the mean loss, and the loss that the method minimized, if it is another one."""
     mean, loss = report.mean_loss, report.loss
-    lines = [] if mean is None else [f"  mean loss     {mean:.4g} of a cell (0 as it was, 1 nothing left)"]
+    lines = [] if mean is None else [f"  mean loss     {mean:.4g} (0 unchanged, 1 fully generalized)"]
     if mean is not None and isclose(mean, loss.value):
         return lines
-    return [*lines, f"  objective     {loss.value:.6g} ({loss.name}), what the method minimized"]
+    return [*lines, f"  objective     {loss.value:.6g} ({loss.name}), minimized by the method"]
 
 
 def _withheld(report: Report) -> list[str]:
     """Return how many columns are removed, and which."""
     columns, words = report.withheld_columns, words_in()
-    told = enumeration(words, "{count} withheld (* in every row): {columns}", columns)
+    told = enumeration(words, "{count} removed (* in every row): {columns}", columns)
     return _lines("columns", [told]) if columns else []
 
 
@@ -106,9 +106,8 @@ def _policy(report: Report) -> list[str]:
 def promise_text(report: Report) -> str:
     """Return all models, and whether they are satisfied, in a line."""
     if report.holds and report.uncounted:
-        return (
-            f'{_promises(report)}: holds for rows, NOT FOR PERSONS: rows of one "{report.uncounted[0]}" were counted.'
-        )
+        named = report.uncounted[0]
+        return f'{_promises(report)}: satisfied for rows, NOT FOR PERSONS: rows of one "{named}" were counted.'
     if report.inferred:
         return f"{_promises(report)}: DOES NOT HOLD for an attacker who reads the published columns together."
     shared = [*report.details.get("shared_identifiers", ())][:1]

@@ -7,7 +7,7 @@ from sfumato.tables.cells.parts import Part
 from sfumato.tables.table_answer import TableAnswer
 from sfumato.texts.words import Words
 
-UNATTACKED = "Not attacked, so that nothing is promised:"
+UNATTACKED = "Not audited, therefore not guaranteed:"
 
 
 def unattacked(parts: Iterable[Part]) -> list[str]:

@@ -200,7 +200,7 @@ def mask_linked(
     part = office_part(joint.whole, unshown=joint.crossed, step=joint.step, inferred=inferred)
     masked = _masked(part, method, deadline)
     done = _protected(joint.whole, masked, joint.shown)
-    said = tuple(f"Not attacked, so that nothing is promised: {what}" for what in joint.left_out)
+    said = tuple(f"Not audited, therefore not guaranteed: {what}" for what in joint.left_out)
     warned = (*done.warnings, *said)
     # Also without sensitive cells in the tables: an implicit cell may have few respondents.
     done = replace(done, remarks=(*done.remarks, *said), warnings=warned, attacked=not said)

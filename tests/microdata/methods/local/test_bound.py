@@ -199,7 +199,7 @@ def test_the_report_tells_it() -> None:
     details, loss = release.report.details, release.report.loss.value
     assert 0 <= details["bound"] <= loss
     assert details["gap"] == pytest.approx(1 - details["bound"] / loss)
-    assert "no other of its kind" in release.reports()["report.html"]
+    assert "any other local recoding is at most" in release.reports()["report.html"]
 
 
 def test_alike_rows_are_proved() -> None:
