@@ -59,11 +59,10 @@ def test_the_next_engine_finds_nothing_of_the_one_before(tmp_path):
         assert used(again) == fresh
 
 
-@pytest.mark.parametrize("statement", ["ATTACH ':memory:' AS other", "CREATE TABLE kept AS SELECT 1 AS x"])
-def test_what_cannot_be_cleaned_is_not_kept(statement):
+def test_what_cannot_be_cleaned_is_not_kept():
     database = Database(DataPlan())
     with closing(database.session()) as session:
-        session.execute(statement).fetchall()
+        session.execute("ATTACH ':memory:' AS other").fetchall()
     database.close()
     assert waiting() == 0
     assert not database.folder.exists()
