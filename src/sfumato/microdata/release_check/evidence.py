@@ -160,8 +160,9 @@ def hits_of(counts: Floats) -> tuple[float, float]:
     >>> hits_of(np.array([[3.0, 1.0, 1.0], [0.0, 0.0, 1.0]]))
     (3.0, 5.0)
     """
-    tables, (hits, guesses) = np.zeros((3, 1, counts.shape[1])), np.zeros((2, 1))
-    guess_kernels.most_frequent(counts, np.arange(len(counts)), np.array([len(counts)]), *tables, hits, guesses)
+    inner, ends = np.arange(len(counts)), np.array([len(counts)])
+    (total, most, second), (hits, guesses) = np.zeros((3, 1, counts.shape[1])), np.zeros((2, 1))
+    guess_kernels.most_frequent(counts, inner, ends, total, most, second, hits, guesses)
     return float(hits[0]), float(guesses[0])
 
 

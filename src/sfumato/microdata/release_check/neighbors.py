@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -47,7 +48,7 @@ def orders_of(texts: Sequence[str | None]) -> list[Ints]:
     words = [texts[place] or "" for place in shown]
     numbers = numerals(words)
     if np.isnan(numbers).any():
-        keys = [words, [(_YEAR.findall(word), _PARTS.findall(word)[::-1]) for word in words]]
+        keys: list[Sequence[Any]] = [words, [(_YEAR.findall(word), _PARTS.findall(word)[::-1]) for word in words]]
         orders = [np.array(sorted(range(len(shown)), key=key.__getitem__)) for key in keys]
     else:
         orders = [np.argsort(numbers, kind="stable")]

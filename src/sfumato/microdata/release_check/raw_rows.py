@@ -18,9 +18,9 @@ from sfumato.microdata.release_check.guess_kernels import count_labels
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-Texts = Sequence[str | None]
+Texts = tuple[str | None, ...]
 # Larger tables of labels by raw values by values of a column are not made.
-MOST_PRODUCTS = 50_000_000
+MOST_PRODUCTS = 5_000_000
 
 
 class RawRows:
@@ -39,7 +39,9 @@ class RawRows:
         blank: bool,
     ) -> None:
         self.columns, self.count, self._hierarchies, self._blank = columns, count, hierarchies, blank
-        self._contained: dict[str, Floats] = {}
+        self._inside: dict[tuple[str, Texts], Floats] = {}
+        # The table that was asked for last: each coarse label of a column asks for the same.
+        self._tables: dict[tuple[str, Texts, str, Texts], Floats] = {}
 
     @cached_property
     def _counted(self) -> tuple[dict[str, Texts], dict[str, Ints], Floats]:
@@ -54,22 +56,35 @@ class RawRows:
         Args:
             labels, values: The published texts of a quasi-identifier, and of another column.
         """
-        raw_texts, raw_codes, counts = self._counted
-        texts = raw_texts[name]
-        if len(labels) + len(texts) > MOST_LABELS or len(labels) * len(texts) * len(values) > MOST_PRODUCTS:
+        texts, codes, counts = self._counted
+        raw = texts[name]
+        many = max(len(labels), len(raw), len(values)) > MOST_LABELS
+        if many or len(labels) * len(raw) * len(values) > MOST_PRODUCTS:
             return None
-        if name not in self._contained:
-            places = {text: place for place, text in enumerate(dict.fromkeys((*labels, *texts)))}
-            outer, inner = (np.array([places[text] for text in some], np.int64) for some in (labels, texts))
-            finer = finer_labels([*places], self._hierarchies[name], self._blank)
-            self._contained[name] = (finer[np.ix_(outer, inner)] | (outer[:, None] == inner)).astype(np.float64)
-        published = {text: place for place, text in enumerate(values)}
-        codes = np.array([published.get(text, len(values)) for text in raw_texts[source]], np.int64)
-        rows = np.zeros((len(texts), len(values) + 1))
-        of_values = codes[raw_codes[source]]
-        count_labels(raw_codes[name], of_values, np.zeros_like(of_values), 1, counts, rows)
-        found: Floats = self._contained[name] @ rows[:, :-1]
-        return found
+        key = name, labels, source, values
+        if key not in self._tables:
+            of_values = _places(texts[source], values)[codes[source]]
+            rows = np.zeros((len(raw), len(values) + 1))
+            count_labels(codes[name], of_values, np.zeros_like(of_values), 1, counts, rows)
+            self._tables = {key: self._contained(name, labels) @ rows[:, :-1]}
+        return self._tables[key]
+
+    def _contained(self, name: str, labels: Texts) -> Floats:
+        """Which raw values (column) each label contains (row), as 0 and 1."""
+        key = name, labels
+        if key not in self._inside:
+            texts = self._counted[0][name]
+            union = [*dict.fromkeys((*labels, *texts))]
+            outer, inner = _places(labels, union), _places(texts, union)
+            finer = finer_labels(union, self._hierarchies[name], self._blank)
+            self._inside[key] = (finer[np.ix_(outer, inner)] | (outer[:, None] == inner)).astype(np.float64)
+        return self._inside[key]
+
+
+def _places(texts: Texts, among: Sequence[str | None]) -> Ints:
+    """The place of each text among others; how many those are for one that is none of them."""
+    places = {text: place for place, text in enumerate(among)}
+    return np.array([places.get(text, len(places)) for text in texts], np.int64)
 
 
 def confirmed(raw: Floats, at: int, evidence: Evidence) -> Ints:

@@ -4,9 +4,10 @@ If a quasi-identifier is published finely in some rows and coarsely in others, a
 further column relates to it, and applies this to the latter. Rows of one class can then be distinguished. A rule "rows
 with this value have that label" is learned from the published rows alone. It counts if it is correct for at least 95 %
 of at least k rows, and more often than by chance; or if the column as a whole predicts the label of 95 % of the other
-rows (leave-one-out), whatever the number of rows per value. A value that never occurs with a fine label is informative,
-too: its rows have none of those. In columns whose values hardly repeat, neighbors in their order have the same label;
-so have neighbors in the file if the rows keep their order.
+rows (leave-one-out), whatever the number of rows per value. Fewer rows count if the raw rows, where available, confirm
+the rule. A value that never occurs with a fine label is informative, too: its rows have none of those. In columns whose
+values hardly repeat, neighbors in their order have the same label; so have neighbors in the file if the rows keep their
+order.
 
 Inference among quasi-identifiers is no disclosure: all rows of a class agree in them, and none becomes distinguishable.
 """
@@ -310,8 +311,8 @@ class _Reader:
             return
         texts = dict(zip(self.text_counts.columns, self.text_counts.values, strict=True))
         raw = self.raw.table(name, texts[name], source, texts[source])
-        for at in suggested if raw is not None else ():
-            yield at, confirmed(raw, at, evidence)
+        if raw is not None:
+            yield from ((at, confirmed(raw, at, evidence)) for at in suggested)
 
     def _apart(self, name: str, source: str, coarse: Ints, evidence: Evidence) -> Iterator[tuple[int, Ints]]:
         """Which values of a column never stand with any of the finer labels, though many of their rows should.
