@@ -7,20 +7,20 @@ from sfumato.hierarchies.suggest.reasons import CELLS
 from sfumato.hierarchies.types import canonical
 from sfumato.pipelines.suggesting.counted_rows import CountedRows
 
-# Fewer rows, or columns besides the number, may be a table by chance.
+# Tables with fewer rows, or fewer columns in addition to the number, may match by chance.
 _LEAST_CELLS, _LEAST_DIMENSIONS = 8, 2
-# So many of all combinations of categories stand in a table: empty cells are often left out.
+# Minimum proportion of all category combinations that a table contains; empty cells are often left out.
 _SHARE_OF_CELLS = 0.8
 
 
 def told_of_cells(rows: CountedRows) -> str | None:
-    """What is said where rows are likely the cells of a table; nothing where they are not."""
+    """Return a note if the rows are likely cells of a table, else None."""
     value = next((name for name in reversed(rows.texts) if _are_cells(rows, name)), None)
     return None if value is None else CELLS.format(value=value)
 
 
 def _are_cells(rows: CountedRows, value: str) -> bool:
-    """Whether a column of numbers has one for nearly each combination of the others."""
+    """Return whether a numeric column has one number for nearly every combination of the other columns."""
     others = {name: len(counts) for name, counts in rows.texts.items() if name != value and len(counts) > 1}
     count, crossed = sum(rows.texts[value].values()), prod(others.values())
     if len(others) < _LEAST_DIMENSIONS or not max(_LEAST_CELLS, _SHARE_OF_CELLS * crossed) <= count <= crossed:

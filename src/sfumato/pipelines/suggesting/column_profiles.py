@@ -8,28 +8,31 @@ from sfumato.hierarchies.suggest.missing_words import known_words
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.types import canonical
 
-# Words among numbers: in a column of so many different texts, at most so many words, in so many rows at the most; of so
-# many others nearly all are numbers.
+# A column with at least _MANY_NUMBERS distinct texts may contain at most _FEW_WORDS words, in at most a proportion of
+# _MOST_WORDS of its rows. Of the first _LOOKED_AT other texts, at most a proportion of _WRONG_NUMBERS may be invalid
+# numbers.
 _MANY_NUMBERS, _FEW_WORDS, _MOST_WORDS = 50, 5, 0.3
 _LOOKED_AT, _WRONG_NUMBERS = 200, 0.05
 
 
 def missing_words(texts: Mapping[str, Mapping[str | None, int]]) -> list[str]:
-    """Words for "missing" that some column holds, blanks included: frames hold empty texts."""
+    """Return the words that mean "missing" in some column, including blanks, because frames contain empty texts."""
     blanks = {text for counts in texts.values() for text in counts if text is not None and (not text or text.isspace())}
     words = known_words(texts)
     return [*words, *sorted(blanks), *sorted(_words_among_numbers(texts, {*words, *blanks}))]
 
 
 def _words_among_numbers(texts: Mapping[str, Mapping[str | None, int]], missing: Collection[str]) -> set[str]:
-    """A few words in columns of many numbers, such as "refused" among incomes; none that other columns hold."""
+    """Return the few words in columns of many numbers, such as "refused" among incomes; words that occur in other
+    columns are excluded.
+    """
     words = {name: _few_words(counts, missing) for name, counts in texts.items()}
     doubtful = set().union(*words.values())
     return {word for word in doubtful if all(word in words[name] for name, counts in texts.items() if word in counts)}
 
 
 def _few_words(counts: Mapping[str | None, int], missing: Collection[str]) -> set[str]:
-    """The few words of a column whose other texts are numbers, many of them."""
+    """Return the few words of a column whose many other texts are numbers."""
     present = [text for text in counts if text is not None and text not in missing]
     numbers = [*islice(filter(_has_digit, present), _LOOKED_AT)] if len(present) >= _MANY_NUMBERS else []
     if not numbers or len(canonical(numbers, "amount")[1]) > _WRONG_NUMBERS * len(numbers):
@@ -44,7 +47,7 @@ def _has_digit(text: str) -> bool:
 
 
 def profile_of(name: str, counts: Mapping[str | None, int], missing: Collection[str]) -> Profile:
-    """A column's profile; some texts mean that nothing is there."""
+    """Return the profile of a column; texts in `missing` count as missing values."""
     present = dict(counts)
     absent = sum(present.pop(text, 0) for text in (None, *missing))
     return Profile(name, cast("dict[str, int]", present), sum(counts.values()), missing=absent)

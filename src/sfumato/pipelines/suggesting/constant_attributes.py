@@ -26,21 +26,22 @@ from sfumato.pipelines.suggesting.counted_rows import CountsRows
 Codes = npt.NDArray[np.int64]
 Suggestions = Mapping[str, Suggestion]
 Profiles = Mapping[str, Profile]
-# What hardly ever changes of a person, and what seldom does.
+# Attributes of a person that hardly ever change; _ATTRIBUTES adds those that seldom change.
 LASTING = frozenset(("age", "sex"))
 _ATTRIBUTES = LASTING | {"name", "place", "nationality", "family", "work", "schooling", "body"}
-# Rows of one value agree so much beyond chance, ages so much more than those of all rows; a few are typing errors.
+# Minimum agreement of the rows of one value beyond chance, with ages compared by variance; the tolerance covers typing
+# errors.
 _CONSTANT = 0.9
-# Rows of a value on average from which on some repeat; that so many values agree is chance so seldom.
+# Average rows per value from which values count as repeated, and the probability below which agreement is not chance.
 _REPEATED, _CHANCE = 1.1, 0.001
 _DECIMAL = regex(r"[+-]?\d*[.,]\d+")
-# Kinds of withheld columns that hold no keys and no names.
+# Concepts of removed columns that contain neither keys nor names.
 _NO_KEYS = frozenset(("free_text", "processing", "weight", "household", "signature"))
 
 
 @dataclass(frozen=True, slots=True)
 class _Pairs:
-    """The rows by the values of a column and an attribute, where both have some."""
+    """The rows by the values of a column and an attribute, without rows in which one of them is missing."""
 
     keys: Codes
     values: Codes
@@ -49,7 +50,7 @@ class _Pairs:
 
     @property
     def agreement(self) -> tuple[float, float]:
-        """How often two rows of one value agree in the attribute, and how often any two rows do."""
+        """The proportion of row pairs with equal attribute: within one value, and in all rows."""
         alike, pairs = _pairs_in(self.counts), _pairs_in(np.bincount(self.keys, weights=self.counts))
         chance = _pairs_in(np.bincount(self.values, weights=self.counts)) / max(_pairs_in(self.counts.sum()), 1.0)
         return alike / max(pairs, 1.0), chance
@@ -62,7 +63,7 @@ class _Pairs:
 
     @property
     def is_close(self) -> bool:
-        """Whether numbers of one value lie close together among all: ages at several visits do."""
+        """Whether the numbers of one value vary little compared with all numbers, as ages at several visits do."""
         numbers = numerals(list(self.texts))[self.values]
         if not len(numbers) or np.isnan(numbers).any():
             return False
@@ -81,7 +82,9 @@ def _pairs_in(sizes: npt.ArrayLike) -> float:
 
 
 def with_constant_persons(source: CountsRows, suggestions: Suggestions, profiles: Profiles) -> dict[str, Suggestion]:
-    """The suggestions, with the columns as persons within whose values what is known of a person stays the same."""
+    """Return the suggestions with columns marked as person columns if personal attributes are constant within their
+    values.
+    """
     chosen = dict(suggestions)
     for name, suggestion in suggestions.items():
         if suggestion.role == "person" or not may_denote(profiles[name], suggestion):
@@ -103,7 +106,9 @@ def _as_person(suggestion: Suggestion, profile: Profile, constant: tuple[str, ..
 
 
 def may_denote(profile: Profile, suggestion: Suggestion) -> bool:
-    """Whether a column is withheld, or nothing tells what it is, and its values repeat as those of persons can."""
+    """Return whether a column may identify persons: it is removed or of unknown meaning, and its values repeat as
+    persons' values do.
+    """
     unknown = suggestion.role == "quasi-identifier" and suggestion.concept is None and suggestion.rank == UNKNOWN_RANK
     if not (suggestion.role == "identifier" or unknown) or suggestion.concept in _NO_KEYS or not profile.counts:
         return False
@@ -112,9 +117,11 @@ def may_denote(profile: Profile, suggestion: Suggestion) -> bool:
 
 
 def constant_within(source: CountsRows, name: str, suggestions: Suggestions, profiles: Profiles) -> tuple[str, ...]:
-    """The attributes of persons that stay the same in all rows of a value; none where the values name no persons.
+    """Return the personal attributes that are constant in all rows of a value; empty if the values do not identify
+    persons.
 
-    Most of those that hardly change must, and something besides where more is known. A name tells the sex by itself.
+    At least half of the attributes that hardly ever change must be constant, and at least two attributes if several
+    vary. The sex does not count for a column of names, because names imply it.
     """
     own = suggestions[name]
     told = {"sex", "name"} if own.concept == "name" else {"name"} if _is_measured(profiles[name]) else set()
@@ -126,13 +133,13 @@ def constant_within(source: CountsRows, name: str, suggestions: Suggestions, pro
     }
     pairs = {other: _pairs(source, name, other, profiles) for other in known}
     varied = {other: one for other, one in pairs.items() if one.agreement[1] < 1}
-    exact = own.role != "identifier"  # codes of groups by age have similar ages, too
+    exact = own.role != "identifier"  # Codes of age groups also have similar ages.
     constant = [
         other
         for other, one in varied.items()
         if one.is_constant or (known[other] == "age" and not exact and one.is_close)
     ]
-    # One name in all rows is the person's; names that differ may be those of others.
+    # One name in all rows is the name of the person; differing names may belong to other people.
     lasting = [other for other in varied if known[other] in LASTING or (known[other] == "name" and other in constant)]
     enough = 2 * sum(other in constant for other in lasting) >= max(len(lasting), 1)
     if not enough or len(constant) < min(2, len(varied)) or not _no_chance([varied[other] for other in constant]):
@@ -141,18 +148,18 @@ def constant_within(source: CountsRows, name: str, suggestions: Suggestions, pro
 
 
 def _is_measured(profile: Profile) -> bool:
-    """Whether numbers have decimals, as keys have not: to compare them with names would cost more than it tells."""
+    """Return whether most numbers have decimals, unlike keys; comparing them with names would be costly and useless."""
     return 2 * profile.share_of(_DECIMAL) > 1
 
 
 def _no_chance(constant: list[_Pairs]) -> bool:
-    """Whether so many values repeat that they do not agree by chance."""
+    """Return whether enough values repeat to exclude agreement by chance."""
     repeating = min(int((np.bincount(one.keys, weights=one.counts) > 1).sum()) for one in constant)
     return bool(np.prod([one.agreement[1] for one in constant]) ** repeating <= _CHANCE)
 
 
 def _pairs(source: CountsRows, name: str, attribute: str, profiles: Profiles) -> _Pairs:
-    """The rows by a column and an attribute; keys are compared as those of persons are."""
+    """Count the rows by a column and an attribute; keys are normalized as keys of persons are."""
     text_counts = source.count((name, attribute), Reading())
     owners, texts = text_counts.values
     present = np.array([text in profiles[name].counts for text in owners] or [False], bool)

@@ -11,17 +11,17 @@ from sfumato.engines.numbering import numbered
 from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.counts.parts import counted_by
 
-# So many cells are counted at once; of more, combinations of all columns would take too much memory.
+# Maximum number of cells counted at once; beyond that, combinations of all columns take too much memory.
 _MOST_CELLS = 20_000_000
-# Beyond that, several columns are counted in one pass where rows are not many.
+# Above that limit, several columns are counted in one pass if the rows are few.
 _COLUMNS_A_PASS = 8
 _FEW_ROWS = 1_000_000
-# What an engine expects may be wrong by such a factor: first lines may be longer than others.
+# Safety factor for the number of rows that an engine expects, because the first lines may be longer than others.
 _SAFETY = 1.5
 
 
 class CountsRows(Protocol):
-    """What counts rows: an engine, or rows that were counted before."""
+    """A protocol for objects that count rows: engines and rows counted before."""
 
     @property
     def columns(self) -> tuple[str, ...]: ...
@@ -31,37 +31,37 @@ class CountsRows(Protocol):
 
 @runtime_checkable
 class ExpectsRows(Protocol):
-    """What knows about how many rows there are before it reads them."""
+    """A protocol for objects that estimate the number of rows before reading them."""
 
     def expected_rows(self) -> int | None: ...
 
 
 @runtime_checkable
 class KnowsTextless(Protocol):
-    """What knows which columns have no text."""
+    """A protocol for objects that know which columns have no text."""
 
     def textless(self, columns: Sequence[str]) -> tuple[str, ...]: ...
 
 
 class CountedRows:
-    """The rows of an engine, which few of them leave once."""
+    """The rows of an engine; if they are few, the engine counts them only once."""
 
     def __init__(self, engine: CountsRows, codes: Mapping[str, Sequence[str]] | None = None) -> None:
-        """Take the rows of an engine, with codes that mean missing in one column."""
+        """Initialize with an engine and, for each column, the codes that mean missing in that column alone."""
         self._engine = engine
         self._codes = {name: {*texts} for name, texts in (codes or {}).items()}
 
     def without(self, codes: Mapping[str, Sequence[str]]) -> "CountedRows":
-        """The same rows with no value where a column has a code that means missing there."""
+        """Return the same rows with the given codes of each column read as missing."""
         if not codes:
             return self
         rows = CountedRows(self._engine, codes)
-        if self.whole is not None:  # which was counted, and is not again
+        if self.whole is not None:  # Counted before, so not again.
             rows.__dict__["whole"] = rows._emptied(self.whole)
         return rows
 
     def _emptied(self, text_counts: TextCounts) -> TextCounts:
-        """Counts with no value where a column has such a code."""
+        """Return the counts with these codes replaced by missing values."""
         if not self._codes.keys() & {*text_counts.columns}:
             return text_counts
         values, codes = [*text_counts.values], text_counts.codes.copy()
@@ -80,24 +80,24 @@ class CountedRows:
 
     @cached_property
     def textless(self) -> tuple[str, ...]:
-        """Those whose values have no text, which nobody can count."""
+        """Columns whose values have no text and cannot be counted."""
         engine = self._engine
         return engine.textless(engine.columns) if isinstance(engine, KnowsTextless) else ()
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """Those whose values have texts, in order."""
+        """Columns whose values have texts, in order."""
         return tuple(name for name in self.all_columns if name not in self.textless)
 
     def count(self, columns: Sequence[str], reading: Reading) -> TextCounts:
-        """The distinct combinations of some columns, as the engine would count them."""
+        """Count the distinct combinations of some columns, as the engine would."""
         if self.whole is None or reading.required:
             return self._emptied(self._engine.count(columns, reading))
         return counted_by(self.whole, columns)
 
     @cached_property
     def texts(self) -> dict[str, dict[str | None, int]]:
-        """Each column's texts with their numbers of rows."""
+        """The texts of each column with their numbers of rows."""
         return dict(self._texts())
 
     def _texts(self) -> Iterator[tuple[str, dict[str | None, int]]]:
@@ -118,13 +118,15 @@ class CountedRows:
 
     @cached_property
     def whole(self) -> TextCounts | None:
-        """All columns together, where rows are few, or one pass counts all columns anyway."""
+        """The counts of all columns together, or None if they would be too many."""
         few = self._surely_few or self._first.rows * len(self.columns) <= _MOST_CELLS
         few = few or (self._first.rows <= _FEW_ROWS and len(self.columns) <= _COLUMNS_A_PASS)
         return self._emptied(self._engine.count(self.columns, Reading())) if few else None
 
     @property
     def _surely_few(self) -> bool:
-        """Whether rows are few by what the engine expects; then no column is counted for their number alone."""
+        """Whether the rows are certainly few by the engine's estimate; if so, no column is counted only to get their
+        number.
+        """
         expected = self._engine.expected_rows() if isinstance(self._engine, ExpectsRows) else None
         return expected is not None and _SAFETY * expected * len(self.columns) <= _MOST_CELLS

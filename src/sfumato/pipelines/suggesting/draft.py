@@ -36,21 +36,22 @@ from sfumato.texts.counted import filled
 
 K = 5
 SUPPRESSION = 0.02
-# Of columns with more values, spellings are not looked for.
+# Columns with more values are not checked for spelling variants.
 _MAX_NAMED = 200
-# Of fewer rows nearly every number is its own, and rounding until it is not would leave nothing.
+# With fewer rows, nearly every number is unique, and rounding until it is not would leave no information.
 _ROWS_TO_ROUND = 50
 _LEAST_NUMBERS = 8
-# Numbers of which nobody can say what they measure may be some that others know, such as weights: few are left of them.
+# Numbers of unknown meaning may be known to others, such as body weights; at most this many distinct values are
+# published.
 _GUESSED_NUMBERS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class SuggestedPlan:
-    """A plan that runs as it is, the reason for each column's part in it, and the profiles of the columns.
+    """A plan that runs as it is, with the reason for each column's role and the profiles of the columns.
 
     Attributes:
-        notes: What somebody should know of the rows before using the plan.
+        notes: What users should know about the rows before using the plan.
     """
 
     plan: dict[str, Any]
@@ -59,7 +60,7 @@ class SuggestedPlan:
     notes: tuple[str, ...] = ()
 
     def to_yaml(self) -> str:
-        """The plan as YAML, notes above it and each column with its reason as a comment."""
+        """Return the plan as YAML, with the notes above it and the reason for each column as a comment."""
         notes = "".join(f"{indent(fill(note, 106), '# ')}\n" for note in self.notes)
         parts = (self._columns() if key == "columns" else _yaml({key: part}) for key, part in self.plan.items())
         return notes + "".join(parts)
@@ -76,22 +77,22 @@ def _yaml(part: dict[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """How a sensitive column is published, and the rows of each of its values then."""
+    """How a sensitive column is published, with the published values and their numbers of rows."""
 
     plan: PublishPlan
     counts: Mapping[str, int]
 
     def reason(self, numbers: int) -> str:
-        """What is done to so many different numbers, and how many of them are left."""
+        """Return how a column with this number of distinct values is coded, and how many values remain."""
         if self.plan.round is None:
             return TAILS
         return ROUNDED.format(step=f"{self.plan.round:g}", left=len(self.counts), numbers=numbers)
 
 
 def _told_of_missing(codes: Sequence[str]) -> str:
-    """What is said of texts that mean missing in one column: limits of detection, and others."""
+    """Return a sentence on texts that mean missing in one column: detection limits and others."""
     limits = [code for code in codes if is_limit(code)]
-    # Words beside limits stand in place of a number, and may say something.
+    # Words next to detection limits replace a number and may carry information.
     words = [code for code in codes if limits and code not in {*limits, *MISSING_WORDS} and any(map(str.isalpha, code))]
     others = [code for code in codes if code not in {*limits, *words}]
     said = ((LIMITS, limits), (WORDS_AMONG, words), (MISSING_CODES, others))
@@ -100,10 +101,10 @@ def _told_of_missing(codes: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """Suggestions for all columns, how sensitive ones are published, and the plan that these make.
+    """The suggestions for all columns, how sensitive ones are published, and the resulting plan.
 
     Attributes:
-        codes: Texts that mean missing in one column; the rows are counted without them.
+        codes: Texts that mean missing in one column only; the rows are counted without them.
     """
 
     reading: Mapping[str, Any]
@@ -113,7 +114,7 @@ class Draft:
     codes: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def plan(self) -> SuggestedPlan:
-        """The plan, with the codes that mean missing in one column."""
+        """Return the plan, including the codes that mean missing in one column."""
         proposal = _proposal(self.reading, self.suggestions, self.profiles, self.published)
         for name, codes in self.codes.items():
             proposal.plan["columns"][name] |= {"missing": [*codes]}
@@ -122,15 +123,17 @@ class Draft:
 
     @property
     def known_names(self) -> set[str]:
-        """The quasi-identifiers."""
+        """The names of the quasi-identifiers."""
         return {name for name, one in self.suggestions.items() if one.role == "quasi-identifier"}
 
     def known_columns(self) -> dict[str, Any]:
-        """A plan of the quasi-identifiers alone: what others are published as is no matter for these."""
+        """Return a plan with the quasi-identifiers alone; the other columns do not affect them."""
         return self._plan_of("quasi-identifier")
 
     def judged_columns(self) -> dict[str, Any]:
-        """A plan of the quasi-identifiers and the sensitive columns, some promise for each of these."""
+        """Return a plan with the quasi-identifiers and the sensitive columns, with a privacy model for each
+        sensitive column.
+        """
         plan = self._plan_of("quasi-identifier", "sensitive")
         sensitive = (name for name, one in self.suggestions.items() if one.role == "sensitive")
         plan["privacy"] += [differing(name) for name in sensitive if self.profiles[name].rows >= 2 * K]
@@ -149,7 +152,7 @@ class Draft:
 
 
 def member_count(suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]) -> int:
-    """How many persons promises count; rows where no column names them."""
+    """Return the number of persons that models count, or of rows without a person column."""
     rows = next(iter(profiles.values())).rows
     return next((profiles[name].distinct_keys for name, one in suggestions.items() if one.role == "person"), rows)
 
@@ -160,7 +163,7 @@ def _proposal(
     profiles: Mapping[str, Profile],
     published: Mapping[str, Publication],
 ) -> SuggestedPlan:
-    """The plan that suggestions for all columns make, with their reasons."""
+    """Return the plan that follows from the suggestions for all columns, with their reasons."""
     members = member_count(suggestions, profiles)
     columns = {name: _column(suggestion, published.get(name)) for name, suggestion in suggestions.items()}
     roles = Counter(suggestion.role for suggestion in suggestions.values())
@@ -180,18 +183,18 @@ def _proposal(
 
 
 def _unprotected(columns: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """The columns without protections: for weighing columns, and for persons, of whom none is known to be kept."""
+    """Return the columns without the key `protect`, for comparisons of columns and for plans with a person column."""
     return {name: {key: part for key, part in entry.items() if key != "protect"} for name, entry in columns.items()}
 
 
 def _data(reading: Mapping[str, Any], suggestions: Mapping[str, Suggestion]) -> dict[str, Any]:
-    """How the rows are read; values that a hierarchy does not take are missing."""
+    """Return the data section of the plan; values that a hierarchy rejects are read as missing."""
     invalid = any(suggestion.rejected for suggestion in suggestions.values())
     return dict(reading) | ({"on_invalid": "missing"} if invalid else {})
 
 
 def publishable(suggestion: Suggestion, profile: Profile) -> Suggestion:
-    """A column as suggested; a sensitive one that names persons, or that no promise could keep, is withheld."""
+    """Return the suggestion; sensitive columns that name persons or cannot satisfy any model are removed."""
     if suggestion.role != "sensitive":
         return suggestion
     if count := mentions(profile, K):
@@ -205,7 +208,7 @@ def publishable(suggestion: Suggestion, profile: Profile) -> Suggestion:
 
 
 def _reason(suggestion: Suggestion, profile: Profile, publication: Publication | None) -> str:
-    """Why a column is what it is, how it is published, and what should be mended in it."""
+    """Return the reason for the role of a column, how it is published, and which spellings to correct."""
     spelled = suggestion.role in ("sensitive", "quasi-identifier") and len(profile.counts) <= _MAX_NAMED
     more, wrong = (surplus(profile.counts), misspelled(profile.counts)) if spelled and publication is None else (0, 0)
     spellings = filled(ONE_SPELLING if suggestion.role == "sensitive" else SPELLINGS, {"count": more}) if more else ""
@@ -217,10 +220,10 @@ def _reason(suggestion: Suggestion, profile: Profile, publication: Publication |
 def publications(
     suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]
 ) -> Iterator[tuple[str, Publication]]:
-    """How sensitive columns are published whose numbers would single out rows."""
+    """Yield the coding of sensitive columns whose numbers would make rows unique."""
     names = (name for name, one in suggestions.items() if one.role == "sensitive")
     counts = {name: profiles[name].counts for name in names if _are_rounded(profiles[name])}
-    # Two columns together have as many numbers as the product of theirs.
+    # Two columns together have as many combinations as the product of their distinct values.
     most = {name: max(isqrt(profiles[name].present // K), _LEAST_NUMBERS) for name in counts}
     coarse = {name: _GUESSED_NUMBERS for name in counts if suggestions[name].guessed}
     together = {name: proposed_publication(counts[name], K, most[name], coarse.get(name)) for name in counts}
@@ -234,12 +237,16 @@ def publications(
 
 
 def _are_rounded(profile: Profile) -> bool:
-    """Whether the numbers of a column may be rounded: in a file of many rows, however few of these have a number."""
+    """Return whether the numbers of a column may be rounded: the file has enough rows, even if few of them have a
+    number.
+    """
     return profile.rows >= _ROWS_TO_ROUND and profile.present > 0
 
 
 def _few_own_numbers(profile: Profile) -> bool:
-    """Whether a few rows of many have a number, nearly each its own, and no step is useful by which they share it."""
+    """Return whether few of many rows have a number, nearly all of them distinct, and no rounding base groups them
+    usefully.
+    """
     few = profile.present < _ROWS_TO_ROUND <= profile.rows
     if not few or 2 * len(profile.counts) <= profile.present or None in read_numbers([*profile.counts]):
         return False
@@ -248,14 +255,14 @@ def _few_own_numbers(profile: Profile) -> bool:
 
 
 def _column(suggestion: Suggestion, publication: Publication | None) -> dict[str, Any]:
-    """The column as a plan has it; numbers that are published otherwise are texts."""
+    """Return the column entry of the plan; columns with a coding get no type."""
     if publication is None:
         return suggestion.plan()
     return {"role": suggestion.role, "publish": _plain(asdict(publication.plan))}
 
 
 def _plain(entry: Any) -> Any:
-    """What a plan says, without what is not said; whole numbers without a decimal point."""
+    """Return a plan entry without empty keys, and with integers written without a decimal point."""
     if isinstance(entry, dict):
         return {key: _plain(value) for key, value in entry.items() if value is not None}
     return int(entry) if isinstance(entry, float) and entry.is_integer() else entry
@@ -264,7 +271,7 @@ def _plain(entry: Any) -> Any:
 def _promises(
     suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile], published: Mapping[str, Publication]
 ) -> Iterator[dict[str, Any]]:
-    """A promise for each sensitive column, about its values as they are published."""
+    """Yield one privacy model for each sensitive column, based on its published values."""
     for name, suggestion in suggestions.items():
         profile = profiles[name]
         if suggestion.role != "sensitive" or profile.rows < 2 * K:

@@ -17,22 +17,23 @@ from sfumato.hierarchies.suggest.words.person_names import share_of_full_names
 from sfumato.patterns import regex
 
 _LOOKED_AT_BYTES = 1 << 20
-# What may stand between the fields of a file that was read as one column.
+# Possible separators of a file that was read as one column.
 _TAB = "\t"
 _SEPARATORS = f",;{_TAB}|"
-# A column shows its decimal mark where nearly all of its texts are numbers, and some have a fraction.
+# A column shows its decimal mark if nearly all of its texts are numbers and some have a fraction.
 _SHARE_OF_NUMBERS, _SHARE_OF_FRACTIONS = 0.9, 0.1
 _COMMA_NUMBER = regex(COMMA_NUMBER)
 _COMMA_FRACTION = regex(r".*\d,\d.*")
 _POINT_NUMBER = regex(rf"(?:{CURRENCY_SIGN})? ?[+-]?\d+[.]\d+( ?[^0-9.,\s]{{1,8}})?")
 _NUMBER = regex(r"[+-]?\d+([.,]\d+)?")
 _WHOLE_NUMBER = regex(r"[+-]?\d+")
-# Points between thousands are no decimal marks.
+# Points between thousands are not decimal marks.
 _THOUSANDS = regex(r"\D*\d{1,3}([.]\d{3})+\D*")
 _COMMA_THOUSANDS = regex(r"\D*\d{1,3}(,\d{3})+([.]\d+)?\D*")
-# Who writes pounds, dollars and yen divides thousands by commas, and no number has two decimal marks.
+# Amounts in pounds, dollars and yen have commas between thousands, and no number has two decimal marks.
 _SURELY_THOUSANDS = regex(r".*[$£¥].*|\D*\d{1,3}(,\d{3}){2,}\D*")
-# Whole sums of money with points between thousands: surely such where there are two points, ten thousand or hundreds.
+# Integer amounts of money with points between thousands; certain if there are two points, at least ten thousand, or
+# full hundreds.
 _SIGN = rf"(?:{CURRENCY_SIGN}|EUR|kr|(?i:lei|tl))"
 _DIGITS = r"[+-]?[1-9]\d{0,2}(?:[.]\d{3})*"
 _POINT_SUM = regex(rf"{_SIGN}[ \u00a0]?{_DIGITS}(?:,-)?|{_DIGITS}(?:,-)?[ \u00a0]?{_SIGN}")
@@ -40,18 +41,18 @@ _SURELY_POINT_SUM = regex(r"\D*(?:\d{1,3}(?:[.]\d{3}){2,}|\d{2,3}[.]\d{3}|\d[.]\
 _LOOKED_AT, _SOME_SUMS = 1000, 10
 # A comma between thousands before a point: the decimal mark of this file is the point.
 _BOTH_MARKS = regex(rf"(?:{CURRENCY_SIGN})? ?[+-]?\d{{1,3}}(,\d{{3}})+[.]\d+( ?[^0-9.,\s]{{1,8}})?")
-# So many words above columns of numbers make a header, whatever stands above the others.
+# This many words above numeric columns prove a header, whatever the other columns are named.
 _CERTAIN, _WORD = 2, regex(r"[^\W\d_]{3}")
-# A word or two, and perhaps a number: what columns are called.
+# A word or two, perhaps with a number: typical column names.
 _TITLE = regex(r"(?i:(?:\w+ )?(?:street|strasse|straße|str|road|address|adresse|anschrift)\.?\s*\d{0,2})")
 
 
 def writes_commas(columns: Mapping[str, Mapping[str | None, int]], thousands: bool = False) -> bool:
-    """Whether the decimal mark of some rows is a comma: some column shows it, and none shows a point.
+    """Return whether the decimal mark of some rows is a comma: some column shows it, and none shows a point.
 
     Args:
-        columns: Each column's texts with their numbers of rows.
-        thousands: Whether commas may stand between thousands, as where they stand between fields, too.
+        columns: The texts of each column with their numbers of rows.
+        thousands: Whether commas may separate thousands, for example because they also separate fields.
     """
     sums = any(_writes_sums_with_points(texts) for texts in columns.values())
     if not sums and not any("," in "\n".join(filter(None, texts)) for texts in columns.values()):
@@ -64,7 +65,7 @@ def writes_commas(columns: Mapping[str, Mapping[str | None, int]], thousands: bo
 
 
 def _writes_sums_with_points(texts: Mapping[str | None, int]) -> bool:
-    """Whether a column is one of sums of money with points between thousands, as nobody writes prices of fuel.
+    """Return whether a column contains amounts of money with points between thousands; fuel prices do not match.
 
     >>> [_writes_sums_with_points({f"€ {sum_}.{end}": 1 for sum_ in range(1, 40)}) for end in ("000", "859")]
     [True, True]
@@ -81,16 +82,16 @@ def _writes_sums_with_points(texts: Mapping[str | None, int]) -> bool:
 
 
 def _has_both_marks(profile: Profile) -> bool:
-    """Whether a column of numbers has some with a comma before a point."""
+    """Return whether some numbers of a numeric column have a comma before a point."""
     numbers = sum(map(profile.share_of, (_BOTH_MARKS, _POINT_NUMBER, _WHOLE_NUMBER)))
     return profile.share_of(_BOTH_MARKS) > 0 and numbers >= _SHARE_OF_NUMBERS
 
 
 def _has_thousands(profile: Profile, certain: bool) -> bool:
-    """Whether every comma of a column's numbers may stand between thousands: 1,234 and 12,345,678.
+    """Return whether every comma in a column's numbers may separate thousands: 1,234 and 12,345,678.
 
     Args:
-        certain: Whether some of them must.
+        certain: Whether some commas must separate thousands for sure.
     """
     grouped = profile.share_of(_COMMA_THOUSANDS)
     if not grouped or grouped < profile.share_of(_COMMA_FRACTION):
@@ -103,23 +104,23 @@ def _present(texts: Mapping[str | None, int]) -> dict[str, int]:
 
 
 def _without_limits(texts: Mapping[str | None, int]) -> dict[str, int]:
-    """The texts that are there, save limits of detection, of which half a column of numbers may be."""
+    """Return the texts that are present, without detection limits, which may be half of a numeric column."""
     return {text: rows for text, rows in texts.items() if text and not is_limit(text)}
 
 
 def _mark(profile: Profile) -> str | None:
-    """The decimal mark that a column shows, if it is one of numbers."""
+    """Return the decimal mark that a numeric column shows, or None."""
     for mark, number, fraction in ((",", _COMMA_NUMBER, _COMMA_FRACTION), (".", _POINT_NUMBER, _POINT_NUMBER)):
         fractions, numbers = profile.share_of(fraction), profile.share_of(number) + profile.share_of(_WHOLE_NUMBER)
         if fractions >= _SHARE_OF_FRACTIONS and numbers >= _SHARE_OF_NUMBERS:
-            # A few numbers of one form, such as 89.00 and 47.01, are codes: of procedures, of books.
+            # Few numbers of one form, such as 89.00 and 47.01, are codes of procedures or books.
             coded = profile.few or profile.share_of(_THOUSANDS) >= fractions
             return None if mark == "." and coded else mark
     return None
 
 
 def check_names(profiles: Iterable[Profile]) -> None:
-    """Refuse a header that holds what its columns hold: the name, address or number of a person.
+    """Refuse a header that looks like data: the name, address or number of a person.
 
     Raises:
         PlanError: The first line is likely data.
@@ -136,7 +137,7 @@ def check_names(profiles: Iterable[Profile]) -> None:
 
 
 def _is_number_with_a_name(profile: Profile) -> bool:
-    """Whether a word stands above a column of numbers: in a file without a header a number would."""
+    """Return whether the header of a numeric column is a word; without a header it would be a number."""
     return _WORD.search(profile.name) is not None and profile.share_of(_WHOLE_NUMBER) >= _SHARE_OF_NUMBERS
 
 
@@ -145,16 +146,16 @@ def _is_named_by_a_value(profile: Profile) -> bool:
     if share_of_full_names(title) and share_of_full_names(profile):
         return True
     form = format_of(title)
-    # "Street 2" is a title, though an address may be written so.
+    # "Street 2" is a title, although an address may be written like this.
     return form is not None and not _TITLE.fullmatch(profile.name) and (format_of(profile) or ("",))[0] == form[0]
 
 
 def check_one_column(columns: Mapping[str, Mapping[str | None, int]], blanks: bool) -> None:
-    """Refuse a file that was read as one column though a separator stands in nearly every row.
+    """Refuse a file that was read as one column although nearly every row contains a separator.
 
     Args:
-        columns: Each column's texts with their numbers of rows.
-        blanks: Whether blanks may stand between its columns.
+        columns: The texts of each column with their numbers of rows.
+        blanks: Whether blanks may separate its columns.
     """
     if len(columns) != 1:
         return
@@ -177,14 +178,18 @@ def check_one_column(columns: Mapping[str, Mapping[str | None, int]], blanks: bo
 
 
 def _stands_in_rows(separator: str, only: Profile) -> bool:
-    """Whether a sign of a name stands in most rows, too; that of an amount ("net, in euros") may be a decimal mark."""
+    """Return whether most rows contain a separator, too; a comma in an amount ("net, in euros") may be a decimal
+    mark.
+    """
     if separator == "," and ", " in only.name and only.share_of(_COMMA_NUMBER) >= _SHARE_OF_NUMBERS:
         return False
     return only.share_of(re.compile(f".*{re.escape(separator)}.*", re.DOTALL)) > 0.5
 
 
 def _is_divided_by_blanks(only: Profile) -> bool:
-    """Whether rows have as many parts as the name; of two, one must be a number, for many have two names."""
+    """Return whether all rows have as many words as the header; of two words one must be a number, since many people
+    have two names.
+    """
     parts = len(only.name.split())
     rows = [text.split() for text in only.counts]
     if parts < 2 or not rows or any(len(row) != parts for row in rows):
@@ -193,9 +198,11 @@ def _is_divided_by_blanks(only: Profile) -> bool:
 
 
 def likely_encoding(path: Path) -> str | None:
-    """What a text that is no UTF-8 is likely written in; None where most of it is UTF-8, and so damaged, or no text.
+    """Return the likely encoding of a text that is not UTF-8, or None if most of it is UTF-8 (damaged) or it is no
+    text.
 
-    Where letters do not tell, Western European ones of Windows are by far the most common.
+    If the letters are inconclusive, the result is the Western European code page of Windows, by far the most common
+    one.
     """
     if (wide := wide_encoding(path)) is not None:
         return wide

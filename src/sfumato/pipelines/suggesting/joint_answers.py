@@ -25,17 +25,19 @@ from sfumato.pipelines.suggesting.person_columns import FEW_ROWS
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-# So many rows may be alone with all answers that are published; of many rows, so many columns are.
+# Maximum proportion of rows that are unique on all published answers; for many rows, the maximum number of columns
+# instead.
 _ALONE = 0.03
 _FEW_ANSWERS = 8
-# Answers go together with so many others: they are correlated so much, and by more than chance.
+# Answers correlate with several others: minimum number of those, minimum correlation, and standard deviations beyond
+# chance.
 _PARTNERS, _CORRELATED, _CHANCE = 4, 0.2, 4.0
 
 
 def without_fingerprints(
     source: CountsRows, told: Mapping[str, Suggestion], profiles: Mapping[str, Profile], rows: int
 ) -> dict[str, Suggestion]:
-    """The suggestions, those answers withheld with which more than a few rows would be alone."""
+    """Return the suggestions with survey answers removed that would make more than a few rows unique."""
     suggestions = dict(told) | (dict(_opinions(source, told, profiles)) if rows <= FEW_ROWS else {})
     asked = [name for name, one in suggestions.items() if one.role == "sensitive" and one.asked]
     published = asked[:_FEW_ANSWERS] if rows > FEW_ROWS else _pointing_to_nobody(source, asked)
@@ -48,7 +50,7 @@ def without_fingerprints(
 
 
 def note_on_answers(suggestions: Mapping[str, Suggestion]) -> str | None:
-    """What somebody should know of opinions that are published, where they are many."""
+    """Return a note on published opinions if they are many."""
     count = sum(one.role == "sensitive" and one.concept == "opinion" for one in suggestions.values())
     return MANY_ANSWERS.format(count=count) if count > _FEW_ANSWERS else None
 
@@ -56,7 +58,7 @@ def note_on_answers(suggestions: Mapping[str, Suggestion]) -> str | None:
 def _opinions(
     source: CountsRows, suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]
 ) -> Iterator[tuple[str, Suggestion]]:
-    """The answers that go together with several others on the same scale, as opinions."""
+    """Yield answers that correlate with several others on the same scale, as opinions."""
     scales: dict[tuple[str, ...], list[str]] = {}
     for name, one in suggestions.items():
         steps = steps_of(profiles[name]) if one.role == "sensitive" and one.asked else ()
@@ -72,7 +74,7 @@ def _opinions(
 
 
 def _positions(counted: TextCounts, steps: Sequence[str]) -> Floats:
-    """The step that each row has of each column, those without an answer in the middle of the others."""
+    """Return the position of each row's answer on the scale, by column; missing answers get the mean of the column."""
     rows = np.repeat(np.arange(len(counted.counts)), counted.counts)
     positions = np.empty((len(rows), len(counted.columns)))
     for place, texts in enumerate(counted.values):
@@ -83,7 +85,7 @@ def _positions(counted: TextCounts, steps: Sequence[str]) -> Floats:
 
 
 def _partners(positions: Floats) -> Ints:
-    """With how many others each column is correlated, up or down."""
+    """Return with how many other columns each column is correlated, positively or negatively."""
     spread = positions - positions.mean(axis=0)
     lengths = np.sqrt((spread**2).sum(axis=0))
     correlations = np.abs(spread.T @ spread) / np.maximum(np.outer(lengths, lengths), 1e-9)
@@ -92,7 +94,7 @@ def _partners(positions: Floats) -> Ints:
 
 
 def _pointing_to_nobody(source: CountsRows, names: Sequence[str]) -> list[str]:
-    """The first of some columns, and each further one as long as few rows are alone with all that were taken."""
+    """Return the first column and each further one as long as few rows are unique on all selected columns."""
     if len(names) < 2:
         return [*names]
     counted = source.count(names, Reading())
@@ -106,13 +108,13 @@ def _pointing_to_nobody(source: CountsRows, names: Sequence[str]) -> list[str]:
 
 
 def _joined(owners: Ints, codes: npt.NDArray[np.int32]) -> Ints:
-    """The groups of rows that are in one group and have one code."""
+    """Return the groups of rows that share a group and a code."""
     keys = owners * (int(codes.max(initial=0)) + 1) + codes
     joined: Ints = np.unique(keys, return_inverse=True)[1].reshape(-1)
     return joined
 
 
 def _alone(owners: Ints, counts: Ints) -> float:
-    """The share of rows that are alone in their group."""
+    """Return the proportion of rows that are unique in their group."""
     sizes = np.bincount(owners, weights=counts)
     return float((sizes == 1).sum() / max(sizes.sum(), 1))

@@ -3,13 +3,13 @@
 from collections.abc import Callable
 
 Tell = Callable[[str, int, int], None]
-# Shares in percent, as measured on a million rows of ten columns.
+# Percentages of the time, measured on a million rows of ten columns.
 _SHARES = {"count": 40, "look": 20, "compare-columns": 40}
 _WHOLE = sum(_SHARES.values())
 
 
 class Looking:
-    """Tells whoever waits which step is at hand, and how far all of them are.
+    """Reports the current step and the overall progress to a callback.
 
     >>> Looking(lambda *told: print(*told)).at("look", 0.5)
     look 50 100
@@ -19,7 +19,7 @@ class Looking:
         self._tell = tell
 
     def at(self, step: str, part: float = 0.0) -> None:
-        """Some part of a step is done, all before it are."""
+        """Report that a fraction of a step is done, and all steps before it."""
         if self._tell is not None:
             names = [*_SHARES]
             before = sum(_SHARES[name] for name in names[: names.index(step)])

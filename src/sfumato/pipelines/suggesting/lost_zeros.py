@@ -10,7 +10,7 @@ from sfumato.hierarchies.suggest.words.concepts import WORDS
 from sfumato.hierarchies.suggest.words.vocabulary import words_of
 from sfumato.pipelines.suggesting.draft import SuggestedPlan
 
-# How many digits postcodes have that are read as numbers more often than others: Germany, France, Italy, Spain, the US.
+# The number of digits of the postcodes most often read as numbers: Germany, France, Italy, Spain, the US.
 USUAL = 5
 NUMBER = re.compile(r"([0-9]+)(?:\.0)?", re.ASCII)
 READ_AS_TEXT = 'Read the column as text: pd.read_csv(…, dtype={{"{name}": str}}).'
@@ -24,7 +24,7 @@ NOTE = 'leading zeros of "{name}" may be lost: its codes are published whole or 
 
 
 def without_lost_zeros(proposal: SuggestedPlan, frame: Any) -> SuggestedPlan:
-    """The proposal for a frame, in which no first digits are published of codes that may have lost some."""
+    """Return the proposal for a frame without publishing first digits of codes that may have lost leading zeros."""
     plan, reasons, notes = dict(proposal.plan), dict(proposal.reasons), [*proposal.notes]
     columns, profiles = dict(plan["columns"]), {profile.name: profile for profile in proposal.profiles}
     for name in _number_columns(frame):
@@ -37,18 +37,18 @@ def without_lost_zeros(proposal: SuggestedPlan, frame: Any) -> SuggestedPlan:
 
 
 def _number_columns(frame: Any) -> Iterator[str]:
-    """The columns of a frame that hold numbers."""
+    """Yield the numeric columns of a frame."""
     import narwhals as nw
 
     try:
         schema = nw.from_native(frame).collect_schema()
-    except TypeError:  # it hands its rows over, and has no columns of its own
+    except TypeError:  # The object hands over rows and has no columns of its own.
         return
     yield from (name for name, kind in schema.items() if kind.is_numeric())
 
 
 def _said(profile: Profile) -> str:
-    """What is said of numbers that are postcodes by their column's name and look as if zeros were lost.
+    """Return a note on postcodes stored as numbers that look as if leading zeros were lost.
 
     >>> _said(Profile("plz", {"1067": 3, "53113": 3}, rows=6))[:36]
     ' It holds numbers of several lengths'

@@ -13,16 +13,16 @@ from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.pipelines.suggesting.counted_rows import CountsRows
 from sfumato.texts.counted import filled
 
-# A column of units or of names of tests has so many values at the most.
+# Maximum number of values of a column of units or test names.
 _MOST_KINDS = 100
-# A kind has so many different numbers, and nothing is left of them where nearly all rows are published alike.
+# A kind with this many distinct numbers loses them if at least this proportion of its rows are published identically.
 _SOME_NUMBERS, _ALIKE = 5, 0.9
-# What is measured in other units, or is something else, is so many times as large.
+# Minimum factor between the numbers of two kinds with different units or meanings.
 _FACTOR = 10
 
 
 def told_of_mixed_measures(rows: CountsRows, plan: Mapping[str, Any], profiles: Mapping[str, Profile]) -> str | None:
-    """What is said of the first column whose rounding leaves nothing of the numbers of some kinds; None without one."""
+    """Return a note on the first column whose rounding destroys the numbers of some kinds, or None."""
     columns = plan["columns"]
     rounded = {
         name: PublishPlan(**column["publish"]) for name, column in columns.items() if "round" in _publish(column)
@@ -44,7 +44,7 @@ def _publish(column: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _lost_by_kind(rows: CountsRows, name: str, publish: PublishPlan, kinds: list[str]) -> Iterator[tuple[int, str]]:
-    """How many kinds lose all of their numbers, for each column that may name them."""
+    """Yield how many kinds lose all of their numbers, for each column that may name kinds."""
     for kind in kinds:
         numbers = _numbers_by_kind(rows, name, kind)
         middles = [numerals(sorted(counts, key=float))[len(counts) // 2] for counts in numbers if counts]
@@ -54,7 +54,7 @@ def _lost_by_kind(rows: CountsRows, name: str, publish: PublishPlan, kinds: list
 
 
 def _numbers_by_kind(rows: CountsRows, name: str, kind: str) -> list[Counter[str]]:
-    """The rows of each number, for each kind."""
+    """Return the number of rows of each number, for each kind."""
     text_counts = rows.count((kind, name), Reading())
     forms = read_numbers([text or "" for text in text_counts.values[1]])
     numbers: list[Counter[str]] = [Counter() for _ in text_counts.values[0]]
@@ -65,7 +65,7 @@ def _numbers_by_kind(rows: CountsRows, name: str, kind: str) -> list[Counter[str
 
 
 def _is_lost(counts: Counter[str], publish: PublishPlan) -> bool:
-    """Whether nearly all rows of a kind are published alike, though they have several numbers."""
+    """Return whether nearly all rows of a kind are published identically although they have several numbers."""
     if len(counts) < _SOME_NUMBERS:
         return False
     published: Counter[str | None] = Counter()

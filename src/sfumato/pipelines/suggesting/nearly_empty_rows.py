@@ -6,16 +6,16 @@ from sfumato.hierarchies.suggest.reasons import NEARLY_EMPTY
 from sfumato.pipelines.suggesting.counted_rows import CountedRows
 from sfumato.texts.counted import filled
 
-# A row is nearly empty that has a quarter of the values that rows have in the middle, where these are some; a name and
-# a sum are a third at the most.
+# A row is nearly empty if it has at most a quarter of the median number of values, and that median is large enough. A
+# name and a sum may be up to a third.
 _SOME_VALUES, _PART = 4, 4
 _NAME_AND_SUM, _PART_OF_FEW = 2, 3
-# More of such rows are no footer: something is not known of many.
+# More rows are not a footer: some values are unknown for many rows.
 _MOST_ROWS, _MOST_SHARE = 3, 0.002
 
 
 def told_of_nearly_empty(rows: CountedRows) -> str | None:
-    """What is said where a few rows hold next to nothing; None where there are none, or rows are too many to look."""
+    """Return a note if a few rows are nearly empty; None if there are none, or too many rows to check."""
     counts = rows.whole
     if counts is None or not len(counts.counts):
         return None

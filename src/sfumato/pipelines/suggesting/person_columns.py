@@ -18,21 +18,21 @@ from sfumato.pipelines.suggesting.counted_rows import CountsRows
 
 Suggestions = Mapping[str, Suggestion]
 Profiles = Mapping[str, Profile]
-# Of more rows, columns are not looked at together.
+# Above this number of rows, columns are not compared with each other.
 FEW_ROWS = 1_000_000
-# A key belongs to one of a coarser column where so many of its rows do: the others are typing errors.
+# A key belongs to one value of a coarser column if this proportion of its rows do; the others are typing errors.
 _BELONGS = 0.99
-# A coarser key has so many fewer values; else both number the same.
+# A coarser key has at most this proportion of the values; otherwise both keys identify the same units.
 _COARSER = 0.95
-# Rows of the same name, on average, from which on it is no chance.
+# Average rows per name from which repetition is not chance.
 _REPEATED = 1.2
 
 
 def one_person(source: CountsRows, suggestions: Suggestions, profiles: Profiles) -> dict[str, Suggestion]:
-    """The suggestions with one column that names the persons; further keys are withheld.
+    """Return the suggestions with a single person column; further keys are removed.
 
-    A patient has several episodes, a policy several cars: who is in the data once by the finer key may be there several
-    times, so the coarser one is taken, unless the finer alone speaks of persons.
+    A patient has several episodes, a policy several cars. A person with one row by the finer key may have several by
+    the coarser one. So the coarser key is used, unless only the finer one refers to persons.
     """
     suggestions = dict(suggestions) | _shared_keys(source, suggestions, profiles)
     keys = [name for name, suggestion in suggestions.items() if suggestion.role == "person"]
@@ -57,9 +57,9 @@ def one_person(source: CountsRows, suggestions: Suggestions, profiles: Profiles)
 
 
 def _shared_keys(source: CountsRows, suggestions: Suggestions, profiles: Profiles) -> dict[str, Suggestion]:
-    """The keys that several persons share: of households, or accounts and contracts where each row is a person's.
+    """Return the keys that several persons share: household keys, and accounts or contracts if each row is a person.
 
-    That a row is a person's is told by a key that speaks of persons and stands once, unless one that repeats does, too.
+    Each row is a person if a key that refers to persons is unique, unless a key that repeats refers to persons, too.
     """
     keys = [name for name, one in suggestions.items() if one.role == "person"]
     members = {name: member for name in keys if (member := _numbered_in(source, name, suggestions, profiles))}
@@ -75,7 +75,7 @@ def _shared_keys(source: CountsRows, suggestions: Suggestions, profiles: Profile
 
 
 def _numbers_each_row(profile: Profile, suggestion: Suggestion) -> bool:
-    """Whether every row has a key of its own that speaks of persons, and of nothing that these have."""
+    """Return whether every row has its own key that refers to persons, not to their events or staff."""
     things = {*meanings_of(profile.name)} & (WORDS["events"] | WORDS["staff"])
     each = not profile.missing and profile.distinct_keys == profile.rows
     key = suggestion.concept == "key" and suggestion.role == "identifier"
@@ -83,13 +83,13 @@ def _numbers_each_row(profile: Profile, suggestion: Suggestion) -> bool:
 
 
 def _gives_each_row_a_person(profile: Profile, suggestion: Suggestion) -> bool:
-    """Whether every row has a person's number of its own: a key of persons, or one that an office or insurance gave."""
+    """Return whether every row has its own number of a person: a person key or an official number."""
     each = not profile.missing and profile.distinct_keys == profile.rows
     return _numbers_each_row(profile, suggestion) or (suggestion.concept == "office_number" and each)
 
 
 def _numbered_in(source: CountsRows, key: str, suggestions: Suggestions, profiles: Profiles) -> str | None:
-    """The column that numbers the persons of each value of a key, which is one of households then."""
+    """Return the column that numbers the persons within each value of a household key, or None."""
     members = (
         name
         for name, one in suggestions.items()
@@ -102,7 +102,7 @@ def _numbered_in(source: CountsRows, key: str, suggestions: Suggestions, profile
 
 
 def _shared_key(suggestion: Suggestion, profile: Profile, reason: str, other: str) -> Suggestion:
-    """A key that several persons share, as another column tells."""
+    """Return the suggestion for a key that several persons share, as another column shows."""
     rows = rows_each(profile)
     why = suggestion.reason.partition(reasons.REPEAT)[0]
     if suggestion.reason == reasons.PERSON_KEYS.format(count=rows):
@@ -111,7 +111,7 @@ def _shared_key(suggestion: Suggestion, profile: Profile, reason: str, other: st
 
 
 def _without_advice(suggestion: Suggestion) -> Suggestion:
-    """A column that is withheld, without the advice to take it for the persons: another one is."""
+    """Return a removed column without the advice to use it as the person column, because another one is used."""
     if suggestion.role != "identifier":
         return suggestion
     reason = suggestion.reason.removesuffix(reasons.ADVICE)
@@ -120,7 +120,7 @@ def _without_advice(suggestion: Suggestion) -> Suggestion:
 
 
 def _as_person(suggestion: Suggestion, profile: Profile, finer: Sequence[str]) -> Suggestion:
-    """A column as the one that names the persons, and which finer ones do not."""
+    """Return a column as the person column, with a reason that names finer keys."""
     reason = suggestion.reason
     if suggestion.role != "person":
         reason = reasons.PERSON.format(why=reason, count=rows_each(profile))
@@ -130,7 +130,7 @@ def _as_person(suggestion: Suggestion, profile: Profile, finer: Sequence[str]) -
 
 
 def _is_coarser(source: CountsRows, name: str, person: str, suggestions: Suggestions, profiles: Profiles) -> bool:
-    """Whether each value of the key that names the persons so far belongs to one of another, which has fewer."""
+    """Return whether each value of the current person column belongs to one value of a key with fewer values."""
     spoken = suggestions[person].rank == 0 and not (suggestions[name].rank == 0 and suggestions[name].role == "person")
     fewer = profiles[name].distinct_keys < _COARSER * profiles[person].distinct_keys
     if name == person or spoken or not fewer:
@@ -140,7 +140,7 @@ def _is_coarser(source: CountsRows, name: str, person: str, suggestions: Suggest
 
 
 def _share_in_one(source: CountsRows, finer: str, coarser: str) -> float:
-    """The share of rows that have the coarser key which most rows of their finer one have."""
+    """Return the proportion of rows with the most frequent coarser key of their finer key."""
     text_counts = source.count((finer, coarser), Reading())
     plain = [[None if text is None else plain_key(text) for text in texts] for texts in text_counts.values]
     rows: dict[str | None, Counter[str | None]] = defaultdict(Counter)
@@ -150,10 +150,11 @@ def _share_in_one(source: CountsRows, finer: str, coarser: str) -> float:
 
 
 def with_named_persons(source: CountsRows, suggestions: Suggestions, profiles: Profiles) -> dict[str, Suggestion]:
-    """Return the suggestions with a column of full names as the persons, where these repeat and no column numbers them.
+    """Return the suggestions with a column of full names as the person column, if names repeat and no key numbers the
+    persons.
 
-    Persons of one name then count as one: less is promised of them, not more. Ages or sexes would have shown that rows
-    of one name are one person's, where they are; else the names repeat by chance.
+    Persons with the same name then count as one, which can only weaken the count of persons. Attributes such as age or
+    sex would have shown that the rows of one name belong to one person; otherwise the names repeat by chance.
     """
     if any(one.concept in LASTING for one in suggestions.values()):
         return dict(suggestions)
@@ -170,16 +171,16 @@ def with_named_persons(source: CountsRows, suggestions: Suggestions, profiles: P
 
 
 def repeated_names(source: CountsRows, suggestions: Suggestions, profiles: Profiles, k: int) -> str | None:
-    """What is said where names of persons repeat and no column names the persons; nothing where they do not."""
+    """Return a note if names of persons repeat and there is no person column, else None."""
     rows, columns = _rows_of_names(source, suggestions, profiles)
     names = " and ".join(f'"{name}"' for name in columns)
     return reasons.NAMES_REPEAT.format(names=names, count=f"{rows:.1f}", k=k) if rows >= _REPEATED else None
 
 
 def _rows_of_names(source: CountsRows, suggestions: Suggestions, profiles: Profiles) -> tuple[float, Sequence[str]]:
-    """Return the rows that have one name of a person, on average, and by which columns; 0 where persons are numbered.
+    """Return the average number of rows per name of a person and the columns used; 0 if persons are numbered.
 
-    Many have the same name: without dates of birth, a number of a person in each row says more.
+    Many people share a name. Without dates of birth, a person number in each row is stronger evidence.
     """
     who = [name for name in suggestions if _names_who(name, suggestions[name])]
     births = [name for name in suggestions if _tells_birth(suggestions[name])]
@@ -194,7 +195,7 @@ def _rows_of_names(source: CountsRows, suggestions: Suggestions, profiles: Profi
 
 
 def _names_who(name: str, suggestion: Suggestion) -> bool:
-    """Whether a column has the names of those whom rows are about, not of who serves them."""
+    """Return whether a column contains the names of the persons the rows describe, not of staff."""
     named = suggestion.role == "identifier" and suggestion.concept == "name"
     return named and not {*meanings_of(name)} & WORDS["staff"]
 
@@ -204,7 +205,7 @@ def _tells_birth(suggestion: Suggestion) -> bool:
 
 
 def _rows_of_a_person(source: CountsRows, columns: Sequence[str], names: int) -> float:
-    """The rows that have the same texts in all columns, on average, of those that have a name."""
+    """Return the average number of rows with identical texts in all columns, among rows with names."""
     text_counts = source.count(tuple(columns), Reading())
     persons: Counter[tuple[str, ...]] = Counter()
     for codes, number in zip(text_counts.codes.tolist(), text_counts.counts.tolist(), strict=True):

@@ -16,16 +16,16 @@ from sfumato.pipelines.suggesting.counted_rows import CountsRows
 _WEIGHTS = ("weight", "gewicht")
 _HEIGHTS = frozenset(("height", "grosse", "korpergrosse", "größe", "körpergröße", "groesse", "koerpergroesse"))
 _REPLICATE = re.compile(r".*?[A-Za-z_. -]\d+")
-# The share of households of several rows that have one weight, where it is the survey's.
+# The proportion of multi-row households with one weight from which it is a sampling weight.
 _MOSTLY = 0.9
 
 
 def with_survey_weights(
     source: CountsRows, suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]
 ) -> dict[str, Suggestion]:
-    """Suggestions with the one column called a weight as the survey's, where rows are of households.
+    """Return the suggestions with the only column called a weight as the sampling weight, if rows belong to households.
 
-    Where a height stands beside it, it is the body's, unless members of a household have one weight.
+    If there is also a height, the weight is a body weight, unless the members of a household share it.
     """
     roles, told = {one.role for one in suggestions.values()}, dict(suggestions)
     household = next((name for name, one in suggestions.items() if one.role == "household"), None)
@@ -42,7 +42,9 @@ def with_survey_weights(
 
 
 def one_of_each(suggestions: Mapping[str, Suggestion]) -> dict[str, Suggestion]:
-    """One column is the weight, one names the household; others are withheld, and weights where persons count."""
+    """Return the suggestions with one weight and one household column; others are removed, and so are weights if
+    there is a person column.
+    """
     households = [name for name, one in suggestions.items() if one.role == "household"]
     persons = any(one.role == "person" for one in suggestions.values())
     kept = {*households[:1], *([] if persons else _main_weight(suggestions))}
@@ -55,14 +57,14 @@ def one_of_each(suggestions: Mapping[str, Suggestion]) -> dict[str, Suggestion]:
 
 
 def _main_weight(suggestions: Mapping[str, Suggestion]) -> list[str]:
-    """The one column of weights, those that its number tells to be replicates left out; none where several are left."""
+    """Return the only weight column, ignoring numbered replicate weights; empty if several remain."""
     weights = [name for name, one in suggestions.items() if one.role == "weight"]
     main = [name for name in weights if not _REPLICATE.fullmatch(name)] or weights
     return main if len(main) == 1 else []
 
 
 def _shared(source: CountsRows, household: str, weight: str) -> float:
-    """The share of households of several rows whose rows have one weight."""
+    """Return the proportion of multi-row households whose rows all have the same weight."""
     text_counts = source.count((household, weight), Reading())
     owners = text_counts.codes[:, 0]
     several = np.bincount(owners, weights=text_counts.counts) > 1

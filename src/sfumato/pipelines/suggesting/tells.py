@@ -22,10 +22,11 @@ from sfumato.pipelines.suggesting.counted_rows import CountsRows
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """What a sensitive column tells: in words, the quasi-identifier where it is one, or those it is computed from.
+    """What can be inferred from a sensitive column: one quasi-identifier, or the two it is computed from.
 
     Attributes:
-        with_private: Whether it tells a quasi-identifier beside another sensitive column, not by itself.
+        words: The finding in words.
+        with_private: Whether the inference needs another sensitive column.
     """
 
     words: str
@@ -35,12 +36,13 @@ class Telling:
 
 
 def tells_in(source: CountsRows, proposal: Mapping[str, Any], person: str | None = None) -> dict[str, Telling]:
-    """The sensitive columns that nearly tell a quasi-identifier, or are computed from two, and what each tells.
+    """Return the sensitive columns from which a quasi-identifier can be inferred, or that are computed from two, with
+    the finding.
 
-    Two that tell one together are as bad: of these the later.
+    If two columns jointly infer one, the later column is returned.
 
     Args:
-        person: The column that names persons, if there is one: what all rows of a person repeat tells of nobody else.
+        person: The person column, or None. What all rows of a person repeat reveals nothing about others.
     """
     plan = resolve(read_plan(proposal))
     if not plan.promise_columns:
@@ -49,7 +51,7 @@ def tells_in(source: CountsRows, proposal: Mapping[str, Any], person: str | None
     text_counts = source.count(columns if person is None else (*columns, person), reading_of(plan))
     if person is not None:
         text_counts = one_row_each(text_counts)
-    # What is computed is computed from numbers as they are read, however they will be published.
+    # Computed columns are computed from the numbers as they are read, not as they are published.
     table, read = tables_of(text_counts, plan)
     joint = _jointly_told(read)
     worst = (
@@ -62,9 +64,10 @@ def tells_in(source: CountsRows, proposal: Mapping[str, Any], person: str | None
 
 
 def inferred_by_values(table: FrequencyTable) -> Iterator[tuple[str, str]]:
-    """The sensitive columns of which one value occurs with one value of a quasi-identifier alone, with the latter.
+    """Yield sensitive columns with a value that occurs only with one value of a quasi-identifier, and that
+    quasi-identifier.
 
-    An attacker infers it from the release where the quasi-identifier is generalized.
+    An attacker infers it from the release if the quasi-identifier is generalized.
     """
     for name, content in table.sensitive.items():
         for place, other in enumerate(table.columns):
@@ -79,7 +82,9 @@ def inferred_by_values(table: FrequencyTable) -> Iterator[tuple[str, str]]:
 
 
 def _told_by_two(text_counts: TextCounts, plan: Plan, told: Sequence[str]) -> Iterator[tuple[str, Telling]]:
-    """Of two sensitive columns of numbers that tell a quasi-identifier together, the later; none that is told."""
+    """Yield the later of two numeric sensitive columns that jointly infer a quasi-identifier, unless one is removed
+    already.
+    """
     private = [name for name in plan.promise_columns if name not in told]
     withheld: set[str] = set()
     for tell in private_tells(text_counts, plan.quasi_identifiers, private, plan.data.missing):

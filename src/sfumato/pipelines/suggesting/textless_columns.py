@@ -10,7 +10,7 @@ from sfumato.pipelines.suggesting.draft import SuggestedPlan
 
 
 def with_textless(rows: CountedRows, proposal: SuggestedPlan) -> SuggestedPlan:
-    """The proposal with those columns, each in its place, and a note that names them all."""
+    """Return the proposal with those columns at their positions, and a note that names them."""
     if not rows.textless:
         return proposal
     own = Suggestion("identifier", NO_TEXT)

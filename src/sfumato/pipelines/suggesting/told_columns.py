@@ -18,10 +18,10 @@ from sfumato.pipelines.suggesting.counted_rows import CountsRows
 from sfumato.pipelines.suggesting.person_columns import FEW_ROWS
 from sfumato.pipelines.suggesting.twins import Codes, agreement
 
-# So many rows must have the value that most of their private value have, beyond what chance would give; the others are
+# Minimum proportion of rows, beyond chance, with the most frequent value for their sensitive value; the others are
 # typing errors.
 _TOLD = 0.9
-# A private column of many values tells everything by chance: so many rows stand for each on average.
+# A sensitive column with many values determines everything by chance, so each value needs this many rows on average.
 _ROWS_EACH, _LEAST_ROWS = 20, 100
 _ROUNDS = 2
 
@@ -29,7 +29,9 @@ _ROUNDS = 2
 def with_told_columns(
     source: CountsRows, suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]
 ) -> dict[str, Suggestion]:
-    """The suggestions, unknown columns private that a private one tells."""
+    """Return the suggestions with columns of unknown meaning marked as sensitive if they depend on a sensitive
+    column.
+    """
     rows = next(iter(profiles.values())).rows
     private = [name for name, one in suggestions.items() if _may_tell(one, profiles[name])]
     unknown = [name for name, one in suggestions.items() if is_unknown(one) and len(profiles[name].counts) > 1]
@@ -38,7 +40,7 @@ def with_told_columns(
     counted = source.count((*private, *unknown), Reading())
     codes = dict(zip(counted.columns, counted.codes.T, strict=True))
     told: dict[str, str] = {}
-    # What a private column tells may tell others: a code the group in which it is.
+    # A dependent column may determine others: a code determines its group.
     for _ in range(_ROUNDS):
         for name in unknown:
             tellers = [one for one in (*private, *told) if one != name]
@@ -48,7 +50,7 @@ def with_told_columns(
 
 
 def _may_tell(suggestion: Suggestion, profile: Profile) -> bool:
-    """Whether a column is known to be private, and has few values."""
+    """Return whether a column is known to be sensitive and has few values."""
     known = suggestion.role == "sensitive" and not suggestion.guessed and not suggestion.asked
     return known and 1 < len(profile.counts) <= profile.rows / _ROWS_EACH
 
@@ -56,7 +58,7 @@ def _may_tell(suggestion: Suggestion, profile: Profile) -> bool:
 def _teller(
     codes: Codes, private: Sequence[str], columns: Mapping[str, Codes], counts: npt.NDArray[np.int64]
 ) -> str | None:
-    """The first private column that tells a column."""
+    """Return the first sensitive column that determines a column, or None."""
     return next((name for name in private if _tells(columns[name], codes, counts)), None)
 
 
@@ -68,7 +70,7 @@ def _tells(private: Codes, codes: Codes, counts: npt.NDArray[np.int64]) -> bool:
 
 
 def _as_private(told: Mapping[str, str], suggestions: Mapping[str, Suggestion]) -> dict[str, Suggestion]:
-    """The columns that are told as private ones, in the order in which they were found."""
+    """Return the dependent columns as sensitive ones, in the order in which they were found."""
     chosen: dict[str, Suggestion] = {}
     for name, teller in told.items():
         like = chosen.get(teller, suggestions[teller])

@@ -20,23 +20,23 @@ from sfumato.pipelines.suggesting.counted_rows import CountsRows
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-# One is a function of the other where pairs of rows that agree in the other agree in it, beyond chance; so many such
-# pairs are needed. Numbers and dates are twins where one is nearly computed from the other.
+# One column is a function of the other if pairs of rows that agree in the other agree in it, beyond chance; a minimum
+# number of such pairs is needed. Numbers and dates are near duplicates if they are nearly linear in each other.
 _AGREEMENT, _LEAST_PAIRS = 0.9, 30
 _CORRELATION = 0.97
-# So many rows stand for each value on average, lest one of many values tells everything by chance.
+# Minimum average rows per value, because a column with many values determines everything by chance.
 _ROWS_EACH = 5
-# Of more rows, some tell as much.
+# Above this number of rows, a sample is enough.
 _MOST_ROWS = 50_000
 
 
 def no_twins(_one: str, _other: str) -> bool:
-    """Whether two columns are twins where nobody looked."""
+    """Return False: columns are no near duplicates if they were not compared."""
     return False
 
 
 def groups_of(names: Sequence[str], are_twins: Callable[[str, str], bool]) -> list[list[str]]:
-    """The columns that are twins of each other, two or more together: a country, its code and its label.
+    """Return the groups of near-duplicate columns, two or more each: a country, its code and its label.
 
     >>> groups_of(["age", "code", "country", "sex", "label"], lambda one, other: "c" in one and "l" in other)
     [['code', 'country', 'label']]
@@ -49,7 +49,7 @@ def groups_of(names: Sequence[str], are_twins: Callable[[str, str], bool]) -> li
 
 
 def twins_among(source: CountsRows, suggestions: Mapping[str, Suggestion]) -> Callable[[str, str], bool]:
-    """Whether two quasi-identifiers are twins, by the rows counted together once."""
+    """Return a function that tests whether two quasi-identifiers are near duplicates, by rows counted once."""
     names = tuple(name for name, one in suggestions.items() if one.role == "quasi-identifier")
     if len(names) < 2:
         return no_twins
@@ -74,14 +74,16 @@ def twins_among(source: CountsRows, suggestions: Mapping[str, Suggestion]) -> Ca
 
 
 def _some(text_counts: TextCounts) -> TextCounts:
-    """What was counted, of many rows some."""
+    """Return a sample of the counts if they are many."""
     step = max(len(text_counts.counts) // _MOST_ROWS, 1)
     codes, counts = text_counts.codes[::step], text_counts.counts[::step]
     return TextCounts(text_counts.columns, text_counts.values, codes, counts, int(counts.sum()))
 
 
 def _one_spelling(text_counts: TextCounts) -> TextCounts:
-    """What was counted, spellings that differ in case and white space as one: towns beside postcodes have several."""
+    """Return the counts with spellings merged that differ in case or white space; towns next to postcodes have
+    several.
+    """
     values, codes = [], []
     for texts, column in zip(text_counts.values, text_counts.codes.T, strict=True):
         plain = [None if text is None else text.strip().casefold() for text in texts]
@@ -93,7 +95,7 @@ def _one_spelling(text_counts: TextCounts) -> TextCounts:
 
 
 def _numbers(suggestion: Suggestion, texts: Iterable[str | None]) -> Floats | None:
-    """The numbers or days that texts of a column stand for, where it is one of these; what is missing is none."""
+    """Return the numbers or days that the texts of a column represent, NaN if missing; None for other columns."""
     plain = ["" if text is None else text.strip() for text in texts]
     hierarchy = suggestion.hierarchy or {}
     if hierarchy.get("type") == "date":
@@ -113,7 +115,7 @@ def _correlated(one: Floats, other: Floats, counts: npt.NDArray[np.int64]) -> bo
 
 
 def _is_function(one: Codes, other: Codes, counts: npt.NDArray[np.int64]) -> bool:
-    """Whether one of two columns nearly tells the other."""
+    """Return whether one of two columns nearly determines the other."""
     width = int(other.max(initial=0)) + 1
     keys, owners = np.unique(one.astype(np.int64) * width + other, return_inverse=True)
     both, *each = (_pairs(codes, counts) for codes in (owners, one, other))
@@ -127,16 +129,19 @@ def _is_function(one: Codes, other: Codes, counts: npt.NDArray[np.int64]) -> boo
 
 
 def _most_agree(one: Ints, other: Ints, counts: Floats) -> bool:
-    """Whether most rows have what most others of the same value have, beyond chance; some values are typing errors."""
+    """Return whether most rows have the most frequent value for their value, beyond chance; a few are typing errors."""
     several = np.count_nonzero(np.bincount(one)) * _ROWS_EACH <= counts.sum()
     return several and agreement(one, other, counts) >= _AGREEMENT
 
 
 def agreement(one: Ints, other: Ints, counts: npt.NDArray[np.float64] | npt.NDArray[np.int64]) -> float:
-    """How far a column tells another: the rows that have what most rows of their value have, beyond chance.
+    """Return how far a column determines another: the proportion of rows with the most frequent value for theirs,
+    beyond chance.
 
     Args:
-        one, other: The codes of two columns, each pair of these once; counts: The rows of each pair.
+        one: The codes of the first column; each pair of codes occurs once.
+        other: The codes of the second column.
+        counts: The rows of each pair.
     """
     rows = float(counts.sum())
     chance = float(np.bincount(other, weights=counts).max()) / rows
@@ -146,11 +151,11 @@ def agreement(one: Ints, other: Ints, counts: npt.NDArray[np.float64] | npt.NDAr
 
 
 def _agrees(both: float, mine: float, chance: float) -> bool:
-    """Whether rows that agree in a column agree in another, too, beyond chance."""
+    """Return whether rows that agree in one column agree in another, too, beyond chance."""
     return mine >= 2 * _LEAST_PAIRS and chance < _AGREEMENT and both / mine - chance >= _AGREEMENT * (1 - chance)
 
 
 def _pairs(codes: npt.NDArray[np.integer], counts: npt.NDArray[np.int64]) -> float:
-    """How many ordered pairs of rows share a code."""
+    """Return how many ordered pairs of rows share a code."""
     sizes = np.bincount(codes.reshape(-1), weights=counts)
     return float((sizes * (sizes - 1)).sum())

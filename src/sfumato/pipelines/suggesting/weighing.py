@@ -22,26 +22,26 @@ from sfumato.microdata.plan.resolve import resolve
 from sfumato.pipelines.stages.reading import reading_of
 from sfumato.pipelines.suggesting.counted_rows import CountsRows
 
-# Rows that are weighed; fewer than the least tell nothing.
+# Maximum number of sampled rows; fewer rows than the minimum are inconclusive.
 _MOST_ROWS, _LEAST_ROWS = 5_000, 100
-# Losses of whole columns that differ by less are equal: then fewer columns with more detail each are better, where what
-# is withheld is not known to be anything. A known column is withheld for a gain alone.
+# Total losses that differ by less are equal. Then fewer columns with more detail are better, if the removed column is
+# of unknown meaning. A column of known meaning is removed only for a gain.
 _TIE = 0.1
 _GAIN = 0.25
-# What known columns may lose by unknown ones, on average and one of them: an age is worth more than what nobody knows.
+# Maximum loss that columns of unknown meaning may add to known ones, on average and for one column.
 _HARM, _HARM_OF_ONE = 0.1, 0.15
-# So many known columns tried in vain, one after the other: fewer are no better, either.
+# Maximum number of known columns tried in vain in succession; fewer columns are no better, either.
 _MOST_IN_VAIN = 2
-# What all must gain where twins are withheld.
+# Minimum total gain from removing near duplicates.
 _TWIN_GAIN = 0.2
 _LEAST_COLUMNS = 2
-# Nodes of the lattice that are looked at: what a column loses is to be known roughly.
+# Maximum number of lattice nodes to search; the loss of a column is needed only roughly.
 _NODES = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Withholding:
-    """Quasi-identifiers that are better withheld: what the others lose on average with them and without them."""
+    """Quasi-identifiers better removed, with the average loss of the others before and after."""
 
     columns: tuple[str, ...] = ()
     before: float = 0.0
@@ -51,11 +51,11 @@ class Withholding:
 def better_withheld(
     source: CountsRows, proposal: Mapping[str, Any], members: int, unknown: Collection[str] = ()
 ) -> Withholding:
-    """The quasi-identifiers of a proposed plan without which the rows as published lose less in all.
+    """Return the quasi-identifiers of a proposed plan whose removal reduces the total information loss.
 
     Args:
-        members: How many persons the promises count, or rows where they count these.
-        unknown: Those of which nobody can tell what they are: these need not lose less, as long as they lose no more.
+        members: The number of persons that models count, or of rows if they count rows.
+        unknown: Columns of unknown meaning; removing them need not reduce the loss, only not increase it much.
     """
     plan = resolve(read_plan(proposal))
     text_counts = source.count(plan.quasi_identifiers, reading_of(plan))
@@ -68,10 +68,10 @@ def better_withheld(
 def spare_twins(
     source: CountsRows, proposal: Mapping[str, Any], members: int, groups: Sequence[Sequence[str]]
 ) -> dict[str, str]:
-    """For each quasi-identifier that is better withheld since it tells the same as another, which one that is.
+    """Return the redundant quasi-identifiers that are better removed, each with the near duplicate to keep.
 
-    Of a group the column is kept with which all lose least. A reader of all of them has what is left of the best one,
-    so a group counts once.
+    The column that minimizes the total loss is kept of each group. Data users of the whole group have the detail of its
+    best column, so a group counts once.
     """
     whole = resolve(read_plan(proposal))
     text_counts = source.count(whole.quasi_identifiers, reading_of(whole))
@@ -91,7 +91,9 @@ def spare_twins(
 def _best_twin(
     plan: Plan, table: FrequencyTable, names: Sequence[str], group: Sequence[str]
 ) -> tuple[str, dict[str, float] | None]:
-    """The column of a group with which alone all lose least, and what they lose; None where nothing is released."""
+    """Return the column of a group to keep for the least total loss, and the losses; None if nothing can be
+    released.
+    """
     others = [name for name in names if name not in group]
     trials = {kept: _losses(plan, table, [*others, kept]) if names else None for kept in group}
     costs = {kept: sum(trial.values()) for kept, trial in trials.items() if trial}
@@ -100,21 +102,21 @@ def _best_twin(
 
 
 def _cost_of_group(losses: Mapping[str, float], group: Sequence[str]) -> float:
-    """What all columns lose, of a group of twins the one alone that loses least."""
+    """Return the total loss of all columns; a group of near duplicates counts as its column with the least loss."""
     return sum(loss for name, loss in losses.items() if name not in group) + min(losses[name] for name in group)
 
 
 def _sample_of(plan: Plan, text_counts: TextCounts, members: int) -> tuple[Plan, FrequencyTable]:
-    """The plan for some of the rows, and these: their values are coded once for all columns that are tried."""
+    """Return the plan for a sample of the rows, and its table; the values are coded once for all trials."""
     some = _sampled(text_counts)
     sample = _of_sample(plan, int(some.counts.sum()) / members)
     return sample, tabulate(some, sample)[0]
 
 
 def _of_sample(plan: Plan, share: float) -> Plan:
-    """The plan for some of the rows: their classes are smaller, and have more rows where promises count persons.
+    """Return the plan for a sample: its classes are smaller, but have more rows if models count persons.
 
-    Promises about values are left out: they cost much time, and the same whichever columns are taken.
+    Models of sensitive columns are left out: they take much time and are the same for every choice of columns.
     """
     k = next((model.k for model in plan.privacy if isinstance(model, KAnonymity)), 2)
     columns = {name: column for name, column in plan.columns.items() if column.role == "quasi-identifier"}
@@ -123,7 +125,9 @@ def _of_sample(plan: Plan, share: float) -> Plan:
 
 
 def _weighed(plan: Plan, table: FrequencyTable, unknown: Collection[str]) -> Withholding:
-    """What is better withheld: of unknown columns, and then of others, those that lose most; each then loses 1."""
+    """Return the columns better removed: first unknown ones, then those with the greatest loss; a removed column has
+    loss 1.
+    """
     losses = _losses(plan, table, plan.quasi_identifiers)
     if losses is None:
         return Withholding()
@@ -148,7 +152,7 @@ def _weighed(plan: Plan, table: FrequencyTable, unknown: Collection[str]) -> Wit
 def _known_alone(
     plan: Plan, table: FrequencyTable, losses: Mapping[str, float], unknown: Collection[str]
 ) -> dict[str, float]:
-    """What the known columns lose without any unknown one; nothing where there are too few of them, or no others."""
+    """Return the losses of the known columns without any unknown one; empty if too few are known, or all are."""
     known = [name for name in losses if name not in unknown]
     if len(known) < _LEAST_COLUMNS or len(known) == len(losses):
         return {}
@@ -156,18 +160,18 @@ def _known_alone(
 
 
 def _harms(losses: Mapping[str, float], alone: Mapping[str, float]) -> bool:
-    """Whether known columns lose clearly more beside unknown ones than without these."""
+    """Return whether known columns lose clearly more with unknown columns than without them."""
     more = [losses[name] - loss for name, loss in alone.items()]
     return bool(more) and (sum(more) > _HARM * len(more) or max(more) > _HARM_OF_ONE)
 
 
 def _cost(losses: Mapping[str, float]) -> float:
-    """What all columns lose: those that are not there lose 1 each, so what is kept is counted instead."""
+    """Return the total loss minus the number of columns, because each removed column has loss 1."""
     return sum(losses.values()) - len(losses)
 
 
 def _losses(plan: Plan, table: FrequencyTable, names: Sequence[str]) -> dict[str, float] | None:
-    """What each of some quasi-identifiers loses where there are no others; None where there is no release."""
+    """Return the loss of each of some quasi-identifiers if there are no others; None if there is no release."""
     own = replace(plan, columns={name: plan.columns[name] for name in names})
     assert isinstance(own.method, Local)
     losses = rough_losses(own, own.method, _projected(table, names))
@@ -175,7 +179,7 @@ def _losses(plan: Plan, table: FrequencyTable, names: Sequence[str]) -> dict[str
 
 
 def _projected(table: FrequencyTable, names: Sequence[str]) -> FrequencyTable:
-    """The table of some of its columns alone."""
+    """Return the table with some of its columns only."""
     places = [table.columns.index(name) for name in names]
     codes, owners = np.unique(table.codes[:, places], axis=0, return_inverse=True)
     counts = np.bincount(owners.reshape(-1), weights=table.counts).astype(np.int64)
@@ -184,7 +188,7 @@ def _projected(table: FrequencyTable, names: Sequence[str]) -> FrequencyTable:
 
 
 def _sampled(text_counts: TextCounts) -> TextCounts:
-    """Some of the rows, drawn evenly; the same ones each time."""
+    """Return a uniform sample of the rows, the same one each time."""
     rows = int(text_counts.counts.sum())
     if rows <= _MOST_ROWS:
         return text_counts
