@@ -20,12 +20,12 @@ from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.release_folder import Progress
 
 SHARE = 0.8
-# Where more raw rows than this share differ from each other, the same rows are the same persons.
+# If the proportion of distinct raw rows is greater than this, identical rows are the same persons.
 DISTINCT_SHARE = 0.5
 
 
 def check_rows(columns: Columns, what: str) -> None:
-    """Refuse rows that are none.
+    """Refuse empty data.
 
     Raises:
         DataError: There is no row.
@@ -35,17 +35,17 @@ def check_rows(columns: Columns, what: str) -> None:
 
 
 def check_control(raw: Columns, control: Columns) -> None:
-    """Refuse a control that is no control: its rows must be of others than the raw ones.
+    """Refuse invalid control rows: they must belong to other persons than the raw rows.
 
     Raises:
-        DataError: It has no rows.
-        PlanError: Its rows are the raw ones, or some of them.
+        DataError: There are no control rows.
+        PlanError: The control rows are the raw rows, or some of them.
     """
     check_rows(control, "the control")
     names = [name for name in raw if name in control]
     own = Counter(zip(*(raw[name] for name in names), strict=True))
     others = Counter(zip(*(control[name] for name in names), strict=True))
-    # Of few columns rows of others are alike, too: then only a copy of all of them is none.
+    # With few columns, rows of other persons are identical by chance; then only a full copy is refused.
     distinct = len(own) > DISTINCT_SHARE * own.total()
     if names and (others == own or (distinct and others <= own)):
         raise PlanError(
@@ -58,10 +58,10 @@ def check_control(raw: Columns, control: Columns) -> None:
 def released_again(
     plan: Plan, raw: Columns, random: np.random.Generator, progress: Progress | None = None
 ) -> tuple[Columns, Columns, Columns]:
-    """The rows that the plan publishes of a random 80 % of the raw ones, those, and the rest.
+    """Release a random 80 % of the raw rows by the plan; return the published rows, those raw rows, and the rest.
 
     Raises:
-        PlanError: There are too few rows to hold some out.
+        PlanError: There are too few rows.
     """
     rows = len(next(iter(raw.values()), ()))
     chosen = _chosen(raw.get(plan.person or "", range(rows)), random)
@@ -85,7 +85,7 @@ def released_again(
 
 
 def _chosen(persons: object, random: np.random.Generator) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
-    """Which rows are published: all of a person, or none."""
+    """Return which rows are released: all of a person, or none."""
     listed = list(persons)  # type: ignore[call-overload]
     distinct = list(dict.fromkeys(listed))
     order = random.permutation(len(distinct))

@@ -20,12 +20,12 @@ REPORTS = ("report.json", "report.html", "report-external.json", "report-externa
 
 
 def attacked(release: Release, raw: Any = None, **options: Any) -> Release:
-    """A release with what an attacker reached in its report.
+    """Return a release with attack results in its report.
 
     Args:
-        release: Not yet saved.
+        release: A release that is not saved yet.
         raw: The rows behind it; by default the source that its plan names.
-        options: More for the attack.
+        options: Further options of the attack.
 
     Raises:
         PlanError: The plan names no file.
@@ -38,7 +38,7 @@ def attacked(release: Release, raw: Any = None, **options: Any) -> Release:
 
 
 def source_of(plan: Plan) -> Path:
-    """The file of raw rows that a plan names.
+    """Return the file of raw rows that a plan names.
 
     Raises:
         PlanError: It names none, or a table of a database.
@@ -52,7 +52,7 @@ def source_of(plan: Plan) -> Path:
 
 
 def raw_of(release: Path) -> Path:
-    """The raw rows behind a release folder: the source of its plan.
+    """Return the raw rows behind a release folder: the source of its plan.
 
     Raises:
         PlanError: It is no release folder, or its plan names no file.
@@ -64,7 +64,7 @@ def raw_of(release: Path) -> Path:
 
 
 def add_to_folder(folder: Path, report: AttackReport) -> None:
-    """Write what an attacker reached into the reports of a release folder, and whole as attack.json.
+    """Add attack results to the reports of a release folder, and write all details to attack.json.
 
     Raises:
         DataError: It is no release folder.
@@ -95,7 +95,7 @@ def _json(content: Mapping[str, Any]) -> str:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Write a file anew, whole or not at all; what stays in the house stays private."""
+    """Replace a file atomically; internal files remain private."""
     draft = path.with_name(f".{path.name}")
     write_text(draft, text)
     if path.name not in HANDED_OUT:

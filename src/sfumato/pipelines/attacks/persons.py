@@ -12,9 +12,9 @@ from sfumato.pipelines.previous.folders import read_release
 def compared_by_persons(
     earlier: Sequence[Path], target: Target, raw: Columns
 ) -> list[Mapping[Hashable, Hashable]] | None:
-    """For each release the class of each person; None where a folder keeps no record, or nobody is named.
+    """Return for each release the class of each person; None without a person column or if a folder keeps no record.
 
-    Releases that know each other's persons are compared by all of these; others by those whom the raw rows name.
+    If the releases share their secret, all persons are compared; otherwise those whom the raw rows name.
     """
     plan, folder = target.plan, target.folder
     if plan is None or plan.person is None or folder is None or plan.person not in raw:

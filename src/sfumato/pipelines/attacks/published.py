@@ -26,17 +26,19 @@ from sfumato.microdata.plan.resolve import released_plan, resolve
 from sfumato.pipelines.release_folder import Release
 from sfumato.pipelines.stages import sealing
 
-# Numbers with a decimal comma; and such that cannot have one, for their point is no mark between thousands.
+# Numbers with a decimal comma, and numbers whose point cannot separate thousands.
 _COMMA = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+),\d+")
 _POINT = re.compile(r"[+-]?\d+\.(?:\d{1,2}|\d{4,})")
 
 
 @dataclass(frozen=True)
 class Target:
-    """A release to be attacked.
+    """A release to attack.
 
     Attributes:
-        rows: Its published rows, by column; plan: behind it; report: on it, as report.json has it.
+        rows: The published rows, by column.
+        plan: The plan behind it, or None.
+        report: The content of its report.json, or None.
     """
 
     rows: Columns
@@ -46,7 +48,7 @@ class Target:
 
 
 def target_of(release: Any, plan: Any = None) -> Target:
-    """A release, its folder, a file or a frame as what is attacked."""
+    """Return a release, its folder, a file or a frame as a target."""
     if isinstance(release, Release):
         published = cast("PublishedRows", release.published)
         rows = {name: CodedTexts.of(published.texts(name)) for name in release.published.columns}
@@ -65,9 +67,10 @@ def target_of(release: Any, plan: Any = None) -> Target:
 
 
 def others_texts(data: Any, plan: RequestedPlan | None = None, quotes: bool = False) -> dict[str, CodedTexts]:
-    """All rows of a file that others wrote, or a release: perhaps not as the plan's source is written.
+    """Return all rows of a release or of any other file, whose format may differ from the plan's source.
 
-    The plan's separator is taken where the file has it, or else found out; formulas may be quoted there.
+    The plan's separator is used if the first line contains it; otherwise it is detected. With `quotes`, formulas are
+    quoted.
     """
     if not isinstance(data, str | Path):
         return _in_points(_read(open_frame(data)), plan)
@@ -76,7 +79,7 @@ def others_texts(data: Any, plan: RequestedPlan | None = None, quotes: bool = Fa
 
 
 def texts_of(data: Any, plan: Plan | None = None) -> dict[str, CodedTexts]:
-    """All rows of a file or frame as texts, column by column; read as a plan says, where one is about them."""
+    """Return all rows of a file or frame as texts, column by column; read as the plan requests, if there is one."""
     if plan is None:
         return others_texts(data)
     path = Path(data) if isinstance(data, str | Path) else None
@@ -91,7 +94,7 @@ def _read(engine: Any) -> dict[str, CodedTexts]:
 
 
 def _separator(path: Path, plan: RequestedPlan | None) -> str | None:
-    """The plan's separator, where the first line of a file has it."""
+    """Return the plan's separator if the first line of a file contains it, else None."""
     wanted = None if plan is None else plan.data.separator
     if wanted is None or not path.is_file():
         return None
@@ -100,16 +103,16 @@ def _separator(path: Path, plan: RequestedPlan | None) -> str | None:
 
 
 def _in_points(columns: dict[str, CodedTexts], plan: RequestedPlan | None) -> dict[str, CodedTexts]:
-    """Columns with a point in their numbers, whatever mark the file has, so that files of both kinds are compared.
+    """Return columns with decimal points in their numbers, so that files with different marks can be compared.
 
-    Values that a plan reads with their commas are left: its hierarchies have them so.
+    Quasi-identifiers keep their texts unless the plan has decimal commas: hierarchies contain them as written.
     """
     left = () if plan is None or plan.data.decimal == "," else plan.quasi_identifiers
     return {name: texts if name in left else texts.mapped(_with_points) for name, texts in columns.items()}
 
 
 def _with_points(texts: Sequence[Text]) -> Sequence[Text]:
-    """The different texts of a column with a point in its numbers, where they are written with a comma.
+    """Return the distinct texts of a column with decimal points, if its numbers have decimal commas.
 
     >>> _with_points(["3,5", "1.234,5", "7", None]), _with_points(["3,5", "3.5"])
     (['3.5', '1234.5', '7', None], ['3,5', '3.5'])
@@ -122,7 +125,7 @@ def _with_points(texts: Sequence[Text]) -> Sequence[Text]:
 
 
 def in_one_text(columns: Columns, plan: Plan | None) -> dict[str, Sequence[Text]]:
-    """Raw columns with their values as they are published: numbers in one way, missing ones as None."""
+    """Return raw columns with canonical values: numbers in one form, missing values as None."""
     if plan is None:
         return dict(columns)
     missing = {*plan.data.missing}
@@ -134,7 +137,7 @@ def in_one_text(columns: Columns, plan: Plan | None) -> dict[str, Sequence[Text]
 
 
 def _typed(texts: Sequence[Text], kind: Any, missing: Container[str | None]) -> list[Text]:
-    """The different texts of a column in one way."""
+    """Return the distinct texts of a column in canonical form."""
     distinct = [text for text in texts if text is not None and text not in missing]
     forms = distinct if kind == "text" else canonical(distinct, kind)[0]
     places: dict[Text, Text] = {
@@ -144,7 +147,7 @@ def _typed(texts: Sequence[Text], kind: Any, missing: Container[str | None]) -> 
 
 
 def ladders_of(plan: Plan | None, raw: Columns) -> dict[str, Ladder]:
-    """The hierarchies of the quasi-identifiers, bound to the raw values."""
+    """Return the hierarchies of the quasi-identifiers for the raw values."""
     if plan is None:
         return {}
     ladders = {}

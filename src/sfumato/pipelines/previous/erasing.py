@@ -21,7 +21,7 @@ STAY = "The published rows stay as they are: whoever has the file keeps them, an
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """What was erased of a person: by folder, the rows that are still published."""
+    """The result of erasing a person: by folder, the rows that are still published."""
 
     rows: dict[str, int]
 
@@ -29,7 +29,7 @@ class Erasure:
         return {"erased": dict(self.rows), "remark": STAY}
 
     def text(self) -> str:
-        """What each folder still contains."""
+        """Return what each folder still contains."""
         lines = [
             f"{name}: erased from the record; {_rows(rows)} still contained in the published file"
             if rows
@@ -75,9 +75,9 @@ def _erased(person: str, folder: Path) -> int:
 
 
 def _keys(rows: Contents) -> list[str]:
-    """A key for each row, which leads nowhere: nothing says any more that they are of one person.
+    """Return a random key for each row, so that nothing links the rows of the person.
 
-    What is said is how many persons a class has lost, for a reader who counts persons must not count rows.
+    The prefix marks the first row of each class, because whoever counts persons must not count rows.
     """
     seen: set[Values] = set()
     keys = []
@@ -88,7 +88,7 @@ def _keys(rows: Contents) -> list[str]:
 
 
 def _seal(folder: Path) -> None:
-    """Tie the changed record to the report."""
+    """Write the checksum of the changed record into the report."""
     path = folder / sealing.REPORT
     report = sealing.read_mapping(path)
     if report is not None:

@@ -18,11 +18,11 @@ from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.resolve import released_plan
 from sfumato.pipelines.stages import sealing
 
-# What the key of an erased person begins with: such rows have no history. Of a person's rows in one class the first has
-# the one, the others the other: so the record tells how many persons there were, and not whose rows are whose.
+# Key prefixes of erased persons, whose rows have no history. The first row of a person in a class has the first prefix,
+# further ones the second. So the record has the number of persons, but not whose rows are whose.
 ERASED, ERASED_TOO = "erased-", "erased-too-"
 Values = tuple[str | None, ...]
-# The rows of a person: the labels of each, and the values that promises are about.
+# The rows of a person: the labels of each, and its values in columns with privacy models.
 Contents = tuple[tuple[Values, Values], ...]
 
 
@@ -31,10 +31,13 @@ class EarlierRelease:
     """An earlier release.
 
     Attributes:
-        plan: Behind it; levels: of its columns; secret: by which keys of its persons were drawn.
-        classes: The class of each person by key: the labels of the person's rows; contents: of each row the labels, and
-            what was published besides about columns under promises.
-        erased: By class how many persons were erased since; erased_rows: how many rows of theirs there are.
+        plan: The plan behind it.
+        levels: The levels of its columns.
+        secret: The secret from which the keys of its persons were derived.
+        classes: The class of each person by key: the labels of the person's rows.
+        contents: For each row of a person, the labels and the published values of columns with privacy models.
+        erased: By class, the number of persons erased since.
+        erased_rows: The number of their rows.
     """
 
     folder: Path
@@ -48,7 +51,7 @@ class EarlierRelease:
 
 
 def read_release(folder: Path, quasi_identifiers: Sequence[str], promised: Sequence[str]) -> EarlierRelease:
-    """A release folder with the classes of its persons.
+    """Read a release folder with the classes of its persons.
 
     Raises:
         PlanError: It is no release folder, keeps no record of persons, or has other quasi-identifiers.
@@ -79,7 +82,7 @@ def read_release(folder: Path, quasi_identifiers: Sequence[str], promised: Seque
 def _persons(
     folder: Path, names: Sequence[str], promised: Sequence[str], quotes: bool
 ) -> tuple[dict[str, Contents], Counter[Hashable], int]:
-    """The rows of each person; how many persons were erased, by their class, and how many rows they have."""
+    """Return the rows of each person, the number of erased persons by class, and the number of their rows."""
     with closing(opened_release(folder, quotes)) as engine:
         keys = recorded(engine.texts(PERSON))
         labels = [engine.texts(name) for name in names]
@@ -111,22 +114,22 @@ def opened_release(folder: Path, quotes: bool = False) -> DuckDBEngine:
 
 
 def classes_of_persons(contents: Mapping[str, Contents]) -> dict[str, Hashable]:
-    """The class of each person: the labels of the person's rows, in one order."""
+    """Return the class of each person: the sorted labels of the person's rows."""
     return {key: tuple(sorted((labels for labels, _ in rows), key=repr)) for key, rows in contents.items()}
 
 
 def joint_k(plans: Iterable[Plan]) -> int:
-    """What is asked of groups of one history: the greatest k of all releases; two persons where none has one."""
+    """Return the requested size of history groups: the greatest k of all releases, or 2 without any."""
     return max((model.k for plan in plans for model in plan.privacy if isinstance(model, KAnonymity)), default=2)
 
 
 def read_chain(
     folders: Sequence[Path], quasi_identifiers: Sequence[str], promised: Sequence[str]
 ) -> list[EarlierRelease]:
-    """Earlier releases, whose keys of persons must be drawn by the same secret.
+    """Read earlier releases, whose person keys must come from the same secret.
 
     Raises:
-        PlanError: They are not: nobody can say who stands in both.
+        PlanError: They do not, so nobody can tell who is in several releases.
     """
     releases = [read_release(folder, quasi_identifiers, promised) for folder in folders]
     if len({release.secret for release in releases}) > 1:
@@ -139,16 +142,16 @@ def read_chain(
 
 
 def histories_by_person(releases: Sequence[EarlierRelease]) -> dict[str, History]:
-    """The history of everybody who was in a release."""
+    """Return the history of every person who was in a release."""
     persons = dict.fromkeys(person for release in releases for person in release.classes)
     return {person: tuple(release.classes.get(person) for release in releases) for person in persons}
 
 
 def whole_chain(folders: Sequence[Path]) -> list[Path]:
-    """The folders of earlier releases, the first one first, when none is missing that one of them was made beside.
+    """Return the folders of earlier releases, the first one first; none that one of them refers to may be missing.
 
     Raises:
-        PlanError: One is: the comparison with it would be left out.
+        PlanError: One is missing, so the comparison with it would be skipped.
     """
     plans = {folder: released_plan(folder) for folder in folders if (folder / "plan.yaml").exists()}
     for folder, plan in plans.items():
@@ -159,7 +162,7 @@ def whole_chain(folders: Sequence[Path]) -> list[Path]:
 
 
 def _refuse(folder: Path, name: str, seal: str | None) -> None:
-    # Without a seal the folder is known by its name alone: it may be there under another.
+    # Without a checksum, a folder is identified by its name only and may have been renamed.
     renamed = "" if seal else f" If it was renamed, give it back its name ({name})."
     raise PlanError(
         f"previous: {folder.name} was made beside {name}, which is not named.",
@@ -169,14 +172,18 @@ def _refuse(folder: Path, name: str, seal: str | None) -> None:
 
 
 def _seals(folder: Path, number: int) -> Sequence[str | None]:
-    """The seals of the releases that one was made beside, as its report has them; releases of before have none."""
+    """Return the checksums of the releases that a folder refers to, from its report; reports of older versions have
+    none.
+    """
     told = (sealing.read_mapping(folder / sealing.REPORT) or {}).get("previous")
     seals = told.get("seals") if isinstance(told, dict) else None
     return seals if isinstance(seals, list) and len(seals) == number else [None] * number
 
 
 def _among(entry: Path, seal: str | None, folders: Sequence[Path]) -> bool:
-    """Whether a release is one of some: by its seal, for folders are copied, moved and renamed; else by its place."""
+    """Return whether a release is among some folders: by its checksum, because folders are copied and renamed;
+    otherwise by its path.
+    """
     if seal is not None:
         return seal in {seal_of(folder) for folder in folders}
     if entry.exists():
@@ -185,5 +192,5 @@ def _among(entry: Path, seal: str | None, folders: Sequence[Path]) -> bool:
 
 
 def seal_of(folder: Path) -> str | None:
-    """What tells a release from others: the hash of its rows; None where the folder has none."""
+    """Return the checksum of the published rows, which identifies a release; None if the folder has none."""
     return next((sealing.digest(folder / name) for name in sealing.DATA if (folder / name).exists()), None)

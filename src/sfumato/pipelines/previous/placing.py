@@ -33,13 +33,13 @@ from sfumato.pipelines.previous.folders import (
 )
 from sfumato.pipelines.previous.repeated_draws import check_drift, with_repeated_draws
 
-# Promises that groups of one history keep, too; others are kept by the classes of each release.
+# Models that history groups also satisfy; others are satisfied by the classes of each release.
 KEPT_BY_GROUPS = (KAnonymity, LDiversity)
 
 
 @dataclass(frozen=True)
 class Placed:
-    """A plan and its rows, as they go beside earlier releases."""
+    """A plan and its rows after matching with earlier releases."""
 
     plan: Plan
     source: Engine
@@ -48,11 +48,11 @@ class Placed:
 
 
 def placed_beside(plan: Plan, source: Engine) -> Placed:
-    """The plan with the levels of the last release and the rows of those who can be placed.
+    """Return the plan with the levels of the last release, and the rows of persons who can be matched.
 
     Raises:
         PlanError: An earlier folder cannot be used.
-        UnattainableError: Nobody can be placed.
+        UnattainableError: Nobody can be matched.
     """
     folders = whole_chain([entry.within(plan.folder) for entry in plan.previous])
     releases = read_chain(folders, plan.quasi_identifiers, plan.promise_columns)
@@ -63,14 +63,14 @@ def placed_beside(plan: Plan, source: Engine) -> Placed:
     placement = _placement(plan, releases, {keys[text]: rows for text, rows in contents.items()})
     withheld = sorted(text for text in contents if keys[text] in placement.withheld)
     chosen = with_repeated_draws(replace(kept, person_secret=secret), [release.folder for release in releases])
-    # In the order of the plan, whose entries they belong to.
+    # In the order of the plan's entries.
     seals = [seal_of(entry.within(plan.folder)) for entry in plan.previous]
     figures = {"releases": len(releases), "withheld_persons": len(placement.withheld), "seals": seals}
     return Placed(chosen, without(source, plan.person or "", withheld), tuple(releases), figures)
 
 
 def _placement(plan: Plan, releases: Sequence[EarlierRelease], now: dict[str, Contents]) -> Placement:
-    """Who is published, judged with all earlier releases before a row is written."""
+    """Match persons with all earlier releases before a row is written."""
     k = _joint_k(plan, releases)
     _check_earlier(releases, k)
     classes = classes_of_persons(now)
@@ -93,7 +93,7 @@ def _joint_k(plan: Plan, releases: Sequence[EarlierRelease]) -> int:
 
 
 def _check_earlier(releases: Sequence[EarlierRelease], k: int) -> None:
-    """Refuse to go on with releases that tell persons apart already, as is asked now."""
+    """Refuse earlier releases that already violate the requested k together."""
     if not judge_histories([entry.classes for entry in releases], [entry.erased for entry in releases], k).hold:
         raise UnattainableError(
             f"previous: comparing the earlier releases with each other tells groups of fewer than {k} persons apart.",
@@ -104,10 +104,10 @@ def _check_earlier(releases: Sequence[EarlierRelease], k: int) -> None:
 
 
 def _judged(plan: Plan, releases: Sequence[EarlierRelease], now: Mapping[str, Hashable]) -> SharedHistories:
-    """What a release tells together with all earlier ones, as `verify` judges their folders.
+    """Evaluate a release together with all earlier ones, as `verify` does with their folders.
 
     Raises:
-        UnattainableError: Comparing them would tell persons apart.
+        UnattainableError: Comparing them would single out persons.
     """
     k = _joint_k(plan, releases)
     classes, erased = [release.classes for release in releases], [release.erased for release in releases]
@@ -124,7 +124,7 @@ def _judged(plan: Plan, releases: Sequence[EarlierRelease], now: Mapping[str, Ha
 
 
 def _with_levels(plan: Plan, last: EarlierRelease) -> Plan:
-    """The plan with the levels of the last release, and no row to be suppressed for any other reason."""
+    """Return the plan with the levels of the last release, and without suppression for other reasons."""
     if not last.levels:
         raise PlanError(
             f"previous: {last.folder.name} chose no levels (its method is {last.plan.method.name}).",
@@ -137,12 +137,14 @@ def _with_levels(plan: Plan, last: EarlierRelease) -> Plan:
         else column
         for name, column in plan.columns.items()
     }
-    # One node is left to choose: whatever method is asked for finds it.
+    # Only one node remains, which any method finds.
     return replace(plan, columns=columns, method=Optimal(suppression=Suppression(share=0.0)))
 
 
 def _now(plan: Plan, source: Engine) -> dict[str, Contents]:
-    """The rows of everybody who is there: their labels by the kept levels, and what promises are about."""
+    """Return the current rows of each person: their labels at the kept levels, and the values of columns with
+    privacy models.
+    """
     assert plan.person is not None
     names = (*plan.quasi_identifiers, *plan.promise_columns, plan.person)
     text_counts = by_plain_keys(source.count(names, Reading(plan.data.missing)))
@@ -152,7 +154,7 @@ def _now(plan: Plan, source: Engine) -> dict[str, Contents]:
     for codes, count in zip(text_counts.codes.tolist(), text_counts.counts.tolist(), strict=True):
         person = text_counts.values[-1][codes[-1]]
         if person is None:
-            continue  # the count of persons refuses such rows
+            continue  # The count of persons refuses such rows.
         published = tuple(labels[place][codes[place]] for place in range(number))
         values = tuple(text_counts.values[place][codes[place]] for place in range(number, len(names) - 1))
         contents.setdefault(person, []).extend([(published, values)] * count)
@@ -160,7 +162,7 @@ def _now(plan: Plan, source: Engine) -> dict[str, Contents]:
 
 
 def _labels(plan: Plan, name: str, texts: Sequence[str | None]) -> list[str | None]:
-    """What each text of a column is published as at its kept level."""
+    """Return the label of each text of a column at its kept level."""
     column = plan.columns[name]
     present = [text for text in texts if text is not None and text not in plan.data.missing]
     forms, _ = canonical(present, column.type)
@@ -180,13 +182,13 @@ def _labels(plan: Plan, name: str, texts: Sequence[str | None]) -> list[str | No
 
 
 def _last_contents(releases: Sequence[EarlierRelease]) -> dict[str, Contents]:
-    """What was last published about each person."""
+    """Return what was last published about each person."""
     return {person: rows for release in releases for person, rows in release.contents.items()}
 
 
 @dataclass(frozen=True)
 class _Rule:
-    """Which groups of persons keep the promises."""
+    """The rule that decides which groups of persons satisfy the models."""
 
     plan: Plan
     columns: Sequence[str]
@@ -195,7 +197,7 @@ class _Rule:
     before: Mapping[str, Contents]
 
     def keeps(self, persons: Sequence[str], state: Hashable, present: bool) -> bool:
-        """Whether a group does with its rows of a class: by what is published of them now, or by what was last."""
+        """Return whether the rows of a group in a class satisfy the models, using current or last published values."""
         if len(persons) < self.k:
             return False
         rows = state if isinstance(state, tuple) else ()
@@ -220,10 +222,10 @@ class _Rule:
 
 
 def check_together(placed: Placed, published: PublishedRows, plan: Plan) -> dict[str, Any]:
-    """Judge the written rows with all earlier releases, and say what comparing them tells.
+    """Evaluate the written rows with all earlier releases, and return the metrics of the comparison.
 
     Raises:
-        UnattainableError: Somebody can be told apart.
+        UnattainableError: Some persons can be singled out.
     """
     labels = [published.texts(name) for name in plan.quasi_identifiers]
     contents: dict[str, Contents] = {}

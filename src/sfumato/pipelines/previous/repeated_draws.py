@@ -23,14 +23,14 @@ from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.pipelines.previous.folders import opened_release
 from sfumato.pipelines.stages import sealing
 
-# Published numbers of a person further apart than this many deviations of the noise are of different values.
+# Published numbers of a person that differ by more than this many standard deviations come from different values.
 FAR_APART = 4.0
 DRAWN_AGAIN = "Use noise, pram or shift_days, each without group or strata, and a column of role person; or remove it."
 Numbers = Mapping[str, Mapping[str, set[float]]]
 
 
 def with_repeated_draws(plan: Plan, folders: Sequence[Path], at: str = "previous") -> Plan:
-    """Return the plan with the noise and the matrices of the release that first had each perturbed column.
+    """Return the plan with the noise and the matrices of the release that first contained each perturbed column.
 
     Args:
         plan: A plan whose chain secret is that of the earlier releases.
@@ -67,7 +67,7 @@ def _as_planned(operation: Perturbation) -> Perturbation:
 
 
 def _figures(folder: Path, name: str) -> Mapping[str, Any]:
-    """What the report of a release says of the perturbation of a column."""
+    """Return the metrics of a column's perturbation from the report of a release."""
     report = sealing.read_mapping(folder / sealing.REPORT) or {}
     operations = (report.get("perturbation") or {}).get("operations", ())
     return next((figures for figures in operations if name in figures["columns"]), {})
@@ -87,7 +87,7 @@ def _repeating(column: ColumnPlan, operation: Perturbation, figures: Mapping[str
 
 
 def check_drift(plan: Plan, published: PublishedRows, folders: Sequence[Path]) -> None:
-    """Refuse noise on values that changed a little since an earlier release: averages come closer than one number.
+    """Refuse noise on values that changed a little since an earlier release: averages are closer than a single number.
 
     Args:
         plan: The plan of the published rows.
@@ -95,7 +95,7 @@ def check_drift(plan: Plan, published: PublishedRows, folders: Sequence[Path]) -
         folders: The earlier release folders.
 
     Raises:
-        UnattainableError: The average of what a person's values were published as deviates by less than is requested.
+        UnattainableError: The average of a person's published values deviates by less than requested.
     """
     deviations = _deviations(plan)
     if not deviations:
@@ -114,13 +114,13 @@ def check_drift(plan: Plan, published: PublishedRows, folders: Sequence[Path]) -
 
 
 def _deviations(plan: Plan) -> dict[str, float]:
-    """The standard deviation of the noise of each column that has some."""
+    """Return the standard deviation of the noise of each column with noise."""
     noisy = {name: part for name, part in plan.perturbations.items() if isinstance(part, Noise)}
     return {name: part.deviation for name, part in noisy.items() if part.deviation is not None}
 
 
 def _numbers(rows: PublishedRows, names: Sequence[str] | Mapping[str, float]) -> Numbers:
-    """The published numbers of each person, by column."""
+    """Return the published numbers of each person, by column."""
     persons = recorded(rows.texts(PERSON))
     found: dict[str, dict[str, set[float]]] = {name: {} for name in names}
     for name, numbers in found.items():

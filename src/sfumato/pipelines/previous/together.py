@@ -17,13 +17,17 @@ from sfumato.pipelines.verify import verify
 
 @dataclass(frozen=True, slots=True)
 class JointVerdict:
-    """What releases of the same persons keep together.
+    """The joint verdict on releases of the same persons.
 
     Attributes:
-        verdicts: On each release, by its folder; k: what is asked of groups, the greatest k of all.
-        persons, groups, smallest: Persons in any release, groups of one history, the persons of the smallest.
-        erased_rows: Published rows of persons who were erased from the records: groups count them where they fit.
-        fault: Why they cannot be judged together, where they cannot.
+        verdicts: The verdict on each release, by its folder.
+        k: The requested size of history groups: the greatest k of all releases.
+        persons: The number of persons in any release.
+        groups: The number of groups of persons with the same history.
+        smallest: The number of persons in the smallest group.
+        below_k: The number of persons in groups smaller than k.
+        erased_rows: Published rows of persons erased from the records; groups count them if they fit.
+        fault: Why the releases cannot be evaluated together, or an empty text.
     """
 
     verdicts: dict[str, Verdict]
@@ -37,7 +41,7 @@ class JointVerdict:
 
     @property
     def holds(self) -> bool:
-        """Whether each release keeps its promises, and nobody can be told apart by comparing them."""
+        """Whether each release satisfies its models, and comparing them singles out nobody."""
         together = not self.fault and self.smallest >= self.k
         return together and all(verdict.holds for verdict in self.verdicts.values())
 
@@ -57,7 +61,7 @@ class JointVerdict:
         }
 
     def text(self) -> str:
-        """One line a release, and what comparing them tells."""
+        """Return one line for each release, and the result of comparing them."""
         lines = [f"{'holds        ' if one.holds else 'DOES NOT HOLD'}  {name}" for name, one in self.verdicts.items()]
         mark = "holds        " if not self.fault and self.smallest >= self.k else "DOES NOT HOLD"
         seen = self.fault or (
@@ -69,7 +73,7 @@ class JointVerdict:
 
 
 def verify_together(folders: Sequence[str | Path]) -> JointVerdict:
-    """Judge release folders of the same persons, the first one first."""
+    """Verify release folders of the same persons together, the first one first."""
     paths = [Path(folder) for folder in folders]
     verdicts = {path.name: verify(path) for path in paths}
     plans = [released_plan(path) for path in paths]

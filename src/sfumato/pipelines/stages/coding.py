@@ -12,14 +12,14 @@ from sfumato.microdata.recoding.recoding import tells_something
 from sfumato.pipelines.stages.reading import published_reading, reading_of
 from sfumato.pipelines.stages.shared_counts import SharedCounts
 
-# Of more rows the numbers of a column are not counted one by one.
+# Above this number of rows, the numbers of a column are not counted one by one.
 MOST_ROWS = 2_000_000
-# Cells of sensitive columns that may be counted once more to show how values spread.
+# Maximum number of cells of sensitive columns counted again for their distributions.
 MOST_CELLS = 20_000_000
 
 
 def coded_columns(plan: Plan, source: Engine, rows: int) -> Iterator[dict[str, Any]]:
-    """The columns that are published rounded, limited or in intervals, with what is left of them."""
+    """Yield the columns published rounded, limited or in intervals, with what is preserved of them."""
     for name, column in plan.columns.items():
         if column.operations is None or name in plan.withheld_columns or rows > MOST_ROWS:
             continue
@@ -34,7 +34,9 @@ def coded_columns(plan: Plan, source: Engine, rows: int) -> Iterator[dict[str, A
 def sensitive_shares(
     plan: Plan, source: Engine, published: Engine, shared: SharedCounts, rows: int
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """How the values of each published sensitive column spread, before and after; coded ones are told apart."""
+    """Yield the distribution of each published sensitive column before and after; transformed columns are reported
+    separately.
+    """
     names = [name for name in plan.shown_sensitive if plan.columns[name].operations is None]
     reading = published_reading(plan, source)
     for name in names[: MOST_CELLS // max(2 * rows, 1)]:
@@ -45,7 +47,7 @@ def sensitive_shares(
 
 
 def _texts(counted: TextCounts) -> Mapping[str | None, int]:
-    """How many rows have each text of a column; a star is a missing value."""
+    """Return the number of rows of each text of a column; a star is a missing value."""
     rows: dict[str | None, int] = {}
     for (code,), count in zip(counted.codes.tolist(), counted.counts.tolist(), strict=True):
         text = counted.values[0][code]

@@ -20,27 +20,27 @@ from sfumato.microdata.recoding.recoding import STAR
 from sfumato.microdata.verdict import Promise
 from sfumato.pipelines.stages.shared_counts import other_columns
 
-# What is promised of columns as they were read: their texts may break it, which is no fault of the release.
+# Checks of columns as they were read; the original texts may violate them, which is no problem of the release.
 ONE_SPELLING, SHAPES = "one spelling of each value", "shapes of pseudonyms"
 CountBy = Callable[[Sequence[str]], TextCounts]
 
 
 def own_columns(plan: RequestedPlan) -> set[str | None]:
-    """The columns that a release has in addition to those of the data."""
+    """Return the columns that a release has in addition to those of the data."""
     return {plan.output.class_column, *(name for pair in plan.bound_columns.values() for name in pair)}
 
 
 def unplanned(columns: Sequence[str], plan: Plan) -> tuple[str, ...]:
-    """Columns that no plan knows: nobody has judged what they tell."""
+    """Return a sentence for each column that is not in the plan and therefore not evaluated."""
     further = [name for name in columns if name not in plan.columns and name not in own_columns(plan)]
     return tuple(f'The column "{name}" is not in the plan: nobody has judged what it tells.' for name in further)
 
 
 def column_promises(published: Engine, plan: Plan, count: CountBy | None = None) -> Iterator[Promise]:
-    """For each published column what its role in the plan promises of it; quasi-identifiers are judged in classes.
+    """Yield the checks that each published column must pass by its role; quasi-identifiers are checked by classes.
 
     Args:
-        count: Counts the rows by some columns; the engine itself by default.
+        count: Counts the rows by some columns; by default the engine does.
     """
     count = count or (lambda columns: published.count(columns, Reading()))
     yield from _removed([name for name in plan.withheld_columns if name in published.columns], count)
@@ -70,10 +70,10 @@ def _as_planned(name: str, column: ColumnPlan, plan: Plan, count: CountBy) -> It
 
 
 def _spelled_once(published: Engine, plan: Plan, count: CountBy) -> Iterator[Promise]:
-    """That no column writes a value in several ways: which one a row has could tell anything of it.
+    """Yield the columns that publish one value in several spellings, which could disclose something.
 
-    Texts that differ in white space or in the form of their signs alone are one value, and so are those of one value of
-    the column's type. Likely spellings are, too, in columns of guarantees, which are released in one spelling.
+    Texts that differ only in white space or in the form of their characters are one value. So are texts of one value of
+    the column's type, and likely spelling variants in columns with privacy models.
     """
     missing = {*plan.data.missing}
     for name in other_columns(plan):
@@ -84,7 +84,7 @@ def _spelled_once(published: Engine, plan: Plan, count: CountBy) -> Iterator[Pro
 
 
 def _surplus(texts: Sequence[str], name: str, plan: Plan) -> int:
-    """How many more texts a column has than values."""
+    """Return how many more texts than values a column has."""
     column, promised = plan.columns[name], name in plan.promise_columns
     one = name in plan.spelled_columns or (plan.data.spellings == "one" and not promised)
     if one and column.type != "text" and column.publish is None:
@@ -94,9 +94,10 @@ def _surplus(texts: Sequence[str], name: str, plan: Plan) -> int:
 
 
 def _shaped(count: CountBy, name: str, plan: Plan) -> Promise:
-    """That no pseudonym stands out by its shape: its length, and where it has letters, digits and other signs.
+    """Check that no pseudonym is rare by its shape: its length, and the positions of letters, digits and other
+    characters.
 
-    The letters and digits of a keyed one are random: only its length shows.
+    The letters and digits of keyed pseudonyms are random, so only their length counts.
     """
     k = plan.minimum_class_size
     shapes = Counter(len(text) if is_token(text) else shape_of(text) for text in _present(count, name, plan))
@@ -105,7 +106,7 @@ def _shaped(count: CountBy, name: str, plan: Plan) -> Promise:
 
 
 def _removed(names: Sequence[str], count: CountBy) -> Iterator[Promise]:
-    """That columns of identifiers hold nothing but `*`."""
+    """Check that columns of identifiers contain nothing but `*`."""
     texts = count(names).values if names else ()
     for name, values in zip(names, texts, strict=True):
         gone = all(value in (STAR, None) for value in values)
@@ -113,32 +114,32 @@ def _removed(names: Sequence[str], count: CountBy) -> Iterator[Promise]:
 
 
 def _without_codes(count: CountBy, name: str, codes: Sequence[str]) -> Promise:
-    """That a column which is published as it is holds none of the codes that mean missing there."""
+    """Check that a column published unchanged contains none of the codes that mean missing in it."""
     gone = not {*code_texts(codes)} & {*count([name]).values[0]}
     return Promise("codes published as blanks", 1, int(gone), gone, name)
 
 
 def _changed(count: CountBy, name: str, publish: PublishPlan, plan: Plan) -> Promise:
-    """That a column holds nothing but what it may be published as."""
+    """Check that a column contains only values that its coding may publish."""
     texts = count([name]).values[0]
     fine = all(publish.keeps(str(text)) for text in texts if value_of(text, plan.data.missing) is not None)
     return Promise("published as planned", 1, int(fine), fine, name)
 
 
 def _present(count: CountBy, name: str, plan: Plan) -> list[str]:
-    """The texts of a column that are neither missing nor hidden."""
+    """Return the texts of a column that are neither missing nor suppressed."""
     texts = (value_of(text, plan.data.missing) for text in count([name]).values[0])
     return [text for text in texts if text is not None and text != STAR]
 
 
 def _pseudonymous(count: CountBy, name: str, operation: Pseudonym, plan: Plan) -> Promise:
-    """That a column holds nothing but what looks like keyed pseudonyms."""
+    """Check that a column contains nothing but keyed pseudonyms."""
     fine = all(map(is_token, _present(count, name, plan)))
     return Promise(operation.name, 1, int(fine), fine, name)
 
 
 def _bounded(count: CountBy, name: str, pair: tuple[str, str]) -> Promise:
-    """That columns of bounds tell nothing but the ends of the interval next to them."""
+    """Check that the bound columns contain exactly the bounds of the published interval."""
     text_counts = count((name, *pair))
     rows = (
         tuple(text_counts.values[place][code] for place, code in enumerate(codes))
@@ -149,7 +150,7 @@ def _bounded(count: CountBy, name: str, pair: tuple[str, str]) -> Promise:
 
 
 def _numbers(texts: Sequence[str | None]) -> tuple[float | None, ...]:
-    """Ends as numbers; a text that is none is no end of anything."""
+    """Return the bounds as numbers; empty if a text is not a number."""
     try:
         return tuple(None if text is None else float(text) for text in texts)
     except ValueError:
@@ -157,7 +158,9 @@ def _numbers(texts: Sequence[str | None]) -> tuple[float | None, ...]:
 
 
 def _grouped(count: CountBy, names: Sequence[str], k: int) -> Promise:
-    """That columns which were microaggregated together hold every combination of means k times; missing ones may be."""
+    """Check that every combination of means of columns microaggregated together occurs k times; missing values may
+    be rarer.
+    """
     text_counts = count(names)
     there = [
         any(text_counts.values[at][code] is not None for at, code in enumerate(row))
@@ -168,7 +171,7 @@ def _grouped(count: CountBy, names: Sequence[str], k: int) -> Promise:
 
 
 def _numbered(count: CountBy, plan: Plan) -> Promise:
-    """That the column of class numbers has one number for each class, and tells nothing else."""
+    """Check that the class column has exactly one number for each class."""
     name = plan.output.class_column or ""
     numbers = count((*plan.quasi_identifiers, name))
     classes = len(np.unique(numbers.codes[:, :-1], axis=0))

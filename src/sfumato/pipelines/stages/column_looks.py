@@ -9,7 +9,7 @@ from sfumato.microdata.plan.model import Plan
 
 
 class ColumnLooks:
-    """The columns of a source in its first rows."""
+    """Profiles and suggestions of a source's columns, from the first rows."""
 
     def __init__(self, plan: Plan, source: Engine) -> None:
         self.plan, self.source = plan, source
@@ -18,12 +18,12 @@ class ColumnLooks:
         self.repeated_names: tuple[str, ...] | None = None
 
     def readable(self, names: Sequence[str]) -> list[str]:
-        """The columns whose values have texts."""
+        """Return the columns whose values have texts."""
         textless = self.source.textless(names)
         return [name for name in names if name not in textless]
 
     def profile(self, name: str) -> Profile:
-        """The profile of a column."""
+        """Return the profile of a column."""
         if name not in self._profiles:
             texts = self.source.first_texts(name)
             present = {text: rows for text, rows in texts.items() if text not in self.plan.data.missing}
@@ -31,7 +31,7 @@ class ColumnLooks:
         return self._profiles[name]
 
     def suggestion(self, name: str) -> Suggestion:
-        """What a plan could say of a column."""
+        """Return the suggestion for a column."""
         from sfumato.hierarchies.suggest.roles import suggest
 
         if name not in self._suggestions:

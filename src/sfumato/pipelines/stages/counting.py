@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from sfumato.microdata.models.k_map import KMap
 
 ROWS_SHOWN = 10
-# How many zeros may have been lost in front of a code.
+# Maximum number of leading zeros that a code may have lost.
 MOST_ZEROS = 6
 
 
 def check_columns(plan: Plan, columns: tuple[str, ...]) -> None:
-    """Refuse a plan that names other columns than the data have."""
+    """Refuse a plan whose columns differ from those of the data."""
     check_header(plan.columns, columns)
     faults = [
         Fault(f"columns.{name}", "the data have no such column.", did_you_mean(name, columns))
@@ -67,10 +67,10 @@ def check_columns(plan: Plan, columns: tuple[str, ...]) -> None:
 
 
 def check_texts(plan: Plan, source: Engine) -> None:
-    """Refuse a plan that wants more of columns without texts than to withhold them.
+    """Refuse a plan that uses columns without texts; such columns can only be removed.
 
     Raises:
-        DataError: Such columns are there; all of them are named.
+        DataError: The plan uses such columns; the message names all of them.
     """
     read = [name for name, column in plan.columns.items() if column.role != "identifier" or column.is_pseudonymous]
     if textless := source.textless([name for name in source.columns if name in read]):
@@ -78,10 +78,10 @@ def check_texts(plan: Plan, source: Engine) -> None:
 
 
 def frequency_table(plan: Plan, source: Engine, shared: SharedCounts | None = None) -> FrequencyTable:
-    """Count the rows and code them; refuse data that the plan does not fit.
+    """Count and code the rows; refuse data that does not fit the plan.
 
     Args:
-        shared: What of the rows was counted before, and keeps what is counted now; None where nobody asks again.
+        shared: Counts kept for later stages; None if no stage counts again.
     """
     check_columns(plan, source.columns)
     check_texts(plan, source)
@@ -103,7 +103,7 @@ def frequency_table(plan: Plan, source: Engine, shared: SharedCounts | None = No
 
 
 def with_sample(plan: Plan, source: Engine, table: FrequencyTable) -> FrequencyTable:
-    """The table with the weights and households of its rows, where columns of the plan are these."""
+    """Return the table with the sampling weights and households of its rows, if the plan has such columns."""
     reading = published_reading(plan, source)
     if plan.weight is not None:
         text_counts = _as_published(plan, source.count((*plan.quasi_identifiers, plan.weight), reading))
@@ -115,10 +115,10 @@ def with_sample(plan: Plan, source: Engine, table: FrequencyTable) -> FrequencyT
 
 
 def _as_published(plan: Plan, text_counts: TextCounts) -> TextCounts:
-    """Weights, which stand last, as they are published: a reader computes risks by these.
+    """Return the counts with weights, the last column, as they are published: data users compute risks from these.
 
     Raises:
-        DataError: Rounded, some are 0.
+        DataError: Some weights are rounded to 0.
     """
     rounding = plan.columns[plan.weight or ""].operations
     if rounding is None:
@@ -136,7 +136,7 @@ def _as_published(plan: Plan, text_counts: TextCounts) -> TextCounts:
 
 
 def published_weights(plan: Plan, published: Engine) -> dict[Labels, int] | None:
-    """The weights behind published rows; None where they are not published."""
+    """Return the sum of weights of each combination of labels, or None if weights are not published."""
     if plan.weight is None or plan.weight in plan.withheld_columns or plan.weight not in published.columns:
         return None
     text_counts = published.count((*plan.quasi_identifiers, plan.weight), Reading(plan.data.missing))
@@ -144,7 +144,7 @@ def published_weights(plan: Plan, published: Engine) -> dict[Labels, int] | None
 
 
 def with_person_counts(plan: Plan, source: Engine, table: FrequencyTable) -> FrequencyTable:
-    """The table with the persons behind its rows, where a column of the plan names them.
+    """Return the table with the persons of its rows, if the plan has a person column.
 
     Raises:
         DataError: Some rows name no person.
@@ -164,7 +164,7 @@ def with_person_counts(plan: Plan, source: Engine, table: FrequencyTable) -> Fre
 
 
 def published_persons(plan: Plan, published: Engine) -> dict[str | None, PersonCount] | None:
-    """The persons behind published rows; None where no column of the plan names any."""
+    """Return the persons of the published rows, or None without a person column."""
     if plan.person is None:
         return None
     entries = person_counts(plan, published, plan.person if plan.publishes_keys else PERSON, Reading(plan.data.missing))
@@ -174,7 +174,7 @@ def published_persons(plan: Plan, published: Engine) -> dict[str | None, PersonC
 def person_counts(
     plan: Plan, source: Engine, person: str, reading: Reading, respelled: Collection[str] = ()
 ) -> dict[str | None, PersonCount]:
-    """The persons of each combination, and those with each value of the columns that promises are about.
+    """Count the persons of each combination, and those with each value of the columns with privacy models.
 
     Args:
         respelled: Columns in which several texts of the rows are one value.
@@ -182,7 +182,7 @@ def person_counts(
     names = plan.quasi_identifiers
     entries: dict[str | None, PersonCount] = {None: source.count_persons(names, person, None, reading)}
     for value in dict.fromkeys(model.column for model in plan.privacy if model.column):
-        # Where a value is written in several ways, persons add up only after these are known to be one.
+        # If a value is written in several ways, persons are counted only after its texts are merged.
         one_way = (
             plan.columns[value].type == "text" and plan.columns[value].operations is None and value not in respelled
         )
@@ -192,7 +192,7 @@ def person_counts(
 
 
 def unnamed(plan: Plan, table: FrequencyTable) -> tuple[str, ...]:
-    """What a reader should know of values that promises name and the data lack; where they lack all, it is an error."""
+    """Return notes on values that models name but the data lacks; it is an error if all are lacking."""
     lacking = [(model, absent(model, table)) for model in plan.privacy]
     return tuple(
         f'{number} of the values that {model.name} names do not stand in "{model.column}".'
@@ -202,7 +202,7 @@ def unnamed(plan: Plan, table: FrequencyTable) -> tuple[str, ...]:
 
 
 def _tabulated(plan: Plan, text_counts: TextCounts, source: Engine) -> tuple[FrequencyTable, tuple[Rejected, ...]]:
-    """The frequency table, with the population behind the rows where a model asks for it."""
+    """Return the frequency table, including the population if a model requires it."""
     model = next((model for model in plan.privacy if is_k_map(model) and model.population), None)
     if model is not None:
         population, missing = (
@@ -223,7 +223,7 @@ def _tabulated(plan: Plan, text_counts: TextCounts, source: Engine) -> tuple[Fre
 
 
 def counted_population(model: "KMap", plan: Plan) -> TextCounts:
-    """The population's combinations of the quasi-identifiers, counted by the engine that fits its file."""
+    """Count the population by the quasi-identifiers, with the engine that fits its file."""
     from sfumato.engines.duckdb.engine import DuckDBEngine
 
     columns = plan.quasi_identifiers
@@ -240,9 +240,10 @@ def counted_population(model: "KMap", plan: Plan) -> TextCounts:
 
 
 def _invalid(source: Engine, rejected: tuple[Rejected, ...], plan: Plan) -> DataError:
-    """The error for values that a type or hierarchy does not accept: where they are, and in attributes which.
+    """Return the error for values that a type or hierarchy rejects; its attributes have the values and rows.
 
-    A checked column is published as it is, or as `publish` says: its invalid values are not made missing or dropped.
+    A checked column is published unchanged or as `publish` requests; its invalid values are not made missing or
+    dropped.
     """
     checked = [plan.columns[entry.column] for entry in rejected if entry.column in plan.checked_columns]
     do = ""
@@ -272,7 +273,7 @@ def _invalid(source: Engine, rejected: tuple[Rejected, ...], plan: Plan) -> Data
 
 
 def _mending(checked: Sequence[ColumnPlan]) -> str:
-    """What to do about invalid values, of which these columns are checked ones."""
+    """Return the hint for invalid values, given the checked columns among those affected."""
     if any(column.operations for column in checked):
         return "Mend the data, or take publish off that column: it is about numbers, whatever data.on_invalid says."
     if checked:
@@ -282,7 +283,7 @@ def _mending(checked: Sequence[ColumnPlan]) -> str:
 
 
 def lost_zeros(hierarchy: Hierarchy | None, texts: Sequence[str]) -> bool:
-    """Whether values that a hierarchy rejects are numbers that it takes with zeros in front (codes read as numbers)."""
+    """Return whether all rejected values are accepted with leading zeros, as of codes read as numbers."""
     if hierarchy is None or not all(text.isascii() and text.isdigit() for text in texts):
         return False
     longest = max(map(len, texts))
@@ -293,10 +294,10 @@ def lost_zeros(hierarchy: Hierarchy | None, texts: Sequence[str]) -> bool:
 
 
 def absent(model: Model, table: FrequencyTable) -> int:
-    """How many of the values that a model makes a promise about do not stand in the data.
+    """Return how many of the values that a model names are not in the data.
 
     Raises:
-        PlanError: None of them does: the promise would be empty.
+        PlanError: None of them is, so the model would protect nothing.
     """
     if is_t_closeness(model) or not named(model) or model.column is None:
         return 0
@@ -316,13 +317,13 @@ def absent(model: Model, table: FrequencyTable) -> int:
 
 
 def recount(published: Engine, prediction: Prediction, shared: SharedCounts | None = None) -> TextCounts:
-    """Published rows counted again.
+    """Count the published rows again.
 
     Args:
-        shared: What keeps the counts, for who asks again.
+        shared: Keeps the counts for later stages.
 
     Raises:
-        InternalError: They are not what was predicted.
+        InternalError: The counts differ from the expected ones.
     """
     columns = (*prediction.columns, *prediction.sensitive)
     text_counts = published.count(columns, Reading()) if shared is None else shared.count(published, columns, Reading())

@@ -36,21 +36,22 @@ from sfumato.microdata.recoding.recoding import Recoding
 from sfumato.pipelines.stages.reading import published_reading
 from sfumato.pipelines.stages.shared_counts import MOST_AT_ONCE, MOST_COLUMNS, SharedCounts, other_columns
 
-# Rows that may be gone through for it, all counts together: a report must not cost more than the release.
+# Maximum number of rows processed by all counts together, so that a report does not cost more than the release.
 MOST_WORK = 10_000_000
-# A combination costs as much as so many rows: its texts are handed over.
+# Cost of a combination in rows, because its texts are transferred.
 PER_COMBINATION = 2
 PAIRS_SHOWN = 10
-# Of more combinations a column whose values hardly repeat is not looked at for what it tells.
+# Above this number of combinations, a column with hardly repeated values is not checked for inference.
 MOST_OWN = 100_000
-# Of more rows it is not told how large a share of a class is one person's: hardly a combination with persons repeats.
+# Above this number of rows, the largest proportion of one person in a class is not computed: hardly any combination
+# with persons repeats.
 MOST_OF_PERSONS = 1_000_000
-# Where there are more columns than an attacker is taken to know, some choices of those he knows are tried.
+# If there are more columns than an attacker is assumed to know, some random choices of that many are tried.
 KNOWN_OF_SEVERAL, CHOICES = 3, 5
 
 
 class _Budget:
-    """How many more rows may be counted."""
+    """The number of rows that may still be counted."""
 
     def __init__(self, rows: int, shared: SharedCounts) -> None:
         self.work = MOST_WORK
@@ -58,7 +59,7 @@ class _Budget:
         self._shared = shared
 
     def count(self, rows: Engine, columns: tuple[str, ...], reading: Reading) -> TextCounts | None:
-        """The rows counted by some columns; None where that would be too much work."""
+        """Count the rows by some columns; None if that exceeds the limit."""
         self.work -= self.rows
         if self.work < 0:
             return None
@@ -69,7 +70,7 @@ class _Budget:
 
 @dataclass(frozen=True, slots=True)
 class _Uniques:
-    """How unique rows are counted: by the persons behind them where these are at hand, else row by row."""
+    """Counts unique rows by person if these counts are available, otherwise row by row."""
 
     plan: Plan
     rows_of_persons: TextCounts | None
@@ -81,14 +82,14 @@ class _Uniques:
         return unique_rows(of_persons, columns, missing, besides, of_persons.columns[-1])
 
     def counted(self, columns: tuple[str, ...]) -> TextCounts | None:
-        """Return the rows counted by some columns and the persons, who come last; None where they are not at hand."""
+        """Return the rows counted by some columns and the person as the last column, or None if not available."""
         of_persons = self.rows_of_persons
         return None if of_persons is None else counted_by(of_persons, (*columns, of_persons.columns[-1]))
 
     def by_several(self, text_counts: TextCounts) -> SeveralKnown:
-        """What several columns single out that were counted together.
+        """Return how many rows are unique on several columns that were counted together.
 
-        Who knows that somebody gave no answer knows something, too: missing values count as values.
+        An attacker may know that a person gave no answer, so missing values count as values.
         """
         names, draw = other_columns(self.plan), Random(0)
         choices = [draw.sample(names, KNOWN_OF_SEVERAL) for _ in range(CHOICES)]
@@ -99,7 +100,7 @@ class _Uniques:
 
 @dataclass(slots=True)
 class _Unmeasured:
-    """Columns that were left out because there are too many rows: what classes tell of them, and what they tell."""
+    """Columns skipped because of too many rows: their disclosure in classes, and inference from them."""
 
     classes: list[str] = field(default_factory=list)
     tells: list[str] = field(default_factory=list)
@@ -133,12 +134,14 @@ def disclosure(
     recoding: Recoding,
     shared: SharedCounts,
 ) -> Disclosure:
-    """What published rows disclose.
+    """Measure what the published rows disclose.
 
     Args:
-        recounted: The rows as they were counted for the promises.
-        source: The raw rows; table: what was counted of them; recoding: what they were published as.
-        shared: What of both was counted before.
+        recounted: The published rows as counted for the verification.
+        source: The raw rows.
+        table: The frequency table of the raw rows.
+        recoding: How the raw rows were published.
+        shared: Counts of earlier stages.
     """
     budget, unmeasured = _Budget(int(recounted.counts.sum()), shared), _Unmeasured()
     figures: dict[str, AttributeFigures] = {}
@@ -176,7 +179,9 @@ def disclosure(
 
 
 def _rows_of_persons(published: Engine, plan: Plan, rows: int) -> TextCounts | None:
-    """Published rows counted by all columns and the persons, who come last; None where none are named, or too many."""
+    """Count the published rows by all columns, with the person last; None without a person column or with too many
+    rows.
+    """
     columns = (*plan.quasi_identifiers, *other_columns(plan))
     if plan.person is None or rows > MOST_AT_ONCE or len(columns) > MOST_COLUMNS:
         return None
@@ -184,12 +189,14 @@ def _rows_of_persons(published: Engine, plan: Plan, rows: int) -> TextCounts | N
 
 
 def _person_column(plan: Plan) -> str:
-    """The column that names persons in published rows."""
+    """Return the person column of the published rows."""
     return plan.person if plan.person is not None and plan.publishes_keys else PERSON
 
 
 def _largest_share(budget: _Budget, published: Engine, plan: Plan, rows_of_persons: TextCounts | None) -> float | None:
-    """The largest share of a class's rows that are one person's; None where rows are counted, or are too many."""
+    """Return the largest proportion of one person in the rows of a class; None without persons or with too many
+    rows.
+    """
     if plan.person is None or budget.rows > MOST_OF_PERSONS:
         return None
     columns = (*plan.quasi_identifiers, _person_column(plan))
@@ -204,10 +211,10 @@ def _largest_share(budget: _Budget, published: Engine, plan: Plan, rows_of_perso
 def _holdings(
     budget: _Budget, plan: Plan, source: Engine, table: FrequencyTable, kept: int, unmeasured: _Unmeasured
 ) -> Iterator[tuple[str, FrequencyTable]]:
-    """For each published column that is no quasi-identifier and may tell of some, a table that holds it.
+    """Yield a frequency table with each published column from which a quasi-identifier may be inferred.
 
     Args:
-        kept: How many rows are published.
+        kept: The number of published rows.
     """
     for name in other_columns(plan):
         if name in table.sensitive and len(table.sensitive[name].values) <= MOST_WORK // 10:
@@ -225,7 +232,9 @@ def _holdings(
 def _joint_tells(
     budget: _Budget, plan: Plan, source: Engine, table: FrequencyTable, holdings: Mapping[str, FrequencyTable]
 ) -> Iterator[JointTell]:
-    """The surest pair of quasi-identifiers that a column is computed from; what a person's rows repeat is not."""
+    """Yield for each column the best pair of quasi-identifiers that it is computed from; repeated rows of a person
+    count once.
+    """
     for name, holding in holdings.items():
         if plan.person is None:
             yield from joint_tells(holding, name)[:1]
@@ -242,7 +251,7 @@ def _private_tells(
     by_column: Mapping[str, TextCounts],
     told: Collection[str],
 ) -> Iterator[JointTell]:
-    """The columns of numbers that tell a quasi-identifier beside another one, of others than told ones."""
+    """Yield numeric columns that jointly with another one infer a quasi-identifier, without those already reported."""
     others = {name: counted for name, counted in by_column.items() if name not in told}
     known = tuple(name for name in plan.quasi_identifiers if plan.columns[name].type in NUMBER_TYPES)
     if len(others) < 2 or not known or budget.rows > MOST_OWN:
@@ -263,13 +272,13 @@ def _private_tells(
 
 
 def _are_numbers(text_counts: TextCounts, column: str) -> bool:
-    """Whether a column that was counted is published as numbers."""
+    """Return whether a counted column is published as numbers."""
     texts = text_counts.values[text_counts.columns.index(column)]
     return numbers_of(tuple(text.lstrip("<>") if text else None for text in texts)) is not None
 
 
 def _tells(holdings: Mapping[str, FrequencyTable], recoding: Recoding) -> Iterator[Tell]:
-    """The columns that give quasi-identifiers away more finely than these are published."""
+    """Yield the columns from which quasi-identifiers can be inferred in more detail than published."""
     labels = recoding.classes[recoding.owners].astype(np.int64)
     kept = (~recoding.suppressed[recoding.owners]).astype(np.int64)
     for name, holding in holdings.items():
@@ -277,7 +286,7 @@ def _tells(holdings: Mapping[str, FrequencyTable], recoding: Recoding) -> Iterat
 
 
 def _holding(text_counts: TextCounts, plan: Plan, table: FrequencyTable, name: str) -> FrequencyTable:
-    """The table with what its combinations hold of a further column."""
+    """Return the table with the values of a further column."""
     columns = {other: plan.columns[other] for other in plan.quasi_identifiers} | {name: ColumnPlan("sensitive")}
     own = replace(for_measuring(plan, columns), utility=UtilityPlan(target=name))
     return with_codings(text_counts, table.codings, own)
@@ -291,10 +300,10 @@ def _unique_rows(
     plan: Plan,
     uniques: _Uniques,
 ) -> tuple[tuple[UniqueRows, ...], bool]:
-    """Rows that are unique by published columns that are no quasi-identifiers; and whether all of them were tried.
+    """Return rows unique on one or two published columns that are no quasi-identifiers, and whether all were tried.
 
     Args:
-        by_column: The rows counted by each of these columns, and by others.
+        by_column: The counts by the quasi-identifiers and each of these columns.
     """
     by_width: dict[int, list[UniqueRows]] = {1: [], 2: []}
     for width, entries in by_width.items():
@@ -310,7 +319,9 @@ def _unique_rows(
 
 
 def _several(budget: _Budget, published: Engine, recounted: TextCounts, uniques: _Uniques) -> SeveralKnown | None:
-    """What several columns single out together; None where an attacker may know all of them, or rows are too many."""
+    """Return what several columns single out jointly; None if an attacker may know all of them, or rows are too
+    many.
+    """
     columns = (*uniques.plan.quasi_identifiers, *(others := other_columns(uniques.plan)))
     if len(others) <= KNOWN_OF_SEVERAL:
         return None

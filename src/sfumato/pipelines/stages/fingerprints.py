@@ -21,10 +21,10 @@ Ints = npt.NDArray[np.int64]
 
 
 def check_fingerprints(plan: Plan, source: Engine, table: FrequencyTable, recoding: Recoding) -> None:
-    """Refuse keys by which persons could be told apart.
+    """Refuse to publish keys by which persons could be distinguished.
 
     Raises:
-        UnattainableError: The promises do not hold for persons with all their rows together.
+        UnattainableError: The longitudinal records of persons violate the models.
     """
     groups = _groups(plan, source, table, recoding)
     whole = whole_by_persons(table.whole)
@@ -38,7 +38,7 @@ def check_fingerprints(plan: Plan, source: Engine, table: FrequencyTable, recodi
 
 
 def _groups(plan: Plan, source: Engine, table: FrequencyTable, recoding: Recoding) -> Classes:
-    """Persons who share all their published rows, as classes."""
+    """Return persons with identical longitudinal records as classes."""
     person, reading = plan.person or "", reading_of(plan)
     text_counts = by_plain_keys(source.count((*plan.quasi_identifiers, person), reading))
     owners = combinations_of(table, text_counts)
@@ -68,7 +68,9 @@ def _groups(plan: Plan, source: Engine, table: FrequencyTable, recoding: Recodin
 
 
 def _prints(persons: Ints, classes: Ints, rows: Ints, many: int) -> Ints:
-    """The number of each person's fingerprint: the classes of its rows, and how many of each; -1 for who has none."""
+    """Return the number of each person's longitudinal record: their classes and rows per class; -1 for persons
+    without rows.
+    """
     order = np.lexsort((classes, persons))
     persons, classes, rows = persons[order], classes[order], rows[order]
     numbers: dict[tuple[bytes, bytes], int] = {}
@@ -81,6 +83,6 @@ def _prints(persons: Ints, classes: Ints, rows: Ints, many: int) -> Ints:
 
 
 def _merged(classes: Ints, rows: Ints) -> tuple[Ints, Ints]:
-    """Combinations of one class are one."""
+    """Merge the combinations of one class."""
     unique, places = np.unique(classes, return_inverse=True)
     return unique, np.bincount(places, weights=rows).astype(np.int64)

@@ -10,7 +10,7 @@ from sfumato.microdata.recoding.recoding import Handling, Recoding
 
 
 def _labels(plan: Plan, table: FrequencyTable, name: str) -> dict[str | None, str | None]:
-    """What each text of a column is published as; one that means missing perhaps as an empty field."""
+    """Return what each text of a column is published as; texts that mean missing may become empty fields."""
     values = table.sensitive_values[name]
     rewritten = plan.columns[name].operations is not None or name in plan.spelled_columns
     blanked = absent_texts(table, name).are_blanked(plan)
@@ -21,9 +21,9 @@ def _labels(plan: Plan, table: FrequencyTable, name: str) -> dict[str | None, st
 
 
 def _changed(plan: Plan, table: FrequencyTable) -> Iterator[tuple[str, dict[str | None, str | None]]]:
-    """What the texts of columns are published as that are published otherwise than they were read."""
+    """Yield the published texts of columns that are not published as they were read."""
     for name, column in plan.columns.items():
-        if name not in table.sensitive_values or column.role == "quasi-identifier":  # a target is measured alone
+        if name not in table.sensitive_values or column.role == "quasi-identifier":  # A target column is only measured.
             continue
         respelled = absent_texts(table, name).are_blanked(plan) or (
             name in plan.spelled_columns and changed_texts(plan, table, name)
@@ -33,13 +33,13 @@ def _changed(plan: Plan, table: FrequencyTable) -> Iterator[tuple[str, dict[str 
 
 
 def changed_texts(plan: Plan, table: FrequencyTable, name: str) -> int:
-    """How many more texts a column has than values."""
+    """Return how many more texts than values a column has."""
     labels = [label for label in _labels(plan, table, name).values() if label is not None]
     return len(labels) - len({*labels})
 
 
 def handling_of(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Handling:
-    """What happens to suppressed rows and other columns, as the plan says."""
+    """Return how suppressed rows and other columns are published, as the plan requests."""
     return Handling(
         suppressed=plan.output.suppressed,
         withheld_columns=plan.withheld_columns,

@@ -22,7 +22,7 @@ from sfumato.microdata.publishing.numbers import read_numbers
 from sfumato.microdata.publishing.plan import Limit, PublishPlan, number_of
 from sfumato.microdata.recoding.grids import number_grid
 
-# So many rows lie beyond a limit, or the k of a plan, unless that is more than a tenth of the rows.
+# Minimum number of rows beyond a limit; the k of the plan if greater, but at most a tenth of the rows.
 FEWEST = 3
 _TENTH = 10
 _EXACT = 1e-9
@@ -30,26 +30,26 @@ _EXACT = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """The numbers of a column, each once and ascending, and how many rows have each."""
+    """The distinct numbers of a column in ascending order, and the rows of each."""
 
     values: Floats
     rows: Counts
 
     @property
     def mirrored(self) -> "Numbers":
-        """The same with other signs: the smallest numbers are then the largest."""
+        """The same numbers with reversed signs, so that the smallest become the largest."""
         return Numbers(-self.values[::-1], self.rows[::-1])
 
     def above(self, limit: float) -> int:
-        """How many rows lie above a limit."""
+        """Return how many rows are above a limit."""
         return int(self.rows[self.values > limit].sum())
 
 
 def with_limits(plan: Plan, source: Engine) -> tuple[Plan, tuple[str, ...]]:
-    """The plan with limits of top and bottom coding that were shares of the rows as numbers, and remarks on them.
+    """Return the plan with coding limits converted from proportions to numbers, and notes on them.
 
     Raises:
-        DataError: Two limits of a column leave nothing between them, or its numbers have too many digits.
+        DataError: The limits of a column leave nothing between them, or its numbers have too many digits.
     """
     columns, remarks = dict(plan.columns), list[str]()
     for name, column in plan.columns.items():
@@ -65,10 +65,10 @@ def with_limits(plan: Plan, source: Engine) -> tuple[Plan, tuple[str, ...]]:
 
 
 def _numbers(plan: Plan, source: Engine, name: str) -> Numbers:
-    """The numbers of a column, read as they are when published; texts that are none are refused where rows are counted.
+    """Return the numbers of a column, parsed as for publication; invalid texts are refused when rows are counted.
 
     Raises:
-        DataError: Some numbers differ beyond the digits that machines tell apart.
+        DataError: Some numbers differ only in digits beyond floating-point precision.
     """
     text_counts = source.count((name,), Reading())
     texts = values_of(text_counts.values[0], plan.data.missing)
@@ -86,7 +86,7 @@ def _numbers(plan: Plan, source: Engine, name: str) -> Numbers:
 
 
 def _fewest(plan: Plan, numbers: Numbers) -> int:
-    """How many rows must lie beyond a limit."""
+    """Return how many rows must be beyond a limit."""
     k = max((model.k for model in plan.privacy if isinstance(model, KAnonymity)), default=FEWEST)
     return max(FEWEST, min(k, int(numbers.rows.sum()) // _TENTH))
 
@@ -108,9 +108,10 @@ def _limited(name: str, publish: PublishPlan, numbers: Numbers, fewest: int) -> 
 
 
 def _limit(numbers: Numbers, share: float, fewest: int, step: float | None) -> float:
-    """The limit above which a share of the rows lies, and at least the fewest; the value itself where all are equal.
+    """Return a limit with about a proportion of the rows above it, and at least `fewest`; the value itself if all are
+    equal.
 
-    Where numbers are rounded it is a multiple of the step, if one is near.
+    If numbers are rounded, the limit is a multiple of the rounding base if one is near.
 
     >>> tied = Numbers(np.array([1000.0, 8382.0, 9120.0]), np.array([50, 5, 5]))
     >>> _limit(tied, 0.01, 3, None), _limit(tied, 0.01, 3, 500), _limit(tied.mirrored, 0.01, 3, None)
@@ -129,21 +130,22 @@ def _limit(numbers: Numbers, share: float, fewest: int, step: float | None) -> f
 
 
 def _place(ends: Counts, share: float, fewest: int) -> int:
-    """The last number that is not coded; all others are, where the rows of all are fewer than the fewest."""
+    """Return the index of the last number that is not coded; 0 if too few rows are above the smallest number."""
     asked = int(np.searchsorted(ends, (1 - share) * ends[-1] - _EXACT))
     enough = np.flatnonzero(ends[-1] - ends >= fewest)
     return min(asked, int(enough[-1]) if len(enough) else 0)
 
 
 def _multiples(value: float, step: float | None) -> Iterator[float]:
-    """The multiples of a step that enclose a value, the greater first."""
+    """Yield the multiples of a rounding base that enclose a value, the greater one first."""
     if step is not None:
         above = float(np.ceil(value / step - _EXACT))
         yield from (float(f"{above * step:.12g}"), float(f"{(above - 1) * step:.12g}"))
 
 
 def _between(numbers: Numbers, place: int, fewest: int) -> float:
-    """The roundest number between a value and the next; between neighbors the value itself, if enough rows have it.
+    """Return the roundest number between a value and the next; between adjacent values the value itself, if enough rows
+    have it.
 
     >>> children = Numbers(np.array([3.0, 4.0]), np.array([9, 1]))
     >>> _between(children, 0, 3), _between(children, 0, 10)
@@ -158,7 +160,7 @@ def _between(numbers: Numbers, place: int, fewest: int) -> float:
 
 
 def _remarks(name: str, asked: PublishPlan, limited: PublishPlan, numbers: Numbers, fewest: int) -> Iterator[str]:
-    """What is coded otherwise than asked: nothing, fewer rows than should lie beyond a limit, or more."""
+    """Yield notes if the coding differs from the request: no rows, fewer rows than required, or more than requested."""
     rows = int(numbers.rows.sum())
     sides = (("top", asked.top, limited.top, numbers), ("bottom", asked.bottom, limited.bottom, numbers.mirrored))
     for side, limit, settled, seen in sides:

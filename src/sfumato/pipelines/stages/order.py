@@ -4,7 +4,7 @@ from sfumato.microdata.plan.model import Plan
 
 
 def order_remarks(plan: Plan) -> tuple[str, ...]:
-    """What a reader should know of the order in which the rows stand."""
+    """Return notes on the order of the published rows."""
     if plan.output.order == "keep":
         return (
             "The rows stand in the order of the raw file (order: keep): whoever knows that order knows whose row is "

@@ -40,16 +40,16 @@ FEWER = (
     "partner."
 )
 UNSWAPPED = "{count} of {risky} households at risk keep their {names}: no household like them is left elsewhere."
-# How far a mean may lie from what it was, as a share of the greatest number: machines add with sixteen digits.
+# Tolerance of a mean, as a proportion of the greatest number; floating-point sums are precise to about sixteen digits.
 CLOSE = 1e-14
 
 
 @dataclass(frozen=True, slots=True)
 class Perturbed:
-    """Published rows after perturbation, with what the report tells of it.
+    """Published rows after perturbation, with metrics for the report.
 
     Attributes:
-        unchanged: Columns in which every row has what it had.
+        unchanged: Columns in which every row kept its value.
     """
 
     engine: PublishedRows
@@ -58,7 +58,7 @@ class Perturbed:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What nobody may miss."""
+        """Notes that data users must see."""
         parts = self.figures["operations"]
         drawn = [name for part in parts if part["operation"] != "pseudonym" for name in part["columns"]]
         hidden = [name for part in parts if part["operation"] == "pseudonym" for name in part["columns"]]
@@ -75,14 +75,14 @@ def perturbed(
     target: Path | None,
     keys: Mapping[str, PseudonymKey] | None = None,
 ) -> Perturbed:
-    """The published rows with some columns perturbed, written to a file where these come from one.
+    """Perturb columns of the published rows, and write them to a file if they come from one.
 
     Args:
-        keys: The key of each column that has pseudonyms.
+        keys: The key of each pseudonymized column.
 
     Raises:
-        DataError: Values are no numbers, or households are not known.
-        InternalError: What was written is not what was meant.
+        DataError: Values are no numbers, or households are unknown.
+        InternalError: The written rows differ from the intended ones.
     """
     read = _Reader(published, plan.data.missing)
     pseudonyms = {name: pseudonyms_of(key, plan.pseudonyms[name].kind) for name, key in (keys or {}).items()}
@@ -101,7 +101,7 @@ def perturbed(
 
 
 def _shortfalls(parts: Sequence[Mapping[str, Any]], unchanged: Sequence[str]) -> Iterator[str]:
-    """What was asked for and could not be done."""
+    """Yield what was requested but could not be done."""
     if unchanged:
         yield UNCHANGED.format(names=", ".join(unchanged))
     for part in parts:
@@ -118,12 +118,12 @@ def _shortfalls(parts: Sequence[Mapping[str, Any]], unchanged: Sequence[str]) ->
 
 
 class _Households:
-    """The household of each published row; a row that names none is a household of its own."""
+    """The household of each published row; a row without one is a household of its own."""
 
     def __init__(self, plan: Plan, read: "_Reader") -> None:
         key = f"{plan.chain_secret}:person:"
         self._read = read
-        # What engines make of no text: its hash, the hash of nothing, or nothing.
+        # Engines represent a missing person by its hash, the hash of an empty text, or None.
         self._alone = {None, *(record_key(text, key) for text in (None, "", *plan.data.missing))}
 
     def __call__(self) -> list[str]:
@@ -147,14 +147,14 @@ class _Reader:
 
     def numbers(self, column: str) -> Floats:
         if column not in self._numbers:
-            # Texts of numbers are many times as large: they are not kept beside them.
+            # Texts of numbers are many times as large, so they are not kept in addition.
             self._numbers[column] = _floats(
                 self._engine, column, self._missing, lambda: self._columns.get(column) or self._engine.texts(column)
             )
         return self._numbers[column]
 
     def first(self, column: str) -> Iterator[str | None]:
-        """The texts of a column from the first on, those of numbers made one by one."""
+        """Yield the texts of a column from the first row on; texts of numbers are made one by one."""
         if column in self._columns or column not in self._numbers:
             return iter(self(column))
         return (None if isnan(number) else repr(number) for number in self._numbers[column].tolist())
@@ -163,7 +163,7 @@ class _Reader:
 def _floats(
     engine: PublishedRows, column: str, missing: Sequence[str], texts: Callable[[], Sequence[str | None]]
 ) -> Floats:
-    """The numbers of a column: as the rows hold them, or those of its texts."""
+    """Return the numbers of a column, from the engine or parsed from its texts."""
     floats = None if may_be_missing(missing) else engine.floats(column)
     if floats is None or np.isinf(floats).any():
         return numbers_of(texts(), column, missing)
@@ -173,7 +173,7 @@ def _floats(
 def check(
     engine: PublishedRows, texts: Mapping[str, Sequence[str | None]], parts: Sequence[Part], missing: Sequence[str]
 ) -> None:
-    """Compare what was written with what was meant, row by row, and with what must be exact."""
+    """Compare the written rows with the intended ones, and with the properties that must be exact."""
     written = _Reader(engine, missing)
     for name, meant in texts.items():
         if not _same(written(name), meant):
@@ -183,12 +183,12 @@ def check(
 
 
 def _same(written: Sequence[str | None], meant: Sequence[str | None]) -> bool:
-    """Whether texts are those meant; a number may have another text where rows have types."""
+    """Return whether the texts are as intended; a number may have another text if columns have types."""
     if len(written) != len(meant):
         return False
     if list(written) == list(meant):
         return True
-    # Most texts are the same to the letter; of the others many rows have the same, in groups above all.
+    # Most texts are identical; the others repeat in many rows, above all within groups.
     others = {pair for pair in zip(written, meant, strict=True) if pair[0] != pair[1]}
     return all(
         one == (other or None) or (one is not None and other is not None and _number(one) == _number(other))
@@ -197,7 +197,7 @@ def _same(written: Sequence[str | None], meant: Sequence[str | None]) -> bool:
 
 
 def _is_unchanged(before: Iterator[str | None], after: Sequence[str | None]) -> bool:
-    """Whether every row has what it had; the first that has not decides."""
+    """Return whether every row kept its value; stops at the first difference."""
     return all(
         one == other or (one is not None and other is not None and _number(one) == _number(other))
         for one, other in zip(before, after, strict=True)
@@ -205,7 +205,7 @@ def _is_unchanged(before: Iterator[str | None], after: Sequence[str | None]) -> 
 
 
 def _number(text: str) -> Decimal | str:
-    """The number that a text means, all its digits."""
+    """Return the number that a text represents, with all digits, or the text."""
     try:
         return Decimal(text.strip())
     except InvalidOperation:
@@ -228,7 +228,8 @@ def _check_exact(exact: Exact, written: _Reader) -> None:
 
 
 def least_alike(columns: Sequence[Floats]) -> int:
-    """How many rows of numbers are alike at least; missing numbers are, and rows that have no number are no group.
+    """Return the size of the smallest group of identical rows; missing numbers are equal, and rows without any number
+    are ignored.
 
     >>> least_alike([np.array([1.0, 1, 2, 2, np.nan]), np.array([5.0, 5, np.nan, np.nan, np.nan])])
     2
@@ -258,6 +259,6 @@ def _figures(plan: Plan, parts: Sequence[Part], keys: Mapping[str, PseudonymKey]
 
 
 def _key(part: Part, keys: Mapping[str, PseudonymKey]) -> dict[str, str]:
-    """Which key the pseudonyms of a column were made with, by its fingerprint."""
+    """Return the checksum of the key of a pseudonymized column, if there is one."""
     (name, *_others) = part.texts
     return {"key": keys[name].fingerprint} if name in keys else {}

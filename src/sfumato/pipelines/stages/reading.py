@@ -7,13 +7,13 @@ from sfumato.microdata.plan.model import Plan
 
 
 def reading_of(plan: Plan) -> Reading:
-    """What a missing value is, as the plan says."""
+    """Return how missing values are read, as the plan requests."""
     names = tuple(name for name, column in plan.columns.items() if column.role != "identifier")
     return Reading(plan.data.missing, names if plan.data.on_missing == "drop" else ())
 
 
 def published_reading(plan: Plan, source: Engine) -> Reading:
-    """How the rows that are published are read: where they are a subset, other marks than its own drop a row."""
+    """Return how the published rows are read; for a subset, rows with another mark are dropped."""
     subset = plan.subset
     if subset is None:
         return reading_of(plan)

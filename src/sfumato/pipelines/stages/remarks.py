@@ -19,12 +19,12 @@ RISKS_OF_PERSONS = (
     "The risks count persons: that of a row is 1 / persons of its class. Keys of persons are compared without case, "
     "spaces and punctuation."
 )
-# A greater share of rows that columns besides the quasi-identifiers make unique is warned about.
+# Minimum proportion of rows made unique by other columns that causes a warning.
 _MOST_UNIQUE = 0.5
-# A greater share of households that a column ties together is; of more rows it is not looked at.
+# Minimum proportion of households linked by a column that causes a warning, and the maximum number of rows checked.
 _MOST_TIED = 0.1
 _MOST_ROWS = 1_000_000
-# Values of fewer rows on average stand in one region by chance.
+# Values with fewer rows on average are in one region by chance.
 _FEWEST_NESTED = 4
 SEVERAL_WAYS = (
     "Missing values of {names} are written in several ways: all are published as empty fields. To leave them, say "
@@ -45,14 +45,14 @@ ONE_MERGED = (
 
 
 def merged_spellings(plan: Plan, table: FrequencyTable) -> tuple[str, ...]:
-    """That spellings of one value were made one, in which columns; no value is told."""
+    """Return notes on columns whose spelling variants were merged, without naming values."""
     absent = {name: absent_texts(table, name) for name in plan.promise_columns if name in table.sensitive_values}
     merged = {name: changed_texts(plan, table, name) for name in plan.spelled_columns if name in table.sensitive_values}
     return (*blanked_words(plan, absent), *merged_remarks(merged))
 
 
 def blanked_words(plan: Plan, absent: Mapping[str, AbsentTexts]) -> tuple[str, ...]:
-    """In which columns texts that mean missing are published as empty fields."""
+    """Return notes on columns in which texts that mean missing are published as empty fields."""
     several = _quoted(name for name, entry in absent.items() if entry.are_several(plan))
     rare = _quoted(name for name, entry in absent.items() if entry.is_rare_word(plan))
     told = ((SEVERAL_WAYS, several), (RARE_WORD, rare))
@@ -64,7 +64,7 @@ def _quoted(names: Iterable[str]) -> str:
 
 
 def decimal_points(plan: Plan) -> tuple[str, ...]:
-    """That numbers with a decimal comma are published with a point."""
+    """Return a note if numbers with a decimal comma are published with a point."""
     if plan.data.decimal == ".":
         return ()
     return (
@@ -74,13 +74,13 @@ def decimal_points(plan: Plan) -> tuple[str, ...]:
 
 
 def column_codes(plan: Plan) -> tuple[str, ...]:
-    """Which codes of which columns were read as missing values."""
+    """Return a note on codes that were read as missing values, by column."""
     told = ", ".join(f"{name} ({', '.join(codes)})" for name, codes in plan.source_data.codes.items())
     return (f"Codes were read as missing values, in these columns alone: {told}.",) if told else ()
 
 
 def merged_remarks(merged: Mapping[str, int]) -> tuple[str, ...]:
-    """What a reader should know of texts that were taken for other spellings, by their columns and how many."""
+    """Return notes on texts treated as spelling variants, by column, with their number."""
     counts = {name: count for name, count in merged.items() if count}
     return tuple(
         (ONE_MERGED if count == 1 else MERGED).format(count=f"{count:,}", name=name) for name, count in counts.items()
@@ -88,10 +88,10 @@ def merged_remarks(merged: Mapping[str, int]) -> tuple[str, ...]:
 
 
 def tied_households(plan: Plan, source: Engine, rows: int) -> tuple[str, ...]:
-    """A warning on published columns that tie the members of households together, though households are withheld.
+    """Return a warning on published columns that link the members of households although household keys are removed.
 
-    A column ties a household where all its rows have one value of it, and no row of another has: exact weights do, and
-    what a household earns together.
+    A column links a household if all its rows have one value that no other household has. Exact weights and the income
+    of a household do.
     """
     if plan.household is None or rows > _MOST_ROWS:
         return ()
@@ -107,10 +107,10 @@ def tied_households(plan: Plan, source: Engine, rows: int) -> tuple[str, ...]:
 
 
 def _tied_share(source: Engine, plan: Plan, name: str) -> float:
-    """The share of households of several rows that a column ties."""
+    """Return the proportion of multi-row households that a column links."""
     text_counts = source.count((plan.household or "", name), reading_of(plan))
     households, values = text_counts.codes.T
-    # Rows that name no household are one each.
+    # Rows that name no household are one household each.
     named, told = (
         np.array([value_of(text, plan.data.missing) is not None for text in texts] or [False], bool)
         for texts in text_counts.values
@@ -122,7 +122,7 @@ def _tied_share(source: Engine, plan: Plan, name: str) -> float:
 
 
 def undone_swaps(plan: Plan, source: Engine, rows: int) -> tuple[str, ...]:
-    """A warning on published columns that say where swapped households come from, as towns do for their region."""
+    """Return a warning on published columns that reveal where swapped households come from, as towns reveal regions."""
     swapped = [name for name, column in plan.columns.items() if isinstance(column.perturbation, SwapHouseholds)]
     if not swapped or rows > _MOST_ROWS:
         return ()
@@ -139,7 +139,7 @@ def undone_swaps(plan: Plan, source: Engine, rows: int) -> tuple[str, ...]:
 
 
 def _is_nested(source: Engine, plan: Plan, name: str, region: str) -> bool:
-    """Whether each value of a column stands in one region alone, and in so many rows that this is no chance."""
+    """Return whether each value of a column occurs in one region only, in too many rows for this to be chance."""
     text_counts = source.count((name, region), reading_of(plan))
     values, regions = text_counts.codes.T
     present = np.array(
@@ -153,12 +153,12 @@ def _is_nested(source: Engine, plan: Plan, name: str, region: str) -> bool:
 
 
 def risks_of_persons(plan: Plan) -> tuple[str, ...]:
-    """What the risks count, where it is persons."""
+    """Return a note if the risks count persons."""
     return () if plan.person is None else (RISKS_OF_PERSONS,)
 
 
 def telling_columns(disclosed: Disclosure, rows: int) -> tuple[str, ...]:
-    """A warning on published columns that make most rows unique: no promise is about them."""
+    """Return a warning on published columns that make most rows unique, because no privacy model covers them."""
     worst = disclosed.most_telling
     if worst is None or worst.rows <= _MOST_UNIQUE * rows:
         return ()
@@ -170,7 +170,7 @@ def telling_columns(disclosed: Disclosure, rows: int) -> tuple[str, ...]:
 
 
 def matching_values(measures: Measures) -> tuple[str, ...]:
-    """What a reader of the risks should know where missing values match anything."""
+    """Return a note on the risks if missing values match every value."""
     matching = measures.risk.get("matching")
     if matching is None:
         return ()

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the stages of a release have found."""
+    """The results of the stages of a release."""
 
     table: FrequencyTable
     result: Result
@@ -55,11 +55,11 @@ class Outcome:
 
 
 def report_of(plan: Plan, source: Engine, outcome: Outcome, seconds: Mapping[str, float]) -> ReleaseReport:
-    """The report of a release.
+    """Return the report of a release.
 
     Args:
         source: The raw rows.
-        seconds: How long each stage took.
+        seconds: The duration of each stage.
     """
     table, result, looks = outcome.table, outcome.result, ColumnLooks(plan, source)
     withheld_rows = int(result.recoding.sizes[result.recoding.suppressed].sum())
@@ -97,16 +97,16 @@ def report_of(plan: Plan, source: Engine, outcome: Outcome, seconds: Mapping[str
 
 
 def _fates(plan: Plan, outcome: Outcome) -> dict[str, Fate]:
-    """What became of each column."""
+    """Return how each column was published."""
     changes: Mapping[str, Any] = {} if outcome.perturbation is None else outcome.perturbation.figures
     return column_fates(plan, outcome.table, outcome.result.recoding, changes.get("unchanged", ()))
 
 
 def _losses(outcome: Outcome) -> dict[str, Any]:
-    """All losses that were measured; what the method counted itself stands for its own, so that a name has one figure.
+    """Return all measured losses; the method's own value replaces the measured one, so that each name has one metric.
 
-    Of labels that differ from class to class, the loss metric is measured by the range that they cover; methods count
-    the values under a label.
+    If labels differ between classes, the loss metric is measured by the range they cover; methods count the values
+    under a label.
     """
     measured, own = outcome.measures.utility["losses"], outcome.result
     if own.loss_name not in measured or not own.per_column:
@@ -115,7 +115,7 @@ def _losses(outcome: Outcome) -> dict[str, Any]:
 
 
 def _further_figures(looks: ColumnLooks, outcome: Outcome) -> Iterator[tuple[str, Any]]:
-    """What only some releases tell: columns that operations change, limited levels, persons, households."""
+    """Yield metrics that only some releases have: transformed columns, limited levels, persons, households."""
     plan, source = looks.plan, looks.source
     if plan.person is not None:
         yield "counts_persons", True
@@ -140,7 +140,7 @@ def _further_figures(looks: ColumnLooks, outcome: Outcome) -> Iterator[tuple[str
 
 
 def _revealing_means(outcome: Outcome) -> Iterator[dict[str, Any]]:
-    """The columns of which means of groups nearly reveal single values, and how many do."""
+    """Yield the columns in which group means nearly reveal single values, with their number."""
     operations = () if outcome.perturbation is None else outcome.perturbation.figures["operations"]
     for entry in (*operations, outcome.result.details.get("microaggregation", {})):
         revealing: Mapping[str, int] = entry.get("revealing_means", {})
@@ -148,7 +148,7 @@ def _revealing_means(outcome: Outcome) -> Iterator[dict[str, Any]]:
 
 
 def _remarks(looks: ColumnLooks, outcome: Outcome, withheld_rows: int) -> tuple[str, ...]:
-    """What the stages have to say beside their figures."""
+    """Return the notes of all stages."""
     plan, source = looks.plan, looks.source
     table, result = outcome.table, outcome.result
     return (

@@ -18,31 +18,31 @@ from sfumato.microdata.plan.resolve import released_plan
 from sfumato.microdata.verdict import Verdict
 
 DATA = ("data.csv", "data.parquet")
-# Key in the report -> the file whose SHA-256 it is; that of the rows is one of DATA.
+# Keys in the report and the files whose SHA-256 they hold; that of the rows is one of DATA.
 OTHERS = {"plan_sha256": "plan.yaml", "recoding_sha256": "recoding.json"}
-# Only there where a column names the persons.
+# Only present with a person column.
 PERSONS_SEAL = {"persons_sha256": PERSONS_FILE}
 REPORT = "report.json"
-# Figures that the recoding repeats, so that neither file is edited alone.
+# Metrics repeated in the recoding, so that neither file can be edited alone.
 FIGURES = ("rows", "suppressed_rows", "published_rows", "classes", "levels")
 NO_REFERENCE = "recoding.json is missing or no recoding: what the promises compare with is not known."
 
 
 def check_single(folder: Path) -> None:
-    """Refuse the folder of a release of several files, where one is looked at.
+    """Refuse a release folder of several files if a single file is expected.
 
     Raises:
-        PlanError: It is one.
+        PlanError: The folder is such a release.
     """
     if (folder / "plan.yaml").exists():
         refuse_several(folder, released_plan(folder))
 
 
 def refuse_several(folder: Path, plan: Plan) -> None:
-    """Refuse the folder of a release of several files, by its plan.
+    """Refuse the release of several files, by its plan.
 
     Raises:
-        PlanError: It is one.
+        PlanError: The plan has several files.
     """
     if plan.files:
         names = [f"{name}.{plan.output.format}" for name in plan.files]
@@ -55,8 +55,8 @@ def refuse_several(folder: Path, plan: Plan) -> None:
 
 
 def remark_on_siblings(file: Any) -> str:
-    """What to say of a file that was released with others; nothing of any other."""
-    # Through a link, the file it leads to.
+    """Return a note if a file was released together with others, else an empty text."""
+    # A link is resolved to its target.
     path = Path(file).resolve() if isinstance(file, str | Path) else None
     if path is None or not path.is_file() or not (path.parent / "plan.yaml").exists():
         return ""
@@ -71,7 +71,7 @@ def remark_on_siblings(file: Any) -> str:
 
 
 def data_of(folder: Path) -> Path:
-    """The published rows in a release folder.
+    """Return the path of the published rows in a release folder.
 
     Raises:
         DataError: There are none.
@@ -85,13 +85,13 @@ def data_of(folder: Path) -> Path:
 
 
 def seals(folder: Path) -> dict[str, str]:
-    """The SHA-256 of the files of a release folder, by the report's keys."""
+    """Return the SHA-256 of the files of a release folder, by their keys in the report."""
     others = OTHERS | (PERSONS_SEAL if (folder / PERSONS_FILE).exists() else {})
     return {"output_sha256": digest(data_of(folder))} | {key: digest(folder / name) for key, name in others.items()}
 
 
 def digest(path: Path) -> str:
-    """The SHA-256 of a file; of a folder, that of its files' names and hashes in their order."""
+    """Return the SHA-256 of a file; for a folder, that of the sorted names and hashes of its files."""
     if path.is_dir():
         names = sorted(entry.relative_to(path).as_posix() for entry in path.rglob("*") if entry.is_file())
         lines = "".join(f"{digest(path / name)}  {name}\n" for name in names)
@@ -101,11 +101,11 @@ def digest(path: Path) -> str:
 
 
 def broken(folder: Path, plan: Plan | None, verdict: Verdict) -> tuple[str, ...]:
-    """In what the files of a release folder do not belong together; empty when they do.
+    """Return the inconsistencies between the files of a release folder, if any.
 
     Args:
-        plan: The folder's own plan, unless another was asked for.
-        verdict: What was found in the published rows.
+        plan: The plan of the folder, or None if another was requested.
+        verdict: The verdict on the published rows.
     """
     report, recoding = read_mapping(folder / REPORT), read_mapping(folder / "recoding.json")
     if report is None:
@@ -122,13 +122,13 @@ def broken(folder: Path, plan: Plan | None, verdict: Verdict) -> tuple[str, ...]
 
 
 def figures_of(report: Report) -> dict[str, Any]:
-    """The figures of a report that the recoding repeats."""
+    """Return the metrics of a report that the recoding repeats."""
     figures = report.to_dict()
     return {name: figures[name] for name in FIGURES}
 
 
 def read_mapping(path: Path) -> Mapping[str, Any] | None:
-    """The mapping in a JSON file; None where there is none."""
+    """Return the mapping in a JSON file, or None if there is none."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -137,7 +137,7 @@ def read_mapping(path: Path) -> Mapping[str, Any] | None:
 
 
 def _figures(report: Mapping[str, Any], reference: Mapping[str, Any], verdict: Verdict) -> list[str]:
-    """Figures of the report that the recoding contradicts, and rows that are not there, or too many."""
+    """Return contradictions between report and recoding, and a note if rows are missing or added."""
     figures = {name: report.get(name) for name in FIGURES}
     faults = []
     if reference.get("published_rows") != verdict.rows:
@@ -148,7 +148,7 @@ def _figures(report: Mapping[str, Any], reference: Mapping[str, Any], verdict: V
 
 
 def _inferred(report: Mapping[str, Any], verdict: Verdict) -> list[str]:
-    """What an attacker infers by rules that the raw rows confirmed, which are not at hand any more."""
+    """Return inferences by rules that the raw rows confirmed when the release was made."""
     check = report.get("release_check")
     sentences = check.get("sentences") if isinstance(check, dict) else None
     told = sentences if isinstance(sentences, list) else []
@@ -156,7 +156,7 @@ def _inferred(report: Mapping[str, Any], verdict: Verdict) -> list[str]:
 
 
 def _asked(report: Mapping[str, Any], plan: Plan) -> list[str]:
-    """Promises of the report that are not those of the plan."""
+    """Return a sentence if the models of the report are not those of the plan."""
     models = report.get("models")
     listed = models if isinstance(models, list) else []
     said = [

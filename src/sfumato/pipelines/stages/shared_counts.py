@@ -7,18 +7,18 @@ from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.counts.parts import counted_by
 from sfumato.microdata.plan.model import Plan
 
-# So many rows, and columns, are counted once by all columns.
+# Up to this many rows and columns, all columns are counted once together.
 MOST_AT_ONCE = 200_000
 MOST_COLUMNS = 40
-# So many codes of counts are kept, for who asks again.
+# Maximum number of codes kept for later counts.
 MOST_KEPT = 20_000_000
 
 
 class SharedCounts:
-    """The counts of a release's rows, before and after.
+    """The counts of the original and published rows of a release.
 
     Attributes:
-        rows: How many rows there are, roughly; None where nobody knows yet.
+        rows: The approximate number of rows, or None if unknown.
     """
 
     def __init__(self, plan: Plan, source: Engine) -> None:
@@ -29,7 +29,7 @@ class SharedCounts:
         self._free = MOST_KEPT
 
     def count(self, rows: Engine, columns: Sequence[str], reading: Reading) -> TextCounts:
-        """The rows of an engine counted by some columns, as the engine would."""
+        """Count the rows of an engine by some columns, as the engine would."""
         few = self.rows is not None and self.rows <= MOST_AT_ONCE
         if not few or not set(columns) <= set(self._columns) or not set(self._columns) <= set(rows.columns):
             return self._once(rows, tuple(columns), reading, rows.count)
@@ -39,7 +39,7 @@ class SharedCounts:
     def _once(
         self, rows: Engine, columns: tuple[str, ...], reading: Reading, count: Callable[..., TextCounts]
     ) -> TextCounts:
-        """Rows counted by some columns, or what was counted of them before."""
+        """Return the counts by some columns, from earlier counts if available."""
         key = id(rows), reading, columns
         if key in self._kept:
             return self._kept[key]
@@ -51,6 +51,6 @@ class SharedCounts:
 
 
 def other_columns(plan: Plan) -> tuple[str, ...]:
-    """Published columns that are no quasi-identifiers, weights included."""
+    """Return the published columns that are no quasi-identifiers, including weights."""
     weights = (name for name in plan.named("weight") if name not in plan.withheld_columns)
     return (*plan.shown_sensitive, *plan.named("insensitive"), *weights)

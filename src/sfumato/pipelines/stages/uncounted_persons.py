@@ -6,14 +6,14 @@ from typing import Any
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.pipelines.stages.column_looks import ColumnLooks
 
-# Of more rows, columns are not looked at together.
+# Above this number of rows, columns are not compared with each other.
 _MOST_ROWS = 1_000_000
-# A column that groups rows into so many fewer persons than the plan's does is told beside that.
+# A column is also reported if it has at most this proportion of the persons of the plan's person column.
 _COARSER = 0.95
 
 
 def uncounted_persons(looks: ColumnLooks, rows: int) -> tuple[dict[str, Any], ...]:
-    """The identifiers within whose values what is known of a person stays the same, the coarsest first."""
+    """Return the identifiers within whose values personal attributes are constant, the coarsest first."""
     plan = looks.plan
     names = looks.readable([name for name in plan.named("identifier") if name in looks.source.columns])
     if not names or rows > _MOST_ROWS:
@@ -27,10 +27,10 @@ def uncounted_persons(looks: ColumnLooks, rows: int) -> tuple[dict[str, Any], ..
 
 
 def shared_identifiers(looks: ColumnLooks) -> tuple[dict[str, Any], ...]:
-    """Return the removed columns whose values several rows share, as those of persons do: their rows are counted each.
+    """Return the removed columns whose values repeat as those of persons do, although each row is counted.
 
     Returns:
-        Of each column, `rows` that share their value with others, of so many rows `looked_at`.
+        For each column, the number of `rows` that share their value and the number of rows `looked_at`.
     """
     from sfumato.hierarchies.suggest.roles import may_name_persons
 
@@ -38,7 +38,7 @@ def shared_identifiers(looks: ColumnLooks) -> tuple[dict[str, Any], ...]:
     found = []
     for name in names:
         profile, by_name = looks.profile(name), looks.suggestion(name).concept == "name"
-        # Names repeat by chance, too, unless they do so more often.
+        # Names may repeat by chance, unless they do so more often.
         denotes = (not by_name or repeated_persons(looks)) and _may_denote(looks, name)
         if denotes or may_name_persons(profile):
             shared = sum(rows for rows in profile.counts.values() if rows > 1)
@@ -47,7 +47,7 @@ def shared_identifiers(looks: ColumnLooks) -> tuple[dict[str, Any], ...]:
 
 
 def _may_denote(looks: ColumnLooks, name: str) -> bool:
-    """Return whether the values of a removed column repeat as those of persons can, whatever its name says."""
+    """Return whether the values of a removed column repeat as those of persons can, whatever the column is called."""
     from sfumato.hierarchies.suggest.suggestion import Suggestion
     from sfumato.pipelines.suggesting.constant_attributes import may_denote
 
@@ -55,7 +55,7 @@ def _may_denote(looks: ColumnLooks, name: str) -> bool:
 
 
 def repeated_persons(looks: ColumnLooks) -> tuple[str, ...]:
-    """A warning where names of persons repeat and nothing says which rows are one person's; looked for once."""
+    """Return a warning if names of persons repeat and there is no person column; computed once."""
     if looks.repeated_names is None:
         looks.repeated_names = _repeated_names(looks)
     return looks.repeated_names
@@ -83,7 +83,7 @@ def _naming_persons(looks: ColumnLooks, candidates: dict[str, Profile]) -> Itera
     repeating = [name for name in candidates if _may_denote(looks, name)]
     if not repeating:
         return
-    # Whatever they would be proposed as: the plan removes them as identifiers.
+    # All are treated as identifiers, because the plan removes them.
     own = {name: Suggestion("identifier", "", concept=looks.suggestion(name).concept) for name in candidates}
     further = looks.readable([name for name in looks.plan.columns if name not in candidates])
     profiles = {**candidates, **{name: looks.profile(name) for name in further}}
