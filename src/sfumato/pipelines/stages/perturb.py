@@ -259,6 +259,6 @@ def _figures(plan: Plan, parts: Sequence[Part], keys: Mapping[str, PseudonymKey]
 
 
 def _key(part: Part, keys: Mapping[str, PseudonymKey]) -> dict[str, str]:
-    """Return the checksum of the key of a pseudonymized column, if there is one."""
+    """Return the fingerprint of the key of a pseudonymized column, if there is one."""
     (name, *_others) = part.texts
     return {"key": keys[name].fingerprint} if name in keys else {}

@@ -15,31 +15,35 @@ from sfumato.texts.words import words_in
 
 # The report to sign.
 HOUSE = "report.html"
-# What is made of a folder later, and is no file of its release.
+# Formats derived from a folder later, which are no files of its release.
 PRINTED = (".pdf", ".docx")
 
 
 def annex_of(plan: TablePlan, report: Mapping[str, Any], papers: Papers) -> Annex:
-    """The annex on a release of tables, in the language of its plan."""
+    """Return the annex of a release of tables, in the language of its plan."""
     return tables_annex(Teller(words_in(plan.output.language), plan, report), papers)
 
 
 def read_annex(folder: Path, report: Mapping[str, Any]) -> Annex:
-    """The annex on the release of tables that lies in a folder.
+    """Return the annex of the release of tables in a folder.
 
     Args:
-        folder: The folder; report: what its report.json says.
+        folder: The folder.
+        report: The content of its report.json.
     """
     day = date.fromisoformat(report[DAY]) if DAY in report else None
     return annex_of(read_table_plan(folder / "plan.yaml"), report, papers_of(folder, folder, day))
 
 
 def papers_of(folder: Path, home: Path, day: date | None, without: tuple[str, ...] = (HOUSE, ANNEX)) -> Papers:
-    """What documents of the house say of a folder: its files by their hashes, those to hand out first.
+    """Return the context of internal documents: the files of a folder with their checksums, those for publication
+    first.
 
     Args:
-        folder: Where the files are; home: where the paths of plan.yaml start; day: when it was released.
-        without: The documents that tell of the others.
+        folder: The folder with the files.
+        home: The folder from which paths in plan.yaml are resolved.
+        day: The date of the release.
+        without: The documents that describe the others.
     """
     own = {folder / name for name in without}
     paths = [path for path in folder.rglob("*") if path.is_file() and path not in own and path.suffix not in PRINTED]
@@ -48,5 +52,5 @@ def papers_of(folder: Path, home: Path, day: date | None, without: tuple[str, ..
 
 
 def hash_of(path: Path) -> str:
-    """The SHA-256 of a file."""
+    """Return the SHA-256 of a file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()

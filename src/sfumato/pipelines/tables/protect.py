@@ -59,22 +59,22 @@ def protect(table: Any = None, plan: str | Path | Mapping[str, Any] | TablePlan 
 
 
 def protect(table: Any = None, plan: str | Path | Mapping[str, Any] | TablePlan | None = None, **parts: Any) -> Answer:
-    """Mask the cells of a table, or of several, so that its attackers cannot compute them; or change its numbers.
+    """Suppress or perturb cells of one or several tables so that attackers cannot compute sensitive ones.
 
     Args:
-        table: A frame (pandas, Polars, Arrow) or the path of a CSV file; None when the plan names its source. Microdata
-            where the plan has several tables.
+        table: A frame (pandas, Polars, Arrow) or the path of a CSV file; None if the plan names its source. Microdata
+            if the plan has several tables.
         plan: A plan, a mapping, or the path of a plan file.
-        **parts: Parts of a plan by name (`value`, `group_by`, `dimensions`, `primary`, `method`, …) instead of one.
+        **parts: Keys of a plan (`value`, `group_by`, `dimensions`, `primary`, `method`, …) instead of a plan.
 
     Returns:
-        The protected table; the protected tables where the plan has `tables`, `previous` or microdata. A perturbed
-        table, or several, where the method changes numbers: rounding, cell-key, adjustment.
+        The protected table, or the protected tables if the plan has `tables`, `previous` or microdata. The result is
+            perturbed if the method is rounding, cell-key or adjustment.
 
     Raises:
-        PlanError: The plan is not one, or does not fit the table.
-        DataError: The table is not what the plan says.
-        UnattainableError: An unsafe cell cannot be protected.
+        PlanError: The plan is invalid, or does not fit the table.
+        DataError: The table does not match the plan.
+        UnattainableError: A sensitive cell cannot be protected.
         PromiseError: The attacker still narrows a cell; nothing may be published.
 
     >>> cells = {"area": ["Total", "a", "b", "c"], "n": [24, 2, 9, 13]}
@@ -97,12 +97,12 @@ def protect(table: Any = None, plan: str | Path | Mapping[str, Any] | TablePlan 
 
 
 def run_plan(plan: TablePlan, progress: Progress | None = None, asked: Callable[[], bool] | None = None) -> Answer:
-    """Protect what a plan names: one table, or several together.
+    """Protect the sources of a plan: one table, or several together.
 
     Args:
         plan: The plan.
-        progress: Told how far the search is.
-        asked: Whether somebody wants the best so far.
+        progress: Called with the progress of the search.
+        asked: Returns whether the caller wants the best result so far.
     """
     plan = with_metadata(plan)
     if plan.alone:
@@ -117,7 +117,7 @@ def run_plan(plan: TablePlan, progress: Progress | None = None, asked: Callable[
 
 
 def _file(plan: TablePlan, table: Any = None) -> Path | None:
-    """The file of a table, where it comes from one."""
+    """Return the file of a table if it comes from one, else None."""
     if table is None:
         return None if plan.table.source is None else plan.table.source.within(plan.folder)
     return Path(table) if isinstance(table, str | Path) else None
@@ -134,7 +134,7 @@ def run(
 
     Raises:
         EngineError: A part of the installation is missing.
-        PromiseError: The attacker still narrows a cell; with `repair: false` the answer is returned all the same.
+        PromiseError: The attacker still narrows a cell; with `repair: false` the result is returned nevertheless.
     """
     check_installed()
     start = time.perf_counter()
@@ -169,7 +169,7 @@ def _refuse_taken_names(plan: TablePlan, columns: Columns) -> None:
 
 
 def _masked(parts: Sequence[Part], plan: TablePlan, deadline: Deadline, progress: Progress | None) -> list[Masked]:
-    """Every group gets its share of the time limit, by its cells."""
+    """Suppress cells of every group, with a part of the time limit in proportion to its cells."""
     left = sum(len(part.table) for part in parts)
     done = []
     for part in parts:
@@ -193,14 +193,14 @@ def _plan(plan: Any, parts: dict[str, Any], table: Any) -> TablePlan:
 
 
 def _check_parts(parts: Mapping[str, Any]) -> None:
-    """Refuse parts that there are not, with the nearest of a plan and of its table."""
+    """Refuse unknown keys, with the most similar key of a plan and of its table."""
     known = {*_TABLE_KEYS, *PLAN.keys, "plan"}
     faults = [Fault(name, "unknown key.", did_you_mean(name, known)) for name in parts if name not in known]
     if faults:
         raise PlanError(faults, code="faults")
 
 
-# Of the keys of a table those that name no file, nor columns of one.
+# The keys of a table that name neither a file nor its columns.
 _TABLE_KEYS = [key for key in TABLE.keys if key not in FILE_KEYS]
 
 

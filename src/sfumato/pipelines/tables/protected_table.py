@@ -21,7 +21,7 @@ from sfumato.tables.published.handed_out import check_masked
 
 @dataclass(frozen=True, repr=False)
 class ProtectedTable(MaskedTable, TableRelease[Masked]):
-    """A protected table with the evidence, as a report, a frame, a page or a folder."""
+    """A protected table with its audit, as a report, a frame, a page or a folder."""
 
     def __repr__(self) -> str:
         masked = sum(int(part.mask.sum()) for part in self.parts)
@@ -42,7 +42,9 @@ class ProtectedTable(MaskedTable, TableRelease[Masked]):
             check_masked(self, external)
 
     def sheets(self) -> dict[str, Columns]:
-        """All for the house, what is published, and where the promise holds what to hand out."""
+        """Return the internal file with all columns, the published columns, and the file for publication if the
+        audit passed.
+        """
         handed_out = {"table-external.csv": self.external} if self.holds else {}
         return {"table.csv": self.columns, "published.csv": self.public, **handed_out}
 
@@ -55,8 +57,8 @@ class ProtectedTables(TablesRelease[ProtectedTable]):
     """Several tables that were protected together.
 
     Attributes:
-        chains: The columns that determine each other, as the records tell.
-        recorded: The columns of which these tell.
+        chains: Functional dependencies found in the records.
+        recorded: The columns checked for dependencies.
     """
 
     chains: tuple[Chain, ...] = ()
@@ -67,7 +69,7 @@ class ProtectedTables(TablesRelease[ProtectedTable]):
 
     @property
     def audit(self) -> Audit:
-        """What the attackers found with all tables at hand."""
+        """The result of the joint audit of all tables."""
         return self.joint.audit
 
     @cached_property

@@ -38,7 +38,7 @@ from sfumato.tables.suppression.suppression import Progress
 from sfumato.tables.tabulate import Base
 from sfumato.tables.words import cells_named
 
-# How many of the largest contributions are kept of microdata.
+# Number of largest contributions kept from microdata.
 TOP = 10
 TOPS = tuple(f"top{place + 1}" for place in range(TOP))
 RESPONDENTS = tuple(f"respondent{place + 1}" for place in range(TOP))
@@ -50,16 +50,16 @@ def protect_several(
     progress: Progress | None = None,
     asked: Callable[[], bool] | None = None,
 ) -> ProtectedTables:
-    """Protect the tables of a plan together, and with what was published before.
+    """Protect the tables of a plan together, and with earlier releases.
 
     Args:
         plan: A plan with `tables`, `previous` or microdata.
-        table: The microdata as a frame, or the columns of the one table, where the plan does not name the file.
-        progress: Told how far the search is.
-        asked: Whether somebody wants the best so far.
+        table: The microdata as a frame, or the columns of the only table, if the plan does not name the file.
+        progress: Called with the progress of the search.
+        asked: Returns whether the caller wants the best result so far.
 
     Raises:
-        PromiseError: An attacker still gets through; nothing may be published.
+        PromiseError: An attacker can still narrow a cell; nothing may be published.
     """
     check_installed()
     start = time.perf_counter()
@@ -95,8 +95,11 @@ def protect_several(
 
 
 def _explained(error: UnattainableError, plan: TablePlan, chains: Sequence[Chain]) -> UnattainableError:
-    """The same error with what may be why: columns whose codes do not fit each other in a few records, or that
-    determine each other, so that all of a group are in one category whatever is suppressed."""
+    """Return the error with possible reasons.
+
+    Either the codes of some columns are inconsistent in a few records, or dimensions determine each other. In that case
+    all respondents of a group are in one category, whatever is suppressed.
+    """
     odd = [f"{' and '.join(chain.columns)} ({len(chain.odd)} of their combinations)" for chain in chains if chain.odd]
     do = error.do
     if odd:
@@ -110,17 +113,17 @@ def _explained(error: UnattainableError, plan: TablePlan, chains: Sequence[Chain
 
 
 def crossings_of(plan: TablePlan) -> tuple[Crossing, ...]:
-    """The tables of a plan; the one that it has, where it has no others."""
+    """Return the tables of a plan, or its single table."""
     return plan.tables or (Crossing("table", plan.dimensions, plan.table.source),)
 
 
 def sheets_of(plan: TablePlan, table: Any = None, releases: Sequence[Release] = ()) -> tuple[TablePlan, list[Sheet]]:
-    """The tables of a plan as they come, read or crossed from microdata, and the plan for what was crossed.
+    """Return the plan, adapted to tabulation, and its tables as read or tabulated from microdata.
 
     Args:
         plan: The plan.
-        table: The microdata or the columns of the one table, where the plan does not name the file.
-        releases: What was published before of the same records: their columns may determine those of the plan.
+        table: The microdata or the columns of the only table, if the plan does not name the file.
+        releases: Earlier releases of the same records; their columns may determine those of the plan.
     """
     crossings, chains, recorded = crossings_of(plan), tuple[Chain, ...](), frozenset[str]()
     placed = [{key: part.placed(plan.folder) for key, part in crossing.dimensions.items()} for crossing in crossings]
@@ -138,9 +141,9 @@ def sheets_of(plan: TablePlan, table: Any = None, releases: Sequence[Release] = 
 def chains_of(
     plan: TablePlan, data: Any, tables: Sequence[Mapping[str, Dimension]]
 ) -> tuple[tuple[Chain, ...], frozenset[str]]:
-    """The columns of tables that determine each other in the records, and all that these have.
+    """Return the functional dependencies between columns of tables in the records, and all columns checked.
 
-    A table by itself ties its own.
+    A single table has its own constraints.
     """
     if len(tables) < 2:
         return (), frozenset()
@@ -158,7 +161,7 @@ def _has_column(plan: TablePlan, data: Any, name: str) -> bool:
 
 
 def _base(plan: TablePlan, data: Any, names: Sequence[str]) -> Base:
-    """The codes of records, and how many records have them."""
+    """Return the codes of records and the number of records of each."""
     from sfumato.engines.tables.tabulation import base_of
 
     return base_of(data, names, None, None, None, 0, _reading(plan))
@@ -184,10 +187,10 @@ def _read(plan: TablePlan, crossing: Crossing, table: Any) -> Columns:
 
 
 def _check_alone(plan: TablePlan, crossing: Crossing, columns: Columns) -> None:
-    """Refuse a table that is none by itself: among others nobody could tell in which line of which file.
+    """Refuse an invalid table; after merging, the message could name neither file nor line.
 
     Raises:
-        DataError: A value is no number, a cell stands twice, or totals are missing or do not add up.
+        DataError: A value is not a number, a cell is repeated, or totals are missing or do not add up.
     """
     trees, keys = dimensions_of(crossing.dimensions, columns, plan.folder)
     values = columns.numbers(plan.table.value)
@@ -209,7 +212,7 @@ def _crossed(plan: TablePlan, crossing: Crossing, data: Any) -> Columns:
         base = base_of(data, [*names, *requests], value, source.weight, holding, TOP if value else 0, reading, records)
         return table_of(base, dimensions, value, TOP, with_holdings=holding is not None, requests=requests)
 
-    # The contributions that the rules look at are those of the shadow, where there is one.
+    # The rules use the contributions of the shadow variable, if there is one.
     judged = (value and source.shadow) or value
     cells = cross(judged, source.holding)
     if judged != value and value is not None:
@@ -222,7 +225,7 @@ def _crossed(plan: TablePlan, crossing: Crossing, data: Any) -> Columns:
 
 
 def requests_of(plan: TablePlan, level: str | None = None) -> list[str]:
-    """The columns of microdata that say who asked for protection: those of all rules, or of one level."""
+    """Return the columns of protection requests in microdata: those of all rules, or of one level."""
     rules = [rule for rule in plan.primary if isinstance(rule, Request) and level in (None, rule.level)]
     return list(dict.fromkeys(rule.column for rule in rules))
 
@@ -232,7 +235,7 @@ def _looks_at_respondents(plan: TablePlan) -> bool:
 
 
 def _records(plan: TablePlan) -> Any:
-    """Where the keys of the microdata's records come from, for a method that needs them."""
+    """Return the source of record keys for a method that needs them, or None."""
     from sfumato.engines.tables.record_keys import RecordKeys
 
     method = plan.perturbation
@@ -249,7 +252,7 @@ def _records(plan: TablePlan) -> Any:
 
 
 def of_crossed(plan: TablePlan) -> TablePlan:
-    """The plan for tables that were crossed from microdata: it names the columns that crossing writes."""
+    """Return the plan for tables tabulated from microdata, with the columns that tabulation writes."""
     counted = plan.table.value == COUNT
     if counted and (plan.table.holding is None or not plan.primary):
         return plan
@@ -257,7 +260,7 @@ def of_crossed(plan: TablePlan) -> TablePlan:
         _check_rules(plan)
     more = {"contributors": tuple(f"{top}_id" for top in TOPS), "holdings": "holdings"} if plan.table.holding else {}
     single = {"respondents": RESPONDENTS if plan.table.holding else TOPS}
-    # Ten records of one holding are no ten respondents: rules for small counts look at how many holdings there are.
+    # Ten records of one holding are not ten respondents, so rules for small counts use the number of holdings.
     frequency = "holdings" if counted else COUNT
     single = single if _looks_at_respondents(plan) and not counted else {}
     table = {"frequency": frequency, "contributions": TOPS, **single, **more}
@@ -268,10 +271,10 @@ def of_crossed(plan: TablePlan) -> TablePlan:
 
 
 def _check_rules(plan: TablePlan) -> None:
-    """Refuse rules that look at how many records a cell has, and never at whose they are.
+    """Refuse plans whose rules use the number of records but never the holdings.
 
     Raises:
-        PlanError: None of them does.
+        PlanError: No rule considers holdings.
     """
     if not any(isinstance(rule, Frequency | Holdings | Dominance | PriorPosterior) for rule in plan.primary):
         raise PlanError(
@@ -286,14 +289,14 @@ def _plain(value: Any) -> Any:
 
 
 def plan_of(plan: TablePlan, place: int) -> TablePlan:
-    """The plan of one of several tables, as its own release folder has it."""
+    """Return the plan of one of several tables, for its own release folder."""
     plain = {key: part for key, part in plan.plain.items() if key not in ("tables", "previous")}
     table = {key: part for key, part in plain["table"].items() if key not in ("microdata", "weight", "holding")}
     if plan.tables:
         own = plan.plain["tables"][place]
         table |= {"source": own["source"]} if "source" in own else {}
         plain["dimensions"] = own["dimensions"]
-        # A rule about a dimension is one of the tables that have it.
+        # A rule about a dimension belongs to the tables that have it.
         plain["primary"] = [
             rule for rule in plain.get("primary", ()) if rule.get("dimension", "") in ("", *own["dimensions"])
         ]

@@ -12,7 +12,7 @@ from sfumato.tables.plan.perturbation import RoundingKind
 
 
 class MaskingMethod(TypedDict, total=False):
-    """A method that masks cells."""
+    """A suppression method."""
 
     name: Method
     cost: str
@@ -38,7 +38,7 @@ class RoundingMethod(TypedDict, total=False):
 
 
 class CellKeyMethod(TypedDict, total=False):
-    """Noise by the keys of records."""
+    """Noise by the cell key method."""
 
     name: Required[Literal["cell-key"]]
     D: int
@@ -66,7 +66,7 @@ class AdjustmentMethod(TypedDict, total=False):
 
 
 class CommonParts(TypedDict, total=False):
-    """What the plan of a table says besides its method; see docs/tables.md for each."""
+    """The keys of a table plan except its method; see docs/tables.md for each."""
 
     value: str
     group_by: Sequence[str]
@@ -90,32 +90,32 @@ class CommonParts(TypedDict, total=False):
 
 
 class MaskingParts(CommonParts, total=False):
-    """Parts of the plan of one table whose cells are masked, as `sf.protect` takes them instead of a plan."""
+    """Keys of the plan of one table with suppression, which `sf.protect` takes instead of a plan."""
 
     method: Method | MaskingMethod
 
 
 class ChangingParts(CommonParts, total=False):
-    """Parts of the plan of one table whose numbers are changed."""
+    """Keys of the plan of one table with perturbation."""
 
     method: Required[RoundingMethod | CellKeyMethod | AdjustmentMethod]
 
 
 class SeveralMaskingParts(MaskingParts, total=False):
-    """Parts of the plan of several tables whose cells are masked."""
+    """Keys of the plan of several tables with suppression."""
 
     tables: Required[Sequence[Mapping[str, Any]]]
     previous: Sequence[str]
 
 
 class SeveralChangingParts(ChangingParts, total=False):
-    """Parts of the plan of several tables whose numbers are changed."""
+    """Keys of the plan of several tables with perturbation."""
 
     tables: Required[Sequence[Mapping[str, Any]]]
 
 
 class TableParts(CommonParts, total=False):
-    """Parts of any plan: one whose method is known when it runs, or with releases of before."""
+    """Keys of any plan: with a method known only at run time, or with earlier releases."""
 
     method: str | Mapping[str, Any]
     tables: Sequence[Mapping[str, Any]]

@@ -21,18 +21,18 @@ from sfumato.tables.plan.perturbation import CellKey, Rounding
 from sfumato.tables.rounding.rounding import bases_of, round_part
 from sfumato.tables.tabulate import WORD
 
-# Seconds where a batch file names none.
+# Time limit in seconds if the batch file has none.
 SECONDS = 60.0
 NO_PROMISE = "No rule calls a cell unsafe, so nothing is promised of the changed numbers."
-# What each way to mask becomes here.
+# The suppression method for each command.
 MASKS = {"GH": "fast", "MOD": "optimal", "OPT": "optimal", "NET": "optimal"}
 
 
 def protect_job(state: BatchState, job: TableJob, call: Call) -> Protected:
-    """One table protected as a command says.
+    """Protect one table as a command requests.
 
     Raises:
-        UnattainableError: It cannot be.
+        UnattainableError: The table cannot be protected.
     """
     table = job.table
     if table is None:
@@ -48,13 +48,13 @@ def protect_job(state: BatchState, job: TableJob, call: Call) -> Protected:
 
 
 def _deadline(call: Call) -> Deadline:
-    """OPT and MOD name minutes; no more than so many seconds are taken without them."""
+    """Return the deadline: OPT and MOD may give minutes, otherwise the default applies."""
     minutes = call.numbers[1] if len(call.numbers) > 1 and call.name in ("OPT", "MOD") else 0.0
     return within(minutes * 60.0 if minutes > 0 else SECONDS)
 
 
 def _rounded(table: OfficeTable, job: TableJob, call: Call) -> Protected:
-    """RND(table, base, steps, minutes, …)."""
+    """Round a table by RND(table, base, steps, minutes, …)."""
     numbers = (*call.numbers, 0.0, 0.0, 0.0)
     if len(call.numbers) < 2 or numbers[1] <= 0:
         raise PlanError("the base of rounding is missing.", "Write RND(1, 5).", "batch")
@@ -66,7 +66,7 @@ def _rounded(table: OfficeTable, job: TableJob, call: Call) -> Protected:
 
 
 def _noisy(state: BatchState, job: TableJob, table: OfficeTable, call: Call) -> Protected:
-    """CKM(table) "ptable": by the records' keys, with the table of the metadata or of the line."""
+    """Add noise by the cell key method, CKM(table) "ptable", with the p-table of the metadata or of the command."""
     metadata = state.metadata
     own = metadata.flagged("RECORDKEY") if metadata is not None else ()
     if not table.cell_keys or not own:
@@ -94,10 +94,10 @@ def _noisy(state: BatchState, job: TableJob, table: OfficeTable, call: Call) -> 
 
 
 def _published(table: OfficeTable, method: str, done: Perturbed, *remarks: str) -> Protected:
-    """The table with its changed numbers, if no reader computes too much from them.
+    """Return the table with its perturbed numbers, if data users cannot compute too much from them.
 
     Raises:
-        PromiseError: A reader does.
+        PromiseError: They can.
     """
     check_readers([done])
     unsafe = int(done.part.table.unsafe.sum())
@@ -107,10 +107,10 @@ def _published(table: OfficeTable, method: str, done: Perturbed, *remarks: str) 
 
 
 def protect_linked(state: BatchState, call: Call) -> None:
-    """All tables masked together.
+    """Suppress cells in all tables together.
 
     Raises:
-        PlanError: The way to protect is not for several tables, or one was not read.
+        PlanError: The method does not support several tables, or a table was not read.
     """
     if call.name not in ("GH", "MOD"):
         raise PlanError(f"{call.name} is for one table.", "Use MOD(0) or GH(0) for tables together.", "linked")
@@ -130,10 +130,10 @@ def protect_linked(state: BatchState, call: Call) -> None:
 
 
 def _check_totals(job: TableJob, number: int) -> None:
-    """Refuse a table whose totals do not add up among those that are masked together.
+    """Refuse a table whose totals do not add up if tables are protected together.
 
     Raises:
-        DataError: They do not.
+        DataError: The totals do not add up.
     """
     if job.table is not None and job.tolerance > step_of(job.table.values) / 2:
         what = f"totals of table {number}, which was read by <READTABLE> 2, are off by up to {job.tolerance:g}: such a"

@@ -14,7 +14,7 @@ from sfumato.tables.office.office_table import OfficeTable
 from sfumato.tables.office.statuses import unsafe_of
 
 SECONDS = 60.0
-# So many cells are named in a warning.
+# Maximum number of cells named in a warning.
 MOST_NAMED = 10
 OTHER_UNITS = (
     "these tables look like the same in other units, and were not attacked together, so nothing is promised of them. "
@@ -32,10 +32,10 @@ REMEDY = (
 
 
 def audit_written(state: BatchState) -> None:
-    """Warn of tables that hold each by itself, and together give unsafe cells away.
+    """Warn about tables that are protected individually but together disclose sensitive cells.
 
     Raises:
-        UnattainableError: Nobody can tell in time whether they do.
+        UnattainableError: The audit cannot be completed in time.
     """
     published = [one for one in state.tables if _is_protected(one)]
     distinct = list({(id(one.done.table), id(one.done.published)): one for one in published}.values())
@@ -50,13 +50,13 @@ def audit_written(state: BatchState) -> None:
 
 
 def _is_of_same(one: WrittenTable, group: Sequence[WrittenTable]) -> bool:
-    """Whether a table is of something else of the records that a group of tables is of."""
+    """Return whether a table has another response of the same records as a group of tables."""
     counted = one.source is not None and any(two.source is not None and one.source[0] == two.source[0] for two in group)
     return counted or any(same_respondents(one.done.table, two.done.table) for two in group)
 
 
 def _warn_of_others(state: BatchState, written: Sequence[WrittenTable], groups: Sequence[Sequence[int]]) -> None:
-    """Say which tables look alike and were not attacked together, for their values differ almost everywhere."""
+    """Warn about tables that have common codes but are not audited together, because nearly all values differ."""
     for one, two in combinations(groups, 2):
         alike = {
             written[number].file
@@ -84,12 +84,12 @@ def _look_alike(one: OfficeTable, two: OfficeTable) -> bool:
 
 
 def _is_protected(one: WrittenTable) -> bool:
-    """Whether a table was protected, or needs no protection; of one that lacks it was warned before."""
+    """Return whether a table is protected or needs no protection; missing protection is reported elsewhere."""
     return bool(one.done.method) or not unsafe_of(one.done.table.statuses).any()
 
 
 def _audit(state: BatchState, written: Sequence[WrittenTable], others: Sequence[WrittenTable]) -> None:
-    """Attack tables of one response, knowing which cells are empty by those of others."""
+    """Audit tables of one response, using the empty cells known from other tables."""
     files = _files(written)
     presences = [shown_presence(one.done) for one in others]
     tolerance = max(one.tolerance for one in written)

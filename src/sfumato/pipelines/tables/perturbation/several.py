@@ -27,20 +27,21 @@ from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.rounding.rounding import bases_of
 from sfumato.tables.suppression.installed import check_installed
 
-# The share of the time for the change and what each table tells, where there is a cross to attack besides.
+# Proportion of the time for the perturbation and the intervals of each table, if implicit cells are audited in
+# addition.
 CHANGE = 0.6
 
 
 def perturb_several(plan: TablePlan, table: Any = None, asked: Callable[[], bool] | None = None) -> PerturbedTables:
-    """Change the numbers of the tables of a plan together.
+    """Perturb the tables of a plan together.
 
     Args:
         plan: A plan with `tables` or microdata.
-        table: The microdata as a frame, or the columns of the one table, where the plan does not name the file.
-        asked: Whether somebody wants what there is.
+        table: The microdata as a frame, or the columns of the only table, if the plan does not name the file.
+        asked: Returns whether the caller wants the current result.
 
     Raises:
-        PromiseError: A reader of all tables knows more of an unsafe cell than the rules allow.
+        PromiseError: A data user of all tables can compute a sensitive cell more closely than the rules allow.
     """
     check_installed()
     method, start = method_of(plan), time.perf_counter()
@@ -75,7 +76,7 @@ def _bases(plan: TablePlan, joint: Joint) -> Numbers | None:
 
 
 def _section(changed: Perturbed, section: Section) -> Perturbed:
-    """The answer for one of several tables: its rows are its cells again."""
+    """Return the result for one of several tables, with its own cells as rows."""
     cells, table = section.cells, changed.part.table
     own = make_table(
         table.values[cells],
