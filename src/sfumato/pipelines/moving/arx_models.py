@@ -10,7 +10,7 @@ Model = dict[str, Any]
 
 
 def _plain(name: str, key: str, whole: bool = False, **more: Any) -> Callable[[re.Match[str]], Model]:
-    """A model with one number."""
+    """Return a function that makes a model with one number."""
     return lambda match: {"model": name, key: int(float(match[1])) if whole else float(match[1]), **more}
 
 
@@ -18,7 +18,7 @@ def _recursive(match: re.Match[str]) -> Model:
     return {"model": "l-diversity", "l": int(float(match[2])), "variant": "recursive", "c": float(match[1])}
 
 
-# What ARX writes -> the model here; a column is added where the text has one.
+# Patterns of ARX texts and the corresponding models; a column is added if the text has one.
 MODELS: dict[str, Callable[[re.Match[str]], Model]] = {
     rf"\(?{NUMBER}\)?-anonymity": _plain("k-anonymity", "k", whole=True),
     rf"distinct-{NUMBER}-diversity{OF}": _plain("l-diversity", "l", whole=True, variant="distinct"),
@@ -35,7 +35,7 @@ MODELS: dict[str, Callable[[re.Match[str]], Model]] = {
     rf"\(<\s*{NUMBER}\)?-sample-uniques.*": _plain("sample-uniqueness", "threshold"),
     rf"\(<\s*{NUMBER}\)?-(?:avg|average)-reidentification-risk.*": _plain("average-risk", "threshold"),
 }
-# Words in the name of a utility measure -> the loss here; the first that fits is taken.
+# Words in names of utility measures and the corresponding losses; the first match is used.
 LOSSES = {
     "non-uniform entropy": "non-uniform-entropy",
     "discernib": "discernibility",
@@ -50,10 +50,10 @@ AGGREGATES = {"geometric": "geometric", "arithmetic": "mean", "mean": "mean", "s
 
 
 def model_of(text: str, hierarchies: Mapping[str, str]) -> Model | None:
-    """The model that a text of ARX stands for; None where there is none here.
+    """Return the model for a text of ARX, or None if Sfumato has none.
 
     Args:
-        hierarchies: The files of hierarchies by column: some distances are measured along one.
+        hierarchies: Hierarchy files by column; some distances are measured along one.
 
     >>> model_of("distinct-3-diversity for attribute 'illness'", {})
     {'model': 'l-diversity', 'l': 3, 'variant': 'distinct', 'column': 'illness'}
@@ -75,7 +75,7 @@ def _with_hierarchy(model: Model, hierarchies: Mapping[str, str]) -> Model | Non
 
 
 def losses_of(metric: str) -> tuple[str | None, str | None]:
-    """The loss and the aggregate that a utility measure of ARX stands for.
+    """Return the loss and the aggregate for a utility measure of ARX.
 
     >>> losses_of("Loss (Geometric Mean)")
     ('loss-metric', 'geometric')

@@ -26,13 +26,13 @@ ROLES = {
 }
 TYPES = {"Integer": "integer", "Decimal": "decimal"}
 INPUT = "data/input.csv"
-# Entries that only ARX reads, and what is in them.
+# Entries that only ARX can read, with their contents.
 OBJECTS = {"lattice.dat": "the solution space", "filter.dat": "the filter", "clipboard.xml": "the clipboard"}
 LARGEST_XML = 50_000_000
 
 
 def read_arx(path: Path) -> ImportedProject:
-    """A project of ARX as a plan with its files.
+    """Convert an ARX project to a plan with its files.
 
     Raises:
         EngineError: The file cannot be read.
@@ -53,7 +53,7 @@ def _no_project(what: str) -> DataError:
 
 @dataclass(slots=True)
 class _Reader:
-    """Reads one project; what cannot be carried over is noted on the way."""
+    """Reads one project and collects what cannot be converted."""
 
     archive: ZipFile
     left_out: list[str] = field(default_factory=list)
@@ -101,7 +101,7 @@ class _Reader:
         return {"source": INPUT, "separator": separator, "header": True}
 
     def _files(self, definition: ElementTree.Element) -> Iterator[tuple[str, str]]:
-        """For each column with a hierarchy, where the plan keeps it; names of columns may be no names of files."""
+        """Yield the file of each hierarchy, by column; column names may not be valid file names."""
         for place, (name, one) in enumerate(_assignments(definition), start=1):
             ref = one.findtext("ref")
             if ref and f"input/{ref}" in self.archive.namelist():
@@ -131,7 +131,7 @@ class _Reader:
         return {"role": role, "hierarchy": hierarchy} | weight | (_levels(one) if name in files else {})
 
     def _weights(self, config: ElementTree.Element) -> Iterator[tuple[str, float]]:
-        """The weights, of which the greatest is 1 here: ARX gives each column 0.5 unless it is moved."""
+        """Yield the weights scaled to a maximum of 1; ARX gives each column 0.5 by default."""
         entries = [
             (entry.findtext("attribute") or "", float(entry.findtext("weight") or 0))
             for entry in config.iterfind("attributeWeights/attributeWeight")
@@ -163,7 +163,7 @@ class _Reader:
         return {"name": "optimal", "loss": loss or "loss-metric", "suppression": min(max(suppression, 0), 1)} | more
 
     def _utility(self, definition: ElementTree.Element, columns: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
-        """The column that a classifier is to predict; ARX may have several, and of any kind."""
+        """Return the target column of a classifier; ARX allows several, with any role."""
         names = [name for name, one in _assignments(definition) if one.findtext("responseVariable") == "true"]
         fitting = [name for name in names if columns[name]["role"] in ("sensitive", "insensitive")]
         self.left_out.extend(f'Response variable "{name}".' for name in names if name not in fitting[:1])
@@ -176,13 +176,13 @@ class _Reader:
 
 
 def _assignments(definition: ElementTree.Element) -> Iterator[tuple[str, ElementTree.Element]]:
-    """The columns by name (ARX spells the element so, and may spell it right one day)."""
+    """Yield the columns by name; ARX misspells the element, and the correct spelling is accepted, too."""
     for one in definition:
         if one.tag in ("assigment", "assignment"):
             yield one.findtext("name") or "", one
 
 
 def _levels(one: ElementTree.Element) -> dict[str, int]:
-    """The least and the greatest level, where the project limits them."""
+    """Return the minimum and maximum level, if the project limits them."""
     levels = {"min_level": one.findtext("min") or "", "max_level": one.findtext("max") or ""}
     return {key: int(text) for key, text in levels.items() if text.isdigit() and (key, text) != ("min_level", "0")}

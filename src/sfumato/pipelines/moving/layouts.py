@@ -10,18 +10,18 @@ from sfumato.hierarchies.ladder_text import ladder_text
 from sfumato.pipelines.release_folder import Release
 
 Tool = Literal["arx", "sdcmicro"]
-# What stands between fields: ARX takes ; by default, read.csv of R takes a comma.
+# Field separators: ARX uses ; by default, read.csv of R a comma.
 SEPARATORS: dict[Tool, str] = {"arx": ";", "sdcmicro": ","}
-# What a missing value is: ARX has NULL for it, R has NA.
+# Missing values: NULL in ARX, NA in R.
 MISSING: dict[Tool, str] = {"arx": "NULL", "sdcmicro": "NA"}
 
 
 def export(release: Release, folder: str | Path, tool: Tool = "arx") -> Path:
-    """Write a release as another tool reads it: data.csv, and hierarchies/<column>.csv with one row a value.
+    """Write a release for another tool: data.csv, and hierarchies/<column>.csv with one row for each value.
 
     Args:
-        folder: Must not exist yet.
-        tool: Whose layout: `arx` (separator ;), or `sdcmicro` (a comma, as read.csv of R takes it).
+        folder: The folder to create; it must not exist.
+        tool: The layout: `arx` (separator ;), or `sdcmicro` (a comma, as read.csv of R expects).
 
     Raises:
         PlanError: The folder exists.
@@ -39,7 +39,7 @@ def export(release: Release, folder: str | Path, tool: Tool = "arx") -> Path:
 
 
 def _rows(release: Release, missing: str) -> Iterator[Sequence[Any]]:
-    """The header and the published rows, texts as they are."""
+    """Yield the header and the published rows as texts."""
     import narwhals as nw
 
     data = release.data

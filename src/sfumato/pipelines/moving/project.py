@@ -16,13 +16,13 @@ LEFT_OUT = "left-out.txt"
 
 @dataclass(frozen=True, slots=True)
 class ImportedProject:
-    """What another tool's project says.
+    """The converted project of another tool.
 
     Attributes:
-        plan: The plan in plain values, paths relative to it.
+        plan: The plan in plain values, with paths relative to it.
         files: Its files, by their paths relative to the plan.
-        left_out: What could not be carried over, in sentences.
-        beside: The folder in which the rows lie that the plan names, where they are none of its files.
+        left_out: What could not be converted, in sentences.
+        beside: The folder of the rows that the plan names, if they are not among its files.
     """
 
     plan: dict[str, Any]
@@ -31,10 +31,10 @@ class ImportedProject:
     beside: Path | None = None
 
     def save(self, folder: str | Path) -> Plan:
-        """Write plan.yaml, its files and the list of what was left out to a new folder, whole or not at all.
+        """Write plan.yaml, its files and the list of omissions to a new folder atomically.
 
         Raises:
-            PlanError: The folder exists, or what was carried over is no plan.
+            PlanError: The folder exists, or the converted plan is invalid.
         """
         import yaml
 
@@ -50,7 +50,7 @@ class ImportedProject:
         return read_plan(target / "plan.yaml")
 
     def _plan_in(self, target: Path) -> dict[str, Any]:
-        """The plan with the path of rows that lie elsewhere, as it starts from the plan's new folder."""
+        """Return the plan with the path of external rows relative to the plan's new folder."""
         source = self.plan.get("data", {}).get("source")
         if self.beside is None or source is None or source in self.files or Path(source).is_absolute():
             return self.plan

@@ -14,13 +14,13 @@ PLACEHOLDERS = frozenset({".", "_"})
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call: its function, the line it begins in, its arguments, and the name that its answer gets.
+    """A call: its function, line and arguments, and the variable that gets its result.
 
     Attributes:
-        arguments: What stands plainly, NULL left out.
-        computed: The other arguments, as the script writes them.
-        conditional: It stands in a loop, a condition or a function: it may run often, once, or not at all.
-        handed_on: The function is only named, for something else to call it.
+        arguments: Literal arguments, without NULL.
+        computed: The other arguments, as written in the script.
+        conditional: Whether it is in a loop, a condition or a function, and may run several times or never.
+        handed_on: Whether the function is only named, for another function to call it.
     """
 
     function: str
@@ -33,7 +33,7 @@ class Call:
 
 
 def read_calls(script: str, signatures: Mapping[str, Sequence[str]]) -> Iterator[Call]:
-    """The calls of the functions whose arguments are told, in their order.
+    """Yield the calls of functions with known signatures, in order.
 
     >>> [call.arguments for call in read_calls("x <- kAnon(sdc, 3)  # why", {"kAnon": ("obj", "k")})]
     [{'k': 3}]
@@ -47,13 +47,13 @@ def read_calls(script: str, signatures: Mapping[str, Sequence[str]]) -> Iterator
 
 
 def _handed_on(statement: Sequence[Token], place: int) -> str:
-    """The function that `do.call("name", …)` calls."""
+    """Return the function that `do.call("name", …)` calls."""
     behind = place > 1 and statement[place - 2].text == "do.call"
     return statement[place].text[1:-1] if behind and statement[place].kind == "text" else ""
 
 
 def _is_member(statement: Sequence[Token], place: int) -> bool:
-    """Whether a name is that of a part of something, or of an argument."""
+    """Return whether a name is that of a member or an argument."""
     before = statement[place - 1].text if place else ""
     return before in ("$", "@") or (place + 1 < len(statement) and statement[place + 1].kind == "assign")
 
@@ -66,7 +66,7 @@ def _call(statement: Sequence[Token], place: int, name: str, formals: Sequence[s
     if place + 1 >= len(statement) or statement[place + 1].text != "(":
         return Call(name, line, conditional=conditional, handed_on=True)
     piped = place > 0 and statement[place - 1].kind == "pipe"
-    # A function has names of its own.
+    # A function has its own variables.
     known = {} if any(token.text in FUNCTIONS for token in statement[:place]) else known
     plain: dict[str, Any] = {}
     computed: dict[str, str] = {}
@@ -84,7 +84,7 @@ def _call(statement: Sequence[Token], place: int, name: str, formals: Sequence[s
 def _matched(
     arguments: Sequence[list[Token]], formals: Sequence[str], piped: bool
 ) -> Iterator[tuple[str, list[Token]]]:
-    """Each argument with its name, as R finds it: by the whole name, by its beginning, then by its place."""
+    """Yield each argument with its name, matched as in R: by full name, by prefix, then by position."""
     named = [_name(argument) for argument in arguments]
     keys = [_formal(name, formals) if name else "" for name in named]
     free = [formal for formal in formals if formal not in keys]

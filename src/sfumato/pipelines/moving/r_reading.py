@@ -23,14 +23,14 @@ SEPARATORS = {"read.csv": ",", "read.csv2": ";", "read_csv": ",", "read_csv2": "
 )
 COMMAS = frozenset({"read.csv2", "read.delim2", "read_csv2"})
 CARRIED = frozenset({"file", "input", "sep", "delim", "dec", "na.strings", "na"})
-# They change nothing here: values are read as texts unless the plan names a type.
+# Arguments without effect here: values are read as texts unless the plan gives a type.
 HARMLESS = frozenset(
     {"stringsAsFactors", "check.names", "colClasses", "col_types", "data.table", "show_col_types", "as.is", "fill"}
 )
 
 
 def data_of(call: Call) -> dict[str, Any]:
-    """What a plan says of the file that a call reads; nothing where its name must be computed.
+    """Return the data section for a file that a call reads; empty if its name must be computed.
 
     >>> data_of(Call("read.csv2", 1, {"file": "a.csv"}))
     {'source': 'a.csv', 'separator': ';', 'decimal': ','}
@@ -51,7 +51,7 @@ def data_of(call: Call) -> dict[str, Any]:
 
 
 def not_carried(call: Call) -> list[str]:
-    """The arguments of a call that reads a file, which a plan does not get."""
+    """Return the arguments of a reading call that are not converted."""
     said = [key for key, value in call.arguments.items() if not (key in ("header", "col_names") and value is True)]
     return [
         key for key in (*said, *call.computed) if key not in HARMLESS and (key in call.computed or key not in CARRIED)

@@ -11,7 +11,7 @@ TOKEN = re.compile(
     |(?P<pipe>\|>|%[^%\s]*>%)|(?P<assign><<?-|->>?|(?<![=!<>])=(?!=))|(?P<sign>==|<=|>=|!=|%[^%\s]*%|[^\s\w])""",
     re.VERBOSE | re.DOTALL,
 )
-# What stands behind one of these may run often, once, or not at all.
+# Code after one of these may run several times or never.
 CONTROL = frozenset({"if", "else", "for", "while", "repeat", "function", "switch", "\\"})
 HEADERS = frozenset({"if", "for", "while", "function", "\\"})
 OPENING, CLOSING = frozenset("([{"), frozenset(")]}")
@@ -20,7 +20,7 @@ UNFINISHED = frozenset({"else", "repeat", "in", *"+-*/^~&|<>,!:$@?", "==", "<=",
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A part of a script: its kind, its text, and the lines it begins and ends in."""
+    """A token of a script: its kind, its text, and its first and last line."""
 
     kind: str
     text: str
@@ -29,7 +29,7 @@ class Token:
 
 
 def tokens_of(script: str) -> Iterator[Token]:
-    """The parts of a script without blanks and comments.
+    """Yield the tokens of a script without blanks and comments.
 
     >>> [token.text for token in tokens_of("x <- f('a)')  # why")]
     ['x', '<-', 'f', '(', "'a)'", ')']
@@ -45,7 +45,7 @@ def tokens_of(script: str) -> Iterator[Token]:
 
 
 def statements_of(script: str) -> Iterator[list[Token]]:
-    """The statements of a script; a loop, a condition and a function are one with all that stands in them.
+    """Yield the statements of a script; a loop, a condition or a function is one statement with its body.
 
     >>> [len(statement) for statement in statements_of("a <- 1; if (a)\\n  b <- 2\\nd <- 3")]
     [3, 7, 3]
@@ -72,6 +72,6 @@ def statements_of(script: str) -> Iterator[list[Token]]:
 
 
 def _continues(statement: list[Token], token: Token, headed: bool) -> bool:
-    """Whether a statement goes on in the line of the next token."""
+    """Return whether a statement continues in the line of the next token."""
     last = statement[-1]
     return headed or last.kind in ("assign", "pipe") or last.text in UNFINISHED or token.text == "else"

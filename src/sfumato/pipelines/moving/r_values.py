@@ -14,11 +14,11 @@ ASSIGNING = frozenset({"assign", "delayedAssign", "makeActiveBinding"})
 
 
 class NotPlainError(Exception):
-    """A value must be computed."""
+    """Raised if a value must be computed."""
 
 
 def constants_of(statements: Sequence[Sequence[Token]]) -> Iterator[dict[str, Any]]:
-    """For each statement, the names that stand for a plain value in it: given once, before, and under no condition.
+    """Yield for each statement the constants known in it: assigned once, before it, and unconditionally.
 
     >>> from sfumato.pipelines.moving.r_tokens import statements_of
     >>> list(constants_of(list(statements_of("k <- 5; l <- 2; l <- 3; f(k, l)"))))[-1]
@@ -37,10 +37,10 @@ def constants_of(statements: Sequence[Sequence[Token]]) -> Iterator[dict[str, An
 
 
 def value_of(tokens: Sequence[Token], known: Mapping[str, Any]) -> Any:
-    """A number, a text, a truth value, or a list of these.
+    """Return a number, a text, a truth value, or a list of these.
 
     Raises:
-        NotPlainError: It must be computed.
+        NotPlainError: The value must be computed.
     """
     if len(tokens) == 2 and tokens[0].text == "-" and tokens[1].kind == "number":
         return -_number(tokens[1].text)
@@ -48,7 +48,7 @@ def value_of(tokens: Sequence[Token], known: Mapping[str, Any]) -> Any:
         return _single(tokens[0], known)
     if len(tokens) > 2 and tokens[0].text == "c" and tokens[1].text == "(" and tokens[-1].text == ")":
         parts = list(split_arguments(tokens, 2))
-        # The bracket that closes the list is the last token.
+        # The closing parenthesis of the list is the last token.
         if sum(map(len, parts)) + len(parts) + 2 == len(tokens):
             values = [value_of(part, known) for part in parts]
             return [entry for value in values for entry in (value if isinstance(value, list) else [value])]
@@ -56,7 +56,7 @@ def value_of(tokens: Sequence[Token], known: Mapping[str, Any]) -> Any:
 
 
 def split_arguments(tokens: Sequence[Token], start: int) -> Iterator[list[Token]]:
-    """The tokens of each argument, up to the bracket that closes the call."""
+    """Yield the tokens of each argument, up to the closing parenthesis of the call."""
     depth = 0
     argument: list[Token] = []
     for token in tokens[start:]:
@@ -72,13 +72,13 @@ def split_arguments(tokens: Sequence[Token], start: int) -> Iterator[list[Token]
 
 
 def _constant(statement: Sequence[Token]) -> str:
-    """The name that a statement gives to something, where it does no more."""
+    """Return the name that a statement assigns a value to, if it does nothing else."""
     plain = len(statement) > 2 and statement[0].kind == "name" and statement[1].text in ("<-", "=")
     return statement[0].text if plain else ""
 
 
 def _given(statement: Sequence[Token]) -> Iterator[str]:
-    """The names that a statement may give a value to, wherever it does: whoever changes a part of one counts too."""
+    """Yield every name that a statement may assign a value to, including changes to a part of it."""
     opened: list[str] = []
     for place, token in enumerate(statement):
         if token.text in OPENING:
@@ -96,7 +96,7 @@ def _given(statement: Sequence[Token]) -> Iterator[str]:
 
 
 def _names(tokens: Sequence[Token]) -> Iterator[str]:
-    """The names on the side of an assignment that gets the value, within its line."""
+    """Yield the names on the target side of an assignment, within its line."""
     for token in tokens:
         if token.kind == "assign" or token.text in (";", "{") or token.line != tokens[0].line:
             return

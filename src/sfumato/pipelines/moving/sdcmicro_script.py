@@ -11,7 +11,7 @@ from sfumato.pipelines.moving.r_calls import Call, read_calls
 from sfumato.pipelines.moving.r_reading import READERS
 from sfumato.pipelines.moving.sdcmicro_steps import Steps, is_count, is_number
 
-# The arguments of the functions, in their order; the first is the object that a call is about.
+# The arguments of the functions, in order; the first is the object they work on.
 _SUPPRESS = ("obj", "k", "importance", "combs")
 SIGNATURES: dict[str, tuple[str, ...]] = {
     "createSdcObj": ("dat", "keyVars", "numVars", "pramVars", "ghostVars", "weightVar", "hhId", "strataVar",
@@ -28,17 +28,17 @@ SIGNATURES: dict[str, tuple[str, ...]] = {
     "removeDirectID": ("obj", "var"),
     "groupAndRename": ("obj", "var", "before", "after"),
 }  # fmt: skip
-# Calls that no plan has a word for: such as change the rows, and such as do not.
+# Calls that no plan can express: those that change the rows, and those that do not.
 CHANGES = ("shuffle", "recordSwap", "microaggrGower", "dataGen", "mdav", "LocalRecProg")
 MEASURES = ("suda2", "calcRisks", "createNewID", "addGhostVars", "undolast")
 
 
 def read_script(path: Path) -> ImportedProject:
-    """A script of sdcMicro as a plan.
+    """Convert an sdcMicro script to a plan.
 
     Raises:
         EngineError: The file cannot be read.
-        DataError: No call of createSdcObj stands in it, or what it promises must be computed.
+        DataError: It has no call of createSdcObj, or its privacy parameters must be computed.
     """
     try:
         script = path.read_text(encoding="utf-8-sig")
@@ -50,7 +50,7 @@ def read_script(path: Path) -> ImportedProject:
 
 
 def translate(script: str) -> ImportedProject:
-    """The text of a script as a plan, with what was left out."""
+    """Convert the text of a script to a plan, with the list of omissions."""
     steps = Steps()
     formals = SIGNATURES | READERS | dict.fromkeys((*CHANGES, *MEASURES), ("obj",))
     for call in read_calls(script, formals):
@@ -71,7 +71,7 @@ def translate(script: str) -> ImportedProject:
 
 
 def _take(steps: Steps, call: Call, formals: tuple[str, ...]) -> None:
-    """Carry a call over, or tell why not."""
+    """Convert a call, or record why it cannot be converted."""
     translation = TRANSLATIONS.get(call.function)
     if call.function in READERS:
         steps.read(call)
@@ -96,7 +96,7 @@ def _aggregate(steps: Steps, call: Call) -> None:
 
 
 def _randomize(steps: Steps, call: Call) -> None:
-    """PRAM: `pd` is the least probability of staying."""
+    """Convert PRAM; `pd` is the minimum probability of staying."""
     names = steps.concerned(call, "variables", steps.categories)
     stay = _said(call, "pd", 0.8)
     steps.change(call, {"pram": {"stay": stay}} if is_number(stay) else None, names)
@@ -104,7 +104,7 @@ def _randomize(steps: Steps, call: Call) -> None:
 
 
 def _disturb(steps: Steps, call: Call) -> None:
-    """Noise in percent of the standard deviation."""
+    """Convert noise in percent of the standard deviation."""
     _change_by_percent(steps, call, "noise", _said(call, "noise", 150))
     _tell_method(steps, call, "additive", "additive noise")
 
@@ -120,9 +120,9 @@ def _change_by_percent(steps: Steps, call: Call, operation: str, percent: Any) -
 
 
 def _code(steps: Steps, call: Call) -> None:
-    """Top and bottom coding; values beyond are told as such, not replaced by a number."""
+    """Convert top and bottom coding; values beyond the limit get a label instead of a replacement number."""
     kind, value = _said(call, "kind", "top"), _said(call, "value", None)
-    # A plain number between 0 and 1 would be a share of the rows.
+    # A plain number between 0 and 1 would be read as a proportion of the rows.
     limit = {"value": value} if is_number(value) and 0 < value < 1 else value
     plain = kind in ("top", "bottom") and is_number(value)
     steps.change(call, {str(kind): limit} if plain else None, steps.concerned(call, "column", steps.numbers))
@@ -131,7 +131,7 @@ def _code(steps: Steps, call: Call) -> None:
 
 
 def _said(call: Call, key: str, default: Any) -> Any:
-    """An argument, or what R takes where it is not named; None where it must be computed."""
+    """Return an argument or its default in R; None if it must be computed."""
     return None if key in call.computed else call.arguments.get(key, default)
 
 
@@ -142,7 +142,7 @@ def _tell_method(steps: Steps, call: Call, usual: str, here: str) -> None:
     steps.list_dropped(call, "strata_variables", "weights")
 
 
-# Where one of these cannot be read, nobody knows what the script promises.
+# If one of these cannot be read, the privacy parameters of the script are unknown.
 PROMISES = ("createSdcObj", "kAnon", "localSuppression")
 TRANSLATIONS: dict[str, Callable[[Steps, Call], None]] = {
     "createSdcObj": Steps.create,

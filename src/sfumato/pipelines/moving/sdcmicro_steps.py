@@ -9,22 +9,22 @@ from sfumato.pipelines.moving.r_calls import Call
 from sfumato.pipelines.moving.r_reading import data_of, not_carried
 
 K = 3
-# What may be said of a column together; other operations stand alone.
+# Operations that may be combined on one column; others exclude each other.
 LIMITS = frozenset({"top", "bottom"})
 ROLES = {"excludeVars": "identifier", "keyVars": "quasi-identifier", "weightVar": "weight", "hhId": "household",
          "sensibleVar": "sensitive"}  # fmt: skip
-# Of two roles of a column, the one that protects more is kept.
+# Of two roles of a column, the stricter one is kept.
 STRICTNESS = ("insensitive", "sensitive", "weight", "household", "quasi-identifier", "identifier")
 CONDITIONAL = "stands in a loop, a condition or a function"
 
 
 @dataclass(slots=True)
 class Steps:
-    """What the calls so far have said.
+    """The results of the calls so far.
 
     Attributes:
-        refusals: Promises that the script makes and that nobody can read from it.
-        lost: A call changes columns that are not known: none may be published as it is.
+        refusals: Privacy parameters of the script that cannot be read.
+        lost: Whether a call changes unknown columns; then none may be published unchanged.
     """
 
     files: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -65,7 +65,7 @@ class Steps:
                 self.left_out.append(f'"{name}" is withheld: {why}.')
 
     def _method(self) -> dict[str, Any]:
-        """Single cells where the script suppresses them and asks for nothing besides; else classes of their own."""
+        """Return cell suppression if the script requests nothing else, otherwise local recoding."""
         coarser = any("min_level" in column for column in self.columns.values())
         if self.k and not self.models and not coarser:
             for name, importance in self.importance.items():
@@ -82,14 +82,14 @@ class Steps:
         self.left_out.append(f"Line {call.line}, {call.function}: {why}.")
 
     def leave_computed(self, call: Call, formals: Sequence[str]) -> None:
-        """List each argument that must be computed; the first is the object that a call is about."""
+        """Record each argument that must be computed; the first is the object the call works on."""
         place = f"{CONDITIONAL}; " if call.conditional else ""
         for key, text in call.computed.items():
             if key != formals[0]:
                 self.leave(call, f"{place}{key} must be computed ({text}): it is not carried over")
 
     def read(self, call: Call) -> None:
-        """A file that the script reads; the first, unless an object is made of another."""
+        """Record a file that the script reads; the first one is used unless an object is made from another."""
         for key in not_carried(call):
             self.leave(call, f"{key} is not carried over")
         if call.conditional:
@@ -122,7 +122,7 @@ class Steps:
         self.list_dropped(call, "strataVar", "ghostVars")
 
     def give(self, call: Call, name: str, role: str) -> None:
-        """Give a column a role, unless it has one that protects more."""
+        """Assign a role to a column, unless it has a stricter one."""
         had = self.columns.get(name, {"role": "insensitive"})["role"]
         if STRICTNESS.index(had) > STRICTNESS.index(role):
             self.leave(call, f'"{name}" stays {had}, and is not {role}')
@@ -152,7 +152,7 @@ class Steps:
         self.list_dropped(call, *(call.arguments.keys() - {"k", "importance"}))
 
     def _rank(self, call: Call) -> None:
-        """How dear the cells of each column are: the first in rank is suppressed last, so it costs most."""
+        """Set the suppression costs of each column: the first in rank is suppressed last, so it costs most."""
         ranks = call.arguments.get("importance")
         keys = [name for name, column in self.columns.items() if column["role"] == "quasi-identifier"]
         if isinstance(ranks, list) and len(ranks) == len(keys) and all(map(is_count, ranks)):
@@ -200,12 +200,12 @@ class Steps:
         self.leave(call, "has no counterpart here")
 
     def leave_change(self, call: Call) -> None:
-        """A call that changes columns in a way that a plan has no word for."""
+        """Record a call that changes columns in a way that no plan can express."""
         self.leave_whole(call)
         self.lost = True
 
     def change(self, call: Call, operation: dict[str, Any] | None, names: Sequence[str]) -> None:
-        """Publish columns as an operation leaves them; withhold them where it cannot be read from the script."""
+        """Add an operation to columns; remove them if it cannot be read from the script."""
         for name in names:
             column = self.columns.setdefault(name, {"role": "insensitive"})
             role, published = column["role"], column.get("publish", {})
@@ -226,7 +226,7 @@ class Steps:
         self.leave(call, f'{why}: "{name}" is withheld')
 
     def concerned(self, call: Call, key: str, default: Sequence[str]) -> list[str]:
-        """The columns that a call names, or those it is about without; where they must be computed, they are lost."""
+        """Return the columns that a call names, or its default ones; set `lost` if they must be computed."""
         if key not in call.arguments and key not in call.computed:
             return list(default)
         names = self._names(call, key)
@@ -239,7 +239,7 @@ class Steps:
                 self.leave(call, f"{key} is not carried over")
 
     def _names(self, call: Call, key: str) -> list[str]:
-        """Names of columns, as one text or a list of them; numbers of columns are listed as left out."""
+        """Return column names, given as one text or a list; column numbers are recorded as omitted."""
         said = call.arguments.get(key, [])
         entries = said if isinstance(said, list) else [said]
         names = [entry for entry in entries if isinstance(entry, str)]
@@ -250,7 +250,7 @@ class Steps:
 
 
 def is_number(value: object) -> bool:
-    """Whether a value of a script is a number.
+    """Return whether a value of a script is a number.
 
     >>> is_number(2.5), is_number(True)
     (True, False)
@@ -259,5 +259,5 @@ def is_number(value: object) -> bool:
 
 
 def is_count(value: object) -> bool:
-    """Whether a value of a script is a whole number from 1 on."""
+    """Return whether a value of a script is a positive integer."""
     return isinstance(value, int) and not isinstance(value, bool) and value >= 1

@@ -12,14 +12,14 @@ from sfumato.microdata.data_plan import DataPlan
 
 
 def opened(data: Any, reading: DataPlan, quotes: bool = False) -> Engine:
-    """The engine for a file, in which formulas may be quoted, or a frame."""
+    """Open a frame, or a file in which formulas may be quoted."""
     if isinstance(data, Path):
         return open_published(data, reading, quotes)
     return open_frame(data)
 
 
 def people_of(population: Any) -> dict[str, int] | None:
-    """The people of each three-digit ZIP area, of a file or frame with both columns."""
+    """Return the population of each three-digit ZIP area, from a file or frame with both columns."""
     if population is None:
         return None
     data = Path(population) if isinstance(population, str | Path) else population

@@ -21,13 +21,13 @@ from sfumato.policies.policy import Policy
 from sfumato.policies.presets import policy_named
 from sfumato.policies.safe_harbor.columns import Setting
 
-# Methods with levels keep what a policy asks of each column.
+# Methods with levels respect the policy's minimum level of each column.
 METHOD = {"name": "optimal", "suppression": 0.02}
 K = 5
 
 
 def policy_of(plan: RequestedPlan) -> Policy | None:
-    """The policy that a plan names, with the plan's values.
+    """Return the policy that a plan names, with the plan's values.
 
     Raises:
         PlanError: It is not about rows.
@@ -41,10 +41,10 @@ def policy_of(plan: RequestedPlan) -> Policy | None:
 
 
 def with_policy(plan: RequestedPlan, source: Engine, looking: Looking | None = None) -> RequestedPlan:
-    """The plan with what its policy chooses: columns that it does not mention, promises and method that it lacks.
+    """Return the plan completed by its policy: missing columns, privacy models and method.
 
     Args:
-        looking: Told of how far looking into the rows is.
+        looking: Receives the progress of profiling the rows.
     """
     policy = policy_of(plan)
     if policy is None:
@@ -64,7 +64,7 @@ def with_policy(plan: RequestedPlan, source: Engine, looking: Looking | None = N
 
 
 def _kept(read: RequestedPlan, plan: RequestedPlan) -> RequestedPlan:
-    """A plan that was read again, with what is no part of its text."""
+    """Return a plan that was read again, with the attributes that its text does not have."""
     from dataclasses import replace
 
     return replace(read, secret=plan.secret, person_secret=plan.person_secret, text=plan.text)
@@ -76,13 +76,13 @@ def _ordered(said: Mapping[str, Any], chosen: Mapping[str, Any], source: Engine)
 
 
 def _data(said: Mapping[str, Any], proposal: SuggestedPlan) -> dict[str, Any]:
-    """How rows are read: as the plan says, and words for missing values and invalid ones as they are proposed."""
+    """Return the data section of the plan; missing values and the handling of invalid ones are as suggested."""
     proposed = {key: value for key, value in proposal.plan["data"].items() if key in ("missing", "on_invalid")}
     return {**proposed, **{key: value for key, value in said.get("data", {}).items() if key not in proposed}}
 
 
 def _promises(policy: Policy, columns: Mapping[str, Any], proposal: SuggestedPlan) -> list[dict[str, Any]]:
-    """The promises that a policy's clauses ask for: k, and different sensitive values."""
+    """Return the models that a policy's clauses require: k-anonymity, and distinct l-diversity."""
     k, least = 0, 0
     for clause in policy.clauses:
         if clause.metric == "smallest-class" and clause.value:
@@ -98,7 +98,7 @@ def _promises(policy: Policy, columns: Mapping[str, Any], proposal: SuggestedPla
 
 
 def _with_one_quasi_identifier(whole: dict[str, Any]) -> dict[str, Any]:
-    """The plan with a column that classes are made of, where the policy withholds all that others know."""
+    """Return the plan with at least one quasi-identifier, even if the policy removes all of them."""
     columns = whole["columns"]
     if any(column["role"] == "quasi-identifier" for column in columns.values()):
         return whole
@@ -112,17 +112,17 @@ def _with_one_quasi_identifier(whole: dict[str, Any]) -> dict[str, Any]:
 
 
 def setting_of(plan: RequestedPlan) -> Setting:
-    """What rows are judged by, as the plan says it."""
+    """Return the context for evaluating rows, as the plan gives it."""
     assert plan.policy is not None
     people = None if plan.policy.zip_population is None else people_of(plan.policy.zip_population.within(plan.folder))
     return Setting(date.today(), people, plan.policy.code_column)
 
 
 def judge_published(plan: Plan, published: Engine) -> PolicyVerdict | None:
-    """The verdict on published rows by the plan's policy; None where it names none.
+    """Return the verdict of the plan's policy on published rows, or None without a policy.
 
     Raises:
-        PromiseError: A clause fails; nothing is published then.
+        PromiseError: A clause fails, so nothing is published.
     """
     policy = policy_of(plan)
     if policy is None or plan.policy is None:

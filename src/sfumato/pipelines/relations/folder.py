@@ -17,13 +17,13 @@ from sfumato.pipelines.pseudonyms.keys import write_private
 from sfumato.pipelines.readable_json import readable
 from sfumato.report.files import html
 
-# What each key is published as: stays in the house.
+# The published replacement of each key; internal.
 KEYS_FILE = "keys.json"
 
 
 @dataclass
 class FilesRelease:
-    """What was released: the published rows of each file, and what is known of them."""
+    """The published rows of several files, with metrics."""
 
     resolved: Plan
     published: Mapping[str, PublishedRows]
@@ -33,29 +33,29 @@ class FilesRelease:
 
     @property
     def plan(self) -> RequestedPlan:
-        """The plan as it was carried out, to go on from: its steps hand over new plans."""
+        """The plan as it was carried out, as a start for new plans."""
         return RequestedPlan.of(self.resolved)
 
     @property
     def data(self) -> dict[str, Any]:
-        """The published rows of each file: the kind of frame that went in, or the path of a file."""
+        """The published rows of each file: the kind of frame that was passed in, or the path of a file."""
         return {name: rows.data() for name, rows in self.published.items()}
 
     def __repr__(self) -> str:
         return f"FilesRelease({', '.join(self.published)}; {self.figures['persons']:,} persons)"
 
     def close(self) -> None:
-        """Let go of what the release holds on disk; what was saved stays."""
+        """Delete the temporary files of the release; saved files remain."""
         for rows in self.published.values():
             rows.close()
         if self.workspace is not None:
             self.workspace.cleanup()
 
     def save(self, folder: str | Path, home: Path | None = None) -> Path:
-        """Write the release folder, whole or not at all.
+        """Write the release folder atomically.
 
         Args:
-            home: Where the plan in it is taken to lie, so that its paths start there; the folder itself by default.
+            home: The folder from which paths of the plan are resolved; the release folder by default.
 
         Raises:
             PlanError: The folder exists.

@@ -27,13 +27,17 @@ RANDOM_KEY = re.compile("[0-9a-f]{32}")
 
 @dataclass(frozen=True, slots=True)
 class JoinedVerdict:
-    """What published files keep together.
+    """The joint verdict on published files.
 
     Attributes:
-        rows: Of each file; groups: of persons alike with all their rows; smallest, largest: of these.
-        reached: What the worst group of each promise reaches; broken: promises that do not hold, and other faults.
-        integrity: Whether every row belongs to a row of the parent, and every key names one row.
-        checked: What the release check says of the columns.
+        rows: The number of rows of each file.
+        groups: The number of groups of persons with identical rows.
+        smallest: The persons of the smallest group.
+        largest: The persons of the largest group.
+        reached: The parameter that the worst group achieves, for each model.
+        faults: Violated models and other issues.
+        integrity: Whether every row belongs to a row of the parent file, and every key identifies one row.
+        checked: The release check of the columns.
     """
 
     rows: Mapping[str, int]
@@ -53,7 +57,7 @@ class JoinedVerdict:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A published row: its labels, keys and judged values."""
+    """A published row: its labels, keys and sensitive values."""
 
     labels: tuple[str | None, ...]
     key: str | None
@@ -62,7 +66,7 @@ class _Row:
 
 
 def judge_joined(plan: Plan, published: Mapping[str, Engine]) -> JoinedVerdict:
-    """The verdict on published files."""
+    """Evaluate published files together."""
     names = parents_first(plan.files)
     rows = {name: _rows(plan, name, published[name]) for name in names}
     faults = [*_integrity(plan, rows)]
@@ -119,7 +123,7 @@ def _called(plan: Plan, file: str, column: str) -> str:
 
 
 def _integrity(plan: Plan, rows: Mapping[str, list[_Row]]) -> list[str]:
-    """In what keys do not join the files."""
+    """Return problems of the keys that join the files."""
     faults = []
     for name, file in plan.files.items():
         keys = [row.key for row in rows[name]]
@@ -140,7 +144,7 @@ def _is_random(key: str | None) -> bool:
 def _persons(
     plan: Plan, names: tuple[str, ...], rows: Mapping[str, list[_Row]]
 ) -> list[tuple[Any, frozenset[tuple[str, str | None]]]]:
-    """For each person all that is published of it, and the judged values that it has."""
+    """Return for each person all their published rows and their sensitive values."""
     prints: dict[str, dict[str | None, list[Any]]] = {name: {} for name in names}
     values: dict[str, dict[str | None, set[tuple[str, str | None]]]] = {name: {} for name in names}
     people: list[tuple[Any, frozenset[tuple[str, str | None]]]] = []
@@ -160,7 +164,7 @@ def _persons(
 
 
 def _classes(plan: Plan, persons: list[tuple[Any, frozenset[tuple[str, str | None]]]]) -> Classes:
-    """Persons who look alike as classes, with the persons who have each value."""
+    """Return persons with identical rows as classes, with the persons of each sensitive value."""
     numbers: dict[Any, int] = {}
     groups = [numbers.setdefault(fingerprint, len(numbers)) for fingerprint, _ in persons]
     sizes = np.bincount(np.array(groups, np.int64), minlength=len(numbers)).astype(np.int64)
@@ -181,9 +185,9 @@ def _classes(plan: Plan, persons: list[tuple[Any, frozenset[tuple[str, str | Non
 
 
 def _check_columns(plan: Plan, published: Mapping[str, Engine]) -> ReleaseCheck:
-    """The release check of the columns of all files; keys are checked with the rows that they join.
+    """Run the release check on the columns of all files; keys are checked with the rows that they join.
 
-    Rows are withheld whole, and each column has one level: no label tells what another one hides.
+    Persons are suppressed entirely and each column has one level, so no label reveals a suppressed one.
     """
     promises, further = list[Promise](), list[str]()
     for file, engine in published.items():

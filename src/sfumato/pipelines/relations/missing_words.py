@@ -12,7 +12,7 @@ from sfumato.pipelines.relations.reading import OpenFile
 
 
 def absent_in_files(opened: tuple[OpenFile, ...], plan: Plan, relations: Relations) -> dict[str, AbsentTexts]:
-    """The texts for "missing" in each column that a promise is about, whichever files have it."""
+    """Return the texts for "missing" in each column with a privacy model, from all files that have it."""
     return {
         name: AbsentTexts(
             frozenset(
@@ -29,7 +29,7 @@ def absent_in_files(opened: tuple[OpenFile, ...], plan: Plan, relations: Relatio
 
 
 def blanks_of(file: OpenFile, plan: Plan, absent: Mapping[str, AbsentTexts]) -> dict[str, dict[str | None, str | None]]:
-    """What each text is published as in the columns of a file whose missing values become empty fields."""
+    """Return the published texts of columns whose missing values become empty fields."""
     return {
         own: {text: text if value_of(text, plan.data.missing) is not None else None for text in _texts(file, own)}
         for own, name in file.names.items()
@@ -38,12 +38,12 @@ def blanks_of(file: OpenFile, plan: Plan, absent: Mapping[str, AbsentTexts]) -> 
 
 
 def _texts(file: OpenFile, column: str) -> tuple[str | None, ...]:
-    """The distinct texts of a column; none of one that was not counted, which no promise is about."""
+    """Return the distinct texts of a column; none if it was not counted because it has no privacy model."""
     names = file.text_counts.columns
     return file.text_counts.values[names.index(column)] if column in names else ()
 
 
 def _persons_without(values: Values) -> int:
-    """How many persons have no value somewhere."""
+    """Return how many persons have a missing value."""
     absent = [code for code, text in enumerate(values.texts) if text is None]
     return int(np.isin(values.codes, absent).sum())

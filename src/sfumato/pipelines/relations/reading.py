@@ -22,13 +22,13 @@ from sfumato.texts.counted import filled
 
 @dataclass(frozen=True)
 class OpenFile:
-    """A file that is read.
+    """An input file.
 
     Attributes:
-        plan: What the plan says of its own columns; keys are identifiers there.
-        names: For each of its columns, what the plan calls it: `visits.day` where other files have a `day`, too.
-        text_counts: Its rows by quasi-identifiers, judged columns and keys.
-        codings: Of its quasi-identifiers.
+        plan: The plan of its own columns; keys are identifiers there.
+        names: The plan's name for each of its columns: `visits.day` if other files also have a `day`.
+        text_counts: Its rows by quasi-identifiers, sensitive columns and keys.
+        codings: The codings of its quasi-identifiers.
     """
 
     name: str
@@ -41,18 +41,18 @@ class OpenFile:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The columns that join it to others."""
+        """The columns that join it to other files."""
         return tuple(name for name in self.text_counts.columns if name not in self.names)
 
     def codes(self, column: str) -> np.ndarray[Any, np.dtype[np.int32]]:
-        """The places of a column's texts, row by row."""
+        """Return the codes of a column's texts, row by row."""
         codes: np.ndarray[Any, np.dtype[np.int32]] = np.repeat(
             self.text_counts.codes[:, self.text_counts.columns.index(column)], self.text_counts.counts
         )
         return codes
 
     def texts(self, column: str) -> list[str | None]:
-        """The texts of a column, row by row."""
+        """Return the texts of a column, row by row."""
         values = self.text_counts.values[self.text_counts.columns.index(column)]
         return [values[code] for code in self.codes(column).tolist()]
 
@@ -60,13 +60,13 @@ class OpenFile:
 def open_files(
     data: Mapping[str, Any] | None, plan: Plan, engine: EngineName | None, folder: Path | None = None
 ) -> tuple[OpenFile, ...]:
-    """All files of a plan, parents first.
+    """Open all files of a plan, parents first.
 
     Args:
-        folder: Where the rows will be published, if they are.
+        folder: The folder for the published rows, or None.
 
     Raises:
-        PlanError: Data are handed over for other files, or a file's columns are not those of the plan.
+        PlanError: Data is given for other files, or a file's columns differ from those of the plan.
     """
     if data is not None and set(data) != set(plan.files):
         raise PlanError("the data are not those of the plan's files.", f"Give {', '.join(plan.files)}.", "files")
@@ -106,7 +106,7 @@ def _open(name: str, data: Any, plan: Plan, engine: EngineName | None, folder: P
 
 
 def _codings(file: str, text_counts: TextCounts, plan: Plan) -> tuple[Coding, ...]:
-    """How the quasi-identifiers of a file are coded.
+    """Return the codings of the quasi-identifiers of a file.
 
     Raises:
         DataError: Values do not fit their hierarchy.
@@ -130,7 +130,7 @@ def _codings(file: str, text_counts: TextCounts, plan: Plan) -> tuple[Coding, ..
 
 
 def _codes(plan: Plan, file: str) -> FrozenDict[tuple[str, ...]]:
-    """The codes that mean missing in one column of a file, by the names that the file has for its columns."""
+    """Return the codes that mean missing in one column of a file, by the file's own column names."""
     codes = plan.source_data.codes
     own = {name.removeprefix(f"{file}."): texts for name, texts in codes.items() if name.startswith(f"{file}.")}
     shared = {name: texts for name, texts in codes.items() if f"{file}.{name}" not in plan.columns}
@@ -138,10 +138,10 @@ def _codes(plan: Plan, file: str) -> FrozenDict[tuple[str, ...]]:
 
 
 def _named(plan: Plan, file: str, column: str) -> str:
-    """What the plan calls a column of a file.
+    """Return the plan's name for a column of a file.
 
     Raises:
-        PlanError: It does not mention it.
+        PlanError: The plan does not mention the column.
     """
     name = next((name for name in (f"{file}.{column}", column) if name in plan.columns), None)
     if name is None:
@@ -151,7 +151,7 @@ def _named(plan: Plan, file: str, column: str) -> str:
 
 
 def _own_plan(plan: Plan, file: str, names: Mapping[str, str], keys: tuple[str, ...]) -> Plan:
-    """What the plan says of the columns of one file; the promises are judged elsewhere."""
+    """Return the plan for the columns of one file; the models are evaluated elsewhere."""
     columns = {column: plan.columns[name] for column, name in names.items()}
     own = replace(plan, data=replace(plan.data, source=plan.files[file].source), files={}, privacy=())
     return located(replace(own, columns=columns | {key: ColumnPlan("identifier") for key in keys}))
@@ -166,10 +166,10 @@ def _check_used(plan: Plan, opened: list[OpenFile]) -> None:
 
 
 def relations_of(opened: tuple[OpenFile, ...], plan: Plan) -> Relations:
-    """The rows of all files, joined.
+    """Return the joined rows of all files.
 
     Raises:
-        DataError: A key is missing or stands twice, or leads to no row of the parent.
+        DataError: A key is missing, repeated, or without a row in the parent file.
     """
     places: dict[str, dict[str | None, int]] = {}
     files = []
@@ -185,7 +185,7 @@ def relations_of(opened: tuple[OpenFile, ...], plan: Plan) -> Relations:
 
 
 def _coded(entry: OpenFile) -> Any:
-    """The codes of the quasi-identifiers, row by row."""
+    """Return the codes of the quasi-identifiers, row by row."""
     columns = entry.plan.quasi_identifiers
     coded = []
     for name, coding in zip(columns, entry.codings, strict=True):
@@ -195,7 +195,7 @@ def _coded(entry: OpenFile) -> Any:
 
 
 def _places(entry: OpenFile, key: str) -> dict[str | None, int]:
-    """The row of each key."""
+    """Return the row of each key."""
     texts = entry.texts(key)
     places = {text: place for place, text in enumerate(texts)}
     if None in places or len(places) != len(texts):
@@ -229,7 +229,7 @@ def _above(entry: OpenFile, plan: Plan, places: Mapping[str, Mapping[str | None,
 
 
 def _values(opened: tuple[OpenFile, ...], plan: Plan, relations: Relations) -> dict[str, Values]:
-    """For each sensitive column of a promise, which persons have which values, whichever file it stands in."""
+    """Return which persons have which values in each sensitive column with a model, from all files that have it."""
     values = {}
     for column in dict.fromkeys(model.column for model in plan.privacy if model.column):
         numbers: dict[str | None, int] = {}

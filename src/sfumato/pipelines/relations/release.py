@@ -60,7 +60,10 @@ def anonymize_files(
         data: A frame or path for each file of the plan; None for the sources that it names.
 
     Raises:
-        PlanError, DataError, UnattainableError, EngineError: See each; nothing is published then.
+        PlanError: The plan is invalid, or does not fit the files.
+        DataError: The rows do not match the plan, or keys do not match.
+        UnattainableError: No recoding satisfies the models.
+        EngineError: A file cannot be read or written.
     """
     begin = perf_counter()
     resolved = resolve(read_plan(plan))
@@ -100,7 +103,7 @@ def anonymize_files(
 
 
 def _with_separator(plan: Plan, opened: Sequence[OpenFile]) -> Plan:
-    """The plan with the separator that its files have, where it was found out: they are written with it, too."""
+    """Return the plan with the detected separator of its files, which is also used for writing."""
     separators = {separator_of(file.engine, plan.data.separator) for file in opened}
     if plan.data.separator is not None or len(separators) != 1:
         return plan
@@ -130,7 +133,7 @@ def _column(plan: Plan, file: str, name: str) -> Any:
 
 
 def _random_keys(opened: tuple[OpenFile, ...], plan: Plan) -> dict[str, dict[str, str]]:
-    """For each file with a key, what each of its keys is published as: the same in all files."""
+    """Return for each file with a key the random replacement of each key, the same in all files."""
     keys = {}
     for file in opened:
         if file.file.key is not None:
@@ -140,10 +143,10 @@ def _random_keys(opened: tuple[OpenFile, ...], plan: Plan) -> dict[str, dict[str
 
 
 def _key_secret(file: OpenFile, plan: Plan) -> str:
-    """What the keys of a file are drawn by: the release's own secret, or a key of the house.
+    """Return the secret for the keys of a file: that of the release, or one from a key file.
 
     Raises:
-        PlanError: The key file is none.
+        PlanError: The key file is invalid.
     """
     if file.file.key_file is None:
         return plan.secret
@@ -160,7 +163,7 @@ def _publish(
     scratch: Scratch | None,
     blanks: Mapping[str, Mapping[str | None, str | None]],
 ) -> PublishedRows:
-    """One file written, read back and compared; dates shifted where the plan says so."""
+    """Write one file, read it back and compare it; shift dates if the plan requests it."""
     recoding = _recoding(file, relations, placement, keys)
     handling = Handling(
         withheld_columns=tuple(name for name in file.plan.withheld_columns if name not in file.keys),
@@ -182,7 +185,7 @@ def _publish(
 def _recoding(
     file: OpenFile, relations: Relations, placement: Placement, keys: Mapping[str, Mapping[str, str]]
 ) -> ClassRecoding:
-    """Every row by itself: its labels and random keys; those of withheld persons suppressed."""
+    """Return a recoding with the labels and random keys of each row; rows of suppressed persons are suppressed."""
     columns = (*file.plan.quasi_identifiers, *file.keys)
     places = [file.text_counts.columns.index(name) for name in columns]
     levels = [level for (name, _), level in zip(relations.columns, placement.levels, strict=True) if name == file.name]
@@ -209,7 +212,7 @@ def _recoding(
     classes, owners = np.unique(np.column_stack([shown, placement.withheld[persons]]), axis=0, return_inverse=True)
     owners = owners.reshape(-1)
     sizes = np.bincount(owners, weights=file.text_counts.counts, minlength=len(classes)).astype(np.int64)
-    # Rows were counted by judged columns, too: who has two values there is still one combination, to be joined once.
+    # Rows were also counted by sensitive columns, so a combination with two sensitive values must be listed only once.
     distinct, firsts = np.unique(combinations, axis=0, return_index=True)
     return ClassRecoding(
         columns,
@@ -224,14 +227,14 @@ def _recoding(
 
 
 def _key_coding(file: OpenFile, name: str) -> Coding:
-    """Keys as values of a ladder of their own."""
+    """Return keys as values of their own hierarchy."""
     texts = file.text_counts.values[file.text_counts.columns.index(name)]
     ladder = make_ladder([str(text) for text in texts], [])
     return Coding(texts, np.arange(len(texts), dtype=np.int32), ladder)
 
 
 def _owner(file: OpenFile, key: str) -> str:
-    """The file whose rows a key names."""
+    """Return the file whose rows a key identifies."""
     return file.name if key == file.file.key or file.file.parent is None else file.file.parent
 
 
@@ -244,7 +247,7 @@ def _shifted(
     keys: Mapping[str, Mapping[str, str]],
     people: Sequence[str],
 ) -> dict[str, list[str | None]]:
-    """Dates of published rows, shifted by the days of the person whom their key leads to."""
+    """Return dates of published rows, shifted by the offset of their person."""
     name = file.keys[-1]
     published = keys[_owner(file, name)]
     numbers = relations.persons[file.name].tolist()
@@ -258,7 +261,7 @@ def _shifted(
 
 
 def _compare(rows: PublishedRows, recoding: ClassRecoding) -> None:
-    """Compare what was written with what was meant, combination by combination."""
+    """Compare the written rows with the expected counts, by combination."""
     kept = ~recoding.suppressed
     meant = Tally(recoding.labels, recoding.classes[kept].astype(np.int64), recoding.sizes[kept])
     text_counts = rows.count(recoding.columns, Reading())
@@ -276,7 +279,7 @@ def _figures(
     engine: str,
     seconds: float,
 ) -> dict[str, Any]:
-    """What the report tells."""
+    """Return the metrics of the report."""
     names = [f"{file}.{column}" for file, column in relations.columns]
     withheld = int(placement.withheld.sum())
     promises = [
@@ -318,6 +321,6 @@ def _figures(
 
 
 def _stable_keys(plan: Plan) -> list[str]:
-    """A warning where keys are the same in other releases."""
+    """Return a warning if keys are the same in other releases."""
     names = [name for name, file in plan.files.items() if file.key_file is not None]
     return [STABLE_KEYS.format(files=", ".join(names))] if names else []

@@ -11,14 +11,14 @@ from sfumato.microdata.plan.files import key_columns, parents_first
 from sfumato.microdata.plan.model import Plan
 from sfumato.pipelines.relations.reading import OpenFile
 
-# A greater share of rows that a column besides the quasi-identifiers makes unique is warned about.
+# Minimum proportion of rows made unique by another column that causes a warning.
 MOST_UNIQUE = 0.5
 
 
 def unique_rows_of_files(
     plan: Plan, opened: Sequence[OpenFile], published: Mapping[str, PublishedRows]
 ) -> dict[str, int]:
-    """For each published column that is no quasi-identifier, the rows whose value no other person has."""
+    """Return for each published column that is no quasi-identifier the rows whose value belongs to one person only."""
     persons = _persons(plan, published)
     return {
         f"{file.name}.{column}": _rows_of_one(plan, file.name, column, published[file.name], persons)
@@ -29,7 +29,7 @@ def unique_rows_of_files(
 
 
 def telling(unique: Mapping[str, int], rows: Mapping[str, int]) -> list[str]:
-    """Warnings on columns that make most rows of their file unique."""
+    """Return warnings on columns that make most rows of their file unique."""
     return [
         f'"{name}" singles out {number:,} of {rows[name.split(".")[0]]:,} published rows; no promise is about that: '
         "whoever knows this value of a person finds all rows. Withhold it (role: identifier), or generalize it."
@@ -42,7 +42,7 @@ Persons = dict[str, dict[str | None, str | None]]
 
 
 def _persons(plan: Plan, published: Mapping[str, PublishedRows]) -> Persons:
-    """For each file with keys, the person of each: the key of the row to which its rows lead in the first file."""
+    """Return for each file with keys the person of each key: the key of the ancestor row in the first file."""
     persons: Persons = {}
     for name in parents_first(plan.files):
         if plan.files[name].key is None:

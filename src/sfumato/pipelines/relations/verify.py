@@ -14,7 +14,7 @@ from sfumato.pipelines.stages.sealing import read_mapping
 
 
 def verify_files(folder: Path, plan: Plan) -> Verdict:
-    """Whether the files of a release folder keep their promises together, persons with all their rows."""
+    """Verify that the files of a release folder jointly satisfy their models for persons with all their rows."""
     joined = _joined(folder, plan)
     broken = {fault.split(":")[0] for fault in joined.faults}
     promises = tuple(
@@ -28,7 +28,7 @@ def verify_files(folder: Path, plan: Plan) -> Verdict:
 
 
 def _broken_seals(folder: Path, plan: Plan) -> list[str]:
-    """Files that are not those of which the report tells."""
+    """Return sentences on files that differ from those in the report."""
     report = read_mapping(folder / "report.json") or {}
     seals = report.get("sha256", {})
     names = [f"{name}.{plan.output.format}" for name in plan.files]
@@ -50,5 +50,5 @@ def _joined(folder: Path, plan: Plan) -> JoinedVerdict:
 
 
 def _as_written(plan: Plan) -> DataPlan:
-    """How the files of a release are read, whatever the raw ones were; each was written with its own separator."""
+    """Return how to read the files of a release; its separator is used, whatever the raw files were."""
     return DataPlan(separator=plan.data.separator, header=True, missing=plan.data.missing)

@@ -30,9 +30,9 @@ ROLES: dict[AttributeType, Role] = {
     "SENSITIVE": "sensitive",
     "INSENSITIVE": "insensitive",
 }
-# The error of promises that hold only where all rows look alike.
+# The error code of models that only a single class can satisfy.
 TOP = "unattainable.top"
-# Promises of ARXaaS, and what they are in a plan; its parameters are those named beside.
+# Models of ARXaaS, with the plan entry and the parameters of each.
 MODELS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "KANONYMITY": ({"model": "k-anonymity"}, ("k",)),
     "LDIVERSITY_DISTINCT": ({"model": "l-diversity", "variant": "distinct"}, ("l", "column_name")),
@@ -45,7 +45,7 @@ MODELS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """A column of a request: what it is, and its hierarchy as rows of labels."""
+    """A column of a request: its type, and its hierarchy as rows of labels."""
 
     field: str
     type: AttributeType
@@ -64,7 +64,7 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows of a request: names first, then one list of texts a row."""
+    """The rows of a request: the names first, then one list of texts for each row."""
 
     names: tuple[str, ...]
     rows: tuple[tuple[str | None, ...], ...]
@@ -76,7 +76,7 @@ class Rows:
             raise DataError("there are no rows.", "Send the names, and rows after them.", "empty")
 
     def of(self, names: Sequence[str]) -> list[tuple[str | None, ...]]:
-        """Some columns, row by row.
+        """Return some columns, row by row.
 
         Raises:
             DataError: There is no such column.
@@ -88,7 +88,7 @@ class Rows:
 
 
 def analyzed(rows: Rows, attributes: Sequence[Attribute]) -> dict[str, Any]:
-    """The risk profile of rows."""
+    """Return the risk profile of rows."""
     names = [attribute.field for attribute in attributes if attribute.type == "QUASIIDENTIFYING"]
     if not names:
         raise PlanError("no attribute is QUASIIDENTIFYING.", "Make at least one so.", "roles")
@@ -98,7 +98,7 @@ def analyzed(rows: Rows, attributes: Sequence[Attribute]) -> dict[str, Any]:
 def anonymized(
     rows: Rows, attributes: Sequence[Attribute], models: Sequence[Model], suppression: float
 ) -> dict[str, Any]:
-    """Rows anonymized by the node of least loss; in their order, suppressed ones as `*`, as ARX hands them over."""
+    """Anonymize rows by the node with the least loss; they keep their order, and suppressed rows are `*`, as in ARX."""
     plan = Plan(
         *models,
         method=Optimal(aggregate="geometric", suppression=Suppression(suppression)),
@@ -120,9 +120,9 @@ def anonymized(
 
 
 def _release(frame: Any, plan: Plan, rows: int) -> Release:
-    """The release of a plan; where its promises are kept only by rows that all look alike, that one.
+    """Return the release of a plan, or a single class if only that satisfies the models.
 
-    ARX hands such rows over; elsewhere they are refused, because they tell nothing.
+    ARX returns such rows. Other callers refuse them, because they are uninformative.
     """
     try:
         return anonymize(frame, plan)
@@ -141,10 +141,10 @@ def _texts(published: Any, names: Sequence[str]) -> tuple[tuple[str | None, ...]
 
 
 def model_of(name: str, parameters: Mapping[str, Any]) -> Model:
-    """A promise as ARXaaS names it.
+    """Return the model for an ARXaaS name.
 
     Raises:
-        PlanError: There is no such promise here.
+        PlanError: There is no such model.
     """
     if name not in MODELS:
         raise PlanError(f"privacyModel must be one of {', '.join(MODELS)}.", code="model")
@@ -158,7 +158,7 @@ def _key(name: str) -> str:
 
 
 def _parameter(parameters: Mapping[str, Any], name: str) -> Any:
-    """A parameter; its client writes numbers, others texts of numbers."""
+    """Return a parameter; its own client sends numbers, others send texts."""
     value = parameters.get(name)
     if name == "column_name":
         return value
@@ -187,7 +187,7 @@ def _metrics(report: Report, models: Sequence[Model]) -> dict[str, Any]:
 
 
 def _promise(model: Model) -> dict[str, Any]:
-    """A promise in the words of ARX."""
+    """Return a model as ARX describes it."""
     least = max(model.least_rows, int(model.asked) if isinstance(model, LDiversity) else 1)
     own: dict[str, Any] = {model.asks: model.asked}
     if model.column is not None:

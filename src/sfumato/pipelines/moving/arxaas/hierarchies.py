@@ -15,9 +15,9 @@ from sfumato.hierarchies.domains import Placeless, outside
 from sfumato.hierarchies.ladder import ROOT, Binding, make_ladder
 
 Rows = list[list[str]]
-# A hierarchy of more signs is not written: a short request would ask for more than a machine holds.
+# Maximum number of characters of a hierarchy, because a short request could otherwise exhaust the memory.
 MOST_SIGNS = 50_000_000
-# Letters of a date format of Java, and what stands for them here; longest first.
+# Letters of Java date formats and the Python equivalents, longest first.
 LETTERS = {"yyyy": "%Y", "yy": "%y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S", "SSS": "%f"}
 GRANULARITIES: dict[str, Callable[[dt.datetime], str]] = {
     "SECOND_MINUTE_HOUR_DAY_MONTH_YEAR": lambda day: f"{day:%d.%m.%Y-%H:%M:%S}",
@@ -39,22 +39,22 @@ GRANULARITIES: dict[str, Callable[[dt.datetime], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class TableHierarchy(Placeless):
-    """A hierarchy that is given as rows: a value and its labels."""
+    """A hierarchy given as rows: a value and its labels."""
 
     rows: tuple[tuple[str, ...], ...]
 
     def bind(self, values: Sequence[str]) -> Binding:
-        """The ladder of the rows."""
+        """Return the hierarchy of the rows, bound to values."""
         domain = [row[0] for row in self.rows]
         levels = [list(labels) for labels in list(zip(*self.rows, strict=True))[1:]]
         return Binding(make_ladder(domain, levels), outside(values, set(domain)))
 
 
 def build(builder: Mapping[str, Any], column: Sequence[str]) -> Rows:
-    """The hierarchy of a column.
+    """Build the hierarchy of a column.
 
     Raises:
-        DataError: The builder is none, or does not fit the values.
+        DataError: The builder is invalid, or does not fit the values.
     """
     make = BUILDERS.get(str(builder.get("type")))
     if make is None:
@@ -63,7 +63,7 @@ def build(builder: Mapping[str, Any], column: Sequence[str]) -> Rows:
 
 
 def redacted(builder: Mapping[str, Any], column: Sequence[str]) -> Rows:
-    """One character more is redacted at each level.
+    """Redact one more character at each level.
 
     >>> redacted({"redactionCharacter": "*", "paddingCharacter": " "}, ["127", "13"])
     [['127', '12*', '1**', '***'], ['13', ' 1*', ' **', '***']]
@@ -84,7 +84,7 @@ def redacted(builder: Mapping[str, Any], column: Sequence[str]) -> Rows:
 
 
 def ordered(builder: Mapping[str, Any], column: Sequence[str]) -> Rows:
-    """Neighbors in groups of some sizes, again and again, level upon level.
+    """Group adjacent values repeatedly into groups of given sizes, at each level.
 
     >>> ordered({"levels": [{"level": 0, "groups": [{"grouping": 2, "label": None}]}]}, ["a", "b", "c"])
     [['a', '{a, b}', '*'], ['b', '{a, b}', '*'], ['c', '{c}', '*']]
@@ -116,7 +116,7 @@ def _labels(members: Sequence[list[int]], groups: Sequence[Mapping[str, Any]], c
 
 
 def in_intervals(builder: Mapping[str, Any], column: Sequence[str]) -> Rows:
-    """Intervals one beside the other, then groups of them, which repeat up to the end of the last interval."""
+    """Build adjacent intervals, then groups of them, which repeat up to the end of the last interval."""
     parts = _mappings(builder, "intervals")
     ends = [(_number(one.get("from")), _number(one.get("to")), one.get("label")) for one in parts]
     if not ends or any(one[1] != other[0] for one, other in pairwise(ends)):
@@ -143,7 +143,7 @@ def _interval_labels(
 
 
 def _repeated(number: Decimal, low: Decimal, period: Sequence[tuple[Decimal, Any]]) -> tuple[Decimal, Decimal, Any]:
-    """The interval in which a number lies, where some widths repeat from a lowest value on."""
+    """Return the interval that contains a number if some widths repeat from a lowest value on."""
     start = low + (number - low) // sum(width for width, _ in period) * sum(width for width, _ in period)
     for width, label in period:
         if number < start + width:
@@ -153,7 +153,7 @@ def _repeated(number: Decimal, low: Decimal, period: Sequence[tuple[Decimal, Any
 
 
 def _widths(groups: Sequence[Mapping[str, Any]], widths: Sequence[Decimal]) -> list[tuple[Decimal, Any]]:
-    """How wide groups of intervals are, and what they are called."""
+    """Return the widths of groups of intervals and their labels."""
     spans, at, whole = [], 0, sum(widths, Decimal())
     for group in groups:
         rounds, rest = divmod(_size(group), len(widths))
@@ -176,7 +176,7 @@ def _inside(text: str, low: Decimal, high: Decimal) -> Decimal:
 
 
 def _highest(builder: Mapping[str, Any], end: Decimal) -> Decimal:
-    """Where the last interval ends; a range beyond it lets intervals repeat."""
+    """Return the end of the last interval; an upper range beyond it makes the intervals repeat."""
     upper = builder.get("upperRange") or {}
     if not isinstance(upper, Mapping):
         raise _refused("upperRange must be a mapping.")
@@ -184,7 +184,7 @@ def _highest(builder: Mapping[str, Any], end: Decimal) -> Decimal:
 
 
 def by_dates(builder: Mapping[str, Any], column: Sequence[str]) -> Rows:
-    """Dates by granularities.
+    """Generalize dates by granularities.
 
     >>> by_dates({"dateFormat": "yyyy-MM-dd", "granularities": ["MONTH_YEAR", "DECADE"]}, ["2020-07-16"])
     [['2020-07-16', '07/2020', '[2020, 2030[']]
@@ -198,7 +198,7 @@ def by_dates(builder: Mapping[str, Any], column: Sequence[str]) -> Rows:
 
 
 def _form(java: str) -> str:
-    """A date format of Java as one of Python."""
+    """Return a Java date format as a Python one."""
     form, rest = "", java
     while rest:
         letters = next((name for name in sorted(LETTERS, key=len, reverse=True) if rest.startswith(name)), None)
@@ -221,7 +221,7 @@ def _years(year: int, width: int) -> str:
 
 
 def _levels(builder: Mapping[str, Any]) -> list[list[Mapping[str, Any]]]:
-    """The groups of each level; a level may stand there several times."""
+    """Return the groups of each level; a level may occur several times."""
     levels: dict[int, list[Mapping[str, Any]]] = {}
     for level in _mappings(builder, "levels") if builder.get("levels") else ():
         number = level.get("level", 0)

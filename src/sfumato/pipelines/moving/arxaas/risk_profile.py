@@ -10,20 +10,20 @@ from sfumato.microdata.measures.population import uniqueness
 from sfumato.microdata.measures.risk import prosecutor
 from sfumato.microdata.models.classes import Counts
 
-# Ends of the intervals of risk, in percent; a risk lies in the one whose upper end it does not exceed.
+# Bounds of the risk intervals, in percent; a risk is in the interval whose upper bound it does not exceed.
 ENDS = (0, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, *range(1, 10), 10, 12.5, 14.3, 16.7, 20, 25, 33.4, 50, 100)
 NAMES = {1e-6: "1e-6", 1e-5: "1e-5", 1e-4: "0.0001"}
 ATTACKERS = ("Prosecutor", "Journalist", "Marketer")
-# The share of the population that the rows are taken to be.
+# The assumed sampling fraction of the rows.
 SAMPLED = 0.01
 CLOSE = 1e-12
 
 
 def risk_profile(sizes: Counts, columns: Mapping[str, Counts]) -> dict[str, Any]:
-    """The profile of classes of some sizes.
+    """Return the risk profile for given class sizes.
 
     Args:
-        columns: For each quasi-identifier alone, the rows of each of its values.
+        columns: For each quasi-identifier, the number of rows of each of its values.
 
     >>> profile = risk_profile(np.array([6, 5]), {"zip": np.array([6, 5])})
     >>> round(profile["reIdentificationRisk"]["measures"]["records_affected_by_highest_prosecutor_risk"], 4)
@@ -67,7 +67,7 @@ def _measures(sizes: Counts) -> dict[str, float]:
 
 
 def _intervals(sizes: Counts) -> list[dict[str, Any]]:
-    """The share of rows in each interval of risk, and up to its end; the highest first."""
+    """Return the proportion of rows within each risk interval and up to its upper bound, the highest first."""
     risks, rows = 100 / sizes, int(sizes.sum())
     intervals = []
     for low, high in reversed(list(pairwise(ENDS))):
@@ -80,7 +80,7 @@ def _intervals(sizes: Counts) -> list[dict[str, Any]]:
                 "interval": name,
                 "recordsWithRiskWithinInterval": within,
                 "recordsWithMaximalRiskWithinInterval": upto,
-                # Two names as versions up to 0.5 spell them.
+                # Two names in the spelling of versions up to 0.5.
                 "recordsWithRiskWithinInteval": within,
                 "recordsWithMaxmalRiskWithinInterval": upto,
             }
@@ -93,7 +93,9 @@ def _name(end: float) -> str:
 
 
 def _attribute(name: str, counts: Counts) -> dict[str, Any]:
-    """How far a column alone tells rows apart: its distinct values, and the pairs of rows that differ in it."""
+    """Return how far a single column distinguishes rows: its proportion of distinct values, and of row pairs that
+    differ.
+    """
     rows = int(counts.sum())
     pairs = rows * (rows - 1) / 2
     alike = float((counts * (counts - 1) / 2).sum())
@@ -102,7 +104,7 @@ def _attribute(name: str, counts: Counts) -> dict[str, Any]:
 
 
 def counts_of(rows: Sequence[tuple[str | None, ...]]) -> Counts:
-    """How many rows are alike, for each that is different.
+    """Return the number of rows of each distinct row.
 
     >>> sorted(counts_of([("a",), ("b",), ("a",)]).tolist())
     [1, 2]
