@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 
 def listed(names: Sequence[str] | None) -> Sequence[str] | None:
-    """The names of columns; a single text is one name, not its letters.
+    """Return column names as a sequence; a single text is one name.
 
     >>> listed("zip"), listed(["zip", "sex"]), listed(None)
     (('zip',), ['zip', 'sex'], None)

@@ -3,12 +3,12 @@
 import json
 from typing import Any
 
-# Nobody reads more entries than these one by one.
+# Longer lists are written on one line.
 MANY_ENTRIES = 10_000
 
 
 def readable(value: Any, ensure_ascii: bool = False) -> str:
-    """A value as JSON, each entry on a line of its own but for those of long lists and tables.
+    """Return a value as JSON, with each entry on its own line except for long lists and tables.
 
     >>> print(readable({"a": [1, 2], "b": {}}))
     {
@@ -28,5 +28,5 @@ def readable(value: Any, ensure_ascii: bool = False) -> str:
     entries = (
         f"{json.dumps(key, ensure_ascii=ensure_ascii)}: {readable(entry, ensure_ascii)}" for key, entry in value.items()
     )
-    # No text of JSON holds a line break, so that what is inside can be moved to the right as a whole.
+    # JSON texts contain no line breaks, so nested lines can be indented by replacement.
     return "{\n " + ",\n".join(entries).replace("\n", "\n ") + "\n}"

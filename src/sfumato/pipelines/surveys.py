@@ -15,7 +15,7 @@ from sfumato.folders import check_free, write_text
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """What was read: how many rows and columns, and how many of these have labels for their values."""
+    """The numbers of imported rows and columns, and of columns with value labels."""
 
     rows: int
     columns: int
@@ -30,12 +30,12 @@ class Import:
 
 
 def import_survey(path: Path, out: Path, *, labels: bool = False, catalog: Path | None = None) -> Import:
-    """Read an SPSS, Stata or SAS file, and write its rows as CSV and its labels beside them.
+    """Read an SPSS, Stata or SAS file, and write its rows as CSV and its labels next to it.
 
     Args:
-        out: The CSV file; the labels are written to a file of the same name that ends in .labels.json.
-        labels: Whether the labels of values are written in place of the values.
-        catalog: The file in which SAS keeps labels of values.
+        out: The CSV file; the labels are written to a file of the same name with the ending .labels.json.
+        labels: Whether value labels are written instead of the values.
+        catalog: The catalog file in which SAS keeps value labels.
     """
     beside = labels_file(out)
     for target in (out, beside):
@@ -57,7 +57,7 @@ def _csv(columns: Mapping[str, list[str | None]]) -> str:
 
 
 def export_survey(rows: Path, out: Path, labels: Path | None = None) -> int:
-    """Write the rows of a CSV or Parquet file to an SPSS or Stata file; how many there are.
+    """Write the rows of a CSV or Parquet file to an SPSS or Stata file, and return their number.
 
     Args:
         labels: The labels that an import wrote, or the survey that was released.

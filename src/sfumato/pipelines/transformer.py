@@ -20,21 +20,22 @@ with extra_part("scikit-learn", "sklearn"):
 
 
 class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Publishes rows as a plan says: `fit` on training rows, `transform` on new ones.
+    """Publishes rows as a plan requests: `fit` on training rows, `transform` on new ones.
 
-    Rows keep their number and order, as pipelines expect: suppressed ones are `*` in every quasi-identifier. New rows
-    must keep the promises by themselves, or `transform` raises a PromiseError; a value that the training rows did not
-    have is a DataError.
+    Rows keep their number and order, as pipelines expect; suppressed ones are `*` in every quasi-identifier. New rows
+    must satisfy the models by themselves, or `transform` raises a PromiseError. A value that the training rows did not
+    have raises a DataError.
 
     Attributes:
-        plan: A plan, a mapping or the path of one; release_: the release of the training rows.
+        plan: A plan, a mapping or the path of one.
+        release_: The release of the training rows.
     """
 
     def __init__(self, plan: Plan | Mapping[str, Any] | str | Path) -> None:
         self.plan = plan
 
     def fit(self, X: Any, y: object = None) -> Self:  # noqa: N803, ARG002
-        """Release the training rows and keep how."""
+        """Release the training rows and keep the recoding."""
         plan = read_plan(self.plan)
         kept = replace(plan, output=replace(plan.output, order="keep", suppressed="star", class_column=None))
         self.release_ = anonymize(X, kept)
@@ -45,12 +46,12 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def transform(self, X: Any) -> Any:  # noqa: N803
-        """New rows as those of the release were published, in the kind of frame that comes in.
+        """Publish new rows by the recoding of the training rows, as the kind of frame passed in.
 
         Raises:
             PlanError: Nothing was fitted before.
-            DataError: They have other columns, or values that the release did not have.
-            PromiseError: They do not keep the promises by themselves.
+            DataError: The rows have other columns, or unknown values.
+            PromiseError: The rows do not satisfy the models by themselves.
         """
         import narwhals as nw
 
@@ -78,7 +79,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self._joined(frame, published)
 
     def _joined(self, frame: Any, published: Any) -> Any:
-        """The rows with the columns that are published otherwise; the others keep their types."""
+        """Return the rows with the recoded columns; the others keep their types."""
         import narwhals as nw
 
         plan = self.release_.plan
@@ -91,5 +92,5 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return frame.with_columns(*columns).to_native()
 
     def get_feature_names_out(self, input_features: object = None) -> list[str]:  # noqa: ARG002
-        """The columns stay what they are called."""
+        """Return the column names, which remain the same."""
         return self.feature_names_in_

@@ -41,24 +41,25 @@ def verify(
     persons: str | Path | None = None,
     table: str | None = None,
 ) -> Verdict:
-    """Whether published rows keep their promises.
+    """Verify that published rows satisfy their models.
 
-    Of a release folder it is also judged whether its files belong together, and promises about the raw table or a
-    population are compared with what the folder keeps of them; of a file or frame, with the published rows alone.
+    For a release folder, the consistency of its files is verified, too. Models that refer to the raw table or a
+    population use the reference in the folder; for a file or frame, they use the published rows only.
 
     Args:
-        release: A release or its folder (its own plan is used unless another is given), a file, or a frame.
-        plan: The plan whose promises to check.
-        k: A k to check, of `quasi_identifiers` or else of those of the plan.
-        separator: Of a CSV file; found out from its header by default.
-        persons: The file with the keys of the rows' persons, which the house keeps, where promises count persons; of a
-            release folder its own by default.
-        table: Of a database, the table; of a workbook, the sheet, the first by default.
+        release: A release or its folder (with its own plan unless another is given), a file, or a frame.
+        plan: The plan with the models to verify.
+        k: A k to verify for `quasi_identifiers`, or else for those of the plan.
+        quasi_identifiers: The columns for `k`; those of the plan by default.
+        separator: The separator of a CSV file; detected by default.
+        persons: The internal file with the person keys of the rows, if models count persons; by default that of the
+            release folder.
+        table: The table of a database, or the sheet of a workbook; the first by default.
     """
     check_separator(separator)
     reading = DataPlan(separator=separator, header=True, table=table)
     if isinstance(release, Release):
-        # What would be handed out is judged: the folder, written and read again.
+        # The folder that would be published is verified: written and read again.
         with TemporaryDirectory(prefix="sfumato-") as place:
             folder = release.save(Path(place) / "release")
             return _folder(folder, plan, k, quasi_identifiers, reading, persons)
@@ -80,7 +81,7 @@ def _folder(
     reading: DataPlan,
     persons: str | Path | None,
 ) -> Verdict:
-    """The verdict on a release folder."""
+    """Return the verdict on a release folder."""
     plan_asked = released_plan(folder) if plan is None else read_plan(plan)
     if plan_asked.files:
         from sfumato.pipelines.relations.verify import verify_files
@@ -97,7 +98,7 @@ def _folder(
 
 
 def _reference(folder: Path, plan: Plan) -> Reference | None:
-    """What the folder keeps to compare with; None where it keeps none, which the verdict says elsewhere."""
+    """Return the reference in the folder; None if it has none, which is reported elsewhere."""
     plain = sealing.read_mapping(folder / "recoding.json")
     try:
         reference = read_reference(plain or {})
@@ -107,7 +108,7 @@ def _reference(folder: Path, plan: Plan) -> Reference | None:
 
 
 def _opened(data: Any, reading: DataPlan, persons: str | Path | None, quotes: bool = False) -> Engine:
-    """Published rows; formulas that a CSV file has quoted are read as what they were."""
+    """Open published rows; formulas quoted in a CSV file are unquoted."""
     if isinstance(data, Path):
         from sfumato.engines.written.formulas import open_published
 
@@ -132,10 +133,10 @@ def _judge(
     reference: Reference | None = None,
     star_rows: bool = True,
 ) -> Verdict:
-    """The verdict by a plan, and by k where it is given, too.
+    """Return the verdict by a plan, and by k if it is given.
 
     Args:
-        star_rows: Whether rows of `*` may be suppressed ones; in a folder whose plan drops those, they are not.
+        star_rows: Whether rows of `*` may be suppressed rows; not so in a folder whose plan drops those.
     """
     names = listed(quasi_identifiers) or (plan.quasi_identifiers if plan is not None else ())
     if plan is None and (k is None or not names):
@@ -177,7 +178,7 @@ def _by_plan(engine: Engine, plan: Plan, reference: Reference | None, star_rows:
 
 
 def _resolved(plan: RequestedPlan, engine: Engine) -> Plan:
-    """The plan resolved for the columns of published rows."""
+    """Return the plan resolved for the columns of published rows."""
     return resolve(plan, (name for name in engine.columns if name not in own_columns(plan)))
 
 
