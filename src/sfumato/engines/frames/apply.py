@@ -31,7 +31,7 @@ from sfumato.microdata.row_order import shuffled
 
 @dataclass(frozen=True, slots=True)
 class Application:
-    """A recoding to be applied to the rows of a frame; `coded` gives a column's distinct texts and places."""
+    """A recoding to apply to the rows of a frame; `coded` returns a column's distinct texts and codes."""
 
     recoding: Recoding
     handling: Handling
@@ -39,7 +39,7 @@ class Application:
     coded: Callable[[str], Coded]
 
     def published(self, rows: Rows) -> "tuple[nw.DataFrame[Any], list[str]]":
-        """The release of some rows, and the key of each row's person where a column names them."""
+        """Return the published rows, and the key of each row's person if there is a person column."""
         classes, rows = self._classes(rows)
         if self.handling.suppressed == "drop" and self.recoding.suppressed.any():
             shown = ~self.recoding.suppressed[classes]
@@ -58,7 +58,7 @@ class Application:
         return [hashes[code] for code in codes[rows].tolist()]
 
     def _classes(self, rows: Rows) -> tuple[Codes, Rows]:
-        """The class of each row that is not dropped, and those rows."""
+        """Return the class of each row that is not dropped, and those rows."""
         recoding = self.recoding
         columns, lookups, kept = [], [], np.ones(len(rows), bool)
         chosen = ALL if len(rows) == len(self.frame) else rows
@@ -80,13 +80,13 @@ class Application:
         return classes, rows
 
     def _divide(self, division: Division, places: Codes, rows: Rows, classes: Codes) -> None:
-        """Give the rows of divided combinations the classes of their shares."""
+        """Assign the rows of divided combinations to their classes, in the planned proportions."""
         parted = np.flatnonzero(np.isin(places, division.combinations))
         values = self._values(division, rows[parted])
         classes[parted] = shared_out(division, places[parted], values, (rows[parted] + 1).tolist())
 
     def _values(self, division: Division, rows: Rows) -> npt.NDArray[np.int64]:
-        """The code of each row's value in the column by which rows are divided apart; -1 for one not known."""
+        """Return the code of each row's value in the column that divides combinations; -1 if unknown."""
         if division.column is None:
             return np.zeros(len(rows), np.int64)
         texts, codes = self.coded(division.column)
@@ -118,10 +118,11 @@ class Application:
         return self._with_texts(new, classes, rows)
 
     def _labels(self, place: int, shown: npt.NDArray[np.bool_], classes: Codes) -> Coded:
-        """The labels of a column that some row is published with, and for each row the place of its label.
+        """Return the published labels of a column, and the label index of each row.
 
         Args:
-            shown: Which classes some row has; classes: the class of each row.
+            shown: Which classes have rows.
+            classes: The class of each row.
         """
         labels = (*self.recoding.labels[place], STAR)
         codes = np.where(self.recoding.suppressed, len(labels) - 1, self.recoding.classes[:, place])
@@ -133,7 +134,7 @@ class Application:
         return texts, codes
 
     def _with_texts(self, new: Mapping[str, Coded], classes: Codes, rows: Rows) -> "nw.DataFrame[Any]":
-        """The rows of the frame, some columns as texts, each of which some row has, and by the place of each row's."""
+        """Return the rows of the frame with some columns replaced, given as distinct texts and codes."""
         backend = nw.get_native_namespace(self.frame)
         series = [_series(column, coded, backend) for column, coded in new.items()]
         names = [*self.frame.columns]
@@ -141,14 +142,14 @@ class Application:
             numbers = numbered(self.recoding)[classes].tolist()
             series.append(nw.new_series(self.handling.class_column, numbers, nw.Int64, backend=backend))
             names.append(self.handling.class_column)
-        # What is made anew is not taken out of the frame.
+        # Replaced columns are not read from the frame.
         kept = [column for column in self.frame.columns if column not in new]
         frame = plain_values(self.frame.select(kept)[rows]) if kept else series.pop(0).to_frame()
         return bare(frame.with_columns(*series).select(names) if series else frame)
 
 
 def _series(column: str, coded: Coded, backend: Any) -> "nw.Series[Any]":
-    """A column of texts, taken out of one that holds each of them once, and nothing besides."""
+    """Return a text column by indexing a column that contains each text once, and no other texts."""
     texts, codes = coded
     each = nw.new_series(column, list(texts), nw.String, backend=backend)
     made = repeated(each, texts, codes)
@@ -156,7 +157,7 @@ def _series(column: str, coded: Coded, backend: Any) -> "nw.Series[Any]":
 
 
 def _class_of(recoding: Recoding, columns: Sequence[Codes], lookups: Sequence[Codes]) -> Codes:
-    """The class of each row, from codes of its texts, and from the value code of each of those, column by column."""
+    """Return the class of each row, from codes of its texts and the value code of each text, column by column."""
     if isinstance(recoding, LevelRecoding):
         labels = [recoding.label_codes(place)[lookup] for place, lookup in enumerate(lookups)]
         return _matched(columns, labels, recoding.classes, np.arange(len(recoding.classes), dtype=np.int32))
@@ -164,7 +165,7 @@ def _class_of(recoding: Recoding, columns: Sequence[Codes], lookups: Sequence[Co
 
 
 def _matched(columns: Sequence[Codes], lookups: Sequence[Codes], keys: Codes, answers: Codes) -> Codes:
-    """For each row of codes, looked up column by column, the answer of the equal row among the keys."""
+    """Return for each row of codes, looked up column by column, the answer of the equal row among the keys."""
     sizes = [int(max(keys[:, place].max(initial=0), lookup.max(initial=0))) + 1 for place, lookup in enumerate(lookups)]
     packing = packing_of(sizes)
     if packing.words == 1 and len(keys) and columns:

@@ -13,18 +13,20 @@ from sfumato.loops.compiled import way
 from sfumato.microdata.counts import row_kernels, text_kernels
 
 Codes = npt.NDArray[np.int32]
-# Of more different texts than this the frame's own library tells which are the same.
+# Above this number of distinct texts, the frame's own library finds equal texts.
 MOST_TEXTS = 1 << 14
-# For fewer rows Arrow's library is not loaded.
+# Arrow's library is not imported for fewer rows.
 MANY_ROWS = 100_000
-# Texts are laid three words at a time, which reach behind the last one.
+# Texts are copied three words at a time, which may reach beyond the last one.
 BYTES_BEHIND = 24
-# Offsets of 32 bits reach so far.
+# The maximum of 32-bit offsets.
 MOST_BYTES = (1 << 31) - 1
 
 
 def numbered_texts(series: "nw.Series[Any]") -> tuple[Codes, list[str]] | None:
-    """For each row of texts that are all there the number of its text, as they come, and the texts; None where not."""
+    """Return the code of each row's text in order of appearance, and the texts; None if texts are missing or not
+    supported.
+    """
     if way() != "native" or not _has_arrow(len(series)):
         return None
     codes, numbers, begin = np.empty(len(series), np.int32), dict[str, int](), 0
@@ -41,7 +43,7 @@ def _has_arrow(rows: int) -> bool:
 
 
 def _parts(series: "nw.Series[Any]") -> Iterator[Any]:
-    """A column as arrays of Arrow that lie where the frame has them; nothing where it has them otherwise."""
+    """Yield a column as Arrow arrays without copying; nothing if it is stored otherwise."""
     native = series.to_native()
     if series.implementation.is_polars():
         import polars
@@ -56,7 +58,7 @@ def _parts(series: "nw.Series[Any]") -> Iterator[Any]:
 
 
 def _numbered(part: Any, codes: Codes, numbers: dict[str, int]) -> bool:
-    """Number the texts of a part, further ones as they come; whether that could be done."""
+    """Number the texts of an array, continuing with new ones, and return whether that succeeded."""
     firsts = np.empty(MOST_TEXTS, np.int64)
     kind, begin, end = str(part.type), part.offset, part.offset + len(part)
     if kind == "string_view":
@@ -80,9 +82,9 @@ def _numbered(part: Any, codes: Codes, numbers: dict[str, int]) -> bool:
 
 
 def repeated(series: "nw.Series[Any]", texts: Sequence[str | None], codes: Codes) -> "nw.Series[Any] | None":
-    """A column of texts, each there once, at the places that codes name; None where they are not laid as Arrow does.
+    """Return a column with distinct texts at the given codes; None if the column is not stored as in Arrow.
 
-    Libraries take rows out of columns of any type; where these are texts, and all there, that takes twice as long.
+    Libraries index columns of any type; for complete text columns, that takes twice as long.
     """
     if way() != "native" or len(codes) < MANY_ROWS or not _has_arrow(len(codes)):
         return None
@@ -98,7 +100,7 @@ def repeated(series: "nw.Series[Any]", texts: Sequence[str | None], codes: Codes
 
 
 def _laid(texts: Sequence[str | None], codes: Codes, kind: str) -> Any:
-    """Texts at the places that codes name as an array of Arrow; None where one is missing, or they are too long."""
+    """Return an Arrow array with the texts at the given codes; None if one is missing, or they are too long."""
     import pyarrow
 
     parts = [text.encode() for text in texts if text is not None]

@@ -13,19 +13,21 @@ from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.counts.packing import Packing, Words, counted_words, packing_of
 
 Numbers = npt.NDArray[np.float64]
-# A column's distinct texts and, for each row, the place of its text.
+# The distinct texts of a column and, for each row, the index of its text.
 Coded = tuple[tuple[str | None, ...], Codes]
-# Rows that are kept: places, or all.
+# Rows to keep: indices, or all.
 Kept = npt.NDArray[np.int64] | slice
 ALL = slice(None)
-# Types of which equal values have the same text; other values are told apart by their texts.
+# Types of which equal values have the same text; other values are compared by their texts.
 SAME_TEXT = {str, int, bool, float, date, datetime}
-# Types of columns that hold numbers of double precision alone; a missing one is no number.
+# Types of columns that contain double-precision numbers only; a missing value is NaN.
 FLOATS = {float, type(None)}
 
 
 def count_rows(columns: Sequence[str], coded: Sequence[Coded], keep: Kept, rows: int) -> TextCounts:
-    """The distinct combinations of columns among the rows to be kept, out of so many; texts are those of all rows."""
+    """Count the distinct combinations of columns among the kept rows; `rows` is the total, texts are those of all
+    rows.
+    """
     present = [*coded] if isinstance(keep, slice) else [occurring(*entry, keep) for entry in coded]
     values = tuple(texts for texts, _ in present)
     packing = packing_of([max(len(texts), 1) for texts in values])
@@ -36,7 +38,7 @@ def count_rows(columns: Sequence[str], coded: Sequence[Coded], keep: Kept, rows:
 
 
 def _count_wide(columns: Sequence[str], present: Sequence[Coded], rows: int) -> TextCounts:
-    """The same where the codes of a row do not fit into one word."""
+    """Count combinations if the codes of a row do not fit into one word."""
     codes = np.column_stack([codes for _, codes in present]) if present else np.zeros((0, 0), np.int32)
     values = tuple(texts for texts, _ in present)
     codes = codes[packing_of([max(len(texts), 1) for texts in values]).order(codes)]
@@ -48,10 +50,10 @@ def _count_wide(columns: Sequence[str], present: Sequence[Coded], rows: int) -> 
 
 
 def packed(columns: Sequence[Codes], packing: Packing, tables: Sequence[Codes] | None = None) -> Words:
-    """The codes of each row in one word, from those of each column; no matrix of them all is made.
+    """Return the codes of each row packed into one word; no matrix of all codes is made.
 
     Args:
-        tables: For each column what stands for its codes, where it is not they themselves.
+        tables: For each column a table that replaces its codes, or None.
     """
     keys = np.zeros(len(columns[0]), np.uint64)
     for place, (column, shift) in enumerate(zip(columns, packing.shift, strict=True)):
@@ -63,7 +65,7 @@ def packed(columns: Sequence[Codes], packing: Packing, tables: Sequence[Codes] |
 
 
 def occurring(texts: tuple[str | None, ...], codes: Codes, rows: Kept) -> Coded:
-    """The texts that occur in some rows, and for each of these rows the place of its text."""
+    """Return the texts that occur in some rows, and the code of each of these rows."""
     taken, occurs = codes[rows], np.zeros(len(texts), bool)
     row_kernels.mark_codes(taken, occurs)
     if occurs.all():
@@ -73,28 +75,28 @@ def occurring(texts: tuple[str | None, ...], codes: Codes, rows: Kept) -> Coded:
 
 
 def factorize(values: list[Any], written: Callable[[Any], str | None]) -> Coded:
-    """Distinct texts of a list of values, and the place of each value's text."""
+    """Return the distinct texts of a list of values, and the code of each value."""
     numbers = floats_of(values)
     if numbers is not None:
         return _factorize_floats(numbers, written)
     told_apart = _distinguishable(values, written)
-    # Two passes that run in C take a third of the time of one that runs in Python.
+    # Two passes in C take a third of the time of one pass in Python.
     places = {value: place for place, value in enumerate(dict.fromkeys(told_apart))}
     codes = np.fromiter(map(places.__getitem__, told_apart), np.int32, len(values))
     return coded_of([values[row] for row in first_rows(codes).tolist()], codes, written)
 
 
 def coded_of(distinct: Sequence[Any], codes: Codes, written: Callable[[Any], str | None]) -> Coded:
-    """Distinct texts of values, and the place of each row's text; `codes` says which value a row has."""
+    """Return the distinct texts of values, and the code of each row's text; `codes` has the value of each row."""
     texts: dict[str | None, int] = {}
     recode = np.fromiter((texts.setdefault(written(value), len(texts)) for value in distinct), np.int32, len(distinct))
-    if len(texts) == len(recode):  # each value has a text of its own
+    if len(texts) == len(recode):  # Each value has its own text.
         return tuple(texts), codes
     return tuple(texts), recode[codes]
 
 
 def _factorize_floats(numbers: Numbers, written: Callable[[Any], str | None]) -> Coded:
-    """The same of numbers, which are sorted: columns of measurements have nearly as many of them as rows."""
+    """Return the distinct texts and codes of numbers, by sorting: measurements have nearly as many values as rows."""
     distinct, firsts, codes = np.unique(numbers, return_index=True, return_inverse=True)
     order = np.argsort(firsts)
     places = np.empty(len(order), np.int32)
@@ -103,7 +105,7 @@ def _factorize_floats(numbers: Numbers, written: Callable[[Any], str | None]) ->
 
 
 def texts_of(values: list[Any], written: Callable[[Any], str | None]) -> list[str | None]:
-    """The text of each value; that of numbers is made once for all that are the same."""
+    """Return the text of each value; equal numbers are formatted once."""
     numbers = floats_of(values)
     if numbers is None:
         return list(map(written, values))
@@ -113,17 +115,17 @@ def texts_of(values: list[Any], written: Callable[[Any], str | None]) -> list[st
 
 
 def floats_of(values: list[Any]) -> Numbers | None:
-    """Numbers of double precision, NaN where one is missing; None for values of other types."""
+    """Return double-precision numbers, NaN if missing; None for values of other types."""
     return np.array(values, np.float64) if set(map(type, values)) <= FLOATS else None
 
 
 def plain_floats(numbers: Numbers) -> Numbers:
-    """The same numbers, with one sign of zero and one way of being missing, as their texts have."""
+    """Return the numbers with one sign of zero and one NaN, as in their texts."""
     return np.where(np.isnan(numbers), np.nan, numbers + 0.0)
 
 
 def _distinguishable(values: list[Any], written: Callable[[Any], str | None]) -> list[Any]:
-    """The values in a form in which they are equal only when their texts are."""
+    """Return the values in a form in which they are equal only if their texts are."""
     kinds = set(map(type, values)) - {type(None)}
     if not kinds <= SAME_TEXT:
         return list(map(written, values))

@@ -9,20 +9,20 @@ import numpy.typing as npt
 from sfumato.engines.frames.arrow_texts import numbered_texts
 
 Codes = npt.NDArray[np.int32]
-# Places of rows, from 0.
+# Indices of rows, from 0.
 Rows = npt.NDArray[np.int64]
-# Types of which a library's equal values have equal texts; among floats, objects and moments with zones that is not so.
+# Types of which values equal to the library have equal texts; this fails for floats, objects and timestamps with zones.
 EXACT = (nw.String, nw.Categorical, nw.Enum, nw.Boolean, nw.Date)
-# Types of Python objects that are equal only if their texts are.
+# Python types whose values are equal only if their texts are.
 PLAIN = {str, float, type(None)}
-# A table of all numbers between the least and the greatest may be so many times as long as the column.
+# Maximum length of a lookup table from minimum to maximum, as a multiple of the column's length.
 MOST_SPAN = 4
 
 
 def numbered_rows(series: "nw.Series[Any]") -> tuple[Codes, list[Any]] | None:
-    """For each row a number that it shares with the rows of the same value, and the value of each number.
+    """Return a code for each row, shared by rows with equal values, and the value of each code.
 
-    They are counted from 0 in the order of the rows. None where the library cannot tell, or values that are equal to it
+    Codes are numbered from 0 in row order. The result is None if the library cannot decide, or if values equal to it
     may have different texts.
     """
     if not len(series):
@@ -38,7 +38,7 @@ def numbered_rows(series: "nw.Series[Any]") -> tuple[Codes, list[Any]] | None:
 
 
 def _told(series: "nw.Series[Any]") -> tuple[Codes, list[Any]] | None:
-    """The same of texts that are all there, which libraries number as they come; None where not."""
+    """Return codes and texts of a complete text column, which libraries number in row order; None for others."""
     if not isinstance(series.dtype, nw.String):
         return None
     told = numbered_texts(series)
@@ -49,7 +49,7 @@ def _told(series: "nw.Series[Any]") -> tuple[Codes, list[Any]] | None:
         import polars
 
         distinct = native.unique(maintain_order=True)
-        # An enumeration of its own: categories would lie in a table of the whole process.
+        # A separate enumeration, because categories would be kept in a table of the whole process.
         return native.cast(polars.Enum(distinct)).to_physical().to_numpy().astype(np.int32), distinct.to_list()
     if series.implementation.is_pandas() and native.dtype != object:
         import pandas
@@ -60,7 +60,7 @@ def _told(series: "nw.Series[Any]") -> tuple[Codes, list[Any]] | None:
 
 
 def _numbered(series: "nw.Series[Any]") -> npt.NDArray[Any] | None:
-    """For each row a whole number that is the same for the same values."""
+    """Return for each row an integer that is the same for equal values."""
     kind = series.dtype
     if series.implementation.is_pandas():
         return _of_pandas(series.to_native(), kind)
@@ -90,7 +90,7 @@ def _of_polars(native: Any, kind: Any) -> npt.NDArray[Any]:
     numbers = native.to_physical()
     if not numbers.null_count():
         return np.asarray(numbers.to_numpy())
-    # Numbers that are next to each other leave room for that of the missing value.
+    # Codes without gaps leave a number for the missing value.
     there = numbers.is_not_null().to_numpy()
     codes = np.full(len(numbers), -1, np.int64)
     codes[there] = _dense(np.asarray(numbers.drop_nulls().to_numpy()))
@@ -104,13 +104,13 @@ def _of_arrow(native: Any) -> npt.NDArray[Any] | None:
 
 
 def _dense(numbers: npt.NDArray[Any]) -> Codes:
-    """The same numbers counted from 0, without gaps."""
+    """Return the numbers as codes from 0 without gaps."""
     if not len(numbers):
         return np.zeros(0, np.int32)
     least, most = int(numbers.min()), int(numbers.max())
     if most - least >= MOST_SPAN * len(numbers):
         return np.asarray(np.unique(numbers, return_inverse=True)[1].reshape(-1), np.int32)
-    # Large unsigned numbers, and differences of short signed ones, do not fit where they are.
+    # Large unsigned numbers, and differences of short signed ones, do not fit into their own type.
     unsigned = numbers.dtype.kind == "u"
     places = (numbers - numbers.dtype.type(least)).astype(np.int64) if unsigned else numbers.astype(np.int64) - least
     occurs = np.zeros(most - least + 1, bool)
@@ -120,7 +120,7 @@ def _dense(numbers: npt.NDArray[Any]) -> Codes:
 
 
 def _as_they_come(codes: Codes) -> tuple[Codes, Rows]:
-    """The same numbers, the first row's 0, the next other one's 1, and so on; and the first row of each."""
+    """Return the codes renumbered in row order, and the first row of each."""
     firsts = first_rows(codes)
     order = np.argsort(firsts)
     if (order[1:] > order[:-1]).all():
@@ -131,7 +131,7 @@ def _as_they_come(codes: Codes) -> tuple[Codes, Rows]:
 
 
 def first_rows(codes: Codes) -> Rows:
-    """The first row of each of the numbers."""
+    """Return the first row of each code."""
     firsts = np.empty(int(codes.max(initial=-1)) + 1, np.int64)
     firsts[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
     return firsts

@@ -50,7 +50,7 @@ T = TypeVar("T")
 
 
 class FrameEngine(CountsPersons):
-    """Rows in a frame that the caller holds; the frame is never changed."""
+    """Rows in a frame of the caller, which is never changed."""
 
     name = "frames"
 
@@ -61,9 +61,11 @@ class FrameEngine(CountsPersons):
         textless: tuple[str, ...] = (),
         codes: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
-        """Take a frame, some of whose columns may stand for such without texts, or have codes that mean missing."""
+        """Initialize with a frame, the names of columns without texts, and codes that mean missing in single
+        columns.
+        """
         self.notes = notes
-        # Of rows that were read from a file, what stands between its columns.
+        # The separator of the file from which the rows were read, or None.
         self.separator: str | None = None
         self._frame: nw.DataFrame[Any] = wrapped(frame, eager_only=True)
         check_names(self._frame.columns)
@@ -71,13 +73,13 @@ class FrameEngine(CountsPersons):
         if self._textless and len(self._textless) == len(self.columns):
             raise no_text(*self.columns)
         self._coded: dict[str, Coded] = {}
-        # Of published rows, the key of each one's person, where a column named them.
+        # The person key of each published row, or None without a person column.
         self.person_keys: list[str] | None = None
         for name in (codes or {}).keys() & {*self.columns} - self._textless:
             self._empty(name, (codes or {})[name])
 
     def _empty(self, column: str, codes: Sequence[str]) -> None:
-        """Have no value where a column has one of some codes; the caller's frame stays as it is."""
+        """Replace some codes in a column by missing values; the caller's frame remains unchanged."""
         values, places = self.coded(column)
         texts = {*code_texts(codes, decimals=holds_decimals(self._frame[column]))}
         absent = np.isin(places, [place for place, text in enumerate(values) if text in texts])
@@ -96,7 +98,7 @@ class FrameEngine(CountsPersons):
         return tuple(name for name in columns if self._has_no_text(name))
 
     def _has_no_text(self, column: str) -> bool:
-        """Whether a column has no text; of objects that shows when their texts are made."""
+        """Return whether a column has no text; for objects this shows when their texts are made."""
         if column in self._textless or not holds_objects(self._frame[column]):
             return column in self._textless
         with suppress(DataError):
@@ -137,7 +139,7 @@ class FrameEngine(CountsPersons):
                 make = partial(number_series if None in numbers else nw.new_series, backend=backend)
                 series.append(make(name, numbers, nw.Int64))
             elif isinstance(kind, nw.Decimal) and are_decimals(texts, kind.precision, kind.scale):
-                # Without a type of its own the series takes that of its numbers, which all of them fit.
+                # Without a given type, the series gets that of its numbers, which fits all of them.
                 series.append(nw.new_series(name, _each(Decimal, texts), backend=backend))
             elif kind.is_numeric():
                 series.append(nw.new_series(name, _each(float, texts), nw.Float64, backend=backend))
@@ -160,18 +162,18 @@ class FrameEngine(CountsPersons):
         return write_rows(self, target, separator)
 
     def series(self, column: str) -> "nw.Series[Any]":
-        """A column as it is."""
+        """Return a column unchanged."""
         return self._frame[column]
 
     def texts(self, column: str) -> list[str | None]:
-        """A column's texts, row by row."""
+        """Return the texts of a column, row by row."""
         if column not in self._coded:
             return self._made_of(column, texts_of)
         values, codes = self._coded[column]
         return [values[code] for code in codes.tolist()]
 
     def floats(self, column: str) -> Numbers | None:
-        """A column's numbers, where all are of double precision."""
+        """Return the numbers of a double-precision column, else None."""
         if self._frame.schema.get(column) != nw.Float64:
             return None
         return self._made_of(column, lambda values, _written: floats_of(values))
@@ -183,7 +185,7 @@ class FrameEngine(CountsPersons):
                 digest.update(repr(column).encode() + bytes_of(self._frame[column]))
                 continue
             numbers = self.floats(column)
-            # The texts of a million measurements cost more than the rest of a release; their bytes cost nothing.
+            # Texts of a million measurements would cost more than the rest of a release; their bytes cost nothing.
             texts, codes = ("floats", plain_floats(numbers)) if numbers is not None else self.coded(column)
             digest.update(repr((column, texts)).encode())
             digest.update(codes.tobytes())
@@ -193,7 +195,7 @@ class FrameEngine(CountsPersons):
         self._coded.clear()
 
     def coded(self, column: str) -> Coded:
-        """A column's distinct texts and, for each row, the place of its text."""
+        """Return the distinct texts of a column and, for each row, the index of its text."""
         if column not in self._coded:
             self._coded[column] = self._factorized(column)
         return self._coded[column]
@@ -209,7 +211,7 @@ class FrameEngine(CountsPersons):
             raise self._refused(column) from None
 
     def _made_of(self, column: str, make: Callable[[list[Any], Callable[[Any], str | None]], T]) -> T:
-        """What is made of a column's values, and of what writes each as a text."""
+        """Return the result of a function of a column's values and of the function that formats each."""
         if column in self._textless:
             raise no_text(column)
         series = self._frame[column]
@@ -224,7 +226,7 @@ class FrameEngine(CountsPersons):
         return no_text(column)
 
     def _present(self, reading: Reading) -> npt.NDArray[np.int64]:
-        """The rows in which no required value is missing."""
+        """Return the rows in which no required value is missing."""
         keep = np.ones(len(self._frame), bool)
         for column in reading.required:
             texts, codes = self.coded(column)
@@ -234,6 +236,6 @@ class FrameEngine(CountsPersons):
 
 
 def _each(make: Callable[[str], T], texts: Sequence[str | None]) -> list[T | None]:
-    """What is made of each text, once for all that are the same; None of a missing one."""
+    """Convert each text, equal ones only once; missing ones remain None."""
     made: dict[str | None, T | None] = {text: None if text is None else make(text) for text in set(texts)}
     return list(map(made.__getitem__, texts))

@@ -15,7 +15,7 @@ from sfumato.hierarchies.bounds import Bounds, in_order, is_whole
 def with_interval_bounds(
     published: Engine, names: Mapping[str, tuple[str, str]], labels: Mapping[str, Mapping[str, Bounds]]
 ) -> FrameEngine:
-    """The frame with the columns of bounds; intervals are categories in order where the library has such."""
+    """Return the frame with bound columns; intervals become ordered categories if the library supports them."""
     if not isinstance(published, FrameEngine):
         raise TypeError(f"no frame: {published}")
     frame: Any = nw.from_native(published.data(), eager_only=True)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 
 def number_series(name: str, numbers: Sequence[float | None], kind: Any, backend: Any) -> Any:
-    """Numbers, of which some may be missing; pandas keeps whole ones whole in a type of its own."""
+    """Return a series of numbers with missing values; in pandas, integers get a nullable type."""
     whole = kind is nw.Int64
     values = [None if number is None else int(number) if whole else number for number in numbers]
     if backend.__name__ == "pandas":
@@ -20,7 +20,7 @@ def number_series(name: str, numbers: Sequence[float | None], kind: Any, backend
 
 
 def emptied(series: "nw.Series[Any]", absent: npt.NDArray[np.bool_]) -> "nw.Series[Any]":
-    """A column without the values of some rows; whole numbers of pandas stay whole in a type of its own."""
+    """Return a column without the values of some rows; integers of pandas get a nullable type."""
     if series.implementation.is_pandas():
         native = series.to_native()
         narrow = isinstance(native.dtype, np.dtype) and native.dtype.kind in "iub"

@@ -13,16 +13,16 @@ from sfumato.errors import DataError, missing_extra
 
 # Types without a text that is the same on every engine.
 TEXTLESS = (nw.Binary, nw.List, nw.Array, nw.Struct, nw.Duration)
-# Older versions of narwhals do not know the shortest.
+# Older versions of narwhals do not have the shortest type.
 SHORT_FLOATS: tuple[Any, ...] = (nw.Float32, *([nw.Float16] if hasattr(nw, "Float16") else []))
 FLOATS = (*SHORT_FLOATS, nw.Float64)
 
 
 def eager(frame: Any) -> "nw.DataFrame[Any]":
-    """A frame of any kind, collected where it is lazy.
+    """Return a frame of any kind, collected if it is lazy.
 
     Raises:
-        DataError: This is no frame.
+        DataError: The object is no frame.
     """
     try:
         frame_wrapped = wrapped(frame)
@@ -35,10 +35,10 @@ def eager(frame: Any) -> "nw.DataFrame[Any]":
 
 
 def wrapped(frame: Any, eager_only: bool = False) -> Any:
-    """A frame of any kind, as one code reads them all.
+    """Wrap a frame of any kind for uniform access.
 
     Raises:
-        TypeError: This is no frame.
+        TypeError: The object is no frame.
         DataError: Two of its columns have the same name.
     """
     try:
@@ -49,15 +49,15 @@ def wrapped(frame: Any, eager_only: bool = False) -> Any:
 
 
 def with_index(frame: Any, wanted: Container[str] | None = None) -> tuple[Any, tuple[str, ...]]:
-    """A frame with levels of its index as columns, and the names of levels that are left out.
+    """Return a frame with named index levels as columns, and the names of omitted levels.
 
-    A level that has a name holds what a column does. Frames without an index are handed on as they are.
+    Frames without an index are returned unchanged.
 
     Args:
-        wanted: The levels to take; by default all that have a name.
+        wanted: The levels to include; by default all named ones.
 
     Raises:
-        DataError: A column has the name of a level that is to become one, and other values.
+        DataError: A column has the name of such a level, and other values.
     """
     try:
         known = wrapped(frame, eager_only=True)
@@ -80,15 +80,15 @@ def with_index(frame: Any, wanted: Container[str] | None = None) -> tuple[Any, t
 
 
 def _is_column(frame: Any, level: Any) -> bool:
-    """Whether a level of an index is a column, too, as `set_index(…, drop=False)` leaves it."""
+    """Return whether an index level is also a column, as after `set_index(…, drop=False)`."""
     return level in frame.columns and list(frame.index.get_level_values(level)) == list(frame[level])
 
 
 def installed(*names: str) -> str:
-    """The first of some libraries for frames that is installed.
+    """Return the first installed library among some for frames.
 
     Raises:
-        EngineError: None is.
+        EngineError: None is installed.
     """
     name = next((name for name in names if find_spec(name)), None)
     if name is None:
@@ -97,39 +97,39 @@ def installed(*names: str) -> str:
 
 
 def frame_of(columns: Mapping[str, list[Any]], backend: Any) -> Any:
-    """Columns as a frame of some library."""
+    """Return columns as a frame of some library."""
     return nw.from_dict(dict(columns), backend=backend).to_native()
 
 
 def textless_in(frame: "nw.DataFrame[Any]") -> tuple[str, ...]:
-    """The columns of types that have no text."""
+    """Return the columns whose types have no text."""
     return tuple(name for name, kind in frame.schema.items() if isinstance(kind, TEXTLESS))
 
 
 def holds_objects(series: "nw.Series[Any]") -> bool:
-    """Whether a column may hold anything, as those of pandas may whatever its first rows are, and its categories."""
+    """Return whether a column may contain any objects, as object columns of pandas and their categories do."""
     if isinstance(series.dtype, nw.Object | nw.Unknown | nw.Categorical):
         return True
     return str(getattr(series.to_native(), "dtype", "")) == "object"
 
 
 def holds_decimals(series: "nw.Series[Any]") -> bool:
-    """Whether a column holds numbers with a fixed point, as those of databases are."""
+    """Return whether a column contains fixed-point numbers, as those of databases."""
     if not holds_objects(series):
         return isinstance(series.dtype, nw.Decimal)
     return any(isinstance(value, Decimal) for value in series.to_list())
 
 
 def bytes_of(series: "nw.Series[Any]") -> bytes:
-    """The values of a column without texts, as far as they can be told apart."""
+    """Return bytes that distinguish the values of a column without texts, as far as possible."""
     return repr([value.tolist() if hasattr(value, "tolist") else value for value in series.to_list()]).encode()
 
 
 def worded(frame: "nw.DataFrame[Any]") -> list[str]:
-    """The columns that are published as texts, made anew from those of the published rows.
+    """Return the columns that are published as texts, rebuilt from those of the published rows.
 
-    Dictionaries of categories hold values of rows that are not published, and so may the memory behind texts that are
-    taken out of a longer column. Objects that are equal may look different.
+    Category dictionaries may contain values of unpublished rows, as may the memory behind texts of a longer column.
+    Equal objects may have different texts.
     """
     return [
         name
@@ -139,9 +139,9 @@ def worded(frame: "nw.DataFrame[Any]") -> list[str]:
 
 
 def plain_values(frame: "nw.DataFrame[Any]") -> "nw.DataFrame[Any]":
-    """The frame with one spelling of each number and moment.
+    """Return the frame with one representation of each number and timestamp.
 
-    -0.0 is 0.0, not-a-number is missing, and moments are told to the microsecond, in which rows are counted.
+    -0.0 becomes 0.0, NaN becomes missing, and timestamps have microseconds, as in the counts.
     """
     columns = [_zeroed(name, kind) for name, kind in frame.schema.items() if isinstance(kind, FLOATS)]
     if frame.implementation.is_polars():
@@ -163,30 +163,30 @@ def _in_microseconds(name: str, kind: Any) -> "nw.Expr":
 
 
 def copies_on_write() -> bool:
-    """Whether frames of pandas that share their memory are parted when one of them is changed."""
+    """Return whether pandas frames that share memory are copied when one of them is changed."""
     import pandas
 
     return int(pandas.__version__.partition(".")[0]) >= 3
 
 
 def handed_over(frame: "nw.DataFrame[Any]") -> Any:
-    """The frame for who may do with it as they like: what they change in it is not changed here."""
+    """Return the frame for the caller, whose changes do not affect the engine."""
     if frame.implementation.is_pandas() and copies_on_write():
         return frame.to_native().copy(deep=False)
     return frame.clone().to_native()
 
 
 def bare(frame: "nw.DataFrame[Any]") -> "nw.DataFrame[Any]":
-    """The frame with its columns alone: without the index, attributes, metadata and names of axes that ride along.
+    """Return the frame with its columns only: without index, attributes, metadata and axis names.
 
-    An index holds the caller's names or numbers of rows, which undo a shuffle and show which rows were dropped.
+    An index contains the caller's row names or numbers, which would undo a shuffle and reveal dropped rows.
     """
     native = frame.to_native()
     if frame.implementation.is_pandas():
         import pandas
 
         index = pandas.RangeIndex(len(frame))
-        # Columns of a frame know who shares their memory, arrays do not: either frame would change with the other.
+        # Frame columns track shared memory, arrays do not: changes of one frame would affect the other.
         columns = {name: native[name].set_axis(index) for name in frame.columns}
         native = pandas.DataFrame(columns, index=index, copy=not copies_on_write())
     elif frame.implementation.is_pandas_like():

@@ -18,7 +18,7 @@ from sfumato.engines.order import PERSON
 
 
 class Rows(Protocol):
-    """What is written of a frame."""
+    """The parts of a frame needed for writing."""
 
     @property
     def columns(self) -> tuple[str, ...]: ...
@@ -29,7 +29,7 @@ class Rows(Protocol):
 
 
 def write_rows(rows: Rows, target: Path, separator: str) -> DuckDBEngine:
-    """Write the rows of a frame to a CSV or Parquet file; the answer reads the file.
+    """Write the rows of a frame to a CSV or Parquet file, and return an engine that reads the file.
 
     Raises:
         EngineError: The file cannot be written.
@@ -46,14 +46,14 @@ def write_rows(rows: Rows, target: Path, separator: str) -> DuckDBEngine:
 
 
 def write_keys(keys: Sequence[str], target: Path) -> None:
-    """Write the keys of the rows' persons to a Parquet file."""
+    """Write the person keys of the rows to a Parquet file."""
     with connected(target.parent) as connection:
         connection.register("keys", {PERSON: np.array(keys, object)})
         connection.execute(copy_statement("SELECT * FROM keys", target, "")).fetchall()
 
 
 def _array(rows: Rows, column: str) -> Any:
-    """A column as an array: numbers as they are, everything else as texts."""
+    """Return a column as an array: numbers unchanged, everything else as texts."""
     values = rows.series(column)
     kind = values.dtype
     if values.null_count() or not (kind.is_integer() or kind.is_float()):

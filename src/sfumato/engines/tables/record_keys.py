@@ -18,22 +18,22 @@ from sfumato.tables.cell_key.key_spread import BINS, FEW, KeySpread, check_sprea
 from sfumato.tables.tabulate import WORD
 
 UNSPREAD = "Give a secret where the column names records; else draw keys at random."
-# A whole number with a fraction of nothing, in the words of every engine; its first group is the name.
+# An integer with zero decimals, in a pattern for every engine; its first group is the name.
 WHOLE = "^(-?[0-9]+)[.]0+$"
-# The same with a power of ten, as programs write large numbers; names with an e in them have no sign behind it.
+# The same with an exponent, as programs write large numbers; names that contain an e have no sign after it.
 POWER = "^-?[0-9]+([.][0-9]+)?[eE][+][0-9]+$"
-# Nothing that is negative, and a day with its first moment.
+# Negative zeros, and a day with midnight.
 NOTHING = "^-(0+)$"
 MIDNIGHT = "^([0-9]{4}-[0-9]{2}-[0-9]{2})[ T]00:00:00([.]0+)?$"
 PATTERNS = (WHOLE, NOTHING, MIDNIGHT)
-# Whole numbers up to this one fit into those of every engine.
+# Integers up to this one fit into those of every engine.
 LARGEST = 1e37
-# Fewer digits than these are those of numbers of records, rather than of keys.
+# Numbers with fewer digits are record numbers rather than keys.
 LEAST_DIGITS = 5
 
 
 def name_of(text: str) -> str:
-    """The name of a record, however a number or a day is written.
+    """Return the canonical name of a record, however a number or a day is written.
 
     >>> name_of("1.0"), name_of("-0.0"), name_of("1e+16"), name_of("2020-01-01 00:00:00"), name_of("1e5")
     ('1', '0', '10000000000000000', '2020-01-01', '1e5')
@@ -47,12 +47,12 @@ def name_of(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RecordKeys:
-    """Where the keys of records come from.
+    """The source of record keys.
 
     Attributes:
-        column: The column that names a record, or that holds its key.
-        secret: What keys are made of, with the names; None where the column holds the keys.
-        digits: Digits of decimal keys; None for 64-bit whole numbers.
+        column: The column that identifies a record, or that contains its key.
+        secret: The secret from which keys are derived; None if the column contains the keys.
+        digits: Digits of decimal keys; None for 64-bit integers.
     """
 
     column: str
@@ -61,19 +61,19 @@ class RecordKeys:
 
     @property
     def modulus(self) -> int:
-        """What keys are counted up to."""
+        """The number of possible keys."""
         return WORD if self.digits is None or self.secret is not None else 10**self.digits
 
     @property
     def prefix(self) -> str:
-        """What stands before a record's name when it is hashed."""
+        """The prefix of a record's name when it is hashed."""
         return hashlib.sha256((self.secret or "").encode()).hexdigest() + ":"
 
     def of_texts(self, column: Sequence[str]) -> list[int]:
-        """The keys of records.
+        """Return the keys of records.
 
         Raises:
-            DataError: A record has no name, a text is no key, or keys are not spread over their range.
+            DataError: A record has no name, a text is no key, or the keys do not fill their range.
         """
         texts = [name_of(text) for text in column]
         if self.secret is not None:
@@ -90,7 +90,7 @@ class RecordKeys:
         return own
 
     def refuse_narrow(self, spread: KeySpread) -> None:
-        """Refuse keys that do not fill their range, such as numbers of records: all cells would have the same noise.
+        """Refuse keys that do not fill their range, such as record numbers: all cells would have the same noise.
 
         Raises:
             DataError: They do not.
@@ -101,13 +101,13 @@ class RecordKeys:
         check_spread(spread, f'the keys in column "{self.column}"', UNSPREAD + hint)
 
     def refuse_twins(self, twins: int) -> None:
-        """Refuse records that have the name of another one: noise would follow the name, not the records.
+        """Refuse duplicate record names, because noise would depend on the name, not on the records.
 
         Args:
-            twins: How many there are.
+            twins: The number of duplicates.
 
         Raises:
-            DataError: There are some, and keys are made of names.
+            DataError: There are duplicates, and keys are derived from names.
         """
         if twins and self.secret is not None:
             raise DataError(
@@ -118,7 +118,7 @@ class RecordKeys:
             )
 
     def text_in_sql(self, text: str) -> str:
-        """The name of a record, for the text expression of its column."""
+        """Return the SQL expression of a record's name, for the text expression of its column."""
         column = sql.name(self.column)
         number = f"try_cast({column} as double)"
         floating = f"typeof({column}) in ('DOUBLE', 'FLOAT') and {number} = floor({number})"
@@ -132,7 +132,7 @@ class RecordKeys:
         return f"coalesce(case when {floating} then {whole} end, {large}, {rest})"
 
     def twins_in_sql(self, text: str) -> str:
-        """How many records have the name of another one, for a text expression."""
+        """Return the SQL expression of the number of duplicate names, for a text expression."""
         return f"count(*) - count(distinct {text})"
 
     def _read(self, text: str) -> int | None:
@@ -143,7 +143,7 @@ class RecordKeys:
         return int(rest.ljust(self.digits or 0, "0")) if decimal and len(rest) <= (self.digits or 0) else None
 
     def sum_in_sql(self, text: str) -> str:
-        """The sum of keys of a group, modulo what they count up to, for a text expression; null where one is none."""
+        """Return the SQL expression of a group's sum of keys, modulo their range; null if a record has no key."""
         if self.secret is not None:
             digest = f"sha256({sql.text(self.prefix)} || {text})"
             high, low = (f"cast(('0x' || substr({digest}, {start}, 8)) as ubigint)" for start in (1, 9))
@@ -154,7 +154,8 @@ class RecordKeys:
         return f"case when count({key}) = count(*) then cast({whole_sum} as varchar) end"
 
     def bins_in_sql(self, text: str, table: str) -> str:
-        """How many different keys lie in each part of their range, the largest there, and how many records have one.
+        """Return the statement for the number of distinct keys in each part of their range, the largest key, and the
+        number of records.
 
         Args:
             text: The text expression of the column.
@@ -167,7 +168,7 @@ class RecordKeys:
         return f"select {place}, count(*), cast(max(key) as varchar), sum(many) from ({counted}) group by 1"
 
     def few_in_sql(self, text: str, table: str) -> str:
-        """Different keys, one more than are looked at one by one."""
+        """Return the statement for distinct keys, one more than are checked individually."""
         keys = self._keys_in_sql(text, table)
         return f"select distinct cast(key as varchar) from ({keys}) where key is not null limit {FEW + 1}"
 
@@ -175,11 +176,12 @@ class RecordKeys:
         return f"select {self._key_in_sql(text)} as key from {table}"
 
     def spread_of_bins(self, rows: Sequence[Sequence[Any]], keys: Sequence[Sequence[Any]]) -> KeySpread:
-        """How keys lie, by the rows that an engine hands over.
+        """Return the distribution of keys, from rows that an engine returns.
 
         Args:
-            rows: Each part of the range: its place, how many different keys lie there, the largest, how many records.
-            keys: Different keys, all of them where there are few.
+            rows: For each part of the range: its index, the distinct keys in it, the largest key, the number of
+                records.
+            keys: Distinct keys; complete if there are few.
         """
         bins = {min(int(place), BINS - 1): 0 for place, *_ in rows}
         for place, many, *_ in rows:
@@ -189,7 +191,7 @@ class RecordKeys:
         return KeySpread(bins, largest, self.modulus, sum(int(many) for *_, many in rows), few)
 
     def _key_in_sql(self, text: str) -> str:
-        """The key that a column holds, for a text expression; null where it is none."""
+        """Return the SQL expression of the key in a column, for its text expression; null if it is invalid."""
         whole = f"case when regexp_full_match({text}, '[0-9]+') then try_cast({text} as hugeint) end"
         key = f"coalesce({whole}, {self._fraction_in_sql(text)})" if self.digits else whole
         return f"case when {key} < {self.modulus} then {key} end"
@@ -200,7 +202,7 @@ class RecordKeys:
         return f"case when {fits} then try_cast({padded} as hugeint) end"
 
     def fault(self) -> DataError:
-        """The error for a record without a name or key."""
+        """Return the error for a record without a name or key."""
         what = "name" if self.secret is not None else f"key (a whole number from 0 to below {self.modulus})"
         return DataError(
             f'column "{self.column}" has records without a {what}.',

@@ -21,20 +21,20 @@ from sfumato.tables.cells.cells import Numbers
 from sfumato.tables.crosstabs.crosstabs import Crosstab
 from sfumato.tables.tabulate import WORD, Base, by_weight
 
-# What is cut off at both ends of a code, from frames and files alike.
+# Characters removed at both ends of a code, for frames and files alike.
 BLANKS = " \t\r\n"
-# Libraries for frames, those preferred first.
+# Libraries for frames, in order of preference.
 FRAMES = ("polars", "pandas", "pyarrow")
 
 
 def columns_of(frame: Any) -> dict[str, tuple[str, ...]]:
-    """Every column of a frame as texts, empty where missing; whole numbers have no decimal point."""
+    """Return every column of a frame as texts, empty if missing; integers have no decimal point."""
     eager = _eager(frame)
     return {str(name): _texts(eager[name]) for name in eager.columns}
 
 
 def columns_of_file(path: Path, table: str | None = None) -> dict[str, tuple[str, ...]]:
-    """Every column of a workbook, a Parquet or JSON file as texts; a workbook's first row has the names."""
+    """Return every column of a workbook, Parquet or JSON file as texts; the first row of a workbook has the names."""
     from sfumato.engines.duckdb.engine import DuckDBEngine
 
     with closing(DuckDBEngine(path, DataPlan(table=table, header=True))) as engine:
@@ -67,14 +67,14 @@ def _text(value: Any) -> str:
 
 
 def with_columns(frame: Any, new: Mapping[str, Sequence[str]]) -> Any:
-    """The frame with text columns added."""
+    """Return the frame with text columns added."""
     eager = _eager(frame)
     series = [nw.new_series(name, list(texts), nw.String, backend=eager.implementation) for name, texts in new.items()]
     return eager.with_columns(*series).to_native()
 
 
 def frame_of(like: Any, columns: Mapping[str, list[Any]]) -> Any:
-    """Columns as the kind of frame that came in, or as one of those installed when a path or a Spark frame did."""
+    """Return columns as the kind of frame passed in, or as an installed one for paths and Spark frames."""
     path = isinstance(like, str | Path) or is_spark_frame(like)
     return frames.frame_of(columns, frames.installed(*FRAMES) if path else _eager(like).implementation)
 
@@ -89,14 +89,14 @@ def base_of(
     reading: DataPlan | None = None,
     records: RecordKeys | None = None,
 ) -> Base:
-    """Microdata counted at the finest codes; with the sums of the records' keys, where they have some.
+    """Count microdata by the finest codes, with the sums of record keys if there are any.
 
     Raises:
-        PlanError: A column is not there.
-        DataError: A value or weight is no number, or a record has no key or names no holding.
+        PlanError: A column does not exist.
+        DataError: A value or weight is not a number, or a record has no key or holding.
     """
     if value is None and holding is not None:
-        weight = None  # counts are of records, and so is what a holding contributes to them
+        weight = None  # Counts are of records, and so are the contributions of holdings.
     base = _base_of(data, names, (value, weight, holding), top, reading or DataPlan(), records)
     unnamed = sum(count for count, name in zip(base.counts.tolist(), base.holdings, strict=bool(holding)) if not name)
     if holding and unnamed:
@@ -112,7 +112,7 @@ def _base_of(
     reading: DataPlan,
     records: RecordKeys | None,
 ) -> Base:
-    """Microdata counted where they lie."""
+    """Count microdata with the engine that fits its source."""
     value, weight, holding = special
     if isinstance(data, str | Path):
         return _counted(Path(data), names, special, top, reading, records)
@@ -168,7 +168,7 @@ def _not_a_number(name: str) -> DataError:
 
 
 def _no_holding(name: str, records: int) -> DataError:
-    """The error for records that would count as one holding together, which they are not."""
+    """Return the error for records without a holding, which would count as one holding."""
     return DataError(
         f'column "{name}" names nobody in {records:,} of its records.',
         "Give each that belongs to no holding a name of its own, the respondent's; "
@@ -186,7 +186,7 @@ def _counted(
     reading: DataPlan,
     records: RecordKeys | None = None,
 ) -> Base:
-    """One group-by in DuckDB: only the largest contributions, or one for each holding, leave the engine."""
+    """Count with one group-by in DuckDB; only the largest contributions, or one for each holding, are transferred."""
     from sfumato.engines.duckdb.engine import DuckDBEngine
 
     value, weight, holding = special
@@ -202,7 +202,7 @@ def _counted(
 
 
 def _check_records(ask: Callable[[str], Sequence[Any]], table: str, records: RecordKeys) -> None:
-    """Refuse records that are named as another one is, and keys that do not fill their range."""
+    """Refuse duplicate record names, and keys that do not fill their range."""
     text = records.text_in_sql(_trimmed(records.column))
     if records.secret is None:
         bins, few = ask(records.bins_in_sql(text, table)), ask(records.few_in_sql(text, table))
@@ -249,7 +249,9 @@ def _checked_base(
 def _grouping(
     table: str, keys: Sequence[str], factors: Sequence[str | None], top: int, records: RecordKeys | None = None
 ) -> str:
-    """Keys, the sum of record keys, broken amounts, rows, sum, and each group's largest values with their weights."""
+    """Return the statement for keys, sum of record keys, invalid amounts, rows, sum, and the largest values with
+    weights.
+    """
     texts = sql.listed(map(_trimmed, keys))
     if records is not None:
         texts = f"{texts}, {records.sum_in_sql(records.text_in_sql(_trimmed(records.column)))}"
@@ -264,7 +266,7 @@ def _grouping(
 
 
 def _trimmed(name: str) -> str:
-    """A column as text without blanks at its ends, empty where missing."""
+    """Return the SQL expression of a column as text without blanks at its ends, empty if missing."""
     blanks = " || ".join(f"chr({ord(blank)})" for blank in BLANKS)
     return f"coalesce(trim(cast({sql.name(name)} as varchar), {blanks}), '')"
 
@@ -286,7 +288,7 @@ def _base(rows: Sequence[tuple[Any, ...]], names: Sequence[str], with_holdings: 
 
 
 def crosstab_of(frame: Any) -> Crosstab:
-    """A crosstab as labels and numbers: pandas keeps row labels in the index, other frames in the first column."""
+    """Return a crosstab as labels and numbers: pandas has row labels in the index, other frames in the first column."""
     eager = _eager(frame)
     if eager.implementation.is_pandas():
         return Crosstab(
@@ -308,7 +310,7 @@ def _matrix(columns: Sequence[Any]) -> np.ndarray[tuple[int, int], np.dtype[np.f
 
 
 def labeled_columns(frame: Any) -> dict[str, tuple[str, ...]]:
-    """Every column of a frame as texts, the labels that pandas keeps in the index first."""
+    """Return every column of a frame as texts, with the index labels of pandas first."""
     eager = _eager(frame)
     if not eager.implementation.is_pandas():
         return columns_of(frame)
@@ -318,7 +320,7 @@ def labeled_columns(frame: Any) -> dict[str, tuple[str, ...]]:
 
 
 def crosstab_like(frame: Any, cells: Sequence[Sequence[Any]]) -> Any:
-    """The crosstab with other cells, given row by row; pandas keeps numbers as such, other frames hold texts."""
+    """Return the crosstab with other cells, given row by row; pandas keeps numbers, other frames get texts."""
     eager = _eager(frame)
     if eager.implementation.is_pandas():
         result = frame.astype(object)

@@ -20,30 +20,30 @@ from sfumato.engines.workbooks.places import Place, name_of, place_of
 from sfumato.engines.workbooks.xlsx import BOOK, part_of
 from sfumato.errors import DataError
 
-# So many places are never too many; beyond, filled cells stand in at least one of so many.
+# This many positions are always accepted; above, at least one in SPARSE positions must be filled.
 ROOM, SPARSE = 1 << 24, 20
-# So many bytes are never too many for a part; beyond, no table is so much longer than what it is packed in.
+# This many bytes are always accepted for a part; above, its compression ratio is limited.
 LENGTH, PACKED = 1 << 30, 200
-# The parts of an .xlsb file that hold cells, and the kinds of its records that are rows, and cells that are not blank.
+# The parts of an .xlsb file with cells, and the types of records for rows and for non-blank cells.
 BINARY_SHEETS, ROW = "xl/worksheets/", 0
 NUMBERED = frozenset((ROW, *range(2, 12)))
-# From here on a byte of a record's kind or length says that another follows.
+# A byte of a record type or length from this value on is followed by another one.
 LONG = 0x80
-# Letters of columns, and digits of rows that a place has at most.
+# Maximum number of column letters and of row digits in a cell reference.
 LETTERS, DIGITS = 3, 7
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
 
 
 def _values(first: str, count: int, least: int) -> Ints:
-    """For each byte the number that it stands for; -1 for others."""
+    """Return the numeric value of each byte; -1 for others."""
     values = np.full(256, -1, np.int64)
     values[ord(first) : ord(first) + count] = np.arange(least, least + count)
     return values
 
 
 def _among(signs: bytes) -> npt.NDArray[np.bool_]:
-    """For each byte whether it is one of some signs."""
+    """Return for each byte whether it is one of some characters."""
     among = np.zeros(256, bool)
     among[list(signs)] = True
     return among
@@ -55,7 +55,7 @@ SPACES, QUOTES, ENDS = _among(b" \t\r\n"), _among(b"\"'"), _among(b" \t\r\n/>")
 
 @dataclass(slots=True)
 class _Extent:
-    """The filled cells of a sheet so far: how many, and the first and the last by row and by column."""
+    """The filled cells of a sheet so far: their number, and the extreme rows and columns."""
 
     cells: int = 0
     top: int = 1 << 60
@@ -71,7 +71,7 @@ class _Extent:
 
     @property
     def room(self) -> int:
-        """All places between the filled cells."""
+        """The number of positions in the bounding rectangle of the filled cells."""
         return (self.lowest[0] - self.top + 1) * (self.rightmost[1] - self.left + 1) if self.cells else 0
 
     def check(self) -> None:
@@ -86,10 +86,10 @@ class _Extent:
 
 
 def check_packing(path: Path) -> None:
-    """Refuse a workbook whose parts are longer than those of any table, for what they are packed in.
+    """Refuse a workbook with a part that is too long for its compressed size.
 
     Raises:
-        DataError: One is.
+        DataError: There is such a part.
     """
     with opened(path) as archive:
         lengths = [] if archive is None else archive.lengths()
@@ -104,14 +104,14 @@ def check_packing(path: Path) -> None:
 
 
 def check_extent(path: Path, sheet: str | None = None) -> None:
-    """Refuse a sheet whose filled cells lie so far apart that there is no room for what is between them.
+    """Refuse a sheet whose filled cells are so far apart that the cells between them would exhaust the memory.
 
     Args:
-        path: The workbook; those of before 2007 have no more cells than there is room for.
-        sheet: Its name in an .xlsx file; of others all are looked through at once.
+        path: The workbook; formats from before 2007 cannot have too many cells.
+        sheet: The sheet of an .xlsx file; in other formats all sheets are checked at once.
 
     Raises:
-        DataError: They do, or the file cannot be read.
+        DataError: The cells are too far apart, or the file cannot be read.
     """
     with opened(path) as archive:
         if archive is None:
@@ -134,7 +134,9 @@ def _check(archive: Archive, part: str, cells: "_XlsxCells | _OdsCells") -> None
 
 
 def _check_binary(archive: Archive, part: str) -> None:
-    """Check a sheet of an .xlsb file; what is told of a row is added at once, since a sheet has millions of cells."""
+    """Check a sheet of an .xlsb file; the cells of a row are added at once, because a sheet may have millions of
+    cells.
+    """
     extent, row, columns = _Extent(), -1, list[int]()
     for kind, number in _numbers_in(b"".join(archive.chunks(part))):
         if kind != ROW:
@@ -150,14 +152,14 @@ def _check_binary(archive: Archive, part: str) -> None:
 
 
 def _numbers_in(content: bytes) -> Iterator[tuple[int, int]]:
-    """The kind of each record that is a row or a filled cell, and its row or column, with which its content begins.
+    """Yield the type of each record of a row or filled cell, and its row or column number, which starts its content.
 
-    Records have a kind, a length and a content.
+    Records consist of a type, a length and a content.
     """
     place, end = 0, len(content)
     while place < end:
         kind, length, place = content[place], content[place + 1], place + 2
-        if kind >= LONG or length >= LONG:  # hardly one in a thousand
+        if kind >= LONG or length >= LONG:  # Fewer than one in a thousand.
             kind, place = _varying(content, place - 2)
             length, place = _varying(content, place)
         if kind in NUMBERED:
@@ -166,7 +168,10 @@ def _numbers_in(content: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _varying(content: bytes, place: int) -> tuple[int, int]:
-    """A number of up to four bytes, of which the first bit says whether another follows, and the place behind it."""
+    """Return a variable-length number of up to four bytes, and the position after it.
+
+    The first bit of each byte tells whether another byte follows.
+    """
     number = 0
     for count, byte in enumerate(content[place : place + 4], 1):
         number |= (byte & 0x7F) << 7 * (count - 1)
@@ -176,7 +181,7 @@ def _varying(content: bytes, place: int) -> tuple[int, int]:
 
 
 class _XlsxCells:
-    """Listens to a sheet for its filled cells."""
+    """Collects the filled cells of an .xlsx sheet."""
 
     def __init__(self) -> None:
         self.extent = _Extent()
@@ -196,7 +201,7 @@ class _XlsxCells:
 
 
 class _OdsCells:
-    """Listens to all sheets of a file for their filled cells; a repeated one reaches as far as it is repeated."""
+    """Collects the filled cells of all sheets of an .ods file, including their repetitions."""
 
     def __init__(self) -> None:
         self.extent = _Extent()
@@ -231,9 +236,9 @@ class _OdsCells:
 
 
 def _is_near(chunks: Iterator[bytes]) -> bool:
-    """Whether all cells of an .xlsx sheet, filled or not, tell where they are, and none is far from the others.
+    """Return whether all cells of an .xlsx sheet have a cell reference, and none is far from the others.
 
-    Most sheets are known to be harmless by that; it takes a tenth of the time that listening to them does.
+    This accepts most sheets in a tenth of the time that parsing them takes.
     """
     cells = named = rows = columns = 0
     for piece in _pieces(chunks):
@@ -247,20 +252,20 @@ def _is_near(chunks: Iterator[bytes]) -> bool:
 
 
 def _named_places(content: Bytes) -> tuple[Ints, Ints]:
-    """The numbers of column and row of each place that is named so: r="B7", or r="7" for a row; from 1 on."""
+    """Return the column and row of each reference, from 1: r="B7", or r="7" for a row."""
     ends = 4 + LETTERS + DIGITS
     starts = np.flatnonzero((content[1 : -ends + 1] == ord("r")) & (content[2 : -ends + 2] == ord("=")))
     place = starts[SPACES[content[starts]] & QUOTES[content[starts + 3]]] + 4
     columns, place = _read_number(content, place, VALUE_OF_LETTER, 26, LETTERS)
     rows, place = _read_number(content, place, VALUE_OF_DIGIT, 10, DIGITS)
-    # What is written in another way is looked at more closely.
+    # Other notations are examined by the parser.
     odd = ~QUOTES[content[place]]
     columns[odd] = rows[odd] = 1 << 30
     return columns, rows
 
 
 def _read_number(content: Bytes, place: Ints, values: Ints, base: int, most: int) -> tuple[Ints, Ints]:
-    """The number that stands at each place, of at most so many signs, and the place behind it."""
+    """Return the number at each position, with a maximum number of characters, and the position after it."""
     numbers, reading = np.zeros(len(place), np.int64), np.ones(len(place), bool)
     for _ in range(most):
         value = values[content[place]]
@@ -272,7 +277,7 @@ def _read_number(content: Bytes, place: Ints, values: Ints, base: int, most: int
 
 
 def _pieces(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """The same bytes, cut where an element begins."""
+    """Yield the bytes in pieces that end before an element."""
     before = b""
     for chunk in chain(chunks, (b"<",)):
         both = before + chunk

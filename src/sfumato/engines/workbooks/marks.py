@@ -6,14 +6,14 @@ from sfumato.engines.workbooks.places import Place
 
 
 class Mark(NamedTuple):
-    """Something that is said of a cell.
+    """A property of a cell.
 
     Attributes:
-        kind: uncomputed: a formula of which the file holds no value; error: it holds one in place of a value;
-            shown: its format shows a number with leading zeros; merged: it stands for the cells up to another, too.
-        place: Where the cell is.
-        text: How the number is shown.
-        last: The last of merged cells, or of those that a number is repeated in.
+        kind: uncomputed: a formula without a stored value; error: an error instead of a value; shown: a format with
+            leading zeros; merged: the first of merged cells.
+        place: The position of the cell.
+        text: The number as displayed.
+        last: The last of merged cells, or of those in which a number is repeated.
     """
 
     kind: Literal["uncomputed", "error", "shown", "merged"]

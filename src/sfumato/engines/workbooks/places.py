@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-# Row and column, from 0 on.
+# Row and column, from 0.
 Place = tuple[int, int]
 SHOWN = 3
 LETTERS = 26
@@ -10,7 +10,7 @@ _BEFORE_A = ord("A") - 1
 
 
 def name_of(place: Place) -> str:
-    """The name of a cell.
+    """Return the reference of a cell.
 
     >>> name_of((0, 0)), name_of((8, 25)), name_of((9, 26)), name_of((0, 701)), name_of((0, 702))
     ('A1', 'Z9', 'AA10', 'ZZ1', 'AAA1')
@@ -24,7 +24,7 @@ def _letters(column: int) -> str:
 
 
 def place_of(name: str) -> Place:
-    """The place of a cell by its name.
+    """Return the position of a cell by its reference.
 
     >>> [name_of(place_of(name)) for name in ("A1", "Z9", "AA10", "ZZ1", "AAA1")]
     ['A1', 'Z9', 'AA10', 'ZZ1', 'AAA1']
@@ -40,7 +40,7 @@ def place_of(name: str) -> Place:
 
 
 def listed(names: Sequence[str]) -> str:
-    """The first of some places, and how many more there are.
+    """Return the first of some references, and how many more there are.
 
     >>> listed(["A1", "B2"]), listed(["A1", "A2", "A3", "A4", "A5"])
     ('A1, B2', 'A1, A2, A3 and 2 more')

@@ -19,11 +19,11 @@ ERRORS = "{count} {count:cell holds an error|cells hold errors} ({places}), read
 
 @dataclass(frozen=True, slots=True)
 class MarkedSheet:
-    """What there is to say of a sheet.
+    """The notes on a sheet and its merged cells.
 
     Attributes:
-        notes: What a reader should know of it.
-        merged: Cells that are merged, as far as its marks tell.
+        notes: Notes on the sheet for data users.
+        merged: The merged cells, as far as the marks contain them.
     """
 
     notes: tuple[str, ...] = ()
@@ -31,15 +31,16 @@ class MarkedSheet:
 
 
 def take_marks(path: Path, sheet: str, start: Place, cells: list[list[Any]]) -> MarkedSheet:
-    """Read the marks of a sheet; numbers are then in its cells as it shows them, with their leading zeros.
+    """Read the marks of a sheet, and replace numbers in its cells by their displayed texts with leading zeros.
 
     Args:
-        sheet: Its name.
-        start: The place of the first of the cells.
-        cells: Its values.
+        path: The workbook.
+        sheet: The name of the sheet.
+        start: The position of the first cell.
+        cells: The values of the sheet.
 
     Raises:
-        DataError: Formulas have no value; the text says where. Or the file cannot be read.
+        DataError: Formulas have no value (the text says where), or the file cannot be read.
     """
     uncomputed, errors, merged = [], [], []
     for mark in _marks(path, sheet):
@@ -62,7 +63,7 @@ def take_marks(path: Path, sheet: str, start: Place, cells: list[list[Any]]) -> 
 
 
 def _show(mark: Mark, start: Place, cells: list[list[Any]]) -> None:
-    """Write a number as it is shown; where it is repeated further than there are cells, no further than these."""
+    """Write a number as displayed, with its repetitions within the cells."""
     (top, left), (bottom, right) = mark.place, max(mark.place, mark.last)
     for row in cells[max(top - start[0], 0) : max(bottom + 1 - start[0], 0)]:
         for column in range(max(left - start[1], 0), min(right + 1 - start[1], len(row))):
@@ -70,7 +71,7 @@ def _show(mark: Mark, start: Place, cells: list[list[Any]]) -> None:
 
 
 def _marks(path: Path, sheet: str) -> Iterator[Mark]:
-    """The marks of a sheet; none of a file that is no XML, which are those of before 2007 and .xlsb."""
+    """Yield the marks of a sheet; none for files without XML, which are those from before 2007 and .xlsb."""
     with opened(path) as archive:
         if archive is not None and BOOK in archive:
             yield from marks_in_xlsx(archive, sheet)

@@ -14,7 +14,7 @@ from sfumato.microdata.plan.model import Plan
 
 
 def with_bounds(published: PublishedRows, plan: Plan) -> PublishedRows:
-    """Published rows with two columns of numbers for each column of intervals, where the plan asks for them.
+    """Return published rows with two bound columns for each interval column, if the plan requests them.
 
     Raises:
         PlanError: Neither a file nor a frame is published.
@@ -27,7 +27,7 @@ def with_bounds(published: PublishedRows, plan: Plan) -> PublishedRows:
         if isinstance(published.data(), Path):
             return _file(published, names, labels, with_persons=plan.person is not None)
     elif published.name == "frames":
-        # Frames need a library that files do without.
+        # Frames need a library that files do not.
         from sfumato.engines.frames.interval_bounds import with_interval_bounds
 
         return with_interval_bounds(published, names, labels)
@@ -45,7 +45,7 @@ def _file(
     labels: Mapping[str, Mapping[str, Bounds]],
     with_persons: bool,
 ) -> DuckDBEngine:
-    """The file written again with the columns of bounds, its rows in the same order."""
+    """Write the file again with bound columns, with its rows in the same order."""
     path, separator = published.path, published.source.separator
     further = [
         f"{_lookup(name, labels[name], side)} AS {sql.name(column)}"
@@ -65,7 +65,7 @@ def _file(
 
 
 def _lookup(name: str, labels: Mapping[str, Bounds], side: int) -> str:
-    """The expression for one end of a label; a label without it has none."""
+    """Return the SQL expression of one bound of a label; null if the label has none."""
     known = [(text, bounds[side]) for text, bounds in labels.items() if bounds[side] is not None]
     kind = "BIGINT" if is_whole(labels) else "DOUBLE"
     if not known:

@@ -15,10 +15,11 @@ from sfumato.microdata.data_plan import DataPlan
 
 
 def quote_formulas(path: Path, columns: Sequence[str], separator: str) -> bool:
-    """Quote the formulas of a CSV file that Sfumato wrote; whether there were any, else the file stays as it is.
+    """Quote the formulas of a CSV file that Sfumato wrote, and return whether there were any; otherwise the file is
+    unchanged.
 
     Raises:
-        InternalError: The file written is not what was asked for; the former one stays.
+        InternalError: The written file is not as intended; the original one remains.
     """
     with closing(DuckDBEngine.of_published(path, columns, separator)) as engine:
         table = engine.source.table
@@ -37,13 +38,13 @@ def quote_formulas(path: Path, columns: Sequence[str], separator: str) -> bool:
 
 
 def separator_of(published: Engine, asked: str | None) -> str:
-    """The separator of the file of published rows: that of the file which was read, where it was one."""
+    """Return the separator for published rows: that of the source file if there was one."""
     of_file = getattr(published, "separator", None) or getattr(getattr(published, "source", None), "separator", None)
     return of_file or asked or ","
 
 
 def unquoted(engine: DuckDBEngine) -> DuckDBEngine:
-    """The engine of a CSV file whose formulas are quoted, told as what they were, names of columns as well."""
+    """Return the engine of a CSV file with quoted formulas, which are read unquoted, including column names."""
     names = tuple(map(plain_cell, engine.columns))
     pairs = zip(engine.columns, names, strict=True)
     values = sql.listed(f"{_plain(head)} AS {sql.name(name)}" for head, name in pairs)
@@ -53,7 +54,7 @@ def unquoted(engine: DuckDBEngine) -> DuckDBEngine:
 
 
 def open_published(path: Path, reading: DataPlan, quotes: bool, opens: Sequence[Path] = ()) -> DuckDBEngine:
-    """The engine of a file of published rows, in which formulas may be quoted, as the plan behind it says.
+    """Open a file of published rows, in which formulas may be quoted as its plan requests.
 
     Args:
         opens: Further files that are read with it.
@@ -63,7 +64,7 @@ def open_published(path: Path, reading: DataPlan, quotes: bool, opens: Sequence[
 
 
 def _check(before: DuckDBEngine, after: DuckDBEngine) -> None:
-    """Row by row and cell by cell, what can be read from the file is what stood in it before."""
+    """Compare each cell read from the new file with that of the original one."""
     pairs = ((f"b.{sql.name(name)}", f"a.{sql.name(name)}") for name in before.columns)
     differs = " OR ".join(f"{old} IS DISTINCT FROM {new}" for old, new in pairs)
     both = f"{before.source.table} AS b POSITIONAL JOIN {after.source.table} AS a"
@@ -72,7 +73,7 @@ def _check(before: DuckDBEngine, after: DuckDBEngine) -> None:
 
 
 def _is_formula(name: str) -> str:
-    """The test that a cell must be quoted."""
+    """Return the SQL test whether a cell must be quoted."""
     value = sql.name(name)
     starts = f"regexp_matches({value}, {sql.text(FORMULA)})"
     return f"({starts} AND NOT regexp_full_match({value}, {sql.text(NUMBER)}))"

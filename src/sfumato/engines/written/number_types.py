@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-# What a column of 64 bits holds.
+# The limit of a 64-bit column.
 _MOST = 2**63
 
 
 def are_whole(texts: Sequence[str | None]) -> bool:
-    """Whether texts are whole numbers of at most 64 bits, so that none loses a digit as one.
+    """Return whether texts are integers of at most 64 bits, so that no digit is lost.
 
     >>> are_whole(["20260101123456789", None, "-5"]), are_whole(["2.5"]), are_whole(["1e3"])
     (True, False, False)
@@ -21,7 +21,7 @@ def _is_whole(text: str) -> bool:
 
 
 def are_decimals(texts: Sequence[str | None], precision: int, scale: int) -> bool:
-    """Whether texts are numbers of at most so many digits, of which so many stand behind the point.
+    """Return whether texts are numbers with at most `precision` digits, of which at most `scale` are decimals.
 
     >>> are_decimals(["12345678901234567890.25", None], 22, 2), are_decimals(["0.125"], 22, 2)
     (True, False)

@@ -13,14 +13,14 @@ from sfumato.microdata.data_plan import DataPlan
 
 
 def record_of(data: Path) -> list[str | None]:
-    """The keys of the rows of a published file, whose record lies beside it."""
+    """Return the person keys of a published file's rows, from the record next to it."""
     with closing(DuckDBEngine(data, DataPlan(header=True))) as engine:
         engine.attach_persons(data.with_name(PERSONS_FILE))
         return recorded(engine.texts(PERSON))
 
 
 def write_record(data: Path, keys: Sequence[str | None]) -> None:
-    """Put other keys into the record beside a published file; the record appears when it is whole."""
+    """Replace the record next to a published file atomically."""
     record = data.with_name(PERSONS_FILE)
     stage = record.with_suffix(".new")
     with closing(DuckDBEngine(data, DataPlan(header=True), opens=[stage])) as engine, engine.faults():
