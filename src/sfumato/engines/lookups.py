@@ -25,7 +25,7 @@ from sfumato.microdata.recoding.recoding import (
 
 @dataclass(frozen=True, slots=True)
 class Lookups:
-    """The tables of a recoding."""
+    """The join tables of a recoding."""
 
     recoding: Recoding
     handling: Handling
@@ -36,7 +36,7 @@ class Lookups:
         return self.handling.suppressed == "star" and bool(self.recoding.suppressed.any())
 
     def with_class_column(self, columns: tuple[str, ...]) -> tuple[str, ...]:
-        """The names of the columns in the release."""
+        """Return the names of the columns in the release."""
         return columns if self.handling.class_column is None else (*columns, self.handling.class_column)
 
     @property
@@ -50,24 +50,24 @@ class Lookups:
         return self.recoding.division if isinstance(self.recoding, ClassRecoding) else None
 
     def column_lookup(self, place: int) -> dict[str, Any]:
-        """Text and code of each value of a column whose rows are not dropped."""
+        """Return text and code of each value of a column whose rows are not dropped."""
         codes = self.key_codes(place)
         kept = np.flatnonzero(codes != DROPPED)
         texts = np.array([self.recoding.codings[place].texts[row] for row in kept], object)
         return {"text": texts, "code": codes[kept].astype(np.uint64)}
 
     def label_lookup(self, column: str) -> dict[str, Any]:
-        """Text and label of each value of a column that is published as something else."""
+        """Return text and label of each value of a transformed column."""
         labels = self.handling.labels[column]
         return {"text": np.array([*labels], object), "label": np.array([*labels.values()], object)}
 
     def value_lookup(self, division: Division) -> dict[str, Any]:
-        """Text and code of each value of the column by which rows are divided apart."""
+        """Return text and code of each value of the column that divides combinations."""
         texts = np.array([*division.spellings], object)
         return {"text": texts, "code": np.array([*division.spellings.values()], np.int64)}
 
     def key_codes(self, place: int) -> npt.NDArray[np.int32]:
-        """For each text of a column the code by which its class is looked up, or that its rows are dropped."""
+        """Return for each text of a column the code that identifies its class, or that its rows are dropped."""
         codes = self.recoding.codings[place].codes
         if not isinstance(self.recoding, LevelRecoding):
             return codes
@@ -75,13 +75,13 @@ class Lookups:
         return found
 
     def class_lookup(self) -> dict[str, Any]:
-        """Packed codes and labels of each class, or of each combination, or of each share of a divided one."""
+        """Return packed codes and labels of each class, combination, or part of a divided combination."""
         keys = self.class_keys()
         owners = keys.pop("owner")
         return keys | {name: values[owners] for name, values in self.class_labels().items() if name != "owner"}
 
     def class_keys(self) -> dict[str, Any]:
-        """Packed codes and class of each class, or of each combination, or of each share of a divided one."""
+        """Return packed codes and class index of each class, combination, or part of a divided combination."""
         recoding = self.recoding
         shares: dict[str, Any] = {}
         if isinstance(recoding, LevelRecoding):
@@ -95,7 +95,7 @@ class Lookups:
         return {f"k{word}": packed[word] for word in range(len(packed))} | shares | {"owner": owners}
 
     def class_labels(self) -> dict[str, Any]:
-        """What each class is published as, and whether it is hidden."""
+        """Return the labels of each class, and whether it is suppressed."""
         recoding = self.recoding
         hidden = recoding.suppressed
         table: dict[str, Any] = {"owner": np.arange(len(hidden), dtype=np.int32), "hidden": hidden}
@@ -108,7 +108,7 @@ class Lookups:
 
 
 def _shares(recoding: ClassRecoding, division: Division) -> tuple[Any, Any, dict[str, Any]]:
-    """Undivided combinations and shares of divided ones: combination, class, for which ranks and value they hold."""
+    """Return combination, class, ranks and value of undivided combinations and of parts of divided ones."""
     whole = np.ones(len(recoding.combinations), bool)
     whole[division.combinations] = False
     undivided = np.flatnonzero(whole)

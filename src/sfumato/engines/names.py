@@ -5,23 +5,23 @@ from typing import Any
 
 from sfumato.errors import DataError, Fault, PlanError, did_you_mean, nearest
 
-# The engines' own columns begin so, next to those of the data.
+# The prefix of the engines' own columns, which data columns may not have.
 RESERVED = "sfumato_"
 
 
 def check_header(asked: Iterable[str], columns: Sequence[str]) -> None:
-    """Refuse data that have none of the columns asked for.
+    """Refuse data without any of the requested columns.
 
-    The names at hand are then likely the first row, or a whole line that was read with another separator: they are for
-    the caller alone, save one that is nearly what was asked for. Messages may quote them once this check has passed.
+    The header is then likely the first row, or a line read with another separator. So it is returned to the caller
+    only, except for a name similar to a requested one. Messages may quote column names once this check has passed.
 
     Raises:
-        PlanError: The data have none of the columns; the names at hand are its values.
+        PlanError: The data has none of the columns; the names present are its values.
     """
     names = list(asked)
     if any(name in columns for name in names):
         return
-    # A value of the first row may look like one of many names by chance.
+    # A value of the first row may resemble one of many names by chance.
     if 2 * sum(nearest(name, columns) is not None for name in names) >= max(1, len(names)):
         raise PlanError([_absent(name, columns) for name in names], code="columns", values=tuple(columns))
     raise PlanError(
@@ -38,10 +38,10 @@ def _absent(name: str, columns: Sequence[str]) -> Fault:
 
 
 def check_names(columns: Sequence[Any]) -> None:
-    """Refuse columns whose names are no texts, empty, reserved, or the same but for their case.
+    """Refuse columns whose names are no texts, empty, reserved, or equal except for case.
 
     Raises:
-        DataError: Such a column is there.
+        DataError: There is such a column.
     """
     if not all(isinstance(name, str) for name in columns):
         raise DataError("a column's name is no text.", "Name every column by a text, for example c1.", "column-name")
@@ -60,7 +60,9 @@ def check_names(columns: Sequence[Any]) -> None:
 
 
 def _check_different(columns: Sequence[str]) -> None:
-    """Columns are told by their places: in a file without a header their names are values of a person."""
+    """Refuse equal names; the message has column numbers, because names of a file without a header are personal
+    values.
+    """
     twice = [name for name in columns if columns.count(name) > 1]
     if twice:
         raise DataError(
@@ -81,13 +83,13 @@ def _check_different(columns: Sequence[str]) -> None:
 
 
 def _places(columns: Sequence[str], some: Sequence[str]) -> str:
-    """The places of some columns, from 1 on, in words."""
+    """Return the numbers of some columns, from 1, as text."""
     places = [str(place) for place, name in enumerate(columns, start=1) if name in some]
     return " and ".join([", ".join(places[:-1]), places[-1]])
 
 
 def table_named(wanted: str | None, tables: Sequence[str]) -> str:
-    """The table of a source that is meant; where there is one alone, nobody has to name it.
+    """Return the requested table of a source, or its only one.
 
     Raises:
         PlanError: There are several, or none of that name.

@@ -9,13 +9,13 @@ Texts = tuple[str | None, ...]
 
 
 def ordered(texts: Sequence[str | None]) -> Texts:
-    """Texts in the order in which they are numbered: by their characters, the missing value last."""
+    """Return texts in code order: by their characters, the missing value last."""
     present = sorted(text for text in texts if text is not None)
     return (*present, *([None] * (len(texts) - len(present))))
 
 
 def numbered(texts: Sequence[str | None]) -> tuple[Texts, npt.NDArray[np.int32]]:
-    """The distinct texts of a column in their order, and the code of each text.
+    """Return the ordered distinct texts of a column, and the code of each text.
 
     >>> numbered(["b", None, "a", "b"])
     (('a', 'b', None), array([1, 2, 0, 1], dtype=int32))

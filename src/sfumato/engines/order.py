@@ -11,15 +11,15 @@ from sfumato.hierarchies.person_keys import plain_key
 from sfumato.microdata.recoding.recoding import Division
 from sfumato.microdata.row_order import row_hash
 
-# The column of keys, beside those of the data, and the file that holds them for the published rows, in their order.
+# The column of person keys in addition to those of the data, and the file with these for the published rows, in order.
 PERSON = "sfumato_person"
 PERSONS_FILE = "persons.parquet"
-# A key has so many digits; its first ones are the number that stands for it in records of many rows.
+# Number of digits of a key, and of the first ones that form its number in large records.
 KEY_DIGITS, NUMBER_DIGITS = 32, 16
 
 
 def text_hash(text: str | None, key: str) -> str:
-    """Half of the keyed hash of a text, so that nothing can be appended to what was hashed.
+    """Return half of the keyed hash of a text, which prevents length extension.
 
     >>> text_hash("Ada", "key:")[:8]
     'f613df13'
@@ -28,7 +28,7 @@ def text_hash(text: str | None, key: str) -> str:
 
 
 def person_hash(person: str | None, key: str) -> str:
-    """The key of a person, the same however the person is written.
+    """Return the key of a person, after normalizing the person's identifier.
 
     >>> person_hash("LB-1", "key:") == person_hash("lb 1", "key:")
     True
@@ -37,7 +37,7 @@ def person_hash(person: str | None, key: str) -> str:
 
 
 def record_key(person: str | None, key: str) -> str:
-    """The key of a person as `recorded` gives those of a record.
+    """Return the key of a person in the form that `recorded` returns.
 
     >>> [record_key("Ada", "key:")] == recorded([person_hash("Ada", "key:")])
     True
@@ -46,7 +46,7 @@ def record_key(person: str | None, key: str) -> str:
 
 
 def key_number(key: str) -> int:
-    """The number that stands for a key: its first 63 bits, which tell persons apart as well.
+    """Return the number of a key: its first 63 bits, which are sufficient to distinguish persons.
 
     >>> key_number("f613df13000000000000000000000000")
     8865880715292573696
@@ -55,7 +55,7 @@ def key_number(key: str) -> int:
 
 
 def recorded(keys: Iterable[str | None]) -> list[str | None]:
-    """The keys of a record, which holds texts or their numbers, as numbers; what is no key stays as it is.
+    """Return the keys of a record, which contains texts or numbers, as numbers; other texts are unchanged.
 
     >>> recorded(["f613df13000000000000000000000000", "8865880715292573696", "erased-1"])
     ['8865880715292573696', '8865880715292573696', 'erased-1']
@@ -66,10 +66,12 @@ def recorded(keys: Iterable[str | None]) -> list[str | None]:
 def shared_out(
     division: Division, places: npt.NDArray[np.int32], values: npt.NDArray[np.int64], rows: Sequence[int]
 ) -> npt.NDArray[np.int64]:
-    """The class of each row of divided combinations.
+    """Return the class of each row of divided combinations.
 
     Args:
-        places: The combination of each row; values: the code of its value in the division's column; rows: its number.
+        places: The combination of each row.
+        values: The code of each row's value in the division's column.
+        rows: The number of each row.
 
     Raises:
         DataError: These are not the rows for which the division was made.
@@ -78,7 +80,7 @@ def shared_out(
     hashes = np.array([row_hash(row, division.key) for row in rows], "S64")
     order = np.lexsort((hashes, keys))
     groups = division.combinations * len(division.values) + division.codes
-    # The shares stand in the order of their groups, and so do the rows: the n-th row gets the n-th place of all shares.
+    # Parts and rows are in the order of their groups, so the n-th row gets the n-th position of all parts.
     fits = len(order) == int(division.rows.sum()) and (keys[order] == np.repeat(groups, division.rows)).all()
     if not fits or (values < 0).any():
         raise DataError(

@@ -19,9 +19,9 @@ from sfumato.engines.numbering import numbered
 from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.data_plan import DataPlan
 
-# Beyond that a database counts sooner.
+# Above this size, a database counts faster.
 _MOST_BYTES = 1 << 20
-# A byte order mark, and what no text has.
+# A byte order mark, and a character that no text contains.
 _STRANGE = ("\ufeff", "\0")
 
 
@@ -39,16 +39,16 @@ class PlainFile:
 
     @property
     def separator(self) -> str:
-        """What stands between fields."""
+        """The field separator."""
         return self.head.separator
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader should know of the columns."""
+        """Notes on the columns for data users."""
         return self.head.notes
 
     def count(self, columns: Sequence[str], reading: Reading) -> TextCounts:
-        """The distinct combinations of some columns; an empty field is missing."""
+        """Count the distinct combinations of some columns; an empty field is missing."""
         places = [self.columns.index(name) for name in columns]
         required = [self.columns.index(name) for name in reading.required]
         absent = {None, *reading.missing}
@@ -62,10 +62,10 @@ class PlainFile:
 
 
 def plain_file(path: Path, data: DataPlan) -> PlainFile | None:
-    """The rows of a file that is small and plain; None of any other.
+    """Read a file that is small and plain; None for any other.
 
     Raises:
-        DataError: Its head is wrong.
+        DataError: Its header is invalid.
     """
     if not path.is_file() or format_of(path, data) != "csv" or path.stat().st_size > _MOST_BYTES:
         return None
@@ -88,7 +88,7 @@ def plain_file(path: Path, data: DataPlan) -> PlainFile | None:
 
 
 def _lines(text: str) -> tuple[str, ...] | None:
-    """The lines behind the first; None where they do not all end alike."""
+    """Return the lines after the first; None if line endings are mixed."""
     end = "\r\n" if "\r\n" in text else "\n"
     if any(text.count(sign) != (text.count(end) if sign in end else 0) for sign in "\r\n"):
         return None

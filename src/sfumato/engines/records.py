@@ -18,10 +18,10 @@ Columns = dict[str, list[Any]]
 
 
 def columns_of(frame: Any) -> tuple[Columns, int]:
-    """The columns of a frame as lists of plain values, None where a value is missing, and the number of rows.
+    """Return the columns of a frame as lists of plain values, None if missing, and the number of rows.
 
     Raises:
-        DataError: This is no frame.
+        DataError: The object is no frame.
     """
     from sfumato.engines.frames.sources import eager
 
@@ -30,7 +30,7 @@ def columns_of(frame: Any) -> tuple[Columns, int]:
 
 
 def frame_like(frame: Any, columns: Mapping[str, list[Any]]) -> Any:
-    """A frame of the same kind with other columns; a lazy frame becomes the eager one it is collected to."""
+    """Return a frame of the same kind with other columns; a lazy frame becomes an eager one."""
     import narwhals as nw
 
     from sfumato.engines.frames.sources import eager, frame_of
@@ -46,7 +46,7 @@ def _plain(values: Sequence[Any]) -> list[Any]:
 
 
 def _is_missing(value: Any) -> bool:
-    """None, not-a-number and not-a-time; pandas' own NA answers no comparison and is known by its type."""
+    """Return whether a value is None, NaN or NaT; NA of pandas cannot be compared and is identified by its type."""
     if type(value).__name__ in ("NAType", "NaTType"):
         return True
     return value is None or (isinstance(value, float) and math.isnan(value))
@@ -59,16 +59,17 @@ def read_records(
     header: bool | None = None,
     encoding: str = "utf-8",
 ) -> list[dict[str, Any]]:
-    """The records of a CSV, JSON, JSON Lines or Parquet file; an empty field of a CSV file is a missing value.
+    """Read the records of a CSV, JSON, JSON Lines or Parquet file; an empty CSV field is a missing value.
 
     Args:
-        separator: Of a CSV file; found out from its header by default.
-        header: Whether a CSV file has one; without it, attributes are called c1, c2, ….
-        encoding: Of a CSV file.
+        separator: The separator of a CSV file; detected by default.
+        decimal: The decimal mark of a CSV file.
+        header: Whether a CSV file has a header; without one, attributes are called c1, c2, ….
+        encoding: The encoding of a CSV file.
 
     Raises:
-        PlanError: The separator is none, or the first line looks like data.
-        DataError: The file cannot be read or is not what its ending says.
+        PlanError: The separator is invalid, or the first line looks like data.
+        DataError: The file cannot be read or does not match its extension.
     """
     dialect = Dialect(separator, header=header, decimal=check_decimal(decimal, separator), encoding=encoding)
     try:
@@ -123,10 +124,10 @@ def _read_parquet(path: Path) -> list[dict[str, Any]]:
 
 
 def write_records(records: Sequence[Mapping[str, Any]], path: Path) -> None:
-    """Write records in the format of the file's ending, whole or not at all.
+    """Write records atomically, in the format of the file's extension.
 
     Raises:
-        DataError: The ending is unknown, or the file cannot be written.
+        DataError: The extension is unknown, or the file cannot be written.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
@@ -153,7 +154,7 @@ def _write(records: Sequence[Mapping[str, Any]], path: Path, ending: str) -> Non
 
 
 def _write_csv(records: Sequence[Mapping[str, Any]], path: Path) -> None:
-    """A range is written as JSON; a field that is missing stays empty."""
+    """Write records as CSV; ranges are written as JSON, missing values as empty fields."""
     head = list(dict.fromkeys(name for record in records for name in record))
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")

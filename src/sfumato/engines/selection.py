@@ -12,13 +12,14 @@ from sfumato.microdata.data_plan import DataPlan
 
 
 def without(engine: Engine, column: str, texts: list[str]) -> Engine:
-    """The engine for the same rows but those of some persons, whose keys a column holds; the first one stays open.
+    """Return an engine without the rows of some persons; the original engine remains open.
 
     Args:
-        texts: The keys, as they are compared.
+        column: The person column.
+        texts: The normalized keys of these persons.
 
     Raises:
-        EngineError: The engine cannot do that.
+        EngineError: The engine does not support this.
     """
     if not texts:
         return engine
@@ -41,7 +42,7 @@ def _of_files(engine: DuckDBEngine, column: str, texts: list[str]) -> DuckDBEngi
     plan = engine.plan
     reading = DataPlan(strip=plan.strip, memory_limit=plan.memory_limit, temp_folder=plan.temp_folder)
     placed = DuckDBEngine(target, reading, partition=engine.partition, opens=engine.opens)
-    # What is written beside rows of a CSV file has its separator; columns without texts are withheld there, too.
+    # Written files use the separator of the original CSV file, and its columns without texts remain removed.
     placed.source = _like(placed.source, engine.source)
     return placed
 

@@ -11,12 +11,12 @@ import numpy as np
 
 from sfumato.errors import DataError
 
-# What is taken off both ends of a text that is stripped; what is left of nothing else is missing.
+# White space removed at both ends of a text if requested; texts of nothing else are missing.
 WHITE_SPACE = " \t\n\r\x0b\x0c"
 
 
 def as_text(value: Any) -> str | None:
-    """The text of a value; None for a missing one.
+    """Return the text of a value; None for a missing one.
 
     >>> as_text(True), as_text(7), as_text(1.5), as_text(float("nan")), as_text(-0.0)
     ('true', '7', '1.5', None, '0.0')
@@ -24,9 +24,9 @@ def as_text(value: Any) -> str | None:
     Raises:
         TypeError: Values of this type have no text that is the same on every engine.
     """
-    # Most values are of these two types; whoever asks for millions of them waits for nothing else.
+    # Most values have one of these two types, which are tested first for speed.
     if type(value) is float:
-        return None if isnan(value) else repr(value + 0.0)  # -0.0 is 0.0
+        return None if isnan(value) else repr(value + 0.0)  # -0.0 becomes 0.0.
     if type(value) is str:
         return value
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
@@ -47,13 +47,13 @@ def as_text(value: Any) -> str | None:
 
 
 def _is_of_pandas(value: Any) -> bool:
-    """Whether this is a period such as 2024-02, or an interval such as (30, 40] as pandas cuts numbers."""
+    """Return whether the value is a period such as 2024-02, or an interval such as (30, 40] from pandas."""
     kind = type(value)
     return kind.__name__ in ("Period", "Interval") and kind.__module__.partition(".")[0] == "pandas"
 
 
 def short_text(number: Any) -> str | None:
-    """The text of a number of single precision: the fewest digits that tell it from all others; None for a missing one.
+    """Return the shortest text that identifies a single-precision number; None for a missing one.
 
     >>> short_text(0.10000000149011612)
     '0.1'
@@ -68,7 +68,7 @@ def short_text(number: Any) -> str | None:
 
 
 def _moment(value: date | time) -> str:
-    """Dates and times with spaces between them, no zeros after the last digit of a second, and in UTC.
+    """Return dates and times separated by a blank, in UTC, without trailing zeros of seconds.
 
     >>> _moment(datetime.fromisoformat("2024-02-29T13:00:00.500+01:00"))
     '2024-02-29 12:00:00.5+00'
@@ -87,7 +87,7 @@ def _trimmed(text: str) -> str:
 
 
 def no_text(name: str, *others: str) -> DataError:
-    """The error for columns whose values have no text that is the same on every engine."""
+    """Return the error for columns whose values have no text that is the same on every engine."""
     if others:
         names = ", ".join(f'"{each}"' for each in (name, *others))
         return DataError(

@@ -18,13 +18,13 @@ from sfumato.engines.order import PERSON
 from sfumato.microdata.counts.packing import Packing, packing_of
 from sfumato.microdata.counts.persons import ADDED_UP
 
-# Columns with too many texts are told by so many rows, before all are looked through.
+# Number of rows that show whether a column has too many texts, before all rows are scanned.
 SAMPLED_ROWS = 20_000
 
 
 @dataclass(frozen=True)
 class Counting:
-    """Some columns of a table, whose combinations are to be counted."""
+    """The statements that count combinations of some columns of a table."""
 
     table: str
     columns: tuple[str, ...]
@@ -43,45 +43,48 @@ class Counting:
 
     @property
     def names_of_texts(self) -> str:
-        """t0, t1, … as the beginning of a list."""
+        """The names t0, t1, … as the beginning of a list."""
         return "".join(f"t{place}, " for place in range(len(self.columns)))
 
-    # By texts: group the rows, then number each column's texts.
+    # By texts: group the rows, then number the texts of each column.
 
     def group_by_texts(self) -> str:
-        """Make the table of combinations."""
+        """Return the statement that makes the table of combinations."""
         select = f"SELECT {self.texts_of_rows}, count(*) AS n FROM {self.rows} GROUP BY ALL"
         return f"CREATE OR REPLACE TEMP TABLE combinations AS {select}"
 
     def keep_texts(self) -> str:
-        """Make the table of all rows' texts, in the place of that of combinations."""
+        """Return the statement that makes a table of all rows' texts under the same name."""
         return f"CREATE OR REPLACE TEMP TABLE combinations AS SELECT {self.texts_of_rows} FROM {self.rows}"
 
     def group_kept(self) -> str:
-        """Make the table of combinations from that of all rows' texts."""
+        """Return the statement that makes the table of combinations from all rows' texts."""
         return "CREATE OR REPLACE TEMP TABLE combinations AS SELECT *, count(*) AS n FROM combinations GROUP BY ALL"
 
     def row_codes(self, values: Sequence[Texts], rows: str) -> str:
-        """Ask for the codes of rows' texts; one that is not among the values has -1."""
+        """Return the statement for the codes of rows' texts; -1 for texts not among the values."""
         codes = (f"{_row_code(place, texts)} AS c{place}" for place, texts in enumerate(values))
         return f"SELECT {sql.listed(codes)} FROM {rows}"
 
     def texts(self) -> str:
-        """Ask for the texts of all columns, each with the place of its column; in one statement, which costs half."""
+        """Return the statement for the texts of all columns with the column index; one statement costs half."""
         return " UNION ALL ".join(
             f"SELECT {place} AS place, t{place} AS text FROM combinations GROUP BY t{place}"
             for place in range(len(self.columns))
         )
 
     def numberings(self, values: Sequence[Texts]) -> Iterator[str]:
-        """Make the enumerations of columns with few texts."""
+        """Yield the statements that make enumerations of columns with few texts."""
         for place, texts in enumerate(values):
             if len(texts) <= MAX_TEXTS:
                 yield from enumeration(f"numbered{place}", [text for text in texts if text is not None] or [""])
 
     def codes(self, values: Sequence[Texts], further: str = "") -> str:
-        """The combinations with codes for texts: a column's few texts are an enumeration, which is far cheaper than a
-        join; many are numbered apart and joined, which is far cheaper than ranking all combinations by each column."""
+        """Return the statement for the combinations as codes.
+
+        Few texts of a column are an enumeration, which is much cheaper than a join. Many are numbered separately and
+        joined, which is much cheaper than ranking all combinations by each column.
+        """
         codes = [
             f"{_numbered(place, len(texts)) if len(texts) <= MAX_TEXTS else f'e{place}.code'} AS c{place}"
             for place, texts in enumerate(values)
@@ -95,10 +98,13 @@ class Counting:
         ]
         return f"SELECT {sql.listed([*codes, 'n'])}{further} FROM combinations{''.join(joins)}"
 
-    # Persons: pairs of a person and a value that stand in one combination alone add up.
+    # Persons: pairs of a person and a value that occur in a single combination are counted together.
 
     def group_persons(self, person: str, value: str | None) -> Iterator[str]:
-        """Make the table of combinations with persons: how many add up, and each one that does not by its number."""
+        """Yield the statements that make the table of combinations with persons.
+
+        Persons in a single combination are counted together; all others are listed by number.
+        """
         texts = [f"t{place}" for place in range(len(self.columns))]
         named = as_text(person, self.strip)
         named = named if person == PERSON else plain_key_of(named)
@@ -124,28 +130,28 @@ class Counting:
         yield "DROP TABLE spread"
 
     def nameless(self, person: str) -> str:
-        """Ask whether some row names no person."""
+        """Return the statement that tests whether some row names no person."""
         named = as_text(person, self.strip)
         words = f" OR {named} IN ({sql.listed(map(sql.text, self.reading.missing))})" if self.reading.missing else ""
         return f"SELECT coalesce(bool_or({named} IS NULL{words}), false) FROM {self.rows}"
 
     def _value(self, value: str) -> str:
-        """The text of a sensitive value; what tells none is missing."""
+        """Return the text of a sensitive value; texts that mean missing become null."""
         absent = sql.listed(map(sql.text, ("", *self.reading.missing)))
         return f"CASE WHEN {as_text(value, self.strip)} NOT IN ({absent}) THEN {as_text(value, self.strip)} END"
 
-    # By codes: look for the texts of columns that lie in dictionaries, which may be too many.
+    # By codes: read the texts of dictionary-encoded columns, which may be too many.
 
     def by_codes(self, values: tuple[Texts, ...], kinds: Mapping[str, str]) -> "CodeCounting":
-        """The same columns, to be counted by codes of their texts."""
+        """Return the same columns for counting by codes of their texts."""
         return CodeCounting(self.table, self.columns, self.reading, self.strip, values, kinds)
 
     def sampled(self) -> str:
-        """Ask for a list of each column's texts among the first rows."""
+        """Return the statement for a list of each column's texts in the first rows."""
         return f"SELECT {self._lists} FROM (SELECT {self.texts_of_rows} FROM {self.rows} LIMIT {SAMPLED_ROWS})"
 
     def whole(self) -> str:
-        """Ask for a list of each column's texts."""
+        """Return the statement for a list of each column's texts."""
         return f"SELECT {self._lists} FROM (SELECT {self.texts_of_rows} FROM {self.rows})"
 
     @property
@@ -154,12 +160,12 @@ class Counting:
 
 
 def _numbered(place: int, texts: int) -> str:
-    """The code of a column's text by its enumeration; the missing value comes last."""
+    """Return the code of a column's text by its enumeration; the missing value comes last."""
     return f"coalesce(CAST(enum_code(CAST(t{place} AS numbered{place})) AS INTEGER), {texts - 1})"
 
 
 def _row_code(place: int, texts: Texts) -> str:
-    """The code of a row's text by an enumeration that has no name, which costs less; -1 where it has none."""
+    """Return the code of a row's text by an unnamed enumeration, which costs less; -1 if it has none."""
     present = [sql.text(text) for text in texts if text is not None]
     missing = len(present) if None in texts else -1
     code = f"enum_code(TRY_CAST(t{place} AS ENUM ({sql.listed(present)})))"
@@ -168,7 +174,7 @@ def _row_code(place: int, texts: Texts) -> str:
 
 
 def in_order(lists: Sequence[Sequence[str | None] | None]) -> tuple[Texts, ...] | None:
-    """The texts of each column, in their order; None where there are no rows, or too many texts for codes."""
+    """Return the ordered texts of each column; None without rows, or with too many texts for codes."""
     if any(texts is None or len(texts) > MAX_TEXTS for texts in lists):
         return None
     return tuple(ordered([*{*(texts or ())}]) for texts in lists)
@@ -176,11 +182,11 @@ def in_order(lists: Sequence[Sequence[str | None] | None]) -> tuple[Texts, ...] 
 
 @dataclass(frozen=True)
 class CodeCounting(Counting):
-    """Group the rows by the packed codes of their texts.
+    """The statements that group rows by the packed codes of their texts.
 
     Attributes:
-        values: The texts of each column, each standing at its code.
-        kinds: DuckDB's types of the columns.
+        values: The texts of each column, indexed by code.
+        kinds: The DuckDB types of the columns.
     """
 
     values: tuple[Texts, ...]
@@ -188,7 +194,7 @@ class CodeCounting(Counting):
 
     @cached_property
     def packing(self) -> Packing:
-        """Where each column's code lies."""
+        """The position of each column's code in a packed one."""
         return packing_of([len(texts) for texts in self.values])
 
     @cached_property
@@ -199,44 +205,44 @@ class CodeCounting(Counting):
         )
 
     def types(self) -> Iterator[str]:
-        """Make the enumerations that are used."""
+        """Yield the statements that make the enumerations in use."""
         for picker in self._pickers:
             yield from picker.types()
 
     def tells(self, value: str) -> bool:
-        """Whether all texts of a sensitive column tell a value each: none is another way to say missing."""
+        """Return whether no text of a sensitive column means missing."""
         return not any(text == "" or text in self.reading.missing for text in self.values[self.columns.index(value)])
 
     def codes_of_rows(self, further: str = "") -> str:
-        """Ask for the packed code of each row, and for further columns."""
+        """Return the statement for the packed code of each row, and for further columns."""
         return f"SELECT {self._keys()[0]} AS k{further} FROM {self.table} AS s{filtered(self.reading, self.strip)}"
 
     def unknown(self) -> str:
-        """Ask for a list of each column's texts in rows that have no code."""
+        """Return the statement for a list of each column's texts in rows without a code."""
         clause = filtered(self.reading, self.strip) or " WHERE true"
         rows = f"{self.table} AS s{clause} AND {self._keys()[0]} IS NULL"
         return f"SELECT {self._lists} FROM (SELECT {self.texts_of_rows} FROM {rows})"
 
     def value_bits(self, value: str | None) -> int:
-        """Where a sensitive value's code lies in a packed one; 0 where none is counted."""
+        """Return the bits of a sensitive value's code in a packed one; 0 without a value."""
         if value is None:
             return 0
         place = self.columns.index(value)
         return int(self.packing.mask[place]) << int(self.packing.shift[place])
 
     def group_persons_by_codes(self, person: str, value: str | None) -> Iterator[str]:
-        """Make the table of combinations with persons: how many add up, and each one that does not by its number.
+        """Yield the statements that make the table of combinations with persons.
 
-        Who has one combination alone has the same first and last one, which costs far less than to list all of them.
-        Where a value is counted, its code lies behind those of the combination, and pairs of value and person add up.
+        Persons in a single combination have equal first and last ones, which is much cheaper than listing all. A
+        sensitive value has its code after those of the combination, and pairs of value and person are counted together.
         """
         kind = self.kinds.get(person, "")
         plain = kind in (*INTEGERS, "VARCHAR") and not self.strip
         name = f"s.{sql.name(person)}" if plain else as_text(person, self.strip)
         key, rows, dropped = self._keys()[0], f"{self.table} AS s", filtered(self.reading, self.strip)
         if person == PERSON:
-            # Random keys need no more than 64 bits to be told apart; two that meet count as one person, never as more.
-            # They are long and lie in a file of their own, which is read once.
+            # 64 bits distinguish random keys; two with the same hash count as one person, never as more. The keys are
+            # long and in a separate file, which is read once.
             coded = f"SELECT {key} AS k, hash(s.{sql.name(person)}) AS p FROM {rows}{dropped}"
             yield f"CREATE OR REPLACE TEMP TABLE keyed_rows AS {coded}"
             name, key, rows, dropped = "s.p", "s.k", "keyed_rows AS s", ""
@@ -254,7 +260,7 @@ class CodeCounting(Counting):
         )
         added = f"SELECT low AS k, CAST({ADDED_UP} AS BIGINT) AS person, {members} AS n FROM ends"
         added += " WHERE low = high GROUP BY low"
-        # Codes are made of the rows alone whose person is spread.
+        # Codes are computed only for rows of persons in several combinations.
         several = f"{rows} JOIN spread AS q ON {name} = q.p{dropped}"
         single = (
             f"SELECT DISTINCT k, number, 1 FROM (SELECT {key} AS k, q.number{also_value} FROM {several}){same_value}"
@@ -264,26 +270,28 @@ class CodeCounting(Counting):
         yield "DROP TABLE IF EXISTS keyed_rows"
 
     def _value_in_key(self, value: str | None) -> tuple[str, str, str]:
-        """A sensitive value among columns, of a packed key and as it was named, and the test that a key has it."""
+        """Return a sensitive value as a column of a packed key, its name, and the test that a key has it."""
         if value is None:
             return "", "", ""
         bits = f"(k & CAST({self.value_bits(value)} AS UBIGINT))"
         return f", {bits} AS v", ", v", f" WHERE {bits} = v"
 
     def _ends_by_plain_keys(self, also_value: str) -> str:
-        """Give all keys that are compared as one the same number and the ends of all their rows."""
+        """Return the statement that gives all keys with the same normalized form one number and common first and
+        last combinations.
+        """
         shared = "min(low) OVER w AS low, max(high) OVER w AS high, min(number) OVER w AS number"
         window = f"WINDOW w AS (PARTITION BY {plain_key_of('CAST(p AS VARCHAR)')}{also_value})"
         return f"CREATE OR REPLACE TEMP TABLE ends AS SELECT p{also_value}, {shared} FROM ends {window}"
 
     def nameless_of_ends(self) -> str:
-        """Ask whether some row names no person, of the table that is made on the way."""
+        """Return the statement that tests the intermediate table for rows without a person."""
         missing = sql.listed(map(sql.text, self.reading.missing))
         words = f" OR CAST(p AS VARCHAR) IN ({missing})" if missing else ""
         return f"SELECT coalesce(bool_or(p IS NULL{words}), false) FROM ends"
 
     def _keys(self) -> list[str]:
-        """The words of a row's packed codes; a text that is not known gives no code."""
+        """Return the words of a row's packed codes; unknown texts have no code."""
         parts = [
             picker.picked([str(code << int(shift)) for code in range(len(picker.texts))], "UBIGINT")
             for picker, shift in zip(self._pickers, self.packing.shift, strict=True)
@@ -291,6 +299,6 @@ class CodeCounting(Counting):
         return packed(self.packing, parts)
 
     def group_by_codes(self) -> str:
-        """The packed codes of each combination, and its rows."""
+        """Return the statement for the packed codes of each combination, and its number of rows."""
         keys = sql.listed(f"{key} AS k{word}" for word, key in enumerate(self._keys()))
         return f"SELECT {keys}, count(*) AS n FROM {self.rows} GROUP BY ALL"

@@ -17,25 +17,26 @@ from sfumato.engines import sql
 from sfumato.microdata.counts.packing import Packing
 
 INTEGERS = frozenset({"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"})
-# A list is gone through for every entry of a dictionary, or for every row of a part that has none.
+# Maximum length of a list that is searched for each dictionary entry, or for each row of a part without a dictionary.
 MAX_LISTED = 64
 MAX_SPAN = 2_000
 LEAST = -(1 << 62)
-# The text of a whole number as a column of whole numbers has it; a population's may be others.
+# The text of an integer in an integer column; texts of a population may differ.
 _NUMBER = re.compile(r"0|-?[1-9]\d{0,18}", re.ASCII)
-# Lists are constants of the statement: beyond so many texts of a column, a join is cheaper.
+# Lists are constants of the statement; with more texts per column, a join is cheaper.
 MAX_TEXTS = 2_000
 
 
 @dataclass(frozen=True)
 class Picker:
-    """One column.
+    """The dictionary expressions of one column.
 
     Attributes:
-        type_name: Of the enumeration of its texts.
-        text: The expression of a row's text; raw: of its value, without a table's name.
-        texts: The column's texts; None is the missing value.
-        kind: DuckDB's type of the column, where it lies in dictionaries.
+        type_name: The name of the enumeration of its texts.
+        text: The expression of a row's text.
+        raw: The expression of its value, without a table name.
+        texts: The texts of the column; None is the missing value.
+        kind: The DuckDB type of the column if it is dictionary-encoded, else empty.
     """
 
     type_name: str
@@ -50,7 +51,7 @@ class Picker:
 
     @cached_property
     def _numbers(self) -> range | None:
-        """The numbers from the least to the greatest, where the column holds whole numbers in a short stretch."""
+        """The numbers from minimum to maximum if the column contains integers in a short range, else None."""
         if self.kind not in INTEGERS or not self._present or not all(map(_NUMBER.fullmatch, self._present)):
             return None
         numbers = [int(text) for text in self._present]
@@ -62,15 +63,15 @@ class Picker:
         return self.kind == "VARCHAR" and len(self._present) <= MAX_LISTED
 
     def types(self) -> Iterator[str]:
-        """The statements that make the enumeration, where it is used."""
+        """Yield the statements that make the enumeration, if it is used."""
         if self._present and self._numbers is None and not self._listed:
             yield from enumeration(self.type_name, self._present)
 
     def picked(self, entries: Sequence[str], kind: str = "BOOLEAN") -> str:
-        """The entry for a row's value, out of one for each of the texts; no SQL where there are none.
+        """Return the expression of the entry for a row's value; empty without entries.
 
         Args:
-            entries: SQL constants, side by side with the texts.
+            entries: SQL constants, one for each text.
             kind: Their type.
         """
         if not entries:
@@ -83,12 +84,12 @@ class Picker:
         return f"CASE WHEN {self.text} IS NULL THEN CAST({absent[0]} AS {kind}) ELSE {entry} END" if absent else entry
 
     def _entry(self, present: Sequence[str], kind: str) -> str:
-        """The entry for a value that is not missing."""
+        """Return the entry for a value that is not missing."""
         if self._numbers is not None:
             by_number = {int(text): entry for text, entry in zip(self._present, present, strict=True)}
             entries = sql.listed(by_number.get(number, "NULL") for number in self._numbers)
             least, number = self._numbers.start, f"CAST(s.{self.raw} AS BIGINT)"
-            # A place below the first would be counted from the end of the list.
+            # An index below the first would be counted from the end of the list.
             picked = f"(CAST([{entries}] AS {kind}[]))[{number} - ({least}) + 1]"
             return f"CASE WHEN {number} BETWEEN {least} AND {self._numbers[-1]} THEN {picked} END"
         if self._listed:
@@ -99,13 +100,13 @@ class Picker:
 
 
 def enumeration(name: str, texts: Sequence[str]) -> Iterator[str]:
-    """The statements that make an enumeration of texts."""
+    """Yield the statements that make an enumeration of texts."""
     yield f"DROP TYPE IF EXISTS {name}"
     yield f"CREATE TEMP TYPE {name} AS ENUM ({sql.listed(map(sql.text, texts))})"
 
 
 def packed(packing: Packing, parts: Sequence[str]) -> list[str]:
-    """The words of a packed key, from the shifted code of each column; a column whose code is 0 may have none."""
+    """Return the words of a packed key from the shifted codes; a column whose code is 0 may have none."""
     words: list[list[str]] = [[] for _ in range(packing.words)]
     for place, part in enumerate(parts):
         if part:

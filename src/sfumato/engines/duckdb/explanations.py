@@ -7,22 +7,22 @@ from sfumato.delimited.faults import damaged, open_quote, ragged, wrong_encoding
 from sfumato.engines.duckdb.library import compiled
 from sfumato.errors import DataError, EngineError, SfumatoError
 
-# Words of faults that are the machine's also while nothing but the source is read.
+# Words in errors of the machine, which can also occur while only the source is read.
 DISK = ("No space left", "Permission denied", "quota", "write", "temp_directory")
 
 
 def _faults_of_data() -> tuple[type[Exception], ...]:
-    """What DuckDB raises when a file is not what it should be."""
+    """Return the exceptions that DuckDB raises for invalid files."""
     duckdb = compiled()
     known = (duckdb.InvalidInputException, duckdb.IOException, duckdb.ConversionException, duckdb.CatalogException)
     return (*known, duckdb.SerializationException, duckdb.InternalException, duckdb.FatalException)
 
 
 def explained(error: Exception, encoding: str, source: Path | None = None) -> SfumatoError:
-    """Our error for one of DuckDB's, without a word of its text but the line.
+    """Return Sfumato's error for one of DuckDB's, without its text except for the line number.
 
     Args:
-        source: What was being read, when nothing else went on.
+        source: The file that was read, if nothing else was done.
     """
     text = str(error).replace(str(source), "")
     line = re.search(r"[Ll]ine: ?(\d+)", text)
@@ -53,5 +53,5 @@ def explained(error: Exception, encoding: str, source: Path | None = None) -> Sf
 
 
 def changed() -> EngineError:
-    """What was counted is not there any more."""
+    """Return the error for rows that changed between two reads."""
     return EngineError("the rows changed while they were read.", "Run again when nobody writes them.", "changed")

@@ -25,21 +25,21 @@ from sfumato.microdata.counts.frequencies import DROPPED
 from sfumato.microdata.recoding.recoding import STAR, Division, numbered
 from sfumato.microdata.row_order import ORDER_DIGITS, ROWS_A_HASH, hash_words
 
-# One thread writes codes as quickly as so many write texts.
+# Up to this number of threads, one thread writes codes as fast as all of them write texts.
 MOST_THREADS = 3
 MISSING = -1
-# Of more rows, hashes are made in the database, which lays on the disk what does not fit.
+# For more rows, hashes are computed in the database, which can spill to disk.
 HASHED_HERE = 4_000_000
-# Which hash tells the place of a row.
+# The number of the hash that determines a row's position.
 HASH_NUMBER = f"(s.sfumato_row - 1) // {ROWS_A_HASH}"
 
 
 @dataclass(frozen=True)
 class Joining:
-    """A recoding to be applied by joins, and the file that it makes.
+    """A recoding to apply by joins, and the file to write.
 
     Attributes:
-        rows: How many rows the source has, where it is known.
+        rows: The number of rows of the source, or None if unknown.
     """
 
     application: Application
@@ -47,7 +47,9 @@ class Joining:
     rows: int | None = None
 
     def tables(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """The tables to be loaded: texts of columns unless codes are picked, keys of classes, classes, and labels."""
+        """Yield the tables to load: texts of columns unless codes are selected from lists, keys of classes, classes,
+        and labels.
+        """
         application = self.application
         for place in range(0 if application.picks else len(application.recoding.columns)):
             yield f"d{place}", application.column_lookup(place)
@@ -70,13 +72,13 @@ class Joining:
 
     @property
     def _hashed_here(self) -> bool:
-        """Whether hashes are made in memory, where that costs less than a third, and compared as numbers."""
+        """Whether hashes are computed in memory and compared as numbers, which costs less than a third."""
         return self.application.handling.order_key is not None and self.rows is not None and self.rows <= HASHED_HERE
 
     def labels(self, place: int) -> tuple[list[str], npt.NDArray[np.int32]]:
-        """The labels of a column that are published, and which of them each class has.
+        """Return the published labels of a column, and the label index of each class.
 
-        A file holds all values of an enumeration, so there must be none that no row is published with.
+        A file contains all values of an enumeration, so each must be published in some row.
         """
         recoding = self.application.recoding
         codes, hidden = recoding.classes[:, place], recoding.suppressed
@@ -90,7 +92,7 @@ class Joining:
         return list(shown), found
 
     def classes(self) -> Iterator[str]:
-        """Make the table of classes from what was loaded, labels as enumerations."""
+        """Yield the statements that make the table of classes, with labels as enumerations."""
         for picker in self.pickers:
             yield from picker.types()
         yield "DROP TABLE IF EXISTS classes"
@@ -111,7 +113,7 @@ class Joining:
         yield from self._hashes()
 
     def _hashes(self) -> Iterator[str]:
-        """Make the table of hashes by which rows are placed: far fewer than rows, and each is worked out once."""
+        """Yield the statement that makes the table of hashes, each of which determines the positions of many rows."""
         key = self.application.handling.order_key
         if key is not None and self.rows is not None and not self._hashed_here:
             numbers = f"range({self.rows // ROWS_A_HASH + 1}) AS n(number)"
@@ -119,10 +121,10 @@ class Joining:
             yield f"CREATE OR REPLACE TEMP TABLE order_hashes AS {hashes}"
 
     def writing(self, threads: Callable[[], int]) -> Iterator[str]:
-        """Write the published rows to the file.
+        """Yield the statements that write the published rows to the file.
 
         Args:
-            threads: Asks how many DuckDB has at hand, which is asked where it matters.
+            threads: Returns the number of DuckDB's threads; called only if it matters.
         """
         persons = self.application.handling.person is not None
         alone = self.one_writes(threads)
@@ -139,7 +141,7 @@ class Joining:
         yield "DROP TABLE published"
 
     def one_writes(self, threads: Callable[[], int]) -> bool:
-        """Whether one of so many threads writes alone, and codes."""
+        """Return whether a single thread writes codes."""
         return self.target.suffix == ".parquet" and not self.application.partition and threads() <= MOST_THREADS
 
     def _copy(self, rows: str, as_texts: bool) -> str:
@@ -150,7 +152,7 @@ class Joining:
         return self.copy(values, rows)
 
     def copy(self, values: Sequence[str], rows: str) -> str:
-        """Write the published columns, given by expressions over some rows, to the file."""
+        """Return the statement that writes the published columns, given by expressions over some rows, to the file."""
         written = sql.listed(f"{value} AS {sql.name(name)}" for name, value in zip(self.columns, values, strict=True))
         separator, partition = self.application.source.separator, self.application.partition
         return copy_statement(f"SELECT {written} FROM {rows}", self.target, separator, partition)
@@ -164,7 +166,7 @@ class Joining:
         return columns
 
     def _rows(self) -> str:
-        """The published rows, in order, with the keys of their persons where a column names them."""
+        """Return the published rows in order, with their person keys if there is a person column."""
         handling = self.application.handling
         shown = "" if handling.suppressed == "star" else " WHERE NOT c.hidden"
         values = [f"{value} AS v{place}" for place, value in enumerate(self.columns.values())]
@@ -176,7 +178,7 @@ class Joining:
         return f"SELECT {named} FROM {self._joined()}{self._hash_join()}{shown} ORDER BY {order}"
 
     def _place(self, key: str) -> str:
-        """The digits by which a row is placed, as in order.py, or the number that they are."""
+        """Return the sort key of a row, as in order.py, or the same as a number."""
         if self._hashed_here:
             words = " ".join(f"WHEN {part} THEN h.w{part}" for part in range(ROWS_A_HASH))
             return f"CASE (s.sfumato_row - 1) % {ROWS_A_HASH} {words} END"
@@ -189,7 +191,7 @@ class Joining:
         return f" JOIN order_hashes AS h ON h.number = {HASH_NUMBER}"
 
     def raw(self, column: str) -> str:
-        """A row's value of a column that is published as it is."""
+        """Return a row's value of a column that is published unchanged."""
         return as_text(column, strip=True) if self.application.strip else f"s.{sql.name(column)}"
 
     def _published(self, column: str) -> str:
@@ -202,7 +204,7 @@ class Joining:
         if column in recoding.columns:
             place = recoding.columns.index(column)
             kept = recoding.identical[place] and not self.application.stars
-            # A label is the same text, and a code that sorts and writes more quickly.
+            # A label is the same text, but its code is sorted and written faster.
             return raw if kept and self.application.kinds.get(column) != "VARCHAR" else f"c.p{place}"
         if column in handling.labels:
             raw = f"s.sfumato_label{[*handling.labels].index(column)}"
@@ -212,7 +214,7 @@ class Joining:
         return raw
 
     def _labeled(self, rows: str) -> str:
-        """The rows with what columns that are published as something else are published as."""
+        """Return the rows with the published labels of transformed columns."""
         handling, strip = self.application.handling, self.application.strip
         for place, column in enumerate(handling.labels):
             test = f"{as_text(column, strip)} IS NOT DISTINCT FROM m{place}.text"
@@ -220,7 +222,7 @@ class Joining:
         return rows
 
     def _joined(self) -> str:
-        """The rows, each with its class."""
+        """Return the rows, each with its class."""
         division = self.application.division
         dropped = filtered(self.application.reading, self.application.strip)
         rows = self._labeled(f"(SELECT * FROM {self.application.source.with_numbers} AS s{dropped})")
@@ -235,7 +237,7 @@ class Joining:
         return f"({self._ranked(division, rows, keys)}) AS s JOIN classes AS c ON {' AND '.join(tests)}"
 
     def _ranked(self, division: Division, rows: str, keys: Sequence[str]) -> str:
-        """The rows with their packed codes and their rank among those of the same combination and value."""
+        """Return the rows with their packed codes and their rank within combination and value."""
         named = [f"{key} AS sfumato_key{word}" for word, key in enumerate(keys)]
         value = "0"
         if division.column is not None:
@@ -256,16 +258,16 @@ class Joining:
 
     @cached_property
     def pickers(self) -> tuple[Picker, ...]:
-        """What picks codes for rows; none where they are joined."""
+        """The dictionary expressions for codes; empty if codes are joined."""
         return self.application.pickers() if self.application.picks else ()
 
     def keys(self) -> list[str]:
-        """The packed codes of a row."""
+        """Return the packed codes of a row."""
         packing = self.application.packing
         return packed(packing, [self._code(place, int(shift)) for place, shift in enumerate(packing.shift)])
 
     def _code(self, place: int, shift: int) -> str:
-        """The shifted code of a row's value; one whose rows are dropped has none: such a row finds no class."""
+        """Return the shifted code of a row's value; values of dropped rows have none, so such rows find no class."""
         if not self.pickers:
             return f"(d{place}.code << {shift})"
         codes = self.application.key_codes(place)

@@ -5,7 +5,7 @@ from typing import Any
 
 
 def compiled() -> Any:
-    """Connections, statements and errors; `relations` hand rows over as frames, `register` takes in Arrow."""
+    """Return the compiled module with connections, statements and errors, without frames and Arrow streams."""
     try:
         return import_module("_duckdb")
     except ImportError:
@@ -13,13 +13,13 @@ def compiled() -> Any:
 
 
 def relations(connection: Any, statement: str) -> Any:
-    """The rows of a statement, for whoever wants them as a frame or a stream: that is what the Python layer adds."""
+    """Return the rows of a statement for conversion to a frame or stream, which needs the Python layer."""
     import_module("duckdb")
     return connection.sql(statement)
 
 
 def register(connection: Any, name: str, rows: Any) -> None:
-    """Let rows be read as a table: arrays by name, or a stream of Arrow batches, which the Python layer knows alone."""
+    """Make rows readable as a table: arrays by name, or a stream of Arrow batches, which needs the Python layer."""
     if not isinstance(rows, dict):
         import_module("duckdb")
     connection.register(name, rows)

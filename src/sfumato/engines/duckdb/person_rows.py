@@ -21,7 +21,7 @@ from sfumato.microdata.counts.person_numbers import number_keys, persons_of_rows
 from sfumato.microdata.counts.persons import PersonCount
 from sfumato.microdata.data_plan import DataPlan
 
-# So many rows come into memory, each with about so many bytes; they take at most this share of a memory limit.
+# Limits of rows in memory: their number, their approximate bytes, and the fraction 1/SHARE of a memory limit.
 MOST_ROWS = 20_000_000
 ROW_BYTES = 40
 SHARE = 4
@@ -29,7 +29,7 @@ Words = npt.NDArray[np.uint64]
 
 
 def fits(rows: int | None, plan: DataPlan, row_bytes: int = ROW_BYTES) -> bool:
-    """Whether codes and keys of so many rows may come into memory; not where their number is not known."""
+    """Return whether codes and keys of the rows fit into memory; not if their number is unknown."""
     limit = plan.memory_bytes
     return rows is not None and rows <= MOST_ROWS and (not limit or rows * row_bytes * SHARE <= limit)
 
@@ -37,10 +37,10 @@ def fits(rows: int | None, plan: DataPlan, row_bytes: int = ROW_BYTES) -> bool:
 def persons_here(
     connection: Any, coding: CodeCounting, person: str, value: str | None, beside: str = ""
 ) -> PersonCount | None:
-    """The persons of combinations; None where keys are no numbers, or some row has none.
+    """Count the persons of combinations in memory; None if keys are not integers, or some row has none.
 
     Args:
-        beside: The record that has the keys of all rows, in their order, where no column does.
+        beside: The record with the keys of all rows, in order, if no column has them.
     """
     found = _beside(connection, coding, beside) if beside else _among(connection, coding, person)
     if found is None:
@@ -51,16 +51,16 @@ def persons_here(
 
 
 def _among(connection: Any, coding: CodeCounting, person: str) -> dict[str, Words] | None:
-    """The packed code and the person of each row, where whole numbers name persons."""
+    """Return the packed code and the person of each row, if persons are identified by integers."""
     if coding.kinds.get(person) not in INTEGERS:
         return None
     return _whole(connection, coding.codes_of_rows(f", CAST(s.{sql.name(person)} AS BIGINT) AS p"))
 
 
 def _beside(connection: Any, coding: CodeCounting, record: str) -> dict[str, Words] | None:
-    """The same where keys lie in a file of their own, which is read by itself: rows side by side are read slowly.
+    """Return the same from a separate key file, read by itself, because a positional join is slow.
 
-    Random keys need no more than 64 bits to be told apart; two that meet count as one person, never as more.
+    64 bits distinguish random keys; two with the same hash count as one person, never as more.
     """
     codes = None if coding.reading.required else _whole(connection, coding.codes_of_rows())
     keys = None if codes is None else _whole(connection, f"SELECT hash({PERSON}) AS p FROM {record}")
@@ -68,7 +68,7 @@ def _beside(connection: Any, coding: CodeCounting, record: str) -> dict[str, Wor
 
 
 def person_count(coding: CodeCounting, keys: Any, persons: Any, counts: Any, nameless: bool) -> PersonCount:
-    """What was counted, by packed keys of combinations."""
+    """Return the counts for packed keys of combinations."""
     codes = coding.packing.unpack(np.asarray(keys, np.uint64).reshape(1, -1))
     counts = np.asarray(counts, np.int64)
     text_counts = TextCounts(coding.columns, coding.values, codes, counts, int(counts.sum()))
@@ -76,9 +76,9 @@ def person_count(coding: CodeCounting, keys: Any, persons: Any, counts: Any, nam
 
 
 def write_numbers(connection: Any, stream: Stream, target: Path) -> bool:
-    """Write the numbers of the published rows' keys; False where persons are not named by whole numbers in every row.
+    """Write the published rows' keys as numbers, and return whether persons are identified by integers in every row.
 
-    Keys that are published stay texts, and their record with them.
+    Published keys remain texts, and so does their record.
     """
     application = stream.application
     name = application.handling.person or ""
@@ -97,7 +97,7 @@ def write_numbers(connection: Any, stream: Stream, target: Path) -> bool:
 
 
 def _whole(connection: Any, statement: str) -> dict[str, Words] | None:
-    """Columns of whole numbers; None where one is missing."""
+    """Return columns of integers, or None if one is missing."""
     arrays = connection.execute(statement).fetchnumpy()
     if any(np.ma.is_masked(array) for array in arrays.values()):
         return None
@@ -105,7 +105,7 @@ def _whole(connection: Any, statement: str) -> dict[str, Words] | None:
 
 
 def _some(names: Words, words: tuple[str, ...]) -> bool:
-    """Whether some whole number is written as one of some words."""
+    """Return whether some integer is written as one of some words."""
     numbers = [int(word) for word in words if word.lstrip("-").isdecimal() and str(int(word)) == word]
     known = [number for number in numbers if -(2**63) <= number < 2**63]
     return bool(np.isin(names.view(np.int64), np.array(known, np.int64)).any())

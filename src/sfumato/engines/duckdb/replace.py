@@ -15,7 +15,7 @@ from sfumato.engines.order import PERSON, PERSONS_FILE
 from sfumato.engines.written.number_types import are_decimals, are_whole
 from sfumato.errors import EngineError
 
-# Types whose values stay numbers when others stand in their place, the first of them whole ones.
+# Types whose replaced values remain numbers; those in WHOLE remain integers.
 WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 NUMBERS = (*WHOLE, "FLOAT", "DOUBLE", "DECIMAL")
 
@@ -23,7 +23,9 @@ NUMBERS = (*WHOLE, "FLOAT", "DOUBLE", "DECIMAL")
 def replacing(
     source: Source, kinds: Mapping[str, str], columns: Mapping[str, Sequence[str | None]], target: Path
 ) -> str:
-    """Write the rows of a source with the texts of the table `replacing` (place, r0, r1, …) in some columns."""
+    """Return the statement that writes the rows with texts of the table `replacing` (place, r0, r1, …) in some
+    columns.
+    """
     values = []
     for column in source.columns:
         value = f"s.{sql.name(column)}"
@@ -39,7 +41,7 @@ def replacing(
 
 
 def _kind_of(kind: str, texts: Sequence[str | None]) -> str:
-    """The type of a column of numbers after others stand in their place: the same where all fit, else the widest."""
+    """Return the type of a numeric column after replacement: the same if all values fit, otherwise the widest."""
     if kind.startswith(WHOLE):
         return "BIGINT" if are_whole(texts) else "DOUBLE"
     if kind.startswith("DECIMAL("):
@@ -49,18 +51,18 @@ def _kind_of(kind: str, texts: Sequence[str | None]) -> str:
 
 
 class ReplacesColumns:
-    """How the embedded engine reads columns of published rows, and writes the rows with others in their place."""
+    """Methods of the embedded engine that read columns of published rows and replace them."""
 
     def texts(self: Any, column: str) -> Sequence[str | None]:
-        """A column of the rows as texts."""
+        """Return a column of the rows as texts."""
         table = self._person_rows if column == PERSON else self.source.table
         with self.faults(reads=True):
             arrays = self._connection.execute(f"SELECT {as_text(column)} AS t FROM {table} AS s").fetchnumpy()
-        values: list[str | None] = arrays["t"].tolist()  # None where a text is masked
+        values: list[str | None] = arrays["t"].tolist()  # None if a text is masked.
         return values
 
     def floats(self: Any, column: str) -> npt.NDArray[np.float64] | None:
-        """A column's numbers, where the rows hold such of double precision."""
+        """Return the numbers of a double-precision column, else None."""
         if column == PERSON or self._kinds().get(column) != "DOUBLE":
             return None
         with self.faults(reads=True):
@@ -68,7 +70,7 @@ class ReplacesColumns:
         return np.ma.filled(arrays["n"], np.nan)
 
     def replaced(self: Any, columns: Mapping[str, Sequence[str | None]], target: Path | None) -> Any:
-        """The same rows with other texts in some columns."""
+        """Write the same rows with other texts in some columns."""
         if target is None:
             raise EngineError("the release of a file is a file.", "Name a folder for it.", "no-target")
         arrays = {f"r{place}": np.array(texts, object) for place, texts in enumerate(columns.values())}
@@ -83,5 +85,5 @@ class ReplacesColumns:
         return published
 
     def _kinds(self: Any) -> dict[str, str]:
-        """DuckDB's types of all columns."""
+        """Return the DuckDB types of all columns."""
         return {str(row[0]): str(row[1]) for row in self._run(f"DESCRIBE SELECT * FROM {self.source.table}")}

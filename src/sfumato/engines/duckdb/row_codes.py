@@ -24,9 +24,9 @@ from sfumato.microdata.counts.packing import places_of
 from sfumato.microdata.recoding.recoding import STAR, numbered
 from sfumato.microdata.row_order import shuffled
 
-# Types whose values leave the database and come back as they are.
+# Types whose values are read from and written to the database unchanged.
 NUMBERS = INTEGERS | {"DOUBLE"}
-# What a row takes: its code, class and place; and each column twice, as it came and in order.
+# Bytes per row for its code, class and index, and per column for its values, as read and sorted.
 ROW_BYTES, COLUMN_BYTES = 40, 18
 Places = npt.NDArray[np.int64]
 
@@ -36,10 +36,10 @@ class Column:
     """A published column.
 
     Attributes:
-        values: Numbers; or for each row the place of its text, from 1, and 0 where it has none.
-        texts: Those that it is written with, each in some row.
-        kind: DuckDB's type of the numbers.
-        absent: Which rows have no number, where some have none.
+        values: Numbers, or the text index of each row from 1, with 0 for missing texts.
+        texts: The texts with which the column is written; each occurs in some row.
+        kind: The DuckDB type of the numbers.
+        absent: Which rows have no number, or None if all have.
     """
 
     values: npt.NDArray[Any]
@@ -48,7 +48,7 @@ class Column:
     absent: npt.NDArray[np.bool_] | None = None
 
     def value(self, place: int, as_texts: bool) -> str:
-        """The expression of a row's value."""
+        """Return the expression of a row's value."""
         if self.texts is None:
             number = f"CAST(c{place} AS {self.kind})"
             return number if self.absent is None else f"CASE WHEN NOT a{place} THEN {number} END"
@@ -58,28 +58,28 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """The published columns, which are loaded as c0, c1, …, and as a0, a1, … where numbers are absent."""
+    """The published columns, loaded as c0, c1, …, and as a0, a1, … for absent numbers."""
 
     columns: Sequence[Column]
 
     def types(self) -> Iterator[str]:
-        """Make the enumerations of their texts."""
+        """Yield the statements that make enumerations of their texts."""
         for place, column in enumerate(self.columns):
             yield from enumeration(f"written{place}", column.texts) if column.texts else ()
 
     def arrays(self) -> dict[str, Any]:
-        """What is loaded."""
+        """Return the arrays to load."""
         absent = {f"a{place}": column.absent for place, column in enumerate(self.columns) if column.absent is not None}
         return {f"c{place}": column.values for place, column in enumerate(self.columns)} | absent
 
     def values(self, as_texts: bool) -> list[str]:
-        """The expressions of a row's values, texts as such or as values of the enumerations."""
+        """Return the expressions of a row's values, texts as such or as enumeration values."""
         return [column.value(place, as_texts) for place, column in enumerate(self.columns)]
 
 
 @dataclass(frozen=True)
 class RowCodes:
-    """A recoding to be applied to codes of rows.
+    """A recoding to apply to the codes of rows.
 
     Attributes:
         known: The texts of columns that were counted.
@@ -90,7 +90,7 @@ class RowCodes:
 
     @property
     def tell_all(self) -> bool:
-        """Whether all that is published can be told by codes and numbers of the rows."""
+        """Whether codes and numbers of the rows are sufficient for the whole release."""
         application = self.joining.application
         handling = application.handling
         return (
@@ -105,17 +105,17 @@ class RowCodes:
 
     @property
     def row_bytes(self) -> int:
-        """How much memory a row takes."""
+        """The bytes of memory per row."""
         return ROW_BYTES + COLUMN_BYTES * len(self.joining.columns)
 
     @cached_property
     def kept(self) -> list[str]:
-        """The columns that are published as they are."""
+        """The columns that are published unchanged."""
         return [column for column, value in self.joining.columns.items() if value == self.joining.raw(column)]
 
     @cached_property
     def _pickers(self) -> dict[str, Picker]:
-        """What gives the places of texts of those columns among the ones that are known."""
+        """The dictionary expressions of those columns among the counted ones."""
         kinds = self.joining.application.kinds
         return {
             column: Picker(f"kept{place}", as_text(column), self.known[column], "VARCHAR", sql.name(column))
@@ -124,12 +124,12 @@ class RowCodes:
         }
 
     def types(self) -> Iterator[str]:
-        """Make the enumerations by which rows are read."""
+        """Yield the statements that make the enumerations for reading rows."""
         for picker in (*self.joining.pickers, *self._pickers.values()):
             yield from picker.types()
 
     def reading(self) -> str:
-        """Ask for the codes and numbers of all rows, in their order."""
+        """Return the statement for the codes and numbers of all rows, in order."""
         columns = [f"{self.joining.keys()[0]} AS k"]
         for place, column in enumerate(self.kept):
             picker = self._pickers.get(column)
@@ -140,7 +140,7 @@ class RowCodes:
         return f"SELECT {sql.listed(columns)} FROM {self.joining.application.source.table} AS s"
 
     def published(self, arrays: Mapping[str, Any]) -> Published:
-        """The published columns, from what was read."""
+        """Return the published columns, given the arrays read."""
         classes, rows = self._placed(arrays["k"])
         recoding, handling = self.joining.application.recoding, self.joining.application.handling
         columns = []
@@ -157,9 +157,10 @@ class RowCodes:
         return Published(columns)
 
     def _placed(self, keys: Any) -> tuple[npt.NDArray[np.int32], Places]:
-        """The classes of the published rows, in order, and those rows by their places in the source.
+        """Return the classes of the published rows, in order, and the row indices in the source.
 
-        A row whose code is missing is dropped, or its value is not known: then the recount sees that it is not there.
+        A row without a code is dropped or has an unknown value; in the second case the recount detects that it is
+        missing.
         """
         application = self.joining.application
         known = application.class_keys()
@@ -178,7 +179,7 @@ class RowCodes:
         return classes[order], rows[order]
 
     def _kept_column(self, column: str, values: Any, rows: Places) -> Column:
-        """A column that is published as it is."""
+        """Return a column that is published unchanged."""
         picker, (whole, absent) = self._pickers.get(column), _plain(values)
         plain = whole[rows]
         if picker is None:
@@ -193,11 +194,11 @@ class RowCodes:
 
 
 def _plain(values: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
-    """Values, and which of them are absent, where some are; masked arrays take a while to load, and few are any."""
+    """Return values and which of them are absent, or None; avoids importing masked arrays, which is slow."""
     absent = getattr(values, "mask", None)
     return (values, None) if absent is None else (values.data, absent if np.any(absent) else None)
 
 
 def _short(codes: npt.NDArray[np.int32], most: int) -> npt.NDArray[Any]:
-    """Codes up to a number in as few bytes as hold them."""
+    """Return codes in the smallest type for a maximum."""
     return codes.astype(np.uint8 if most < 2**8 else np.uint16)

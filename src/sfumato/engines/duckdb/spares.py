@@ -8,19 +8,19 @@ from threading import Lock
 
 from sfumato.engines.duckdb.instance import Instance
 
-# So many wait at the most: a release that is written by one database and read by another needs two.
+# Maximum number of idle databases; a release that is written by one and read by another needs two.
 MOST = 2
 
 
 class Spares:
-    """Databases in memory that nobody uses, each with nothing in it."""
+    """A pool of idle, empty in-memory databases."""
 
     def __init__(self) -> None:
         self._waiting: list[Instance] = []
         self._alone = Lock()
 
     def take(self, opens: Iterable[Path]) -> Instance | None:
-        """One that waits and may open some files and folders, if any does."""
+        """Take an idle database that may open some files and folders, or return None."""
         paths = tuple(opens)
         with self._alone:
             fitting = next((instance for instance in self._waiting if instance.covers(paths)), None)
@@ -32,9 +32,9 @@ class Spares:
         return None
 
     def keep(self, instance: Instance) -> None:
-        """Have one wait, all of whose sessions are closed; one that is not as it was when it started is ended.
+        """Return a database to the pool after all its sessions are closed; one not in its initial state is closed.
 
-        The one that has waited longest gives way: what comes next most likely opens the files of the latest.
+        If the pool is full, the oldest is closed, because the next job probably opens the files of the latest.
         """
         if not instance.rest():
             instance.close()
@@ -47,7 +47,7 @@ class Spares:
             oldest.close()
 
     def end(self) -> None:
-        """End those that wait."""
+        """Close the idle databases."""
         with self._alone:
             waiting, self._waiting = self._waiting, []
         for instance in waiting:
@@ -56,6 +56,6 @@ class Spares:
 
 SPARES = Spares()
 atexit.register(SPARES.end)
-# Threads do not come along into a forked process, and a database waits for its own.
+# Threads do not exist in a forked process, and a database would wait for its own.
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=SPARES.end)

@@ -29,7 +29,7 @@ MAX_MASK = 1 << 23
 
 
 def streams(application: Application) -> bool:
-    """Whether a recoding can be written in one stream."""
+    """Return whether a recoding can be written in one stream."""
     recoding = application.recoding
     return (
         isinstance(recoding, LevelRecoding)
@@ -42,20 +42,20 @@ def streams(application: Application) -> bool:
 
 @dataclass(frozen=True)
 class Stream:
-    """A full-domain recoding to be written in one stream."""
+    """A full-domain recoding to write in one stream."""
 
     application: Application
     recoding: LevelRecoding
 
     @property
     def compares(self) -> bool:
-        """Whether the table of classes is needed: numbers are published, or there are too many labels for a mask."""
+        """Whether the table of classes is needed, for class numbers or because there are too many labels for a mask."""
         hides = bool(self.recoding.suppressed.any())
         return self.application.handling.class_column is not None or (hides and not self._masks)
 
     @property
     def kept(self) -> int:
-        """The number of classes that are not hidden."""
+        """The number of classes that are not suppressed."""
         return int((~self.recoding.suppressed).sum())
 
     @cached_property
@@ -63,7 +63,7 @@ class Stream:
         return self.application.pickers()
 
     def types(self) -> Iterator[str]:
-        """The statements that make the enumerations; the table `classes` is loaded where it is needed."""
+        """Yield the statements that make the enumerations; the table `classes` is loaded before if it is needed."""
         for picker in self._pickers:
             yield from picker.types()
         if self.compares:
@@ -72,7 +72,7 @@ class Stream:
             yield f"CREATE TEMP TYPE classes_of_rows AS ENUM (SELECT {key} FROM classes ORDER BY hidden, number)"
 
     def statement(self, target: Path) -> str:
-        """Write the published rows to a file."""
+        """Return the statement that writes the published rows to a file."""
         application = self.application
         columns = [f"{self._published(column)} AS {sql.name(column)}" for column in application.source.columns]
         if application.handling.class_column:
@@ -83,11 +83,11 @@ class Stream:
         return copy_statement(select, target, application.source.separator, application.partition)
 
     def persons(self, target: Path) -> str:
-        """Write the keys of the published rows' persons to a file."""
+        """Return the statement that writes the person keys of the published rows to a file."""
         return keys_statement(self.of_rows(self.application.person_key), target)
 
     def of_rows(self, expression: str) -> str:
-        """Ask for something about the person of each published row, in order."""
+        """Return the statement for an expression about the person of each published row, in order."""
         shown = " WHERE NOT s.sfumato_hidden" if self._drops else ""
         return f"SELECT {expression} AS {PERSON} FROM {self._rows()} AS s{shown}"
 
@@ -96,7 +96,7 @@ class Stream:
         return bool(self.recoding.suppressed.any()) and self.application.handling.suppressed == "drop"
 
     def _rows(self) -> str:
-        """The rows that are not dropped, with their class, or with whether they are hidden, where it is asked for."""
+        """Return the rows that are not dropped, with their class or whether they are suppressed, if needed."""
         application = self.application
         tests = [required(application.reading, application.strip)]
         tests += [self._pickers[place].picked(self._stays(place)) for place in range(len(self.recoding.columns))]
@@ -115,13 +115,13 @@ class Stream:
         return ""
 
     def _stays(self, place: int) -> list[str]:
-        """For each text of a column whether its rows stay; nothing where all do."""
+        """Return for each text of a column whether its rows are kept; empty if all are."""
         codes = self.recoding.codings[place].codes
         return [str(bool(code != DROPPED)).lower() for code in codes] if (codes == DROPPED).any() else []
 
     @cached_property
     def _strides(self) -> list[int]:
-        """By how much the place of a combination of labels grows with each column's label code."""
+        """The factors of each column's label code in the index of a combination of labels."""
         sizes = [len(labels) for labels in self.recoding.labels]
         return [int(np.prod(sizes[place + 1 :], dtype=object)) for place in range(len(sizes))]
 
@@ -130,7 +130,7 @@ class Stream:
         return self._strides[0] * len(self.recoding.labels[0]) <= MAX_MASK
 
     def _masked(self) -> str:
-        """Whether a row's combination of labels is hidden."""
+        """Return the test whether a row's combination of labels is suppressed."""
         hidden = self.recoding.classes[self.recoding.suppressed].astype(np.int64)
         mask = np.zeros(self._strides[0] * len(self.recoding.labels[0]), np.uint8)
         mask[hidden @ np.array(self._strides, np.int64)] = 1
@@ -147,19 +147,19 @@ class Stream:
         parts = [
             self._pickers[place].picked([str(code << int(packing.shift[place])) for code in codes], "UBIGINT")
             if len(self.recoding.labels[place]) > 1
-            else ""  # its code is 0 in every class
+            else ""  # Its code is 0 in every class.
             for place, codes in enumerate(map(self._codes, range(len(self.recoding.columns))))
         ]
         key = self._joined(packed(packing, parts))
         return f"CAST(enum_code(TRY_CAST({key} AS classes_of_rows)) AS BIGINT)"
 
     def _codes(self, place: int) -> list[int]:
-        """The label code of each text of a column; 0 where its rows are dropped."""
+        """Return the label code of each text of a column; 0 if its rows are dropped."""
         codes: list[int] = np.maximum(self.application.key_codes(place), 0).tolist()
         return codes
 
     def _joined(self, words: list[str]) -> str:
-        """The text of a packed key."""
+        """Return the text of a packed key."""
         texts = [f"CAST({word} AS VARCHAR)" for word in words]
         return " || ':' || ".join(texts)
 
@@ -192,5 +192,5 @@ class Stream:
         return self._pickers[place].picked(entries, "VARCHAR")
 
     def _shown(self, place: int) -> set[int]:
-        """The label codes of a column that some published row has."""
+        """Return the label codes of a column that occur in published rows."""
         return set(present_codes(self.recoding.classes[~self.recoding.suppressed, place]))

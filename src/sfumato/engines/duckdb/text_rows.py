@@ -24,33 +24,33 @@ from sfumato.hierarchies.levels import present_codes
 from sfumato.microdata.counts.frequencies import DROPPED
 from sfumato.microdata.counts.packing import counted_words, packing_of
 
-# Larger files are grouped where they are read: at 55 MB, codes cost as much as they save.
+# Larger files are grouped in the database; at 55 MB, codes cost as much as they save.
 _MOST_BYTES = 1 << 24
-# What a value takes: as it is read, and its code.
+# Bytes per value, as read and as code.
 _VALUE_BYTES = 32
 
 
 @dataclass(frozen=True, slots=True)
 class CodedColumn:
-    """The distinct texts of a column in their order, and for each row the place of its own."""
+    """The ordered distinct texts of a column, and the code of each row."""
 
     texts: Texts
     codes: npt.NDArray[np.int32]
 
 
 class KeepsTextRows:
-    """Rows of a text file as codes, for engines that read one.
+    """Keeps the rows of a text file as codes.
 
     Attributes:
         coded: The columns that were counted.
-        likely: Texts that columns have where the file is as it was just written.
+        likely: The expected texts of columns of a file that was just written.
     """
 
     coded: Mapping[str, CodedColumn]
     likely: Mapping[str, Texts]
 
     def _by_rows(self: Any, counting: Counting) -> Combinations | None:
-        """Texts of each column, codes and rows of each combination; None where rows are not to be kept."""
+        """Return texts of columns, codes and rows of combinations; None if rows are not to be kept."""
         if not counting.columns or counting.reading.required or not self._are_few_texts():
             return None
         if not all(name in self.coded for name in counting.columns):
@@ -63,7 +63,7 @@ class KeepsTextRows:
         return _combinations([self.coded[name] for name in counting.columns])
 
     def _are_few_texts(self: Any) -> bool:
-        """Whether the source is a text file whose rows may be kept."""
+        """Return whether the source is a text file whose rows may be kept."""
         if not self.path.name or format_of(self.path, self.plan) != "csv":
             return False
         rows = about_rows(self.path)
@@ -71,7 +71,7 @@ class KeepsTextRows:
         return small and fits(rows, self.plan, _VALUE_BYTES * len(self.columns))
 
     def _as_likely(self: Any, counting: Counting) -> list[CodedColumn] | None:
-        """The columns by the texts that they likely have; None where these are not known, or some row has another."""
+        """Return the columns coded by their expected texts; None if these are unknown, or a row has another text."""
         texts = [self.likely.get(name) for name in counting.columns]
         values = [entry for entry in texts if entry is not None and len(entry) <= MAX_TEXTS]
         if len(values) < len(texts):
@@ -82,7 +82,9 @@ class KeepsTextRows:
         return [_with_present(column) for column in columns]
 
     def _kept(self: Any, counting: Counting) -> list[CodedColumn] | None:
-        """The columns by whatever texts they have, from a table of rows, which stays where these are too many."""
+        """Return the columns coded by their own texts, from a table of rows; if they are too many, the table is
+        kept.
+        """
         self._run(counting.keep_texts())
         values = self._texts(counting)
         if any(len(texts) > MAX_TEXTS or not texts for texts in values) or packing_of([*map(len, values)]).words > 1:
@@ -92,7 +94,7 @@ class KeepsTextRows:
         return columns
 
     def _coded(self: Any, counting: Counting, values: Sequence[Texts], rows: str) -> list[CodedColumn] | None:
-        """The columns by some texts; None where a row has another."""
+        """Return the columns coded by given texts; None if a row has another text."""
         arrays = self._connection.execute(counting.row_codes(values, rows)).fetchnumpy()
         codes = [arrays[f"c{place}"] for place in range(len(values))]
         if any((column < 0).any() for column in codes):
@@ -101,7 +103,7 @@ class KeepsTextRows:
 
 
 def _with_present(column: CodedColumn) -> CodedColumn:
-    """A column without the texts that no row has."""
+    """Return a column without the texts that no row has."""
     present = present_codes(column.codes)
     if len(present) == len(column.texts):
         return column
@@ -111,7 +113,7 @@ def _with_present(column: CodedColumn) -> CodedColumn:
 
 
 def _combinations(columns: Sequence[CodedColumn]) -> Combinations | None:
-    """What occurs together, and in how many rows; None where codes do not fit into a word."""
+    """Return the combinations with their rows; None if codes do not fit into one word."""
     values = tuple(column.texts for column in columns)
     packing = packing_of([*map(len, values)])
     if len({len(column.codes) for column in columns}) > 1:
@@ -123,7 +125,7 @@ def _combinations(columns: Sequence[CodedColumn]) -> Combinations | None:
 
 
 def kept_codes(codes: RowCodes, columns: Mapping[str, CodedColumn]) -> RowCodes | None:
-    """What publishes rows by codes that are at hand; None where these do not tell all that is published."""
+    """Return the recoding of rows by available codes; None if these are not sufficient for the release."""
     application = codes.joining.application
     if not columns or not all(name in columns for name in application.recoding.columns):
         return None
@@ -133,7 +135,7 @@ def kept_codes(codes: RowCodes, columns: Mapping[str, CodedColumn]) -> RowCodes 
 
 
 def arrays_of(codes: RowCodes, columns: Mapping[str, CodedColumn]) -> dict[str, Any]:
-    """What `RowCodes.reading` would ask the database for."""
+    """Return the arrays that `RowCodes.reading` would query from the database."""
     application = codes.joining.application
     recoding, shifts = application.recoding, application.packing.shift
     rows = len(columns[recoding.columns[0]].codes)

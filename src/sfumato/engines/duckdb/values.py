@@ -9,7 +9,7 @@ from sfumato.microdata.column_codes import code_texts
 from sfumato.microdata.data_plan import DataPlan
 
 WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
-# Types whose values are published as they are.
+# Types whose values are published unchanged.
 PLAIN = {
     *WHOLE,
     *(f"U{kind}" for kind in WHOLE),
@@ -17,13 +17,13 @@ PLAIN = {
     *("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE"),
 }
 FLOATS = ("DOUBLE", "FLOAT")
-# Types whose values are published as texts: an enumeration would show values of rows that are not published, and whole
-# numbers of more than 64 bits would be rounded in a Parquet file.
+# Types whose values are published as texts: an enumeration would show values of unpublished rows, and integers of more
+# than 64 bits would be rounded in a Parquet file.
 WORDS = ("ENUM", "JSON", '"NULL"', "HUGEINT", "UHUGEINT", "BIGNUM")
 
 
 def with_one_text(table: str, described: Sequence[tuple[Any, ...]]) -> str:
-    """The table with values that have one text each, and without columns that have none.
+    """Return the table with one text for each value, and without columns that have none.
 
     Args:
         table: A table expression.
@@ -39,7 +39,7 @@ def with_one_text(table: str, described: Sequence[tuple[Any, ...]]) -> str:
 
 
 def without_codes(table: str, kinds: Mapping[str, str], data: DataPlan) -> str:
-    """The table with no value where a column has a code that means missing there.
+    """Return the table with codes that mean missing in one column replaced by null.
 
     Args:
         table: A table expression.
@@ -62,7 +62,7 @@ def _text(name: str, strip: bool) -> str:
 
 
 def textless_in(described: Sequence[tuple[Any, ...]]) -> tuple[str, ...]:
-    """The columns whose types have no text that is the same on every engine."""
+    """Return the columns whose types have no text that is the same on every engine."""
     return tuple(name for name, kind, *_ in described if not (_is_plain(kind) or kind in FLOATS or _is_worded(kind)))
 
 
@@ -79,18 +79,18 @@ def _is_worded(kind: str) -> bool:
 
 
 def _value(name: str, kind: str) -> str:
-    """The expression of a column's values; empty where they are taken as they are."""
+    """Return the expression of a column's values; empty if they are unchanged."""
     quoted = sql.name(name)
     if kind in FLOATS:
         number = quoted if kind == "DOUBLE" else _shortest(quoted)
-        # Not-a-number is missing; -0.0 equals 0.0 and must not be published as another text. It is asked for
-        # through a list: of the column itself DuckDB believes a Parquet file's statistics, which know no such value.
+        # NaN is missing; -0.0 equals 0.0 and must have the same text. NaN is tested through a list, because for the
+        # column itself DuckDB trusts the statistics of a Parquet file, which ignore NaN.
         return f"CASE WHEN NOT isnan(list_value({quoted})[1]) THEN {number} + CAST(0 AS DOUBLE) END"
     return f"CAST({quoted} AS VARCHAR)" if _is_worded(kind) else ""
 
 
 def _shortest(number: str) -> str:
-    """A number of single precision as the double with the fewest digits that tell it, as in texts.py."""
+    """Return a single-precision number as the double with the fewest digits that identify it, as in texts.py."""
     wide = f"CAST({number} AS DOUBLE)"
     written = [f"CAST(format('{{:.{digits}g}}', {wide}) AS DOUBLE)" for digits in range(6, 10)]
     cases = " ".join(f"WHEN CAST({short} AS FLOAT) = {number} THEN {short}" for short in written[:-1])
