@@ -17,7 +17,7 @@ _BYTES = 8
 
 @compiled
 def _has_zero(word):
-    """Whether one of the eight bytes is 0."""
+    """Return whether one of the eight bytes is 0."""
     return (word - _ONES) & (word ^ _ALL) & _TOPS != np.uint64(0)
 
 
@@ -35,7 +35,7 @@ def _plain_until(data, place, quote):
 
 @compiled
 def _opens(data, begin, place, separator):
-    """Whether a quote begins a field: it follows the separator or the beginning of its record, ignoring blanks."""
+    """Return whether a quote begins a field: it follows the separator or the start of its record, ignoring blanks."""
     at = place - 1
     while at >= max(begin, 0) and data[at] == _BLANK and separator[len(separator) - 1] != _BLANK:
         at -= 1

@@ -13,13 +13,13 @@ PREFIX = "sfumato-serve-"
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """A private folder for as long as the server runs."""
+    """Create a private folder for the lifetime of the server."""
     root = Path(tempfile.gettempdir()).resolve()
     erase_abandoned(root)
     folder = Path(tempfile.mkdtemp(prefix=".sfumato-new-", dir=root))
     lock = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # held until this process ends, however it ends
+        fcntl.flock(lock, fcntl.LOCK_EX)  # Held until this process ends, however it ends.
         folder = folder.rename(root / f"{PREFIX}{folder.name.rsplit('-', 1)[1]}")
         yield folder
     finally:
@@ -28,7 +28,7 @@ def temporary_folder() -> Iterator[Path]:
 
 
 def erase_abandoned(root: Path) -> None:
-    """Erase the folders of servers that are gone: nobody holds their lock."""
+    """Delete the folders of servers that are gone, whose locks are free."""
     for path in root.glob(PREFIX + "*"):
         with suppress(OSError):
             if path.is_symlink() or path.stat().st_uid != os.getuid():

@@ -23,13 +23,13 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 @dataclass(frozen=True, slots=True)
 class TrustedProxy:
-    """A proxy that says who has signed in: the header, and the addresses that may say it."""
+    """A proxy that identifies signed-in users: its header, and the addresses from which it is accepted."""
 
     header: str
     networks: tuple[Network, ...]
 
     def user(self, connection: HTTPConnection) -> User | None:
-        """Whom a request is from, if a proxy that is trusted says so."""
+        """Return the user of a request, if a trusted proxy names one, else None."""
         names = connection.headers.getlist(self.header)
         if len(names) != 1 or not 0 < len(names[0]) <= LONGEST_NAME or not names[0].isprintable():
             return None
@@ -39,7 +39,7 @@ class TrustedProxy:
 
 
 def is_inside(address: str, networks: tuple[Network, ...]) -> bool:
-    """Whether an address is one of some networks."""
+    """Return whether an address is in one of some networks."""
     try:
         place = ipaddress.ip_address(address)
     except ValueError:
@@ -49,7 +49,7 @@ def is_inside(address: str, networks: tuple[Network, ...]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """The ways to sign in that an operator has set up; with none, the service is open."""
+    """The sign-in methods that an operator has configured; without any, the service is open."""
 
     sessions: Sessions
     audit: AuditLog
@@ -60,11 +60,11 @@ class Door:
 
     @property
     def open(self) -> bool:
-        """Whether nobody needs to sign in."""
+        """Whether no sign-in is needed."""
         return self.keys is None and self.proxy is None and self.openid is None
 
     def user(self, connection: HTTPConnection) -> User | None:
-        """Who asks; None for somebody who has not signed in."""
+        """Return the user of a connection, or None if nobody has signed in."""
         if self.open:
             return ANYONE
         key = sent_key(connection)
@@ -76,15 +76,17 @@ class Door:
         return None if signed_in is None else self.still(signed_in)
 
     def fault(self) -> str | None:
-        """What keeps everybody out, if anything does."""
+        """Return why nobody can sign in or be served, or None."""
         return (self.keys.fault if self.keys is not None else None) or self.audit.fault
 
     def signed_in(self, user: User) -> SignedIn:
-        """What a cookie is to say of a user who has just signed in."""
+        """Return the cookie content for a user who has just signed in."""
         return SignedIn(user.way, user.name, user.label, self._voucher(user.way, user.name))
 
     def still(self, signed_in: SignedIn) -> User | None:
-        """The user of an earlier sign-in as the configuration has them now, if what let them in still does."""
+        """Return the user of an earlier sign-in by the current configuration, or None if the sign-in is no longer
+        valid.
+        """
         way, name = signed_in.way, signed_in.name
         if not signed_in.by or signed_in.by != self._voucher(way, name):
             return None
@@ -93,7 +95,7 @@ class Door:
         return self._with_role(User(name, "openid", label=signed_in.label))
 
     def _voucher(self, way: str, name: str) -> str:
-        """What lets a user in now: the key of that name, or the provider; empty where nothing does."""
+        """Return what authorizes a user now: the hash of the key, or the provider; empty if nothing does."""
         if way == "key" and self.keys is not None:
             return self.keys.hash_of(name)
         return self.openid.identity if way == "openid" and self.openid is not None else ""
@@ -102,15 +104,15 @@ class Door:
         return replace(user, role="admin" if user.name in self.admins else "user")
 
     def admit(self, connection: HTTPConnection, scope: Scope) -> User:
-        """Who asks.
+        """Return the user of a connection.
 
         Raises:
-            RefusedError: They have not signed in, or this part of the service is not open to them.
+            RefusedError: Nobody has signed in, or this part of the service is not permitted.
         """
         try:
             user = self.user(connection)
         except RefusedError:
-            connection.state.kept_out = True  # no matter who asks: the audit log has it as a refusal
+            connection.state.kept_out = True  # The audit log records a refusal, whoever sent the request.
             raise
         if user is None:
             what = (
@@ -125,16 +127,16 @@ class Door:
 
 
 def sent_key(connection: HTTPConnection) -> str:
-    """The key that a request sends; empty where it sends none."""
+    """Return the key that a request sends, or an empty text."""
     scheme, _, token = connection.headers.get("authorization", "").partition(" ")
     return connection.headers.get("x-api-key") or (token if scheme.lower() == "bearer" else "")
 
 
 def make_door(settings: Settings, folder: Path | None) -> Door:
-    """The door that the settings describe.
+    """Return the authentication that the settings describe.
 
     Raises:
-        PlanError: They contradict themselves, or a file that they name cannot be read.
+        PlanError: The settings are contradictory, or a file that they name cannot be read.
     """
     return Door(
         Sessions(session_secret(folder), settings.sign_in_seconds, folder),
@@ -157,10 +159,10 @@ def _proxy(settings: Settings) -> TrustedProxy | None:
 
 
 def networks_of(texts: frozenset[str]) -> tuple[Network, ...]:
-    """Addresses and networks.
+    """Parse addresses and networks.
 
     Raises:
-        PlanError: A text is none.
+        PlanError: A text is neither.
     """
     try:
         return tuple(ipaddress.ip_network(text) for text in sorted(texts))

@@ -15,7 +15,7 @@ from sfumato.service.settings import Limits
 
 
 def answer(name: Operation, body: bytes, limits: Limits) -> Answer:
-    """The answer to a body."""
+    """Return the response to a body."""
     return ANSWERS[name](parse_json(body, limits), limits)
 
 
@@ -58,7 +58,7 @@ def _attributes(request: AnalyzeBody) -> list[Attribute]:
 
 
 def _labels(rows: Sequence[Sequence[Cell]] | None) -> tuple[tuple[str, ...], ...] | None:
-    """A hierarchy as texts."""
+    """Return a hierarchy as texts."""
     if not rows:
         return None
     if len({len(row) for row in rows}) > 1 or not rows[0]:
@@ -67,7 +67,7 @@ def _labels(rows: Sequence[Sequence[Cell]] | None) -> tuple[tuple[str, ...], ...
 
 
 def _text(value: Cell) -> str | None:
-    """A value as the text that it has in JSON."""
+    """Return a value as its JSON text."""
     if isinstance(value, bool):
         return str(value).lower()
     return None if value is None else str(value)

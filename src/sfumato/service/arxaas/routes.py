@@ -25,7 +25,7 @@ ABOUT = {
 
 
 def arxaas_routes(lanes: Lanes, limits: Limits) -> APIRouter:
-    """The router of these routes."""
+    """Return the router of these routes."""
     router = APIRouter(tags=["ARXaaS"], dependencies=[Depends(needs_key("jobs"))])
     for name in BODIES:
         _register(router, name, lanes, limits)

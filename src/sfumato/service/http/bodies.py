@@ -12,19 +12,19 @@ from starlette.requests import ClientDisconnect, Request
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.settings import Limits
 
-# What is sent beyond the limit is read and dropped, so that the sender gets to see the answer; up to this much of it.
+# Content beyond the limit is read and discarded, so that the sender receives the response; up to this amount.
 DROPPED_BYTES = 256_000_000
 DROPPING_SECONDS = 10.0
-# Every digit as a zero, all else as a blank; so many zeros may be a whole number of more than 64 bits.
+# Every digit as a zero, all else as a blank; this many zeros may be an integer of more than 64 bits.
 ZEROS = bytes(ord("0") if chr(byte).isdecimal() and byte < 128 else ord(" ") for byte in range(256))
 LONG_NUMBER = b"0" * 19
 
 
 async def receive(request: Request, limits: Limits) -> bytes:
-    """The body of a request.
+    """Receive the body of a request.
 
     Raises:
-        RefusedError: It is too large, comes too slowly, or is not JSON by its content type.
+        RefusedError: It is too large, arrives too slowly, or is not JSON by its content type.
     """
     _check_media_type(request)
     try:
@@ -54,7 +54,7 @@ async def _collected(request: Request, limits: Limits) -> bytes:
 
 
 async def _drop(request: Request, declared: int) -> None:
-    """Read what still comes and keep none of it; a sender who waits to be asked is not asked."""
+    """Read and discard the rest of a body; a sender that waits for permission is not asked to continue."""
     if declared > DROPPED_BYTES or "100-continue" in request.headers.get("expect", ""):
         return
     size = 0
@@ -80,7 +80,7 @@ def _check_media_type(request: Request) -> None:
 
 
 def parse_json(body: bytes, limits: Limits) -> Any:
-    """The value in a body.
+    """Parse the value in a body.
 
     Raises:
         RefusedError: It is not UTF-8, not JSON, or nested too deeply.
@@ -91,14 +91,14 @@ def parse_json(body: bytes, limits: Limits) -> Any:
         raise _too_deep(limits) from None
     except ValueError:
         raise RefusedError(HTTPStatus.BAD_REQUEST, "body.json", "The body is not valid JSON in UTF-8.") from None
-    # So few brackets cannot be nested too deeply; and flat records have one each.
+    # Flat records have one bracket each, so a body with few brackets cannot be nested too deeply.
     if not _is_flat(body, value) and deeper_than(value, limits.depth):
         raise _too_deep(limits)
     return value
 
 
 def _read(body: bytes) -> Any:
-    """The value of JSON text; what the quick reader refuses or would round is read by the other."""
+    """Parse JSON text; the standard parser is used for what the fast one refuses or would round."""
     if LONG_NUMBER not in body.translate(ZEROS):
         with suppress(orjson.JSONDecodeError):
             return orjson.loads(body)
@@ -106,7 +106,7 @@ def _read(body: bytes) -> Any:
 
 
 def _is_flat(body: bytes, value: Any) -> bool:
-    """Whether there are no more brackets than a body of few levels and flat records has; quick for many records."""
+    """Return whether a body has only as many brackets as flat records need; fast for many records."""
     brackets = body.count(b"{") + body.count(b"[")
     records = value.get("data") if isinstance(value, dict) else None
     if not isinstance(records, list):
@@ -116,14 +116,14 @@ def _is_flat(body: bytes, value: Any) -> bool:
 
 
 def _containers(value: Any) -> int:
-    """How many objects and lists there are, the value itself included."""
+    """Return the number of objects and lists, including the value itself."""
     if not isinstance(value, dict | list):
         return 0
     return 1 + sum(map(_containers, value.values() if isinstance(value, dict) else value))
 
 
 def deeper_than(value: Any, depth: int) -> bool:
-    """Whether a value is nested deeper than allowed.
+    """Return whether a value is nested deeper than allowed.
 
     >>> deeper_than([[1]], 2), deeper_than([[1]], 1)
     (False, True)

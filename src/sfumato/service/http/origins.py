@@ -17,16 +17,16 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from sfumato.service.http.problems import RefusedError, answer
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
-# Part of the addresses under which browsers keep a connection open, which safe methods carry, too.
+# Parts of the addresses of persistent connections, which also use safe methods.
 CONNECTIONS = ("/socket.io", "/_nicegui_ws")
 OWN_SITES = frozenset({"", "same-origin", "none"})
 
 
 class OriginCheck:
-    """Middleware that turns away foreign names and origins.
+    """Middleware that refuses foreign host names and origins.
 
     Attributes:
-        names: What the service is called beside addresses, `localhost` and the name of its machine.
+        names: The host names of the service in addition to addresses, `localhost` and the name of its machine.
     """
 
     def __init__(self, app: ASGIApp, names: frozenset[str] = frozenset()) -> None:
@@ -76,7 +76,7 @@ def _carries_more_than_a_question(scope: Scope) -> bool:
 
 
 def _from_own_page(headers: Headers, host: str) -> bool:
-    """Whether a request comes from a page of this service, or from no page at all."""
+    """Return whether a request comes from a page of this service, or from no page at all."""
     if headers.get("sec-fetch-site", "") not in OWN_SITES:
         return False
     origin = headers.get("origin")

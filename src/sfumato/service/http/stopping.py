@@ -14,14 +14,14 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 class Stopping:
-    """Hears the signals that end the service, before the server beneath does."""
+    """Receives the signals that stop the service, before the HTTP server does."""
 
     def __init__(self) -> None:
         self._begun = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def listen(self) -> None:
-        """Begin to listen, where signals come: in the main thread."""
+        """Begin to listen for signals, in the main thread only."""
         self._loop = asyncio.get_running_loop()
         if threading.current_thread() is not threading.main_thread():
             return
@@ -37,15 +37,15 @@ class Stopping:
         return handle
 
     def begin(self) -> None:
-        """The service is about to stop."""
+        """Record that the service is about to stop."""
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._begun.set)
 
     async def unless(self, work: Callable[[], Any]) -> Any:
-        """What some work comes to, unless the service stops before.
+        """Return the result of some work, unless the service stops first.
 
         Raises:
-            RefusedError: It does.
+            RefusedError: The service stops.
         """
         waiting = asyncio.ensure_future(self._begun.wait())
         doing = asyncio.ensure_future(work())

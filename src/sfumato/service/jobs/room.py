@@ -13,9 +13,9 @@ from sfumato.service.jobs.folders import erase, left_half_done, size_of
 from sfumato.service.settings import JobSettings
 
 PRESENCE = ".servers"
-# What a store in a file needs in order to note how a job ended.
+# Free space that a store in a file needs to record how a job ended.
 LEAST_BYTES = 1_000_000
-# A job that runs is ended when this share is left of the room below which none is taken.
+# A running job is ended if free space falls below this proportion of the minimum for new jobs.
 ENDING_SHARE = 0.5
 NO_ROOM = (
     "The disk of jobs was nearly full, and this job was ended; nothing was published. Try again when there is room."
@@ -23,48 +23,48 @@ NO_ROOM = (
 
 
 def no_space() -> OSError:
-    """The error that the system itself gives when a disk is full."""
+    """Return the error that the system raises for a full disk."""
     return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def no_room() -> RefusedError:
-    """Why a job was ended that the disk had no room for."""
+    """Return the error of a job that was ended for lack of disk space."""
     return RefusedError(HTTPStatus.INSUFFICIENT_STORAGE, "limit.disk", NO_ROOM)
 
 
 class Room:
-    """The room on the disk where the folder of jobs lies."""
+    """The free space on the disk with the folder of jobs."""
 
     def __init__(self, settings: JobSettings) -> None:
         self._folder, self._least = settings.folder, settings.free_bytes
 
     @property
     def free(self) -> int:
-        """Bytes that are free."""
+        """The number of free bytes."""
         return shutil.disk_usage(self._folder).free
 
     def takes_jobs(self) -> bool:
-        """Whether there is room for another job."""
+        """Return whether there is enough space for another job."""
         return self.free >= self._least
 
     def keeps_jobs(self) -> bool:
-        """Whether jobs that run may go on."""
+        """Return whether running jobs may continue."""
         return self.free >= self._least * ENDING_SHARE
 
     def is_used_up_by(self, output: Path) -> bool:
-        """Whether a result has taken the room in which its end would be noted."""
+        """Return whether a result has used up the space for recording its end."""
         return self.free < LEAST_BYTES < size_of(output)
 
 
 class Presence:
-    """Says to other servers of this machine that one is here; the first erases what earlier ones left half done.
+    """A lock that shows other servers of this machine that one is running; the first deletes unfinished work.
 
-    That comes before anything is written, since a full disk may be why they ended.
+    This happens before anything is written, because a full disk may be why earlier servers ended.
     """
 
     def __init__(self, folder: Path) -> None:
         self._lock = -1
-        with suppress(OSError):  # a disk without room for even an empty file: nobody said to be here
+        with suppress(OSError):  # On a disk without space for an empty file, no lock is taken.
             self._lock = os.open(folder / PRESENCE, os.O_RDWR | os.O_CREAT, 0o600)
             self._enter(folder)
 
@@ -77,7 +77,7 @@ class Presence:
         fcntl.flock(self._lock, fcntl.LOCK_SH)
 
     def leave(self) -> None:
-        """Say that this server goes."""
+        """Release the lock."""
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1

@@ -12,7 +12,7 @@ STOPPED = "The server stopped twice while this job ran. Send it again."
 
 
 class Upkeep:
-    """What every server does for all of them."""
+    """Maintenance that every server does for all of them."""
 
     def __init__(
         self, settings: JobSettings, store: JobStore, leases: Leases, folders: Folders, webhooks: Webhooks
@@ -22,13 +22,13 @@ class Upkeep:
         self._results, self._strangers = Deadlines(), Deadlines()
 
     def take_over(self) -> None:
-        """Jobs of servers that are gone wait again, unless that happened before; their visitors' files are erased."""
+        """Requeue jobs of servers that are gone, unless done before, and delete their visitors' files."""
         for job in self._store.orphans():
             self._take_back(job)
         erase(*self._folders.abandoned(self._leases.live()))
 
     def _take_back(self, job: Job) -> None:
-        """Whatever a server left of a job: a whole result is one, half of one is begun again."""
+        """Recover a job of a lost server: a complete result is kept, an incomplete one is started again."""
         folder = self._folders.of(job.id)
         if self._folders.output(job).is_dir():
             self._store.conclude(
@@ -41,7 +41,7 @@ class Upkeep:
             self._store.conclude(job, ending, lambda: erase(folder))
 
     def tidy(self) -> None:
-        """Erase what is left of jobs that have ended: a server was killed between noting that and erasing."""
+        """Delete remains of jobs that have ended, in case a server was killed before deleting them."""
         for job in self._store.listed("done", "failed", "cancelled"):
             if job.state != "done":
                 erase(self._folders.of(job.id))
@@ -49,7 +49,7 @@ class Upkeep:
                 self._folders.keep_output(job)
 
     def clean(self) -> None:
-        """Erase results whose time is over, and folders of jobs that nobody came to note."""
+        """Delete expired results, and folders of unknown jobs."""
         keep = self._settings.keep_seconds
         remaining = {name: bounded(seconds, keep) for name, seconds in self._store.remaining().items()}
         for job_id in self._results.over(remaining):
@@ -60,7 +60,7 @@ class Upkeep:
         erase(*(self._folders.of(name) for name in self._strangers.over(strangers)))
 
     def tell(self) -> None:
-        """Tell whoever asked for it that a job has ended."""
+        """Send the webhooks of jobs that have ended."""
         for job_id in self._webhooks.waiting():
             job = self._store.find(job_id)
             if job is not None and job.ended:

@@ -13,24 +13,24 @@ from sfumato.dataclass import dataclass
 from sfumato.service.store.database import Database
 from sfumato.service.store.jobs import new_id
 
-# How many times a server beats within the time that a lease lasts.
+# Number of beats of a server within the duration of a lease.
 BEATS = 6
 
 
 @dataclass(frozen=True, slots=True)
 class _Silence:
-    """A beat as it was last seen, and for how many seconds it has been the same."""
+    """The last beat seen, and for how many seconds it has not changed."""
 
     beat: int
     seconds: float = 0.0
 
 
 class Leases:
-    """The lease of this server, and what it sees of others.
+    """The lease of this server, and its observations of others.
 
     Attributes:
-        id: The name of this server's lease.
-        beat_seconds: How often it is to be renewed.
+        id: The id of this server's lease.
+        beat_seconds: The interval between renewals.
     """
 
     def __init__(self, database: Database, seconds: float) -> None:
@@ -42,11 +42,11 @@ class Leases:
 
     @property
     def silent_seconds(self) -> float:
-        """How long ago this server could last say that it is there."""
+        """Seconds since the last successful renewal of this server."""
         return time.monotonic() - self._renewed
 
     def renew(self) -> bool:
-        """Say that this server is there; whether its lease still was, or had to be taken anew."""
+        """Renew the lease, and return whether it still existed or had to be created again."""
         with self._database.transaction() as transaction:
             own = "UPDATE leases SET beat = beat + 1, seen = ? WHERE id = ?"
             kept = transaction.run(own, (transaction.now, self.id)).count == 1
@@ -57,16 +57,16 @@ class Leases:
         return kept
 
     def drop(self) -> None:
-        """Say that this server goes."""
+        """Delete the lease of this server."""
         with self._database.transaction() as transaction:
             transaction.run("DELETE FROM leases WHERE id = ?", (self.id,))
 
     def live(self) -> set[str]:
-        """The names of all leases."""
+        """Return the ids of all leases."""
         return set(self._beats())
 
     def end_silent(self) -> None:
-        """Look at the others, and end the leases of those that have been silent for too long."""
+        """Observe other leases, and end those that have been silent for too long."""
         beats, elapsed = self._beats(), self._elapsed()
         silences = {name: self._silence(name, beat, elapsed) for name, beat in beats.items() if name != self.id}
         gone = {name: silence for name, silence in silences.items() if silence.seconds >= self._seconds}
@@ -80,7 +80,9 @@ class Leases:
             return {row["id"]: row["beat"] for row in transaction.run("SELECT id, beat FROM leases").rows}
 
     def _elapsed(self) -> float:
-        """Seconds since the last look; a long pause, in which perhaps nobody could beat, counts as a short one."""
+        """Return the seconds since the last observation; a long pause, in which others may have paused, too, is
+        limited.
+        """
         now = time.monotonic()
         elapsed, self._looked = now - self._looked, now
         return min(elapsed, 2 * self.beat_seconds)

@@ -15,10 +15,10 @@ from sfumato.dataclass import dataclass
 LENGTH = struct.Struct(">Q")
 
 
-# Call and Value have no slots: what has a dictionary is pickled without a detour through Python.
+# Call and Value have no slots, because objects with a dictionary are pickled without calling Python code.
 @dataclass(frozen=True)
 class Call:
-    """A function of Sfumato, `module:name`, and its arguments; `reports` when it takes a way to tell of progress."""
+    """A function of Sfumato, `module:name`, and its arguments; `reports` if it takes a progress callback."""
 
     target: str
     arguments: tuple[Any, ...] = ()
@@ -27,7 +27,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a call is."""
+    """The progress of a call."""
 
     stage: str
     done: int
@@ -36,20 +36,20 @@ class Progress:
 
 @dataclass(frozen=True)
 class Value:
-    """What a call returned."""
+    """The result of a call."""
 
     value: Any
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The error that a call ended with."""
+    """The error of a call."""
 
     error: BaseException
 
 
 class CrashedError(Exception):
-    """A call ended with an error that nobody foresaw; its text stays in the worker."""
+    """A call ended with an unexpected error; its text remains in the worker."""
 
     def __init__(self, kind: str, place: str) -> None:
         super().__init__(kind)
@@ -57,15 +57,15 @@ class CrashedError(Exception):
 
 
 class TakesLongError(Exception):
-    """A call would take long, which its size does not show; it is to be given again among the large ones."""
+    """A call would take long, which its size does not show; it must be repeated as a large one."""
 
 
 class CancelledWorkError(Exception):
-    """Somebody who watched a call wants it no more."""
+    """The caller cancelled a call."""
 
 
 class WorkerEndedError(Exception):
-    """A worker ended in the middle of a call."""
+    """A worker ended during a call."""
 
 
 class _Pickler(pickle.Pickler):
@@ -83,7 +83,7 @@ def _error(kind: type[BaseException], arguments: tuple[Any, ...], state: dict[st
 
 
 def encode(message: Any) -> bytes:
-    """A message as a frame."""
+    """Return a message as a frame."""
     stream = io.BytesIO()
     stream.write(bytes(LENGTH.size))
     _Pickler(stream, pickle.HIGHEST_PROTOCOL).dump(message)
@@ -93,7 +93,7 @@ def encode(message: Any) -> bytes:
 
 
 def decode(frame: bytes | bytearray) -> Any:
-    """The message of a frame."""
+    """Return the message of a frame."""
     return pickle.loads(memoryview(frame)[LENGTH.size :])
 
 
@@ -103,7 +103,7 @@ def send(connection: socket.socket, message: Any) -> None:
 
 
 def receive(connection: socket.socket) -> Any:
-    """The next message; None when the other side is gone."""
+    """Return the next message, or None if the connection is closed."""
     head = _read(connection, LENGTH.size)
     if head is None:
         return None

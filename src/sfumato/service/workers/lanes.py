@@ -17,20 +17,20 @@ from sfumato.service.workers.frames import LENGTH, Call, TakesLongError, WorkerE
 from sfumato.service.workers.process import WorkerLimits
 from sfumato.service.workers.template import Template, Worker, result, shared_template
 
-# From this size on, a request leaves one worker to the small ones.
+# From this size on, requests leave one worker to the small ones.
 LARGE_BYTES = 100_000
 BLOCK = 1 << 16
-# How often it is tried again to start a process, where none could be.
+# Interval between attempts to start a process, after one could not be started.
 TRYING_SECONDS = 2.0
 LOG = logging.getLogger("sfumato.service")
 
 
 class _NoWorkerError(EngineError):
-    """The system starts no process now."""
+    """No process can be started now."""
 
 
 class Lanes:
-    """Gives calls to workers; turns away what would have to wait behind too much other work."""
+    """Distributes calls to workers; refuses calls if too many are waiting."""
 
     def __init__(
         self, limits: Limits, prepare: Call, template: Template | None = None, confined: Iterable[Path] = ()
@@ -46,20 +46,20 @@ class Lanes:
         self._failed = False
 
     async def start(self) -> None:
-        """Begin to start the workers, ahead of the first request."""
+        """Begin to start the workers, before the first request."""
         self._warming = asyncio.create_task(self._warm())
 
     def fault(self) -> str | None:
-        """What keeps requests from being answered, if anything does."""
+        """Return what prevents requests from being answered, or None."""
         return "no process can be started" if self._failed else None
 
     async def _warm(self) -> None:
-        """Start the workers, then try again whenever none could be started: nobody may ask meanwhile."""
+        """Start the workers, and retry whenever none could be started, even without requests."""
         for _ in range(self._limits.workers):
             try:
                 worker = await asyncio.to_thread(self._new)
             except EngineError:
-                worker = None  # the request that gets its place tries again
+                worker = None  # The request that gets its place tries again.
             self._idle.put_nowait(worker)
             self._warm_enough.set()
         while True:
@@ -69,7 +69,7 @@ class Lanes:
                     self._put_into_empty_place(await asyncio.to_thread(self._new))
 
     def _put_into_empty_place(self, worker: Worker) -> None:
-        """Let a worker take the place of one that could not be started, if there still is such a place."""
+        """Put a worker in the place of one that could not be started, if there still is such a place."""
         places = [self._idle.get_nowait() for _ in range(self._idle.qsize())][::-1]
         if None in places:
             places[places.index(None)] = worker
@@ -79,19 +79,21 @@ class Lanes:
             self._idle.put_nowait(place)
 
     async def run(self, call: Call, size: int, longer: Call | None = None) -> Any:
-        """The value of a call.
+        """Return the result of a call.
 
         Args:
             call: The call.
-            size: Bytes of the request; large ones leave a worker to the small ones.
-            longer: What is called instead among the large ones, for a call that may find that it takes long.
+            size: The bytes of the request; large ones leave a worker to the small ones.
+            longer: The call to use instead for a large request, or if the first call finds that it takes long.
 
         Raises:
-            RefusedError: Too much is waiting, the value did not come in time, or the worker ended.
+            RefusedError: Too many calls are waiting, the result is late, or the worker ended.
         """
         try:
             with self._place():
-                await self._warm_enough.wait()  # the start of a service is no work of its first caller
+                await (
+                    self._warm_enough.wait()
+                )  # The first caller's time limit does not include the start of the service.
                 async with asyncio.timeout(self._limits.seconds):
                     if longer is not None and size < LARGE_BYTES:
                         with suppress(TakesLongError):
@@ -111,13 +113,13 @@ class Lanes:
             return result(await _answer(worker.connection, call))
 
     def counts(self) -> dict[str, int]:
-        """How many workers are at work, idle, and how many requests wait for one."""
+        """Return the numbers of busy and idle workers, and of waiting requests."""
         idle = sum(worker is not None for worker in list(self._idle._queue))  # type: ignore[attr-defined]
         busy = len(self._workers) - idle
         return {"busy": max(0, busy), "idle": idle, "waiting": max(0, self._waiting - max(0, busy))}
 
     async def close(self) -> None:
-        """Let all workers go."""
+        """Close all workers."""
         if self._warming is not None:
             self._warming.cancel()
             with suppress(asyncio.CancelledError):
@@ -129,7 +131,7 @@ class Lanes:
 
     @contextmanager
     def _place(self) -> Iterator[None]:
-        """A place among those that are worked on or wait."""
+        """Reserve a place among the running and waiting calls."""
         if self._waiting >= self._limits.waiting:
             what = "The service is busy; try again."
             raise RefusedError(HTTPStatus.TOO_MANY_REQUESTS, "limit.busy", what, {"retry-after": "1"})
@@ -144,11 +146,11 @@ class Lanes:
 
     @asynccontextmanager
     async def _worker(self) -> AsyncIterator[Worker]:
-        """A worker that nobody else uses; one that did not answer is ended, and another takes its place."""
+        """Yield a worker for exclusive use; one that did not answer is killed and replaced."""
         worker = await self._idle.get()
         try:
             if worker is not None and (worker.ended.is_set() or _gone(worker.connection)):
-                self._drop(worker)  # something ended it while it waited: no fault of this request
+                self._drop(worker)  # It ended while idle; not the fault of this request.
                 worker = None
             if worker is None:
                 worker = await asyncio.to_thread(self._new)
@@ -185,7 +187,7 @@ class Lanes:
 
 
 def _gone(connection: socket.socket) -> bool:
-    """Whether nobody is left at the other end."""
+    """Return whether the other end of a connection is closed."""
     try:
         return connection.recv(1, socket.MSG_PEEK) == b""
     except BlockingIOError:
@@ -195,7 +197,7 @@ def _gone(connection: socket.socket) -> bool:
 
 
 async def _answer(connection: socket.socket, call: Call) -> Any:
-    """Send a call and wait for its answer."""
+    """Send a call and wait for its response."""
     loop = asyncio.get_running_loop()
     try:
         await loop.sock_sendall(connection, encode(call))

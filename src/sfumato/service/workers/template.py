@@ -23,7 +23,7 @@ from sfumato.service.workers.process import Ended, Kill, Rehearsal, Start, Start
 STARTING_SECONDS = 60.0
 REHEARSAL_SECONDS = 1.5
 CLOSING_SECONDS = 5.0
-# The interpreter is started isolated (-I): neither the working directory nor the environment adds anything to import.
+# The interpreter is started isolated (-I), so neither the working directory nor the environment affects imports.
 BOOT = """import sys
 sys.path[:0] = [path for path in sys.argv[2:] if path not in sys.path]  # a worker runs the program of its server
 import sfumato.service.attributes.endpoints
@@ -33,7 +33,7 @@ template(int(sys.argv[1]))
 
 
 class Worker:
-    """One worker: a connection and a process that can be ended."""
+    """A worker: a connection and a process that can be killed."""
 
     def __init__(self, template: "Template", connection: socket.socket, pid: int) -> None:
         self._template, self.connection, self.pid = template, connection, pid
@@ -41,7 +41,7 @@ class Worker:
         self.ended = threading.Event()
 
     def run(self, call: Call, progress: Any = None) -> Any:
-        """The value of a call, waited for in this thread.
+        """Run a call in this thread and return its result.
 
         Raises:
             WorkerEndedError: The worker ended before it answered.
@@ -59,11 +59,11 @@ class Worker:
         raise WorkerEndedError
 
     def kill(self) -> None:
-        """End the worker and whatever it started."""
+        """Kill the worker and its child processes."""
         self._template.kill(self.pid)
 
     def close(self) -> None:
-        """Let the worker go: it ends when it has nothing more to hear."""
+        """Close the connection, which ends the worker."""
         self.connection.close()
 
     def __enter__(self) -> "Worker":
@@ -74,14 +74,14 @@ class Worker:
 
 
 def result(message: Value | Failure) -> Any:
-    """The value that a worker returned; raises the error that it ended with."""
+    """Return the result of a worker, or raise its error."""
     if isinstance(message, Failure):
         raise message.error
     return message.value
 
 
 class Template:
-    """The process from which workers are forked; started when first needed, and again if it should end."""
+    """The process from which workers are forked; started on demand, and again if it should end."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -96,11 +96,11 @@ class Template:
 
     @property
     def pid(self) -> int | None:
-        """The number of the process, once there is one."""
+        """The id of the process, or None."""
         return None if self._process is None else self._process.pid
 
     def rehearse(self, call: Call) -> None:
-        """Have the template do a call itself, soon and whenever it is started anew."""
+        """Run a call in the template itself, soon and whenever it is restarted."""
         with self._lock:
             if call not in self._rehearsals:
                 self._rehearsals.append(call)
@@ -114,11 +114,11 @@ class Template:
         first: Call | None = None,
         confined: Iterable[Path] = (),
     ) -> Worker:
-        """A new worker.
+        """Start a worker.
 
         Args:
-            limits: What it may use.
-            folder: Where it stands and puts temporary files.
+            limits: Its resource limits.
+            folder: Its working directory, also for temporary files.
             first: A call that prepares it.
             confined: Further folders and files that it may open, in addition to its own folder.
 
@@ -136,14 +136,14 @@ class Template:
                 raise
             worker = Worker(self, ours, pid)
             self._workers[pid] = worker
-            if pid in self._lost:  # it was gone before it was known here
+            if pid in self._lost:  # It ended before it was registered here.
                 self._note_end(pid, self._lost.pop(pid))
         return worker
 
     def _asked_twice(self, start: Start, connection: socket.socket) -> int:
         try:
             return self._asked(start, connection)
-        except OSError:  # the template has just ended
+        except OSError:  # The template has just ended.
             self.close()
         try:
             return self._asked(start, connection)
@@ -158,7 +158,7 @@ class Template:
         return self._wait_for_answer()
 
     def kill(self, pid: int) -> None:
-        """End a worker, if it is still there."""
+        """Kill a worker, if it still exists."""
         with self._lock, suppress(OSError):
             self._send(Kill(pid))
 
@@ -167,12 +167,12 @@ class Template:
         control, process = self._control, self._process
         if control is not None:
             with suppress(OSError):
-                control.shutdown(socket.SHUT_RDWR)  # the thread that listens then closes it
+                control.shutdown(socket.SHUT_RDWR)  # The listening thread then closes it.
         if process is not None:
-            process.kill()  # its workers end with it
+            process.kill()  # Its workers end with it.
             process.wait()
         if self._listener is not None:
-            self._listener.join(CLOSING_SECONDS)  # from then on all its workers are known to be gone
+            self._listener.join(CLOSING_SECONDS)  # From then on, all its workers are known to be gone.
 
     def _alive(self) -> bool:
         return self._control is not None and self._process is not None and self._process.poll() is None
@@ -197,7 +197,7 @@ class Template:
         self._rehearse_later()
 
     def _rehearse_later(self) -> None:
-        """Let the workers that are waited for come first."""
+        """Schedule the calls after workers that are already waited for."""
         timer = threading.Timer(REHEARSAL_SECONDS, self._rehearse_now)
         timer.daemon = True
         timer.start()
@@ -222,7 +222,7 @@ class Template:
             return self._answer.pop()
 
     def _listen(self, control: socket.socket) -> None:
-        """Learn of workers that are there and of those that are gone."""
+        """Receive notices of started and ended workers."""
         while (message := frames.receive(control)) is not None:
             if isinstance(message, Started):
                 with self._answered:
@@ -253,16 +253,17 @@ def _closed_on_error(connection: socket.socket) -> Iterator[None]:
 
 
 def _own_paths() -> list[str]:
-    """Where this process imports from, without the folder it stands in and what is no whole path."""
+    """Return the import paths of this process, without its working directory and relative paths."""
     here = Path.cwd()
     return [path for path in sys.path if Path(path).is_absolute() and Path(path) != here]
 
 
 class Watch:
-    """What somebody sees of a call that is under way, and how they end it.
+    """The progress of a running call, and a way to cancel it.
 
     Attributes:
-        progress: What the call told last; cancelled: whether somebody wants it no more.
+        progress: The last progress of the call, or None.
+        cancelled: Whether the caller cancelled it.
     """
 
     def __init__(self) -> None:
@@ -277,18 +278,18 @@ class Watch:
         return self._worker is not None
 
     def begin(self, worker: Worker) -> None:
-        """The call is done by a worker."""
+        """Record the worker that runs the call."""
         self._worker, self.heard = worker, time.monotonic()
         if self.cancelled:
             worker.kill()
 
     def hear(self, progress: Progress) -> None:
-        """The call told how far it is; that it goes on counts, not that it tells the same again."""
+        """Record the progress of the call; only new progress extends its time."""
         if progress != self.progress:
             self.progress, self.heard = progress, time.monotonic()
 
     def cancel(self) -> None:
-        """End the call."""
+        """Cancel the call."""
         self.cancelled = True
         if self._worker is not None:
             self._worker.kill()
@@ -297,14 +298,14 @@ class Watch:
 def run_once(
     call: Call, limits: WorkerLimits, seconds: float, folder: Path | None = None, watch: Watch | None = None
 ) -> Any:
-    """The value of a call, done in a worker of its own that is ended when its time is over.
+    """Run a call in a separate worker, which is killed after a time limit, and return its result.
 
     Args:
-        seconds: How long it may take from each time on that it tells of being further.
+        seconds: The time limit, counted from the last progress.
 
     Raises:
-        RefusedError: It took too long, needs too much memory, or its worker was ended.
-        CancelledWorkError: Who watched ended it.
+        RefusedError: It took too long, needs too much memory, or its worker was killed.
+        CancelledWorkError: The caller cancelled it.
     """
     worker, watch, done = _worker_for(call, limits, folder), watch or Watch(), threading.Event()
     watch.begin(worker)
@@ -326,16 +327,16 @@ def run_once(
 
 
 def _worker_for(call: Call, limits: WorkerLimits, folder: Path | None) -> Worker:
-    """A worker that may open its folder, and the folders of the files that the call is about.
+    """Start a worker that may open its folder, and the folders of the call's files.
 
-    Without a folder of its own it puts temporary files into the folder of the first: it may write nowhere else.
+    Without a folder, it puts temporary files into the folder of the first file, because it may write nowhere else.
     """
     places = [argument.parent for argument in call.arguments if isinstance(argument, Path)]
     return shared_template().start(limits, folder or next(iter(places), None), confined=places)
 
 
 def _end_in_time(worker: Worker, watch: Watch, seconds: float, done: threading.Event) -> None:
-    """End a worker that has told nothing new for so long."""
+    """Kill a worker without new progress within the time limit."""
     while not done.wait(max(watch.heard + seconds - time.monotonic(), 0.0)):
         if time.monotonic() - watch.heard >= seconds:
             worker.kill()
@@ -347,5 +348,5 @@ atexit.register(_shared.close)
 
 
 def shared_template() -> Template:
-    """The template of this process."""
+    """Return the template of this process."""
     return _shared
