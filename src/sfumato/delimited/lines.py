@@ -23,10 +23,10 @@ class Line:
 
 
 def read_lines(path: Path, dialect: Dialect | None = None) -> list[Line]:
-    """All records of a file that has lines of one width; empty lines are none.
+    """Read all records of a file with a constant number of fields; empty lines are skipped.
 
     Raises:
-        DataError: It is not in its encoding, a quote is not closed, or a line has another width.
+        DataError: It is not in its encoding, a quote is not closed, or a line has a different number of fields.
         EngineError: The system refuses to read it.
     """
     known = dialect or Dialect()
@@ -35,7 +35,7 @@ def read_lines(path: Path, dialect: Dialect | None = None) -> list[Line]:
 
 
 def parse_lines(text: str, dialect: Dialect | None = None) -> list[Line]:
-    """The same for a text at hand."""
+    """Parse the records of a text in the same way."""
     return list(_lines(io.StringIO(text), dialect or Dialect(), "the text"))
 
 
@@ -58,10 +58,11 @@ def _lines(stream: IO[str], dialect: Dialect, name: str) -> Iterator[Line]:
 def delimited_text(
     records: Iterable[Iterable[object]], separator: str = ",", formulas: Literal["quote", "keep"] = "quote"
 ) -> str:
-    """Records as comma-separated text, None as an empty field; or with another separator.
+    """Return records as delimited text, with None as an empty field.
 
     Args:
-        formulas: Cells that a spreadsheet would compute are quoted in files that people open; programs want them kept.
+        formulas: Whether cells that spreadsheets would evaluate are quoted, for files that people open, or kept, for
+            programs.
 
     >>> delimited_text([["name", "note"], ["Ada", "1, 2"]]).splitlines()
     ['name,note', 'Ada,"1, 2"']

@@ -7,7 +7,7 @@ from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import SEPARATORS, Dialect
 from sfumato.patterns import regex
 
-# What a name of a column is not, but a value often is: numbers, dates and times, addresses of mail.
+# Texts that are often values but no column names: numbers, dates and times, e-mail addresses.
 _VALUE = regex(r"[-+]?\d[\d.,:/ T+Z-]*|[^@\s]+@[^@\s]+\.\w+")
 # More lines are no titles; rows of fewer columns may be two names and a remark.
 _MOST_TITLES, _LEAST_WIDTH = 10, 3
@@ -22,12 +22,12 @@ class Record:
 
     @property
     def filled(self) -> int:
-        """How many fields hold something."""
+        """The number of fields that are not empty."""
         return sum(bool(field.strip()) for field in self.fields)
 
 
 def records_of(lines: Iterable[str], separator: str, quote: str) -> list[Record]:
-    """The records of some lines, as far as they can be read; what is wrong with them is said by whoever reads all."""
+    """Return the records of some lines as far as they are readable; errors are reported when all records are read."""
     reader = csv.reader(lines, delimiter=separator, quotechar=quote)
     records, line = list[Record](), 1
     try:
@@ -40,10 +40,10 @@ def records_of(lines: Iterable[str], separator: str, quote: str) -> list[Record]
 
 
 def header_below(lines: Sequence[str], dialect: Dialect) -> int | None:
-    """The line of the header where the first lines are titles above it; None where the first one is no title.
+    """Return the line of the header if the first lines are titles above it, else None.
 
-    A title fills one field where the header and all rows fill several. One with separators in it fills fewer than
-    these do; then names must stand above numbers, since a header may lack the name of its first column.
+    A title fills one field, while the header and all rows fill several. A title that contains separators fills fewer
+    fields than these. In that case names must be above numbers, because a header may lack the name of its first column.
 
     >>> rows = ["name;age;town", "Ada;36;Ulm", "Max;41;Bonn"]
     >>> header_below(["Members, as of 2024", *rows], Dialect()), header_below(rows, Dialect())
@@ -62,7 +62,7 @@ def header_below(lines: Sequence[str], dialect: Dialect) -> int | None:
 
 
 def _place_of_header(records: Sequence[Record]) -> int:
-    """Which record is the header below titles; 0 where there are none."""
+    """Return the index of the header below titles; 0 if there are none."""
     width = len(records[-1].fields) if records else 0
     place = next((at for at in range(len(records), 0, -1) if len(records[at - 1].fields) != width), 0)
     while place < len(records) and records[place].filled <= 1:
@@ -76,13 +76,14 @@ def _place_of_header(records: Sequence[Record]) -> int:
 
 
 def _has_names(rows: Sequence[Record]) -> bool:
-    """Whether the first of some rows is a header: it has a word where all others have a number or a date."""
+    """Return whether the first of some rows is a header: it has a word in a column of numbers or dates."""
     columns = zip(*(row.fields for row in rows), strict=True)
     return any(any(values) and all(map(is_value, values)) and not is_value(name) for name, *values in columns)
 
 
 def is_title_row(fields: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
-    """Whether the first row of a sheet is a title above the header, or blank: rows below it fill several fields more.
+    """Return whether the first row of a sheet is a title above the header, or blank; rows below it fill several more
+    fields.
 
     >>> is_title_row(["Members", "", ""], [["", "", ""], ["name", "age", "town"], ["Ada", "36", "Ulm"]])
     True
@@ -92,5 +93,5 @@ def is_title_row(fields: Sequence[str], sample: Sequence[Sequence[str]]) -> bool
 
 
 def is_value(text: str) -> bool:
-    """Whether a text is a value rather than the name of a column; nothing may be one, too."""
+    """Return whether a text is a value rather than a column name; an empty text may be one, too."""
     return not text or _VALUE.fullmatch(text.strip()) is not None

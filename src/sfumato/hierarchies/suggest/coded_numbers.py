@@ -11,7 +11,7 @@ from sfumato.hierarchies.suggest.words.vocabulary import words_of
 
 # Maximum number of codes that are recognized by a gap, and by a name.
 _FEW_CODES, _MANY_CODES = 12, 100
-# Category codes are small; a gap counts only if this share of rows follows it.
+# Category codes are small; a gap counts only if this proportion of rows follows it.
 _LARGEST, _SOME = 20, 0.02
 _NO_ANSWERS = frozenset(
     (*range(-9, 0), 8, 9, *range(-99, -95), 88, *range(95, 100), 888, *range(995, 1000), 9999, -999)

@@ -287,7 +287,7 @@ def _amounts(profile: Profile, _: Collection[str]) -> Content | None:
 
 
 def _units(profile: Profile) -> dict[str, float]:
-    """Return the share of the rows with each unit; numbers without one under an empty text."""
+    """Return the proportion of the rows with each unit; numbers without one under an empty text."""
     rows: Counter[str] = Counter()
     for value in profile.sample:
         if match := _UNIT.fullmatch(value.strip()):

@@ -25,7 +25,7 @@ from sfumato.hierarchies.suggest.words.vocabulary import concepts_of, meanings_o
 
 Suggestions = Mapping[str, Suggestion]
 Profiles = Mapping[str, Profile]
-# Minimum share of rows that are numbers.
+# Minimum proportion of rows that are numbers.
 _NUMBERS = 0.95
 # Words of counts that mean a number in other names, or abbreviate others: a precinct is no percentage.
 _NO_QUANTITIES = frozenset(("nombre", "zahl", "pct", "size"))
@@ -195,7 +195,7 @@ def _as_measure(like: Sequence[_Told]) -> Suggestion:
 
 
 def _counts(name: str) -> bool:
-    """Return whether a column's name says that it counts or measures something, and is no number of something."""
+    """Return whether a column's name indicates a count or measure, and not the number of something."""
     words = words_of(name)
     spoken = {*words} & WORDS["quantity"] - WORDS["numbering"] - _NO_QUANTITIES
     return bool(spoken) or any(sign in name for sign in "%‰") or (len(words) > 1 and words[-1] in _LAST_UNITS)
@@ -209,7 +209,7 @@ def _tells_apart_more(profile: Profile, others: Sequence[Profile]) -> bool:
 
 
 def _singled_out(profile: Profile) -> float:
-    """Return the share of rows whose value hardly any other row has."""
+    """Return the proportion of rows whose value hardly any other row has."""
     return 1 - profile.share_in_groups(_HARDLY_ANY)
 
 

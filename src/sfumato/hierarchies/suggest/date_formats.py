@@ -91,7 +91,7 @@ DATE_FORMATS = (
 )
 # A column holds dates if nearly all rows do; the few others are bad input.
 _SHARE_OF_DATES, _SHARE_IF_NAMED = 0.9, 0.75
-# A further format is included in the plan if this share of rows has it.
+# A further format is included in the plan if this proportion of rows has it.
 _SHARE_OF_FORMAT = 0.02
 _YEARS = (1850, 2100)
 _LEVELS = ("month", "quarter", "year", "decade")

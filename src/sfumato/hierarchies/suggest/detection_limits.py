@@ -18,7 +18,7 @@ _SIGNS = tuple("<>=≤≥⩽⩾")
 # With this many distinct numbers, they are measured, not chosen; a limit belongs to a device or a kit, so there are
 # few.
 _MEASURED, _MOST_LIMITS = 10, 20
-# Share of the other values that must be numbers; maximum share of rows with words for "not measured".
+# Proportion of the other values that must be numbers; maximum proportion of rows with words for "not measured".
 _WRONG_NUMBERS, _FEW_WORDS, _MOST_WORDS = 0.05, 5, 0.3
 
 

@@ -21,7 +21,7 @@ _LETTERS = 2
 _HEAVIEST = 400
 # Amounts of money, and how many distinct ones there must be.
 _WITH_CENTS, _MANY_SUMS = regex(r"-?\d+[.,]\d{2}"), 50
-# Texts of a list: maximum number, and minimum share of rows with a frequent one.
+# Texts of a list: maximum number, and minimum proportion of rows with a frequent one.
 _MOST_LISTED, _MANY_ROWS, _COMMON = 100, 20, 0.95
 
 

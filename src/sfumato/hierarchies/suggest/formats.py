@@ -23,7 +23,7 @@ _STREETS = (
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """The format of a kind of values, and the share of a column's rows that must have it."""
+    """The format of a kind of values, and the proportion of a column's rows that must have it."""
 
     key: str
     pattern: re.Pattern[str]
@@ -58,11 +58,11 @@ FORMATS = (
         share=0.4,
     ),
 )
-# The end of a card number, the rest masked, as on receipts: minimum share of rows, among words for other payments.
+# The end of a card number, the rest masked, as on receipts: minimum proportion of rows, among words for other payments.
 _MASKED_CARD, _SOME_CARDS = regex(r"(?:[*•]{2,}|(?i:x){4,})[ -]?\d{4}(?!\d)"), 0.05
 _NUMBER = regex(r"(?=.*\d)[A-Za-z0-9][A-Za-z0-9 ./-]{7,40}")
 _CARD = regex(r"(?:3[47]\d{13}|(?:4\d|5[1-5]|2[2-7]|6[05])\d{14})")
-# A check digit is correct by chance once in ten times: minimum share of rows with a correct one.
+# A check digit is correct by chance once in ten times: minimum proportion of rows with a correct one.
 _CHECKED_SHARE = 0.85
 _SOME = 8
 # Most columns of many values are decimal numbers, which identify no one, whatever their digits.
@@ -72,7 +72,7 @@ _HEALTH = regex(r"[A-Z]\d{9}")
 
 
 def format_of(profile: Profile) -> tuple[str, float] | None:
-    """Return the kind of identifying value, and the share of rows that have one; None if there are few.
+    """Return the kind of identifying value, and the proportion of rows that have one; None if there are few.
 
     >>> format_of(Profile("x", {"+49 7071 29001": 1, "+49 7071 29002": 1}, rows=2))
     ('phone', 1.0)

@@ -14,7 +14,7 @@ from sfumato.patterns import regex
 UNIQUE_SHARE = 0.8
 KEY_SHARE = 0.1
 # If a value occurs in this many rows on average, it belongs to a person with several rows, not to duplicates; a value
-# in more than this share of all rows means that no one is named.
+# in more than this proportion of all rows means that no one is named.
 REPEATED, MOST_OF_ONE = 1.2, 0.1
 # For a key named after persons fewer must repeat; duplicate rows are fewer still.
 _REPEATED_PERSONS = 1.1
@@ -41,7 +41,8 @@ def repeats_as_persons_do(profile: Profile, key: str, other: bool) -> bool:
     """Return whether the values of an identifying column repeat as persons do, and number nothing else.
 
     Args:
-        key: The concept of the column; other: whether it may have another meaning, too.
+        key: The concept of the column.
+        other: Whether the column may have another meaning, too.
     """
     words = {*meanings_of(profile.name)}
     needed = _REPEATED_PERSONS if words & WORDS["persons"] else REPEATED

@@ -61,7 +61,7 @@ _STATES = (
     _codes("AG AI AR BE BL BS FR GE GL GR JU LU NE NW OW SG SH SO SZ TG TI UR VD VS ZG ZH"),
     _codes("BB BE BW BY HB HE HH MV NI NW RP SH SL SN ST TH"),
 )
-# With fewer codes, their meaning is unclear; minimum share of rows with one.
+# With fewer codes, their meaning is unclear; minimum proportion of rows with one.
 _LEAST_CODES = 4
 _SHARE = 0.9
 
@@ -118,7 +118,7 @@ def _others(counts: Counts) -> dict[str, int]:
 
 
 def _share(counts: Counts, members: frozenset[str]) -> float:
-    """Return the share of rows with a value of a list, among those with another value."""
+    """Return the proportion of rows with a value of a list, among those with another value."""
     others = _others(counts)
     return sum(rows for text, rows in others.items() if text in members) / max(sum(others.values()), 1)
 

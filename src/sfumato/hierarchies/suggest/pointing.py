@@ -14,23 +14,23 @@ from sfumato.hierarchies.suggest.ranges import Spread
 from sfumato.hierarchies.types import numerals
 
 Numbers = npt.NDArray[np.float64]
-# Share of unique integers; and of those of one length.
+# Proportion of unique integers; and of those of one length.
 _OWN, _ONE_LENGTH, _LONG = 1 / 3, 0.95, 4
 # Running numbers: minimum number, nearly all of them used, none far more frequent than the others.
 _RUNNING, _GAPS, _OFTENER = 30, 1.25, 4
-# Counts: share of the nonzero ones among the first few.
+# Counts: proportion of the nonzero ones among the first few.
 _FIRST_COUNTS, _SOON = 3, 0.4
 # Counts with a hump: number of values, and the ratio of the largest to the median.
 _HUMP, _TAIL = 12, 3
-# Rounded amounts: minimum size, and share of round ones; of these a share must be rounder still, which numbers that all
-# end in 0 are not.
+# Rounded amounts: minimum size, and proportion of round ones; of these a proportion must be rounder still, which
+# numbers that all end in 0 are not.
 _LEAST_SUM, _ROUND, _ROUNDER = 100, 0.5, 0.4
-# Bell shape: number of values, share of used ones within its range, width of the middle half, and minimum length of
-# each side.
+# Bell shape: number of values, proportion of used ones within its range, width of the middle half, and minimum length
+# of each side.
 _BELL_NUMBERS, _BELL_DENSE, _BELL_HALF, _BELL_SIDE = 15, 0.6, 0.38, 0.3
 # Numbers with a middle and no larger than this may be ages.
 _MAY_BE_AGES = 75
-# Fractions: minimum share of rows; those of codes are small, those of measures are not.
+# Fractions: minimum proportion of rows; those of codes are small, those of measures are not.
 _FRACTIONS, _LARGE_FRACTIONS = 0.2, 0.3
 # Degrees of coordinates, and values too small for them; years with fractions.
 _DEGREES, _SMALL, _YEARS = 180, 5, (1850, 2100)

@@ -57,11 +57,11 @@ class Profile:
 
     @property
     def top_share(self) -> float:
-        """The share of the most frequent value among the rows that have one."""
+        """The proportion of the most frequent value among the rows that have one."""
         return max(self.counts.values(), default=0) / max(self.present, 1)
 
     def share_in_groups(self, size: int) -> float:
-        """Return the share of rows whose value occurs in at least `size` rows.
+        """Return the proportion of rows whose value occurs in at least `size` rows.
 
         >>> Profile("x", {"a": 3, "b": 1}, rows=4).share_in_groups(2)
         0.75
@@ -108,7 +108,7 @@ class Profile:
         return canonical(self.values, "decimal")
 
     def share(self, test: Callable[[str], object]) -> float:
-        """Return the share of the sample's rows whose value passes a test.
+        """Return the proportion of the sample's rows whose value passes a test.
 
         >>> Profile("x", {"a1": 3, "b": 1}, rows=4).share(re.compile("[0-9]").search)
         0.75
@@ -116,10 +116,10 @@ class Profile:
         return self._share(map(test, self.sample))
 
     def share_of(self, pattern: "re.Pattern[str]") -> float:
-        """Return the share of the sample's rows whose full stripped value matches a pattern."""
+        """Return the proportion of the sample's rows whose full stripped value matches a pattern."""
         return self._share(map(pattern.fullmatch, self._stripped))
 
     def _share(self, passed: Iterable[object]) -> float:
-        """The share of the sample's rows that have passed a test."""
+        """The proportion of the sample's rows that have passed a test."""
         rows = sum(self._sample_rows)
         return sum(compress(self._sample_rows, passed)) / rows if rows else 0.0

@@ -17,7 +17,7 @@ from sfumato.hierarchies.suggest.words.vocabulary import words_of
 from sfumato.patterns import regex
 
 Chosen = dict[str, Suggestion]
-# Answers: maximum number; rare ones are typing errors; share of common answers of equal sets.
+# Answers: maximum number; rare ones are typing errors; proportion of common answers of equal sets.
 _MOST_ANSWERS, _RARE, _SHARED = 16, 0.02, 0.75
 # Minimum number of columns with the same answers that ask for things of one kind; districts and ranks have numbers,
 # too.

@@ -18,7 +18,7 @@ _QUANTILES = 16
 # Extreme numbers lie this many interquartile ranges outside the quartiles, or a quarter of the range beyond all but 1
 # %.
 _FENCE, _TAIL, _SLACK = 3.0, 0.01, 0.25
-# If an equal-width interval has this share of the rows, equal widths do not suit the numbers.
+# If an equal-width interval has this proportion of the rows, equal widths do not suit the numbers.
 _CROWDED = 0.15
 _AGES, _YEARS = (0, 120), (1850, 2100)
 _AGE_WIDTHS = [5, 10, 20, 40]
@@ -32,12 +32,12 @@ class Spread:
     rows: Numbers
 
     def quantile(self, share: float) -> float:
-        """Return the number at or below which a share of the rows lies."""
+        """Return the number at or below which a proportion of the rows lies."""
         places = np.cumsum(self.rows) / self.rows.sum()
         return float(self.numbers[min(int(np.searchsorted(places, share - 1e-12)), len(self.numbers) - 1)])
 
     def share_within(self, low: float, high: float) -> float:
-        """Return the share of the rows between two limits, both included."""
+        """Return the proportion of the rows between two limits, both included."""
         inside = (self.numbers >= low) & (self.numbers <= high)
         return float(self.rows[inside].sum() / self.rows.sum())
 

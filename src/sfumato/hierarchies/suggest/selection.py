@@ -18,7 +18,7 @@ from sfumato.hierarchies.types import canonical
 
 # Maximum number of columns with a place of their own, and of all: near duplicates share a place.
 MAX_QUASI_IDENTIFIERS, MOST_WITH_TWINS = 8, 12
-# A categorical column is lost if fewer of its rows than this share their value with k - 1 others.
+# A categorical column is lost if less than this proportion of its rows share their value with k - 1 others.
 _KEPT_SHARE = 0.5
 # With a handful of rows, the data are an example, and its values allow no conclusion.
 _ENOUGH = 10

@@ -38,13 +38,13 @@ _NINES = frozenset(
 _BESIDE_NINES = frozenset(f"{'9' * (length - 1)}{digit}" for length in range(3, 10) for digit in "678")
 # Two digits are a code only above the levels of a scale: 99 above 1 to 5, and 98, 97 and 88 next to it.
 _TWO_NINES, _BESIDE_TWO, _MOST_STEP = "99", frozenset(("88", "96", "97", "98")), 11
-# Nines are a code if they occur in this share of rows, and are this many times as large as all other numbers.
+# Nines are a code if they occur in this proportion of rows, and are this many times as large as all other numbers.
 _LEAST_ROWS, _FAR_ABOVE = 3, 2
 _LEAST_VALUES = 4
 # Row numbers: minimum number, and maximum ratio of the last number to their count.
 _LEAST_NUMBERED, _LEFT_OUT = 20, 1.5
 _WHOLE_NUMBERS = regex("; here (?:whole numbers|codes of .*?)(?=[.])")
-# Minimum share of the present values that have a label in categorical columns.
+# Minimum proportion of the present values that have a label in categorical columns.
 _LABELED = 0.9
 
 

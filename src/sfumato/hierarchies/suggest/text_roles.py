@@ -10,7 +10,7 @@ from sfumato.hierarchies.suggest.words.vocabulary import concepts_of, meanings_o
 from sfumato.hierarchies.suggest.written_texts import SEVERAL_WORDS
 from sfumato.patterns import regex
 
-# A sentence with a number in it, and the minimum share of rows with one; many texts are no list to choose from.
+# A sentence with a number in it, and the minimum proportion of rows with one; many texts are no list to choose from.
 _COUNTED_TEXT, _MOST, _MANY_TEXTS = regex(r"[^\W\d_]{3,}.* \d[\d./]* [^\W\d_]{3,}.*"), 0.5, 0.1
 _YES_OR_NO = regex("(?i:[01ynjsox]|yes|no|ja|nein|nee|nej|nei|oui|non|s[ií]|sim|n[aã]o|tak|nie)")
 

@@ -10,7 +10,7 @@ from sfumato.dataclass import dataclass
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.words.concepts import read_sections
 
-# Minimum share of rows with a code of the set, and maximum length of a code.
+# Minimum proportion of rows with a code of the set, and maximum length of a code.
 _SHARE, _LONGEST = 0.97, 5
 _MOST_CODES = 260
 
@@ -24,7 +24,7 @@ class _CodeSet:
 
 
 def concept_of_codes(profile: Profile) -> tuple[str, float] | None:
-    """Return the concept of a column's codes, and the share of rows with one of the set.
+    """Return the concept of a column's codes, and the proportion of rows with one of the set.
 
     >>> concept_of_codes(Profile("x", {"S": 30, "M": 40, "D": 20, "W": 10}, rows=100))
     ('family', 1.0)

@@ -9,8 +9,8 @@ from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.words.concepts import fold, read_sections
 from sfumato.patterns import regex
 
-# No list has all names: this share of rows suffices if a column has many values. Of a few values nearly all must be
-# names, because towns, trades and months are names, too.
+# No list has all names: this proportion of rows suffices if a column has many values. Of a few values nearly all must
+# be names, because towns, trades and months are names, too.
 _SHARE_OF_MANY, _SHARE_OF_FEW = 0.25, 0.5
 _MANY_VALUES = 40
 # Titles of persons, whatever the name after them.
@@ -43,7 +43,7 @@ _ENTRY, _SOME_ENTRIES = regex(r"([A-Z])\. ?\w.*"), 3
 
 
 def share_of_names(profile: Profile) -> float:
-    """Return the share of rows with a common name, if it is large enough for a column of names; else 0.
+    """Return the proportion of rows with a common name, if it is large enough for a column of names; else 0.
 
     >>> share_of_names(Profile("x", {"Anna Becker": 1, "Jürgen Meyer": 1, "Petra Ilmenau": 1}, rows=3))
     1.0
@@ -85,7 +85,7 @@ def _are_entries(values: Iterable[str]) -> bool:
 
 
 def share_of_full_names(profile: Profile) -> float:
-    """Return the share of rows with a given name among other words, if it is more than half; else 0.
+    """Return the proportion of rows with a given name among other words, if it is more than half; else 0.
 
     Only columns of persons have these, whatever their name.
     """

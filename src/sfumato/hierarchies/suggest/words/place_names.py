@@ -24,7 +24,7 @@ _LEAST_PLACES, _DISTINCT = 3, 0.5
 
 
 def share_of_places(profile: Profile) -> float:
-    """Return the share of rows with the name of a place, if half of the names are places; else 0.
+    """Return the proportion of rows with the name of a place, if half of the names are places; else 0.
 
     >>> share_of_places(Profile("x", {"Pine Grove": 3, "Hartsville": 4, "Gallatin": 1}, rows=8))
     0.875

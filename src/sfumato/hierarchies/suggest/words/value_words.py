@@ -41,7 +41,7 @@ _CURRENCY = (
 )
 _SUM = regex(rf"{_CURRENCY}\s?[+-]?\d[\d.,'\s]*|[+-]?\d[\d.,'\s]*?(?:,-)?\s?{_CURRENCY}")
 _LEAST_GROUPS, _MOST_GROUPS = 3, 25
-# Minimum length of parts of texts; minimum share of rows for a conclusion.
+# Minimum length of parts of texts; minimum proportion of rows for a conclusion.
 _LONG, _LEAST_TOLD = 5, 0.02
 # Word lists that also occur in other texts need more rows; these are compared with full texts only.
 _PARTS = 0.7
@@ -63,7 +63,7 @@ def _are_wells(profile: Profile) -> bool:
 
 
 def concept_of_values(profile: Profile) -> tuple[Concept, float] | None:
-    """Return the concept of a column's values, and the share of rows that indicate it.
+    """Return the concept of a column's values, and the proportion of rows that indicate it.
 
     >>> concept, share = concept_of_values(Profile("x", {"ledig": 3, "Verheiratet": 5}, rows=8))
     >>> concept.key, share
@@ -128,7 +128,7 @@ def _has_part(text: str, words: frozenset[str]) -> bool:
 
 @cache
 def _lists() -> list[tuple[str, float, frozenset[str]]]:
-    """Return for each concept the minimum share of rows with one of its words, and these words."""
+    """Return for each concept the minimum proportion of rows with one of its words, and these words."""
     lists: dict[tuple[str, float], frozenset[str]] = {}
     for (key, share), words in read_sections("value_words.txt"):
         entry = key, float(share)
