@@ -1,6 +1,6 @@
 """Lookups: a recoding as arrays that an engine joins to its rows, the same for every engine.
 
-The text of each quasi-identifier is looked up in a table of its own, which yields a code; the codes of a row, packed as
+The text of each quasi-identifier is looked up in a table of its own, which yields a code. The codes of a row, packed as
 in packing.py, are looked up in the table of classes.
 """
 

@@ -1,7 +1,7 @@
 """Read SPSS, Stata and SAS files with the labels of their values, and write SPSS and Stata files.
 
-Values are read as texts, as from any other file: a whole number has no decimals, a date is written as in ISO 8601.
-Labels of columns and values are kept apart, so that they can be written back.
+Values are read as texts, as from any other file: an integer has no decimals, a date is written as in ISO 8601. Labels
+of columns and values are stored separately, so that they can be written back.
 """
 
 import json

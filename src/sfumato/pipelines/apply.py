@@ -1,4 +1,5 @@
-"""Apply the recoding of a release to new rows: equal values are published alike, and the guarantees are checked again.
+"""Apply the recoding of a release to new rows: equal values are published identically, and the guarantees are checked
+again.
 
 Rows of a class that the release suppressed are suppressed again. A value or combination that the recoding does not know
 is an error. Each class of the new rows must satisfy the guarantees by itself, because an attacker may have either file.

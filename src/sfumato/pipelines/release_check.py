@@ -1,8 +1,8 @@
 """The release check: evaluate what is published by itself, from the written rows and the plan of their columns.
 
 Every published column is accounted for by its role, or the release is refused. Then columns are compared with each
-other: if some of them reveal the value behind a generalized label, classes are counted again as an attacker sees them,
-and every guarantee is evaluated on these, too.
+other. If some of them reveal the original value of a generalized label, classes are counted again as an attacker sees
+them. Every guarantee is evaluated on these, too.
 """
 
 from collections.abc import Callable, Sequence

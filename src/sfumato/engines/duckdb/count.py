@@ -1,8 +1,8 @@
 """The statements with which DuckDB counts combinations: by text, or by code for dictionary-encoded columns.
 
 Grouping by eight texts costs several times as much as grouping by one number. If a column is dictionary-encoded, as in
-Parquet, its few texts are read and its values turned into codes at little cost (entry_lists.py); the codes of a row are
-packed as in packing.py, and rows are grouped by that.
+Parquet, its few texts are read and its values turned into codes at little cost (entry_lists.py). The codes of a row are
+packed as in packing.py, and rows are grouped by the packed codes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

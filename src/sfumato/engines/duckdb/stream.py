@@ -2,9 +2,9 @@
 
 A join may return rows in any order, and sorting them again is what costs memory and time. So each value is searched in
 a list of its column's values, and its index selects the label from another list (entry_lists.py). Whether a row is
-suppressed is a bit in a mask of all combinations of labels; if these are too many, or if class numbers are published,
-the packed label codes of a row are cast to an enumeration of all classes, published ones first. An unknown value or
-class is never published unchanged: the row is left out, or the recount detects the difference.
+suppressed is a bit in a mask of all combinations of labels. If these are too many, or if class numbers are published,
+an enumeration of all classes is used instead, published ones first. The packed label codes of a row are cast to it. An
+unknown value or class is never published unchanged: the row is left out, or the recount detects the difference.
 """
 
 from collections.abc import Iterator

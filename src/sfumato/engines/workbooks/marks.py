@@ -1,4 +1,4 @@
-"""Properties of workbook cells besides their values, as a common type for all formats."""
+"""Properties of workbook cells other than their values, as a common type for all formats."""
 
 from typing import Literal, NamedTuple
 

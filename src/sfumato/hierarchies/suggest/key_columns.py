@@ -13,7 +13,7 @@ from sfumato.patterns import regex
 # Keys of rows, and unique texts; typing errors and duplicate rows leave a few that repeat.
 UNIQUE_SHARE = 0.8
 KEY_SHARE = 0.1
-# If a value occurs in this many rows on average, it belongs to a person with several rows, not to duplicates; a value
+# If a value occurs in this many rows on average, it belongs to a person with several rows, not to duplicates. A value
 # in more than this proportion of all rows means that no one is named.
 REPEATED, MOST_OF_ONE = 1.2, 0.1
 # For a key named after persons fewer must repeat; duplicate rows are fewer still.

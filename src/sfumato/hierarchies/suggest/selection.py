@@ -42,7 +42,7 @@ def select(
     k: int,
     are_twins: Callable[[str, str], bool] = lambda _one, _other: False,
 ) -> Selection:
-    """Select the best few quasi-identifiers; the others are removed until somebody decides.
+    """Select the best few quasi-identifiers; the others are removed until a decision is made.
 
     A plan needs a quasi-identifier: if there is none, the least identifying column becomes one.
 
@@ -71,8 +71,8 @@ def _candidates(
 ) -> tuple[list[str], list[str]]:
     """Return the columns that may be quasi-identifiers, and those of unknown meaning.
 
-    It is unknown whether others know the latter: a few categories or groups of numbers take free places, the
-    others are removed, unless no column of the file is known.
+    It is unknown whether others know the latter. A few categories or groups of numbers take free places, and the others
+    are removed, unless no column of the file is known.
     """
     columns = [name for name, suggestion in suggestions.items() if suggestion.role == "quasi-identifier"]
     if all(suggestions[name].rank >= UNKNOWN_RANK for name in columns):
@@ -183,7 +183,7 @@ def without_tells(
     """Return the suggestions without sensitive columns that nearly determine a quasi-identifier.
 
     They become quasi-identifiers themselves; if there are many already, or if they are special categories, they are
-    removed until somebody decides.
+    removed until a decision is made.
 
     Args:
         tells: For each of these columns what it predicts, in words.

@@ -57,5 +57,5 @@ class Suggestion:
         )
 
     def withheld(self, reason: str) -> "Suggestion":
-        """Return the column removed until somebody decides."""
+        """Return the column as removed until a decision is made."""
         return Suggestion("identifier", reasons.UNDECIDED + reason, undecided=True, concept=self.concept)

@@ -77,7 +77,7 @@ def _erased(person: str, folder: Path) -> int:
 def _keys(rows: Contents) -> list[str]:
     """Return a random key for each row, so that nothing links the rows of the person.
 
-    The prefix marks the first row of each class, because whoever counts persons must not count rows.
+    The prefix marks the first row of each class, so that counts of persons do not become counts of rows.
     """
     seen: set[Values] = set()
     keys = []

@@ -62,7 +62,7 @@ def with_repeated_draws(plan: Plan, folders: Sequence[Path], at: str = "previous
 
 
 def _as_planned(operation: Perturbation) -> Perturbation:
-    """The operation without the deviation that an earlier release filled in."""
+    """Return the operation without the deviation that an earlier release filled in."""
     return replace(operation, deviation=None) if isinstance(operation, Noise) else operation
 
 
@@ -74,7 +74,7 @@ def _figures(folder: Path, name: str) -> Mapping[str, Any]:
 
 
 def _repeating(column: ColumnPlan, operation: Perturbation, figures: Mapping[str, Any]) -> ColumnPlan:
-    """The column with an operation that draws what it drew before."""
+    """Return the column with an operation that repeats the earlier draw."""
     if not isinstance(column.publish, PublishPlan):
         return column
     if isinstance(operation, Noise) and operation.deviation is None:
@@ -131,7 +131,7 @@ def _numbers(rows: PublishedRows, names: Sequence[str] | Mapping[str, float]) ->
 
 
 def _drifted(now: set[float], before: set[float], deviation: float) -> bool:
-    """Whether a number of an earlier release has become another one that may be of the same value."""
+    """Return whether a number of an earlier release has become another one that may be of the same value."""
     return any(abs(one - other) <= FAR_APART * deviation for one in now - before for other in before - now)
 
 

@@ -1,4 +1,4 @@
-"""Evaluate published files together, joined by their keys as a reader would.
+"""Evaluate published files together, joined by their keys as an attacker would.
 
 No code of the search is used here: the rows of each person are taken from the files as they are.
 """

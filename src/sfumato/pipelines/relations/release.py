@@ -1,7 +1,7 @@
 """Release several files: keys are replaced by the same random ones everywhere, persons are generalized with all rows.
 
 Every file is written by its engine, read back, and counted; then all of them are joined by the published keys and
-evaluated as a reader would.
+evaluated as an attacker sees them.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Fingerprints: all rows of a person together, which readers see if persons have keys.
+"""Longitudinal records: all rows of a person together, which data users see if persons have keys.
 
 A person whose rows are in classes of k persons each may still be the only one with just these rows. So if keys are
 published, guarantees must hold for the persons who share all their rows: as many of each class.

@@ -1,4 +1,4 @@
-"""Remarks on a release that readers should know besides its guarantees."""
+"""Remarks on a release that readers should know in addition to its guarantees."""
 
 from collections.abc import Iterable, Mapping
 

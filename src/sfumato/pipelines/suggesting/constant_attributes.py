@@ -1,7 +1,7 @@
 """Detect columns that name persons by evidence: what is known of a person is the same in all rows of a value.
 
 A person with several rows has one sex, one birth date and mostly one place in all of them, whatever the name of the
-column; the rows of one doctor, school or household do not.
+column. The rows of one doctor, school or household do not.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Survey answers of unknown meaning, taken together: a few identify nobody, forty are a fingerprint.
+"""Survey answers of unknown meaning, taken together: a few identify nobody, forty make most rows unique.
 
 Each of them occurs in many rows, so each alone may be published. Whether others know some of them cannot be determined;
 so only as many are published as leave hardly any row unique, and the rest waits for a decision.

@@ -1,7 +1,7 @@
 """Columns that follow from a sensitive one: a code next to its text, a group next to its members.
 
 If each value of a sensitive column has one value of another column of unknown meaning, that column contains the same or
-less information: published together it reveals nothing more, and it is equally sensitive.
+less information. Published together it reveals nothing more, and it is equally sensitive.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,7 @@
 """Redundant quasi-identifiers: columns that separate rows together hardly more than one of them alone.
 
-A birth date and an age, a postcode and its town, an admission and a discharge: generalizing one requires generalizing
-the other, and both take one place among the few quasi-identifiers that a plan should have.
+Examples are a birth date and an age, a postcode and its town, an admission and a discharge. Generalizing one requires
+generalizing the other. Both take one place among the few quasi-identifiers that a plan should have.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ from sfumato.pipelines.suggesting.counted_rows import CountsRows
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-# One column is a function of the other if pairs of rows that agree in the other agree in it, beyond chance; a minimum
+# One column is a function of the other if pairs of rows that agree in the other agree in it, beyond chance. A minimum
 # number of such pairs is needed. Numbers and dates are near duplicates if they are nearly linear in each other.
 _AGREEMENT, _LEAST_PAIRS = 0.9, 30
 _CORRELATION = 0.97

@@ -1,4 +1,4 @@
-"""Read the plans of jobs: within limits, with all faults reported, and only with files of the request."""
+"""Read the plans of jobs: within limits, with all issues reported, and only with files of the request."""
 
 import json
 from collections.abc import Container, Iterator, Mapping

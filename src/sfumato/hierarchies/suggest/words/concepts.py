@@ -1,8 +1,8 @@
 """Concepts: the topics of columns about persons, and the terms in column names that indicate them.
 
-English and German terms are in `concepts.txt`, in the order in which they are tried, those of other languages in
-`languages.txt` and `further_languages.txt`, those of registers and authorities in `registers.txt`, those of studies and
-outcomes in `studies.txt`, those common in forms in `fields.txt`, those of industries in `topics.txt`.
+English and German terms are in `concepts.txt`, in the order in which they are tried. Other languages are in
+`languages.txt` and `further_languages.txt`. Terms of registers and authorities are in `registers.txt`, those of studies
+and outcomes in `studies.txt`. Those common in forms are in `fields.txt`, those of industries in `topics.txt`.
 """
 
 import re
@@ -113,10 +113,10 @@ for _head, _words in _LANGUAGES:
     _WORDS_OF.setdefault(_head[0], []).append(_words)
 CONCEPTS = tuple(_concept(head, words) for head, words in _SECTIONS if len(head) > 1)
 BY_KEY = {concept.key: concept for concept in CONCEPTS}
-# Words that are no concept by themselves: of counts, of postcodes, of codes with a meaningful prefix, of persons (a
-# number of these is a key, even if it repeats), of events (a number of these identifies no person), of things that have
-# names, too, of notations, of classes of anything, of units, categories, quantities and remarks, and how words may
-# combine in compounds.
+# Words that are no concept by themselves: of counts, of postcodes, of codes with a meaningful prefix, and of persons (a
+# number of these is a key, even if it repeats). Further words are of events (a number of these identifies no person),
+# of things that have names, too, of notations, and of classes of anything. Others are of units, categories, quantities
+# and remarks. The remaining lists say how words may combine in compounds.
 WORDS = {head[0]: words | _further(head[0]) for head, words in _SECTIONS if len(head) == 1}
 # English and German words that belong to no industry.
 COMMON_WORDS = frozenset().union(*(words for _, words in _SECTIONS))

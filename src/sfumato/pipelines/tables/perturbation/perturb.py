@@ -1,4 +1,4 @@
-"""Perturb a table, compute what a reader can infer, and only then publish."""
+"""Perturb a table, compute what a data user can infer, and only then publish."""
 
 import secrets
 import time

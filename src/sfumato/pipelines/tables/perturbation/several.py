@@ -1,4 +1,4 @@
-"""Perturb several tables together: shared cells are published alike, and the relations of all hold together."""
+"""Perturb several tables together: common cells are published identically, and all linear constraints are satisfied."""
 
 import time
 from collections.abc import Callable, Sequence
