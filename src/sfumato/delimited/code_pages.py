@@ -82,7 +82,5 @@ def _are_many(some: list[str], words: list[str]) -> bool:
 
 
 def _small_letters(words: list[str], page: str) -> int:
-    """Return how many characters of words are lowercase letters in a page; in a wrong one, some are capitals or no
-    letters.
-    """
+    """Return how many characters of words are lowercase letters in a page; in a wrong one, some are not."""
     return sum(map(str.islower, "".join(words).encode("latin-1").decode(page, "replace")))

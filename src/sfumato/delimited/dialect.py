@@ -67,7 +67,7 @@ def encoding_of(name: str) -> str:
     """
     try:
         codec = codecs.lookup(name)
-        "".encode(name)  # Base64 and others are codecs, but of bytes.
+        "".encode(name)  # Base64 and others are codecs, but of bytes
     except (LookupError, ValueError):
         raise PlanError(
             f'encoding: "{name}" is no encoding.', "For example utf-8, latin-1, cp1252.", "encoding"

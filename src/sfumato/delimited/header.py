@@ -57,10 +57,10 @@ def _fields(record: str, separator: str, quote: str, name: str) -> list[str]:
     content = record.rstrip("\r\n")
     try:
         fields = next(csv.reader([content], delimiter=separator, quotechar=quote))
-    except csv.Error:  # A quote that begins within a field spans a line break.
+    except csv.Error:  # a quote that begins within a field spans a line break
         raise open_quote(1, name) from None
     if record.count(quote) % 2 and "\n" in content:
-        raise open_quote(1, name)  # The rest of the file was taken for the header.
+        raise open_quote(1, name)  # the rest of the file was taken for the header
     inner = {match for field in fields for match in LINE_BREAK.findall(field)}
     if inner - {record[len(content) :]}:
         what = "the name of a column holds another kind of line break than the lines end with."
@@ -132,7 +132,7 @@ def _renamed(fields: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     (('zip', 'age', 'zip_2'), ('c1', 'age'))
     """
     taken, names, notes = set(fields), dict[str, None](), list[str]()
-    numbers: dict[str, int] = {}  # The last number given to each name.
+    numbers: dict[str, int] = {}  # the last number given to each name
     for place, field in enumerate(fields, start=1):
         unnamed = not field.strip()
         wanted = name = f"c{place}" if unnamed else field

@@ -72,9 +72,7 @@ def open_text(path: Path, encoding: str = "utf-8") -> Iterator[IO[str]]:
 
 
 def _undecoded(path: Path, encoding: str) -> str:
-    """Return the position of the first character that is not in an encoding; empty if it is too far behind, or the
-    file is damaged.
-    """
+    """Return the position of the first character that is not in an encoding; empty if it cannot be found."""
     content = bytearray()
     with (
         suppress(*DAMAGED),
@@ -101,7 +99,7 @@ def first_record(stream: IO[str], quote: str = '"') -> str:
     while quotes % 2 and length < MOST_CHARACTERS and (line := stream.readline(MOST_CHARACTERS)):
         lines.append(line)
         length, quotes = length + len(line), quotes + line.count(quote)
-    if length >= MOST_CHARACTERS and not (quotes % 2 and len(lines) > 1):  # An open quote is reported as such.
+    if length >= MOST_CHARACTERS and not (quotes % 2 and len(lines) > 1):  # an open quote is reported as such
         raise DataError(
             f"the first line has more than {MOST_CHARACTERS:,} characters.",
             "Mend the file, or give its separator and quote.",

@@ -82,8 +82,7 @@ def _has_names(rows: Sequence[Record]) -> bool:
 
 
 def is_title_row(fields: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
-    """Return whether the first row of a sheet is a title above the header, or blank; rows below it fill several more
-    fields.
+    """Return whether the first row of a sheet is a title or blank; rows below it fill several more fields.
 
     >>> is_title_row(["Members", "", ""], [["", "", ""], ["name", "age", "town"], ["Ada", "36", "Ulm"]])
     True

@@ -106,8 +106,7 @@ class Engine(Protocol):
         ...
 
     def textless(self, columns: Sequence[str]) -> tuple[str, ...]:
-        """Return those of some columns whose values have no text that is the same on every engine: lists, records,
-        bytes.
+        """Return those of some columns whose values have no canonical text: lists, records, bytes.
 
         They can be removed; reading their values is refused.
         """
@@ -162,8 +161,7 @@ class PublishedRows(Engine, Protocol):
         ...
 
     def replaced(self, columns: Mapping[str, Sequence[str | None]], target: Path | None) -> "PublishedRows":
-        """Write the same rows, in the same order, with other texts in some columns, and return an engine that reads
-        them.
+        """Write the same rows in the same order with other texts in some columns, and return an engine for them.
 
         Numbers remain numbers if columns have types.
         """

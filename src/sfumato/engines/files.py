@@ -92,9 +92,7 @@ def fingerprint(path: Path) -> str:
 
 
 def about_rows(path: Path) -> int | None:
-    """Estimate the number of rows of delimited files by the length of their first lines; None if they are
-    compressed.
-    """
+    """Estimate the number of rows of delimited files by the length of their first lines; None if compressed."""
     files = files_of(path)
     if any(file.suffix.lower() == ".gz" for file in files):
         return None

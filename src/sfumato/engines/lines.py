@@ -96,7 +96,7 @@ def _state_of(file: Path, separator: str, columns: int, quote: str, encoding: st
         raise open_quote(int(state[BEGUN]), file.name)
     if state[OTHER_END]:
         raise mixed_line_ends(file.name, int(state[OTHER_LINE]), _ENDS[state[OTHER_END]], _ENDS[state[END]])
-    if state[LENGTH]:  # The last record without a line break.
+    if state[LENGTH]:  # the last record without a line break
         state[ROWS] += 1
         if state[LENGTH] > state[LONGEST]:
             state[[LONGEST, LONGEST_LINE]] = state[[LENGTH, BEGUN]]

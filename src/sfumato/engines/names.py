@@ -60,9 +60,7 @@ def check_names(columns: Sequence[Any]) -> None:
 
 
 def _check_different(columns: Sequence[str]) -> None:
-    """Refuse equal names; the message has column numbers, because names of a file without a header are personal
-    values.
-    """
+    """Refuse equal names; the message has column numbers, because without a header names are personal values."""
     twice = [name for name in columns if columns.count(name) > 1]
     if twice:
         raise DataError(

@@ -48,9 +48,7 @@ def open_engine(
 
 
 def publishes_files(data: Any, name: EngineName | None) -> bool:
-    """Return whether the rows of some data are published as files; those of frames stay in memory, except for
-    Spark's.
-    """
+    """Return whether the rows of some data are published as files; those of frames are not, except for Spark's."""
     return name != "frames" and (data is None or isinstance(data, str | Path) or is_spark_frame(data))
 
 

@@ -47,7 +47,7 @@ class _Dictionary:
         layout = stream.read(4)
         self._order = ">" if int.from_bytes(layout, "big") in LAYOUTS else "<"
         self._widths: list[int] = []
-        self._going_on = 0  # Number of further records that belong to the text of the previous column.
+        self._going_on = 0  # number of further records that belong to the text of the previous column
         stream.seek(HEADER)
 
     def check(self) -> None:
@@ -69,7 +69,7 @@ class _Dictionary:
         shown_as = self._number() >> 16 & 0xFF
         if width >= 0 and shown_as != NO_FORMAT and (shown_as in TEXT_FORMATS) != (width > 0):
             raise ValueError("a number is shown as a text, or a text as a number")
-        self._skip(12)  # Another format, and the name.
+        self._skip(12)  # another format, and the name
         if labeled:
             self._skip(-(-self._number() // 4) * 4)
         self._skip(abs(missing) * 8)

@@ -153,7 +153,7 @@ def book_beside(rows: Path) -> CodeBook | None:
         return None
     try:
         labels = read_labels(beside)
-    except PlanError:  # Another file of that name.
+    except PlanError:  # another file of that name
         return None
     return CodeBook(labels.columns, labels.values)
 
@@ -216,7 +216,7 @@ def write_survey(columns: Mapping[str, Texts], labels: SurveyLabels, path: Path)
             variable_value_labels={name: texts for name, texts in value_labels.items() if texts},
         )
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError):
-        path.unlink(missing_ok=True)  # A partial file is no file.
+        path.unlink(missing_ok=True)  # a partial file is no file
         raise DataError(
             "the rows cannot be written to this kind of file.",
             "Names of columns must be short and plain, texts and labels not too long, codes with labels not too large.",

@@ -26,7 +26,7 @@ def as_text(value: Any) -> str | None:
     """
     # Most values have one of these two types, which are tested first for speed.
     if type(value) is float:
-        return None if isnan(value) else repr(value + 0.0)  # -0.0 becomes 0.0.
+        return None if isnan(value) else repr(value + 0.0)  # -0.0 becomes 0.0
     if type(value) is str:
         return value
     if value is None or type(value).__name__ in ("NAType", "NaTType"):

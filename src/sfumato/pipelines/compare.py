@@ -209,9 +209,7 @@ class _Grid:
         return resolve(read_plan(text, self.plan.folder))
 
     def _method(self, method: str, budget: Suppression) -> dict[str, Any]:
-        """Return the method's options: the plan's own, those of its name, and those that make all methods
-        comparable.
-        """
+        """Return the method's options: the plan's, those of its name, and those that make methods comparable."""
         options = _options(method)
         keys = METHOD.variants[options["name"]].keys
         own: dict[str, Any] = plan_dict(self.plan)["method"]

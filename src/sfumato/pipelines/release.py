@@ -324,8 +324,7 @@ class _Run:
 
     @staticmethod
     def _beside(beside: Executor, table: FrequencyTable, work: Callable[[], T]) -> Callable[[], T]:
-        """Return a function that returns the result of some work: done in the background for small tables, else on
-        demand.
+        """Return a function for the result of some work, done in the background for small tables, else on demand.
 
         Tasks run one after the other, so a task may use the results of earlier ones.
         """

@@ -181,9 +181,7 @@ class Release:
         return files(replace(dossier, house=house) if house else dossier)
 
     def _with_trade_off(self) -> tuple[Report, tuple[Alternative, ...]]:
-        """Return the report with the time of the trade-off search, and the costs of other suppression limits and
-        levels.
-        """
+        """Return the report with the time of the trade-off search, and the costs of other limits and levels."""
         self.progress("trade-off", 0, 1)
         begin = perf_counter()
         others = alternatives(self.resolved, self.table, self.recoding)

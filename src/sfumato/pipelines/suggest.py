@@ -110,7 +110,7 @@ def suggest_plan(
         looking.at("compare-columns", 0.9)
         known = draft.known_names
         draft = _filled(engine, draft, selection.waiting)
-        if not draft.known_names <= known:  # Columns added instead may be inferred, too.
+        if not draft.known_names <= known:  # columns added instead may be inferred, too
             draft = _without_tells(engine, draft)
     empty = told_of_nearly_empty(engine)
     proposal = draft.plan()
@@ -161,9 +161,7 @@ def _without_tells(engine: CountsRows, draft: Draft) -> Draft:
     beside = [name for name, one in tells.items() if one.with_private]
     suggestions = without_tells(draft.suggestions, draft.profiles, words, beside)
     published = {name: plan for name, plan in draft.published.items() if suggestions[name].role == "sensitive"}
-    if (
-        len(published) == 1 < len(draft.published)
-    ):  # One column alone may be published in more detail than two together.
+    if len(published) == 1 < len(draft.published):  # one column alone may be published in more detail than two together
         published = dict(publications(suggestions, draft.profiles))
     return replace(draft, suggestions=suggestions, published=published)
 

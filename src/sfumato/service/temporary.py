@@ -19,7 +19,7 @@ def temporary_folder() -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix=".sfumato-new-", dir=root))
     lock = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # Held until this process ends, however it ends.
+        fcntl.flock(lock, fcntl.LOCK_EX)  # held until this process ends, however it ends
         folder = folder.rename(root / f"{PREFIX}{folder.name.rsplit('-', 1)[1]}")
         yield folder
     finally:

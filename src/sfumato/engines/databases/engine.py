@@ -107,5 +107,5 @@ class PostgreSQLEngine(CountsPersons):
     def close(self) -> None:
         from contextlib import suppress
 
-        with suppress(Exception):  # A lost connection cannot be closed.
+        with suppress(Exception):  # a lost connection cannot be closed
             self._connection.close()

@@ -44,9 +44,7 @@ class Table:
         return tuple(self.kinds)
 
     def text(self, column: str) -> str:
-        """Return the expression of a column's text; floating-point numbers remain numbers, their text is made
-        elsewhere.
-        """
+        """Return the expression of a column's text; floating-point numbers remain numbers and are formatted later."""
         return self._without_codes(column, self._text(column))
 
     def _text(self, column: str) -> str:

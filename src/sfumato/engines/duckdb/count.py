@@ -277,8 +277,8 @@ class CodeCounting(Counting):
         return f", {bits} AS v", ", v", f" WHERE {bits} = v"
 
     def _ends_by_plain_keys(self, also_value: str) -> str:
-        """Return the statement that gives all keys with the same normalized form one number and common first and
-        last combinations.
+        """Return the statement that merges keys with the same normalized form: one number, common first and last
+        ends.
         """
         shared = "min(low) OVER w AS low, max(high) OVER w AS high, min(number) OVER w AS number"
         window = f"WINDOW w AS (PARTITION BY {plain_key_of('CAST(p AS VARCHAR)')}{also_value})"

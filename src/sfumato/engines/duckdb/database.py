@@ -12,9 +12,7 @@ from sfumato.microdata.data_plan import DataPlan
 
 
 class Database:
-    """A database shared by the engines of a release, because starting one costs as much as counting thousands of
-    rows.
-    """
+    """A database shared by the engines of a release; starting one costs as much as counting thousands of rows."""
 
     def __init__(self, plan: DataPlan, opens: Iterable[Path] = ()) -> None:
         """Take a database from the pool, or start one.

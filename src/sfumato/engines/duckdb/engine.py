@@ -94,7 +94,7 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
         if path.suffix == ".csv":
             source = csv_source([path], columns, separator, published=True)
             engine._open(path, limits, lambda _, __: source, (path.parent,), database)
-        else:  # Parquet contains its columns.
+        else:  # Parquet contains its columns
             engine._open(
                 path,
                 limits,
@@ -160,7 +160,7 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
             undo.pop_all()
 
     def count(self, columns: Sequence[str], reading: Reading) -> TextCounts:
-        keyed = PERSON in columns  # Person keys are in a separate file without dictionaries.
+        keyed = PERSON in columns  # person keys are in a separate file without dictionaries
         with self.faults(reads=True):
             table = self._person_rows if keyed else self.source.table
             counting = Counting(table, tuple(columns), reading, self.plan.strip)
@@ -356,7 +356,7 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
         texts = sql.listed(f"{self._star_or_text(column)} AS {sql.name(column)}" for column in self.columns)
         with self.faults(reads=True):
             rows = relations(self._connection, f"SELECT {texts} FROM {self.source.table} AS s")
-            polars = ("polars",) if find_spec("pyarrow") else ()  # DuckDB makes Polars frames through Arrow.
+            polars = ("polars",) if find_spec("pyarrow") else ()  # DuckDB makes Polars frames through Arrow
             return rows.pl() if installed(*polars, "pandas") == "polars" else rows.df()
 
     def _star_or_text(self, column: str) -> str:

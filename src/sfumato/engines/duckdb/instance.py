@@ -75,9 +75,7 @@ class Instance:
         return session
 
     def rest(self) -> bool:
-        """Remove the scratch folder until `resume`; return whether it was empty and the database is in its initial
-        state.
-        """
+        """Remove the scratch folder until `resume`; return whether it was empty and the database is unchanged."""
         try:
             clean = bool(self._connection.execute(CLEANING).fetchall() == [(1,)])
             if clean:

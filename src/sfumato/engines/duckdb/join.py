@@ -47,9 +47,7 @@ class Joining:
     rows: int | None = None
 
     def tables(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the tables to load: texts of columns unless codes are selected from lists, keys of classes, classes,
-        and labels.
-        """
+        """Yield the tables to load: texts of columns unless codes are listed, keys of classes, classes, and labels."""
         application = self.application
         for place in range(0 if application.picks else len(application.recoding.columns)):
             yield f"d{place}", application.column_lookup(place)

@@ -23,9 +23,7 @@ NUMBERS = (*WHOLE, "FLOAT", "DOUBLE", "DECIMAL")
 def replacing(
     source: Source, kinds: Mapping[str, str], columns: Mapping[str, Sequence[str | None]], target: Path
 ) -> str:
-    """Return the statement that writes the rows with texts of the table `replacing` (place, r0, r1, …) in some
-    columns.
-    """
+    """Return the statement that writes rows with texts of the table `replacing` (place, r0, r1, …) in some columns."""
     values = []
     for column in source.columns:
         value = f"s.{sql.name(column)}"
@@ -58,7 +56,7 @@ class ReplacesColumns:
         table = self._person_rows if column == PERSON else self.source.table
         with self.faults(reads=True):
             arrays = self._connection.execute(f"SELECT {as_text(column)} AS t FROM {table} AS s").fetchnumpy()
-        values: list[str | None] = arrays["t"].tolist()  # None if a text is masked.
+        values: list[str | None] = arrays["t"].tolist()  # None if a text is masked
         return values
 
     def floats(self: Any, column: str) -> npt.NDArray[np.float64] | None:

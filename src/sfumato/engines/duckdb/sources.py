@@ -226,7 +226,7 @@ def _sqlite(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], 
             _check_any_text(values, bytes_in)
             cursor.execute(f"SELECT {sql.listed(texts.values())} FROM {sql.name(table)}")
             return _beside(_loaded(connection, cursor.fetch_record_batch()), values, bytes_in)
-    except (driver.Error, UnicodeDecodeError):  # Names of tables and columns that are no valid texts.
+    except (driver.Error, UnicodeDecodeError):  # names of tables and columns that are no valid texts
         raise damaged(path) from None
 
 
@@ -348,7 +348,7 @@ def _buffers(longest: int) -> str:
     """Return DuckDB's options for records longer than 2 MB: a limit, and in one thread a buffer for two of them."""
     if longest < USUAL_BYTES:
         return ""
-    most = longest + 2  # Including a line break.
+    most = longest + 2  # including a line break
     return f"max_line_size={most}, buffer_size={max(2 * most, USUAL_BUFFER)}, parallel=false, "
 
 

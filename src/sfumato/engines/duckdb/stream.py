@@ -147,7 +147,7 @@ class Stream:
         parts = [
             self._pickers[place].picked([str(code << int(packing.shift[place])) for code in codes], "UBIGINT")
             if len(self.recoding.labels[place]) > 1
-            else ""  # Its code is 0 in every class.
+            else ""  # its code is 0 in every class
             for place, codes in enumerate(map(self._codes, range(len(self.recoding.columns))))
         ]
         key = self._joined(packed(packing, parts))

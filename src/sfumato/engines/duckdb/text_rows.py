@@ -82,9 +82,7 @@ class KeepsTextRows:
         return [_with_present(column) for column in columns]
 
     def _kept(self: Any, counting: Counting) -> list[CodedColumn] | None:
-        """Return the columns coded by their own texts, from a table of rows; if they are too many, the table is
-        kept.
-        """
+        """Return the columns coded by their own texts, from a table of rows, which is kept if they are too many."""
         self._run(counting.keep_texts())
         values = self._texts(counting)
         if any(len(texts) > MAX_TEXTS or not texts for texts in values) or packing_of([*map(len, values)]).words > 1:

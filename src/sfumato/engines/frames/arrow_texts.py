@@ -24,9 +24,7 @@ MOST_BYTES = (1 << 31) - 1
 
 
 def numbered_texts(series: "nw.Series[Any]") -> tuple[Codes, list[str]] | None:
-    """Return the code of each row's text in order of appearance, and the texts; None if texts are missing or not
-    supported.
-    """
+    """Return the code of each row's text in order of appearance, and the texts; None if any text is missing."""
     if way() != "native" or not _has_arrow(len(series)):
         return None
     codes, numbers, begin = np.empty(len(series), np.int32), dict[str, int](), 0

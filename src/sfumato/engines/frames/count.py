@@ -25,9 +25,7 @@ FLOATS = {float, type(None)}
 
 
 def count_rows(columns: Sequence[str], coded: Sequence[Coded], keep: Kept, rows: int) -> TextCounts:
-    """Count the distinct combinations of columns among the kept rows; `rows` is the total, texts are those of all
-    rows.
-    """
+    """Count the distinct combinations of columns among the kept rows; `rows` is the total number."""
     present = [*coded] if isinstance(keep, slice) else [occurring(*entry, keep) for entry in coded]
     values = tuple(texts for texts, _ in present)
     packing = packing_of([max(len(texts), 1) for texts in values])
@@ -90,7 +88,7 @@ def coded_of(distinct: Sequence[Any], codes: Codes, written: Callable[[Any], str
     """Return the distinct texts of values, and the code of each row's text; `codes` has the value of each row."""
     texts: dict[str | None, int] = {}
     recode = np.fromiter((texts.setdefault(written(value), len(texts)) for value in distinct), np.int32, len(distinct))
-    if len(texts) == len(recode):  # Each value has its own text.
+    if len(texts) == len(recode):  # each value has its own text
         return tuple(texts), codes
     return tuple(texts), recode[codes]
 

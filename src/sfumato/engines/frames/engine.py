@@ -61,9 +61,7 @@ class FrameEngine(CountsPersons):
         textless: tuple[str, ...] = (),
         codes: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
-        """Initialize with a frame, the names of columns without texts, and codes that mean missing in single
-        columns.
-        """
+        """Initialize with a frame, its columns without texts, and codes that mean missing in single columns."""
         self.notes = notes
         # The separator of the file from which the rows were read, or None.
         self.separator: str | None = None

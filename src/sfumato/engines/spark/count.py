@@ -22,7 +22,7 @@ def is_float(kind: Any) -> bool:
 def key_of(column: Any, kind: Any, strip: bool) -> Any:
     """Return the expression that groups and joins a column's values: their text, or the number; null for NaN."""
     if is_float(kind):
-        return F.when(~F.isnan(column), column + F.lit(0.0).cast(kind))  # -0.0 becomes 0.0.
+        return F.when(~F.isnan(column), column + F.lit(0.0).cast(kind))  # -0.0 becomes 0.0
     text = _in_utc(column) if str(kind.typeName()) == "timestamp" else column.cast("string")
     return stripped(text) if strip else text
 
@@ -57,9 +57,7 @@ def plain_key_of(text: Any) -> Any:
 
 
 def _writer(single: bool) -> Callable[[float | None], str | None]:
-    """Return a function that formats a number as texts.py does; serialized by value, because executors may lack
-    Sfumato.
-    """
+    """Return a function that formats numbers as texts.py does, for executors that may lack Sfumato."""
 
     def written(number: float | None) -> str | None:
         import struct
@@ -103,9 +101,7 @@ def without_codes(source: SparkSource, data: DataPlan) -> SparkSource:
 
 
 def _is_code(column: Any, kind: Any, codes: Sequence[str], strip: bool) -> Any:
-    """Return whether a value is one of some codes; floating-point values are compared as numbers, because Spark's
-    texts differ.
-    """
+    """Return whether a value is one of some codes; floating-point values are compared as numbers."""
     if is_float(kind):
         return column.isin(*(F.lit(number).cast(kind) for number in code_numbers(codes)))
     return key_of(column, kind, strip).isin(*code_texts(codes, decimals=str(kind.typeName()) == "decimal"))

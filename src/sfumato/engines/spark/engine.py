@@ -234,9 +234,7 @@ class SparkEngine(ReadsSource):
         return self._kept.drop(PERSON) if self.source.hidden else self._kept
 
     def fingerprint(self) -> str:
-        """Return the SHA-256 of files; for a frame, that of its columns and of sums of row hashes, regardless of
-        order.
-        """
+        """Return the SHA-256 of files; for a frame, that of its columns and of sums of row hashes in any order."""
         if self.path is not None and "://" not in str(self.path):
             return fingerprint(Path(self.path))
         textless = [f"s{place}" for place, name in enumerate(self.columns) if name in self.source.textless]

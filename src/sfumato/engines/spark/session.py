@@ -22,9 +22,7 @@ CHOSEN = ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "MASTER")
 
 
 def session(plan: DataPlan) -> Any:
-    """Return the running session, or a new one: on the cluster of the environment variables, otherwise on this
-    machine.
-    """
+    """Return the running session, or a new one on the cluster of the environment variables or on this machine."""
     with extra_part("pyspark", "spark"):
         from pyspark.sql import SparkSession
     active = SparkSession.getActiveSession()

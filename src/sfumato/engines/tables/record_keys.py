@@ -154,8 +154,7 @@ class RecordKeys:
         return f"case when count({key}) = count(*) then cast({whole_sum} as varchar) end"
 
     def bins_in_sql(self, text: str, table: str) -> str:
-        """Return the statement for the number of distinct keys in each part of their range, the largest key, and the
-        number of records.
+        """Return the statement for the distinct keys in each part of their range, the largest one, and their records.
 
         Args:
             text: The text expression of the column.

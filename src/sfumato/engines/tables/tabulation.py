@@ -96,7 +96,7 @@ def base_of(
         DataError: A value or weight is not a number, or a record has no key or holding.
     """
     if value is None and holding is not None:
-        weight = None  # Counts are of records, and so are the contributions of holdings.
+        weight = None  # counts are of records, and so are the contributions of holdings
     base = _base_of(data, names, (value, weight, holding), top, reading or DataPlan(), records)
     unnamed = sum(count for count, name in zip(base.counts.tolist(), base.holdings, strict=bool(holding)) if not name)
     if holding and unnamed:
@@ -249,9 +249,7 @@ def _checked_base(
 def _grouping(
     table: str, keys: Sequence[str], factors: Sequence[str | None], top: int, records: RecordKeys | None = None
 ) -> str:
-    """Return the statement for keys, sum of record keys, invalid amounts, rows, sum, and the largest values with
-    weights.
-    """
+    """Return the statement for keys, sum of record keys, invalid amounts, rows, sum, and largest values."""
     texts = sql.listed(map(_trimmed, keys))
     if records is not None:
         texts = f"{texts}, {records.sum_in_sql(records.text_in_sql(_trimmed(records.column)))}"

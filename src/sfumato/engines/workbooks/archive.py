@@ -80,7 +80,7 @@ class Archive:
         for chunk in self.chunks(part):
             if chunk.startswith(OTHER_ENCODINGS) or any(sign in before + chunk for sign in signs):
                 return True
-            before = chunk[-overlap:]  # A sequence may span two chunks.
+            before = chunk[-overlap:]  # a sequence may span two chunks
         return False
 
     def tell(self, part: str, listener: Listener) -> Iterator[None]:

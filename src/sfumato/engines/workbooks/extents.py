@@ -134,9 +134,7 @@ def _check(archive: Archive, part: str, cells: "_XlsxCells | _OdsCells") -> None
 
 
 def _check_binary(archive: Archive, part: str) -> None:
-    """Check a sheet of an .xlsb file; the cells of a row are added at once, because a sheet may have millions of
-    cells.
-    """
+    """Check a sheet of an .xlsb file; the cells of a row are added at once, because there may be millions."""
     extent, row, columns = _Extent(), -1, list[int]()
     for kind, number in _numbers_in(b"".join(archive.chunks(part))):
         if kind != ROW:
@@ -159,7 +157,7 @@ def _numbers_in(content: bytes) -> Iterator[tuple[int, int]]:
     place, end = 0, len(content)
     while place < end:
         kind, length, place = content[place], content[place + 1], place + 2
-        if kind >= LONG or length >= LONG:  # Fewer than one in a thousand.
+        if kind >= LONG or length >= LONG:  # fewer than one in a thousand
             kind, place = _varying(content, place - 2)
             length, place = _varying(content, place)
         if kind in NUMBERED:

@@ -73,9 +73,7 @@ def read_sheet(path: Path, wanted: str | None) -> Sheet:
 
 
 def _first_with_rows(sheets: Iterable[Sheet]) -> Sheet:
-    """Return the first sheet with more than one row that is no cover; otherwise the first cover, or the fullest
-    sheet.
-    """
+    """Return the first sheet with several rows that is no cover; otherwise the first cover, or the fullest sheet."""
     fullest, cover = Sheet("", (), [], (0, 0), ()), None
     for sheet in sheets:
         if len(sheet.cells) > 1 and not _is_cover(sheet):

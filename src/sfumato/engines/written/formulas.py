@@ -15,8 +15,7 @@ from sfumato.microdata.data_plan import DataPlan
 
 
 def quote_formulas(path: Path, columns: Sequence[str], separator: str) -> bool:
-    """Quote the formulas of a CSV file that Sfumato wrote, and return whether there were any; otherwise the file is
-    unchanged.
+    """Quote the formulas of a CSV file that Sfumato wrote, and return whether there were any.
 
     Raises:
         InternalError: The written file is not as intended; the original one remains.

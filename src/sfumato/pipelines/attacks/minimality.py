@@ -51,9 +51,7 @@ def _why_not(target: Target, raw: Columns) -> str:
 
 
 def _groups(target: Target, raw: Columns) -> list[list[tuple[Places, Places]]]:
-    """Return, for each column with a possible finer level, the rows of each class with their parts, if all parts are
-    large.
-    """
+    """Return for each column with a finer level the rows of each class with their parts, if all parts are large."""
     plan, report = target.plan, target.report
     assert plan is not None and report is not None
     typed = in_one_text(raw, plan)
@@ -66,7 +64,7 @@ def _groups(target: Target, raw: Columns) -> list[list[tuple[Places, Places]]]:
             continue
         finer = _labels(typed, ladders, levels | {name: level - 1})
         if np.bincount(finer).min() < k:
-            continue  # The class sizes explain the level.
+            continue  # the class sizes explain the level
         members = [np.flatnonzero(classes == one) for one in range(int(classes.max()) + 1)]
         groups.append([(rows, np.unique(finer[rows], return_inverse=True)[1].ravel()) for rows in members])
     return groups

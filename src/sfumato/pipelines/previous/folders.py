@@ -172,18 +172,14 @@ def _refuse(folder: Path, name: str, seal: str | None) -> None:
 
 
 def _seals(folder: Path, number: int) -> Sequence[str | None]:
-    """Return the checksums of the releases that a folder refers to, from its report; reports of older versions have
-    none.
-    """
+    """Return the checksums of the releases that a folder refers to; reports of older versions have none."""
     told = (sealing.read_mapping(folder / sealing.REPORT) or {}).get("previous")
     seals = told.get("seals") if isinstance(told, dict) else None
     return seals if isinstance(seals, list) and len(seals) == number else [None] * number
 
 
 def _among(entry: Path, seal: str | None, folders: Sequence[Path]) -> bool:
-    """Return whether a release is among some folders: by its checksum, because folders are copied and renamed;
-    otherwise by its path.
-    """
+    """Return whether a release is among some folders, by its checksum; without one, by its path."""
     if seal is not None:
         return seal in {seal_of(folder) for folder in folders}
     if entry.exists():

@@ -142,9 +142,7 @@ def _with_levels(plan: Plan, last: EarlierRelease) -> Plan:
 
 
 def _now(plan: Plan, source: Engine) -> dict[str, Contents]:
-    """Return the current rows of each person: their labels at the kept levels, and the values of columns with
-    privacy models.
-    """
+    """Return the current rows of each person: their labels at the kept levels, and values of columns with models."""
     assert plan.person is not None
     names = (*plan.quasi_identifiers, *plan.promise_columns, plan.person)
     text_counts = by_plain_keys(source.count(names, Reading(plan.data.missing)))
@@ -154,7 +152,7 @@ def _now(plan: Plan, source: Engine) -> dict[str, Contents]:
     for codes, count in zip(text_counts.codes.tolist(), text_counts.counts.tolist(), strict=True):
         person = text_counts.values[-1][codes[-1]]
         if person is None:
-            continue  # The count of persons refuses such rows.
+            continue  # the count of persons refuses such rows
         published = tuple(labels[place][codes[place]] for place in range(number))
         values = tuple(text_counts.values[place][codes[place]] for place in range(number, len(names) - 1))
         contents.setdefault(person, []).extend([(published, values)] * count)

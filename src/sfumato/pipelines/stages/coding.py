@@ -34,9 +34,7 @@ def coded_columns(plan: Plan, source: Engine, rows: int) -> Iterator[dict[str, A
 def sensitive_shares(
     plan: Plan, source: Engine, published: Engine, shared: SharedCounts, rows: int
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the distribution of each published sensitive column before and after; transformed columns are reported
-    separately.
-    """
+    """Yield the distribution of each published sensitive column before and after, except for transformed ones."""
     names = [name for name in plan.shown_sensitive if plan.columns[name].operations is None]
     reading = published_reading(plan, source)
     for name in names[: MOST_CELLS // max(2 * rows, 1)]:

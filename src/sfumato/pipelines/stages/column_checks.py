@@ -94,8 +94,7 @@ def _surplus(texts: Sequence[str], name: str, plan: Plan) -> int:
 
 
 def _shaped(count: CountBy, name: str, plan: Plan) -> Promise:
-    """Check that no pseudonym is rare by its shape: its length, and the positions of letters, digits and other
-    characters.
+    """Check that no pseudonym is rare by its shape: its length, and the positions of letters, digits and signs.
 
     The letters and digits of keyed pseudonyms are random, so only their length counts.
     """
@@ -158,9 +157,7 @@ def _numbers(texts: Sequence[str | None]) -> tuple[float | None, ...]:
 
 
 def _grouped(count: CountBy, names: Sequence[str], k: int) -> Promise:
-    """Check that every combination of means of columns microaggregated together occurs k times; missing values may
-    be rarer.
-    """
+    """Check that every combination of means microaggregated together occurs k times, unless values are missing."""
     text_counts = count(names)
     there = [
         any(text_counts.values[at][code] is not None for at, code in enumerate(row))

@@ -179,9 +179,7 @@ def disclosure(
 
 
 def _rows_of_persons(published: Engine, plan: Plan, rows: int) -> TextCounts | None:
-    """Count the published rows by all columns, with the person last; None without a person column or with too many
-    rows.
-    """
+    """Count the published rows by all columns, with the person last; None without persons or with too many rows."""
     columns = (*plan.quasi_identifiers, *other_columns(plan))
     if plan.person is None or rows > MOST_AT_ONCE or len(columns) > MOST_COLUMNS:
         return None
@@ -194,9 +192,7 @@ def _person_column(plan: Plan) -> str:
 
 
 def _largest_share(budget: _Budget, published: Engine, plan: Plan, rows_of_persons: TextCounts | None) -> float | None:
-    """Return the largest proportion of one person in the rows of a class; None without persons or with too many
-    rows.
-    """
+    """Return the largest proportion of one person in a class; None without persons or with too many rows."""
     if plan.person is None or budget.rows > MOST_OF_PERSONS:
         return None
     columns = (*plan.quasi_identifiers, _person_column(plan))
@@ -232,9 +228,7 @@ def _holdings(
 def _joint_tells(
     budget: _Budget, plan: Plan, source: Engine, table: FrequencyTable, holdings: Mapping[str, FrequencyTable]
 ) -> Iterator[JointTell]:
-    """Yield for each column the best pair of quasi-identifiers that it is computed from; repeated rows of a person
-    count once.
-    """
+    """Yield the best pair of quasi-identifiers that each column is computed from; rows of a person count once."""
     for name, holding in holdings.items():
         if plan.person is None:
             yield from joint_tells(holding, name)[:1]
@@ -319,9 +313,7 @@ def _unique_rows(
 
 
 def _several(budget: _Budget, published: Engine, recounted: TextCounts, uniques: _Uniques) -> SeveralKnown | None:
-    """Return what several columns single out jointly; None if an attacker may know all of them, or rows are too
-    many.
-    """
+    """Return what several columns single out; None if an attacker may know all, or rows are too many."""
     columns = (*uniques.plan.quasi_identifiers, *(others := other_columns(uniques.plan)))
     if len(others) <= KNOWN_OF_SEVERAL:
         return None

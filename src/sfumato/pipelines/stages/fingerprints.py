@@ -68,9 +68,7 @@ def _groups(plan: Plan, source: Engine, table: FrequencyTable, recoding: Recodin
 
 
 def _prints(persons: Ints, classes: Ints, rows: Ints, many: int) -> Ints:
-    """Return the number of each person's longitudinal record: their classes and rows per class; -1 for persons
-    without rows.
-    """
+    """Return the number of each person's longitudinal record, which has the rows per class; -1 without rows."""
     order = np.lexsort((classes, persons))
     persons, classes, rows = persons[order], classes[order], rows[order]
     numbers: dict[tuple[bytes, bytes], int] = {}

@@ -23,7 +23,7 @@ def _labels(plan: Plan, table: FrequencyTable, name: str) -> dict[str | None, st
 def _changed(plan: Plan, table: FrequencyTable) -> Iterator[tuple[str, dict[str | None, str | None]]]:
     """Yield the published texts of columns that are not published as they were read."""
     for name, column in plan.columns.items():
-        if name not in table.sensitive_values or column.role == "quasi-identifier":  # A target column is only measured.
+        if name not in table.sensitive_values or column.role == "quasi-identifier":  # a target column is only measured
             continue
         respelled = absent_texts(table, name).are_blanked(plan) or (
             name in plan.spelled_columns and changed_texts(plan, table, name)

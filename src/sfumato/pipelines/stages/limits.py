@@ -108,8 +108,7 @@ def _limited(name: str, publish: PublishPlan, numbers: Numbers, fewest: int) -> 
 
 
 def _limit(numbers: Numbers, share: float, fewest: int, step: float | None) -> float:
-    """Return a limit with about a proportion of the rows above it, and at least `fewest`; the value itself if all are
-    equal.
+    """Return a limit with a proportion of the rows above it, and at least `fewest`; the value if all are equal.
 
     If numbers are rounded, the limit is a multiple of the rounding base if one is near.
 
@@ -144,8 +143,7 @@ def _multiples(value: float, step: float | None) -> Iterator[float]:
 
 
 def _between(numbers: Numbers, place: int, fewest: int) -> float:
-    """Return the roundest number between a value and the next; between adjacent values the value itself, if enough rows
-    have it.
+    """Return the roundest number between a value and the next; the value itself if none is between and it is frequent.
 
     >>> children = Numbers(np.array([3.0, 4.0]), np.array([9, 1]))
     >>> _between(children, 0, 3), _between(children, 0, 10)

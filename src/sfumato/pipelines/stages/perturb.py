@@ -228,8 +228,7 @@ def _check_exact(exact: Exact, written: _Reader) -> None:
 
 
 def least_alike(columns: Sequence[Floats]) -> int:
-    """Return the size of the smallest group of identical rows; missing numbers are equal, and rows without any number
-    are ignored.
+    """Return the size of the smallest group of identical rows; missing numbers are equal, rows without any ignored.
 
     >>> least_alike([np.array([1.0, 1, 2, 2, np.nan]), np.array([5.0, 5, np.nan, np.nan, np.nan])])
     2

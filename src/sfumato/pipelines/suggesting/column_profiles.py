@@ -23,9 +23,7 @@ def missing_words(texts: Mapping[str, Mapping[str | None, int]]) -> list[str]:
 
 
 def _words_among_numbers(texts: Mapping[str, Mapping[str | None, int]], missing: Collection[str]) -> set[str]:
-    """Return the few words in columns of many numbers, such as "refused" among incomes; words that occur in other
-    columns are excluded.
-    """
+    """Return the few words in columns of many numbers that no other column contains, such as "refused"."""
     words = {name: _few_words(counts, missing) for name, counts in texts.items()}
     doubtful = set().union(*words.values())
     return {word for word in doubtful if all(word in words[name] for name, counts in texts.items() if word in counts)}

@@ -82,9 +82,7 @@ def _pairs_in(sizes: npt.ArrayLike) -> float:
 
 
 def with_constant_persons(source: CountsRows, suggestions: Suggestions, profiles: Profiles) -> dict[str, Suggestion]:
-    """Return the suggestions with columns marked as person columns if personal attributes are constant within their
-    values.
-    """
+    """Return the suggestions with person columns, within whose values personal attributes are constant."""
     chosen = dict(suggestions)
     for name, suggestion in suggestions.items():
         if suggestion.role == "person" or not may_denote(profiles[name], suggestion):
@@ -106,9 +104,7 @@ def _as_person(suggestion: Suggestion, profile: Profile, constant: tuple[str, ..
 
 
 def may_denote(profile: Profile, suggestion: Suggestion) -> bool:
-    """Return whether a column may identify persons: it is removed or of unknown meaning, and its values repeat as
-    persons' values do.
-    """
+    """Return whether a removed or unknown column may identify persons, because its values repeat like theirs."""
     unknown = suggestion.role == "quasi-identifier" and suggestion.concept is None and suggestion.rank == UNKNOWN_RANK
     if not (suggestion.role == "identifier" or unknown) or suggestion.concept in _NO_KEYS or not profile.counts:
         return False
@@ -117,8 +113,7 @@ def may_denote(profile: Profile, suggestion: Suggestion) -> bool:
 
 
 def constant_within(source: CountsRows, name: str, suggestions: Suggestions, profiles: Profiles) -> tuple[str, ...]:
-    """Return the personal attributes that are constant in all rows of a value; empty if the values do not identify
-    persons.
+    """Return the personal attributes that are constant in all rows of a value; empty if it identifies no persons.
 
     At least half of the attributes that hardly ever change must be constant, and at least two attributes if several
     vary. The sex does not count for a column of names, because names imply it.
@@ -133,7 +128,7 @@ def constant_within(source: CountsRows, name: str, suggestions: Suggestions, pro
     }
     pairs = {other: _pairs(source, name, other, profiles) for other in known}
     varied = {other: one for other, one in pairs.items() if one.agreement[1] < 1}
-    exact = own.role != "identifier"  # Codes of age groups also have similar ages.
+    exact = own.role != "identifier"  # codes of age groups also have similar ages
     constant = [
         other
         for other, one in varied.items()

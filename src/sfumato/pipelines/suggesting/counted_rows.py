@@ -56,7 +56,7 @@ class CountedRows:
         if not codes:
             return self
         rows = CountedRows(self._engine, codes)
-        if self.whole is not None:  # Counted before, so not again.
+        if self.whole is not None:  # counted before, so not again
             rows.__dict__["whole"] = rows._emptied(self.whole)
         return rows
 
@@ -125,8 +125,6 @@ class CountedRows:
 
     @property
     def _surely_few(self) -> bool:
-        """Whether the rows are certainly few by the engine's estimate; if so, no column is counted only to get their
-        number.
-        """
+        """Whether the rows are certainly few by the engine's estimate, so that they need not be counted first."""
         expected = self._engine.expected_rows() if isinstance(self._engine, ExpectsRows) else None
         return expected is not None and _SAFETY * expected * len(self.columns) <= _MOST_CELLS

@@ -131,9 +131,7 @@ class Draft:
         return self._plan_of("quasi-identifier")
 
     def judged_columns(self) -> dict[str, Any]:
-        """Return a plan with the quasi-identifiers and the sensitive columns, with a privacy model for each
-        sensitive column.
-        """
+        """Return a plan with the quasi-identifiers and the sensitive columns, with a model for each of the latter."""
         plan = self._plan_of("quasi-identifier", "sensitive")
         sensitive = (name for name, one in self.suggestions.items() if one.role == "sensitive")
         plan["privacy"] += [differing(name) for name in sensitive if self.profiles[name].rows >= 2 * K]
@@ -237,16 +235,12 @@ def publications(
 
 
 def _are_rounded(profile: Profile) -> bool:
-    """Return whether the numbers of a column may be rounded: the file has enough rows, even if few of them have a
-    number.
-    """
+    """Return whether the numbers of a column may be rounded: the file has enough rows."""
     return profile.rows >= _ROWS_TO_ROUND and profile.present > 0
 
 
 def _few_own_numbers(profile: Profile) -> bool:
-    """Return whether few of many rows have a number, nearly all of them distinct, and no rounding base groups them
-    usefully.
-    """
+    """Return whether few of many rows have a number, nearly all distinct, and no rounding groups them usefully."""
     few = profile.present < _ROWS_TO_ROUND <= profile.rows
     if not few or 2 * len(profile.counts) <= profile.present or None in read_numbers([*profile.counts]):
         return False

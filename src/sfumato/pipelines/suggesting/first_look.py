@@ -178,18 +178,14 @@ def check_one_column(columns: Mapping[str, Mapping[str | None, int]], blanks: bo
 
 
 def _stands_in_rows(separator: str, only: Profile) -> bool:
-    """Return whether most rows contain a separator, too; a comma in an amount ("net, in euros") may be a decimal
-    mark.
-    """
+    """Return whether most rows contain a separator; a comma in an amount ("net, in euros") may be a decimal mark."""
     if separator == "," and ", " in only.name and only.share_of(_COMMA_NUMBER) >= _SHARE_OF_NUMBERS:
         return False
     return only.share_of(re.compile(f".*{re.escape(separator)}.*", re.DOTALL)) > 0.5
 
 
 def _is_divided_by_blanks(only: Profile) -> bool:
-    """Return whether all rows have as many words as the header; of two words one must be a number, since many people
-    have two names.
-    """
+    """Return whether all rows have as many words as the header; of two words one must be a number, as in no name."""
     parts = len(only.name.split())
     rows = [text.split() for text in only.counts]
     if parts < 2 or not rows or any(len(row) != parts for row in rows):
@@ -198,8 +194,7 @@ def _is_divided_by_blanks(only: Profile) -> bool:
 
 
 def likely_encoding(path: Path) -> str | None:
-    """Return the likely encoding of a text that is not UTF-8, or None if most of it is UTF-8 (damaged) or it is no
-    text.
+    """Return the likely encoding of a text that is not UTF-8; None if it is damaged UTF-8 or no text.
 
     If the letters are inconclusive, the result is the Western European code page of Windows, by far the most common
     one.

@@ -42,7 +42,7 @@ def _number_columns(frame: Any) -> Iterator[str]:
 
     try:
         schema = nw.from_native(frame).collect_schema()
-    except TypeError:  # The object hands over rows and has no columns of its own.
+    except TypeError:  # the object hands over rows and has no columns of its own
         return
     yield from (name for name, kind in schema.items() if kind.is_numeric())
 

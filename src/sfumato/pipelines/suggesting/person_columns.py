@@ -150,8 +150,7 @@ def _share_in_one(source: CountsRows, finer: str, coarser: str) -> float:
 
 
 def with_named_persons(source: CountsRows, suggestions: Suggestions, profiles: Profiles) -> dict[str, Suggestion]:
-    """Return the suggestions with a column of full names as the person column, if names repeat and no key numbers the
-    persons.
+    """Return the suggestions with full names as the person column, if they repeat and no key numbers the persons.
 
     Persons with the same name then count as one, which can only weaken the count of persons. Attributes such as age or
     sex would have shown that the rows of one name belong to one person; otherwise the names repeat by chance.

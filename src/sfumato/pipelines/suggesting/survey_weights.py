@@ -42,9 +42,7 @@ def with_survey_weights(
 
 
 def one_of_each(suggestions: Mapping[str, Suggestion]) -> dict[str, Suggestion]:
-    """Return the suggestions with one weight and one household column; others are removed, and so are weights if
-    there is a person column.
-    """
+    """Return the suggestions with one weight and one household column; with a person column, weights are removed."""
     households = [name for name, one in suggestions.items() if one.role == "household"]
     persons = any(one.role == "person" for one in suggestions.values())
     kept = {*households[:1], *([] if persons else _main_weight(suggestions))}

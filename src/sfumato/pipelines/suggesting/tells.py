@@ -36,8 +36,7 @@ class Telling:
 
 
 def tells_in(source: CountsRows, proposal: Mapping[str, Any], person: str | None = None) -> dict[str, Telling]:
-    """Return the sensitive columns from which a quasi-identifier can be inferred, or that are computed from two, with
-    the finding.
+    """Return the sensitive columns that infer a quasi-identifier, or are computed from two, with the findings.
 
     If two columns jointly infer one, the later column is returned.
 
@@ -64,8 +63,7 @@ def tells_in(source: CountsRows, proposal: Mapping[str, Any], person: str | None
 
 
 def inferred_by_values(table: FrequencyTable) -> Iterator[tuple[str, str]]:
-    """Yield sensitive columns with a value that occurs only with one value of a quasi-identifier, and that
-    quasi-identifier.
+    """Yield sensitive columns with a value that occurs with only one value of a quasi-identifier, and the latter.
 
     An attacker infers it from the release if the quasi-identifier is generalized.
     """
@@ -82,9 +80,7 @@ def inferred_by_values(table: FrequencyTable) -> Iterator[tuple[str, str]]:
 
 
 def _told_by_two(text_counts: TextCounts, plan: Plan, told: Sequence[str]) -> Iterator[tuple[str, Telling]]:
-    """Yield the later of two numeric sensitive columns that jointly infer a quasi-identifier, unless one is removed
-    already.
-    """
+    """Yield the later of two numeric sensitive columns that jointly infer a quasi-identifier, unless it is known."""
     private = [name for name in plan.promise_columns if name not in told]
     withheld: set[str] = set()
     for tell in private_tells(text_counts, plan.quasi_identifiers, private, plan.data.missing):

@@ -29,9 +29,7 @@ _ROUNDS = 2
 def with_told_columns(
     source: CountsRows, suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]
 ) -> dict[str, Suggestion]:
-    """Return the suggestions with columns of unknown meaning marked as sensitive if they depend on a sensitive
-    column.
-    """
+    """Return the suggestions with unknown columns marked as sensitive if they depend on a sensitive column."""
     rows = next(iter(profiles.values())).rows
     private = [name for name, one in suggestions.items() if _may_tell(one, profiles[name])]
     unknown = [name for name, one in suggestions.items() if is_unknown(one) and len(profiles[name].counts) > 1]

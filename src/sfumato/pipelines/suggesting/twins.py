@@ -81,9 +81,7 @@ def _some(text_counts: TextCounts) -> TextCounts:
 
 
 def _one_spelling(text_counts: TextCounts) -> TextCounts:
-    """Return the counts with spellings merged that differ in case or white space; towns next to postcodes have
-    several.
-    """
+    """Return the counts with spellings merged that differ in case or white space, as towns often do."""
     values, codes = [], []
     for texts, column in zip(text_counts.values, text_counts.codes.T, strict=True):
         plain = [None if text is None else text.strip().casefold() for text in texts]
@@ -135,8 +133,7 @@ def _most_agree(one: Ints, other: Ints, counts: Floats) -> bool:
 
 
 def agreement(one: Ints, other: Ints, counts: npt.NDArray[np.float64] | npt.NDArray[np.int64]) -> float:
-    """Return how far a column determines another: the proportion of rows with the most frequent value for theirs,
-    beyond chance.
+    """Return how far a column determines another: the proportion of rows with the usual value, beyond chance.
 
     Args:
         one: The codes of the first column; each pair of codes occurs once.

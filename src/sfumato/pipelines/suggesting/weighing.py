@@ -91,9 +91,7 @@ def spare_twins(
 def _best_twin(
     plan: Plan, table: FrequencyTable, names: Sequence[str], group: Sequence[str]
 ) -> tuple[str, dict[str, float] | None]:
-    """Return the column of a group to keep for the least total loss, and the losses; None if nothing can be
-    released.
-    """
+    """Return the column of a group to keep for the least total loss, and the losses; None without a release."""
     others = [name for name in names if name not in group]
     trials = {kept: _losses(plan, table, [*others, kept]) if names else None for kept in group}
     costs = {kept: sum(trial.values()) for kept, trial in trials.items() if trial}
@@ -125,9 +123,7 @@ def _of_sample(plan: Plan, share: float) -> Plan:
 
 
 def _weighed(plan: Plan, table: FrequencyTable, unknown: Collection[str]) -> Withholding:
-    """Return the columns better removed: first unknown ones, then those with the greatest loss; a removed column has
-    loss 1.
-    """
+    """Return the columns better removed: first unknown ones, then the costliest; each of them has loss 1."""
     losses = _losses(plan, table, plan.quasi_identifiers)
     if losses is None:
         return Withholding()

@@ -92,9 +92,7 @@ def _plan_for(table: Any, plan: TablePlan) -> TablePlan:
 
 
 def _all_unsafe(table: Any, columns: Columns, reading: Reading) -> bool:
-    """Return whether all suppressed cells of a `.jj` file are sensitive ones; solver files have no other mark for
-    suppressed cells.
-    """
+    """Return whether all suppressed cells of a `.jj` file are sensitive; such files mark no secondary suppressions."""
     if not isinstance(table, str | Path) or Path(table).suffix.lower() != ".jj":
         return False
     marks = {mark for mark, hit in zip(columns.text("status"), np.isnan(reading.exact), strict=True) if hit}

@@ -132,9 +132,7 @@ def _base(plan: TablePlan, parts: Sequence[Any]) -> float:
 
 
 def _with_keys(columns: Columns, plan: TablePlan, parts: Sequence[Any]) -> Columns:
-    """Return the columns with cell keys: existing ones, or some derived from codes, which are sufficient for a
-    comparison.
-    """
+    """Return the columns with cell keys: existing ones, or some derived from codes for the comparison."""
     method = plan.perturbation
     if "key" in columns or (isinstance(method, CellKey) and method.key in columns):
         return columns

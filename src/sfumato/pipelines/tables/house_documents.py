@@ -36,8 +36,7 @@ def read_annex(folder: Path, report: Mapping[str, Any]) -> Annex:
 
 
 def papers_of(folder: Path, home: Path, day: date | None, without: tuple[str, ...] = (HOUSE, ANNEX)) -> Papers:
-    """Return the context of internal documents: the files of a folder with their checksums, those for publication
-    first.
+    """Return the context of internal documents: the files of a folder with checksums, those for publication first.
 
     Args:
         folder: The folder with the files.

@@ -42,9 +42,7 @@ class ProtectedTable(MaskedTable, TableRelease[Masked]):
             check_masked(self, external)
 
     def sheets(self) -> dict[str, Columns]:
-        """Return the internal file with all columns, the published columns, and the file for publication if the
-        audit passed.
-        """
+        """Return the internal file, the published columns, and the file for publication if the audit passed."""
         handed_out = {"table-external.csv": self.external} if self.holds else {}
         return {"table.csv": self.columns, "published.csv": self.public, **handed_out}
 

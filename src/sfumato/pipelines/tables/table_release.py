@@ -174,9 +174,7 @@ class TablesRelease(ABC, Generic[Release_co]):
 
     @property
     def reports(self) -> dict[str, dict[str, Any]]:
-        """The metrics in the folder of each table: by default the joint ones, because each is safe only with the
-        others.
-        """
+        """The metrics in each table's folder: by default the joint ones, because each is safe only with the others."""
         return dict.fromkeys(self.tables, self.report)
 
     def save(self, folder: str | Path, home: Path | None = None) -> None:

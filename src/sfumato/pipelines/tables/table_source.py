@@ -61,9 +61,7 @@ def _with_respondents(plan: TablePlan, path: Path | None) -> TablePlan:
 
 
 def _told_by_file(plan: TablePlan, path: Path) -> dict[str, Any]:
-    """Return the columns of respondents and largest contributions from the metadata of a `.tab` file or the header
-    of SDMX-CSV.
-    """
+    """Return the columns of respondents and largest contributions from `.tab` metadata or an SDMX-CSV header."""
     described = _described(plan, path)
     if described is not None:
         return respondents_in(read_metadata(described, plan.table.encoding), plan.table.value)
@@ -163,9 +161,7 @@ def columns_from(table: Any, plan: TablePlan, published: bool = False) -> Column
 
 
 def _metadata_of(path: Path, plan: TablePlan) -> Path | None:
-    """Return the metadata of a file: its own if present; the plan's belongs to the source, and to files without
-    metadata.
-    """
+    """Return the metadata of a file: its own, or the plan's for the source and for files without metadata."""
     own = plan.table.source is not None and (plan.table.source.within(plan.folder)).resolve() == path.resolve()
     if plan.table.metadata is None or (not own and path.with_suffix(".rda").is_file()):
         return None

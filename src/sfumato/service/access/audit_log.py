@@ -45,7 +45,7 @@ class AuditLog:
             begun_by_root = os.geteuid() == 0 and not self._path.exists()
             descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
             try:
-                if begun_by_root:  # Created by a command of the operator; the service must be able to append to it.
+                if begun_by_root:  # created by a command of the operator; the service must be able to append to it
                     folder = self._path.parent.stat()
                     os.fchown(descriptor, folder.st_uid, folder.st_gid)
                 if os.write(descriptor, line) != len(line):

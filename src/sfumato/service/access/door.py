@@ -84,9 +84,7 @@ class Door:
         return SignedIn(user.way, user.name, user.label, self._voucher(user.way, user.name))
 
     def still(self, signed_in: SignedIn) -> User | None:
-        """Return the user of an earlier sign-in by the current configuration, or None if the sign-in is no longer
-        valid.
-        """
+        """Return the user of an earlier sign-in by the current configuration, or None if it is no longer valid."""
         way, name = signed_in.way, signed_in.name
         if not signed_in.by or signed_in.by != self._voucher(way, name):
             return None
@@ -112,7 +110,7 @@ class Door:
         try:
             user = self.user(connection)
         except RefusedError:
-            connection.state.kept_out = True  # The audit log records a refusal, whoever sent the request.
+            connection.state.kept_out = True  # the audit log records a refusal, whoever sent the request
             raise
         if user is None:
             what = (

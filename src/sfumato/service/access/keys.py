@@ -101,7 +101,7 @@ def read_keys(path: Path) -> tuple[Key, ...]:
         PlanError: The file cannot be read, has no key, or a line contains no hash (for example a plain key).
     """
     try:
-        if path.exists() and not path.is_file():  # A pipe would block everyone until something is written.
+        if path.exists() and not path.is_file():  # a pipe would block everyone until something is written
             raise OSError("no regular file")
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
@@ -170,9 +170,7 @@ class KeyFile:
         return next((entry.user() for entry in matches if entry.holds(day)), None)
 
     def _look(self, *, soon: bool = False) -> bool:
-        """Read the file again if it has changed, and return whether it had; with `soon`, also within the maximum
-        age.
-        """
+        """Read the file again if it has changed, and return whether it had; `soon`: also within the maximum age."""
         now = time.monotonic()
         if now - self._looked <= LOOKING_SECONDS and not soon:
             return False
@@ -218,7 +216,7 @@ def add_key(path: Path, key: Key, group: str | None = None) -> None:
     Raises:
         PlanError: The name is taken, there is no such group, or the owner of the file cannot be preserved.
     """
-    path = path.resolve()  # A link remains a link.
+    path = path.resolve()  # a link remains a link
     with _alone(path):
         if path.exists() and any(other.name == key.name for other in _keys_of(path)):
             raise PlanError(f"there is a key named {key.name}.", "Choose another name.", "api-key-name")
@@ -231,7 +229,7 @@ def revoke_key(path: Path, name: str) -> None:
     Raises:
         PlanError: There is no such key.
     """
-    path = path.resolve()  # The service reads the target of a link.
+    path = path.resolve()  # the service reads the target of a link
     with _alone(path):
         keys = {key.line(): key for key in _keys_of(path)}
         if not any(key.name == name for key in keys.values()):

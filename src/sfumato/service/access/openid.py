@@ -133,7 +133,7 @@ class OpenId:
             iat={"essential": True},
             nonce={"essential": True, "value": nonce},
         )
-        for fresh in (False, True):  # A provider may have changed its keys meanwhile.
+        for fresh in (False, True):  # a provider may have changed its keys meanwhile
             try:
                 decoded = jwt.decode(token, self._signing_keys(fresh), algorithms=list(ALGORITHMS))
                 registry.validate(decoded.claims)

@@ -51,7 +51,7 @@ def session_secret(folder: Path | None) -> bytes:
         with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
             stream.write(Fernet.generate_key())
         with suppress(FileExistsError):
-            path.hardlink_to(partial)  # The first of several servers creates it.
+            path.hardlink_to(partial)  # the first of several servers creates it
         partial.unlink()
     return path.read_bytes()
 

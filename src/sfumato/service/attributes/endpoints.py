@@ -86,9 +86,7 @@ class Endpoints:
         return configuration
 
     def _check_at_hand(self, address: str | None, ontology: str | None = None) -> None:
-        """Defer requests with a graph that this process has not read to the patient endpoints, because reading takes
-        long.
-        """
+        """Defer requests whose graph this process has not read to the patient endpoints, because that takes long."""
         if self.patient:
             return
         new = address is not None and not self.sources.at_hand(address)

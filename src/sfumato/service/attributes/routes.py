@@ -47,13 +47,11 @@ class _Route:
 
 
 class _DirectRoute(APIRoute):
-    """A route that passes the request to its function directly: bodies are parsed in workers, keys are in one
-    header.
-    """
+    """A route that calls its function directly: bodies are parsed in workers, keys are in one header."""
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] not in (self.methods or ()):
-            await super().handle(scope, receive, send)  # This returns the allowed methods.
+            await super().handle(scope, receive, send)  # this returns the allowed methods
             return
         request = Request(scope, receive)
         check_key(request, "attributes")

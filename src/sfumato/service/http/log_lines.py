@@ -19,9 +19,9 @@ def keep_log_plain() -> None:
     """Filter the log lines of the HTTP server."""
     logging.getLogger(
         "uvicorn.access"
-    ).disabled = True  # It logs whole addresses; the service's own log has what is permitted.
+    ).disabled = True  # it logs whole addresses; the service's own log has what is permitted
     for name in FOREIGN:
-        logging.getLogger(name).addFilter(plain)  # An existing filter is not added again.
+        logging.getLogger(name).addFilter(plain)  # an existing filter is not added again
 
 
 def start_log() -> None:
@@ -42,7 +42,7 @@ def plain(record: logging.LogRecord) -> bool:
     if record.name.partition(".")[0] == OWN or hasattr(record, "plain"):
         return True
     if record.name == SERVER and not record.exc_info and not _of_connection(record):
-        return True  # Start, stop, and why the server cannot start.
+        return True  # start, stop, and why the server cannot start
     if record.levelno < logging.WARNING:
         return False
     _reduce(record)

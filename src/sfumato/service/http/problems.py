@@ -127,9 +127,9 @@ def to_json(content: Any) -> bytes:
     Raises:
         ValueError: A number is infinite.
     """
-    with suppress(TypeError):  # An integer of more than 64 bits, or a lone surrogate.
+    with suppress(TypeError):  # an integer of more than 64 bits, or a lone surrogate
         text = orjson.dumps(content)
-        if b"null" not in text:  # Infinity would be written as null.
+        if b"null" not in text:  # infinity would be written as null
             return text
     try:
         return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()

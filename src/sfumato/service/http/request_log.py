@@ -51,7 +51,7 @@ class RequestLog:
         answered = _Answer(send, state["request_id"])
         try:
             await self._app(scope, receive, answered)
-        except Exception as error:  # Its text may contain data, so only its type and place are logged.
+        except Exception as error:  # its text may contain data, so only its type and place are logged
             log_error(error, state["request_id"])
             if not answered.status:
                 await answer(Request(scope), error)(scope, receive, answered)

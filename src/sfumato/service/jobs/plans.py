@@ -46,7 +46,7 @@ def read_plan_text(text: str) -> Any:
             return content
         _check_events(yaml.parse(text, Loader=loader))
         return parsed(text)
-    except (yaml.YAMLError, ValueError) as error:  # An invalid value, such as an impossible date, is no YAML error.
+    except (yaml.YAMLError, ValueError) as error:  # an invalid value, such as an impossible date, is no YAML error
         mark = getattr(error, "problem_mark", None)
         where = f" in line {mark.line + 1}" if mark else ""
         raise PlanError(f"the plan is neither YAML nor JSON{where}.", code="yaml") from None
@@ -59,7 +59,7 @@ def _json(text: str) -> Any:
     try:
         content = json.loads(text, parse_float=_number, parse_constant=_number, object_pairs_hook=_mapping)
     except (ValueError, RecursionError):
-        return None  # The YAML parser reports what is wrong with it.
+        return None  # the YAML parser reports what is wrong with it
     return None if deeper_than(content, MOST_DEPTH) else content
 
 

@@ -146,7 +146,7 @@ class Pool:
         while not self._stopping.is_set():
             try:
                 work()
-            except Exception as error:  # Its text may contain data, so only its type is logged.
+            except Exception as error:  # its text may contain data, so only its type is logged
                 LOG.error(json.dumps({"jobs": work.__name__, "error": type(error).__name__}))
                 self._stopping.wait(RETRY_SECONDS)
 
@@ -181,9 +181,7 @@ class Pool:
         self.upkeep.clean()
 
     def _watch_room(self) -> None:
-        """End the job that uses most disk space before the disk is full, because then not even its end could be
-        recorded.
-        """
+        """End the job that uses most disk space before the disk is full, because then no end could be recorded."""
         self._stopping.wait(ROOM_SECONDS)
         with self._lock:
             running = set(self._running)
@@ -206,17 +204,17 @@ class Pool:
             return
         try:
             self._run(job)
-        except STORE_FAULTS as error:  # Not the job's fault, so it is queued again.
+        except STORE_FAULTS as error:  # not the job's fault, so it is queued again
             LOG.error(json.dumps({"job": job.id, "store": type(error).__name__}))
             self._insist(partial(self.store.requeue, job))
-        except Exception as error:  # An error in one job must not end the thread.
+        except Exception as error:  # an error in one job must not end the thread
             LOG.error(json.dumps({"job": job.id, "error": type(error).__name__}))
             self._insist(partial(self._fail, job, "internal", "An internal error; nothing was published."))
 
     def _run(self, job: Job) -> None:
         try:
             worker = self._started(job)
-        except EngineError:  # No process can be started; not the job's fault, so it is queued again.
+        except EngineError:  # no process can be started; not the job's fault, so it is queued again
             LOG.error(json.dumps({"job": job.id, "workers": "no process can be started"}))
             self._insist(partial(self.store.requeue, job))
             self._stopping.wait(RETRY_SECONDS)
@@ -237,7 +235,7 @@ class Pool:
         if isinstance(fault, WorkerEndedError):
             worker.ended.wait(ENDING_SECONDS)
         fault = self._room_fault(job, fault)
-        erase(*self.folders.half_done(job))  # Done first, because recording the end may need the space.
+        erase(*self.folders.half_done(job))  # done first, because recording the end may need the space
         with self._lock:
             self._running.pop((job.id, job.attempts), None)
         self._insist(partial(self._conclude, job, worker, fault, time.monotonic() - begun))
@@ -253,7 +251,7 @@ class Pool:
         return no_room() if isinstance(fault, ROOM_FAULTS) and (cut or not self.room.keeps_jobs()) else fault
 
     def _advance(self, job: Job, progress: Progress) -> None:
-        with suppress(*STORE_FAULTS):  # The progress will be reported again.
+        with suppress(*STORE_FAULTS):  # the progress will be reported again
             self.store.advance(job, progress.stage, progress.done, progress.whole)
 
     def _started(self, job: Job) -> Worker | None:

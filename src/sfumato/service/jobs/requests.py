@@ -140,7 +140,7 @@ async def _form(request: Request, settings: JobSettings, limits: Limits) -> Form
         raise
     except TimeoutError:
         raise RefusedError(HTTPStatus.REQUEST_TIMEOUT, "limit.time", "The upload took too long.") from None
-    except Exception as error:  # Any error in a form; its text may quote the form.
+    except Exception as error:  # any error in a form; its text may quote the form
         if is_disk_full(error):
             raise
         raise bad_request("jobs.form", "The form cannot be read.") from None
@@ -245,7 +245,7 @@ def _server_source(source: Any, settings: JobSettings) -> Path:
     """Return a file in the server's folder of sources, never outside it."""
     if settings.sources is None:
         raise bad_request("jobs.source", "This server offers no sources; send the file along.")
-    if not isinstance(source, str) or not source.isprintable():  # A lone surrogate is not printable, either.
+    if not isinstance(source, str) or not source.isprintable():  # a lone surrogate is not printable, either
         raise bad_request("jobs.source", "source must be the name of a file.")
     path = inside(settings.sources, source)
     if path is None:

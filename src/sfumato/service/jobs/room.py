@@ -64,7 +64,7 @@ class Presence:
 
     def __init__(self, folder: Path) -> None:
         self._lock = -1
-        with suppress(OSError):  # On a disk without space for an empty file, no lock is taken.
+        with suppress(OSError):  # on a disk without space for an empty file, no lock is taken
             self._lock = os.open(folder / PRESENCE, os.O_RDWR | os.O_CREAT, 0o600)
             self._enter(folder)
 

@@ -27,9 +27,9 @@ def give_name(file: BinaryIO, target: Path) -> bool:
     """Give a file without a name a path, and return whether that was possible."""
     try:
         if os.fstat(file.fileno()).st_nlink:
-            return False  # It has a name already, whose owner may change it.
+            return False  # it has a name already, whose owner may change it
         file.flush()
-        number = file.fileno()  # Passed as a folder only because the call follows links for folders only.
+        number = file.fileno()  # passed as a folder only because the call follows links for folders only
         os.link(f"/proc/self/fd/{number}", target, src_dir_fd=number, follow_symlinks=True)
     except (OSError, AttributeError, ValueError):
         return False

@@ -104,7 +104,7 @@ class Webhooks:
         """Send the notification of an ended job; failures are retried a few times."""
         note, taken = self._folder / f"{job_id}.json", self._folder / f"{job_id}.telling"
         try:
-            note.rename(taken)  # The rename prevents two servers from sending the same.
+            note.rename(taken)  # the rename prevents two servers from sending the same
         except FileNotFoundError:
             return
         if self._told(Webhook(**json.loads(taken.read_text(encoding="utf-8"))), content):

@@ -110,9 +110,7 @@ class JobStore:
         return self._several(f"state IN ({marks}) ORDER BY created, id", states)
 
     def of_owner(self, owner: str | None, most: int, before: float | None = None) -> list[Job]:
-        """Return the last jobs of an owner, or of all, the newest first; with `before`, those created before that
-        time.
-        """
+        """Return the last jobs of an owner, or of all, the newest first; `before`: those created before a time."""
         whose = ("", ()) if owner is None else ("owner = ? AND ", (owner,))
         values = (*whose[1], float("inf") if before is None else before, most)
         return self._several(f"{whose[0]}created < ? ORDER BY created DESC, id LIMIT ?", values)

@@ -80,9 +80,7 @@ class Leases:
             return {row["id"]: row["beat"] for row in transaction.run("SELECT id, beat FROM leases").rows}
 
     def _elapsed(self) -> float:
-        """Return the seconds since the last observation; a long pause, in which others may have paused, too, is
-        limited.
-        """
+        """Return the seconds since the last observation, limited in case of a pause that affected others, too."""
         now = time.monotonic()
         elapsed, self._looked = now - self._looked, now
         return min(elapsed, 2 * self.beat_seconds)

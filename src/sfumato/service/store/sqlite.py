@@ -17,7 +17,7 @@ NEEDED_BYTES = 1 << 17
 
 
 class _Transaction:
-    for_update = ""  # A writer locks the whole file.
+    for_update = ""  # a writer locks the whole file
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -32,9 +32,7 @@ class _Transaction:
 
 
 class SqliteDatabase:
-    """A database file that only this user can read; a call waits for a limited time if another process has locked
-    it.
-    """
+    """A database file that only this user can read; a call waits for a limited time if the file is locked."""
 
     def __init__(self, path: Path, busy_seconds: float) -> None:
         self._path, self._busy_seconds = path, busy_seconds
@@ -70,6 +68,6 @@ class SqliteDatabase:
             yield
         except sqlite3.Error as error:
             full = "full" in str(error) or shutil.disk_usage(self._path.parent).free < NEEDED_BYTES
-            if full:  # SQLite reports it in several ways.
+            if full:  # SQLite reports it in several ways
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from None
             raise StoreUnavailableError(type(error).__name__) from None

@@ -59,7 +59,7 @@ class Lanes:
             try:
                 worker = await asyncio.to_thread(self._new)
             except EngineError:
-                worker = None  # The request that gets its place tries again.
+                worker = None  # the request that gets its place tries again
             self._idle.put_nowait(worker)
             self._warm_enough.set()
         while True:
@@ -93,7 +93,7 @@ class Lanes:
             with self._place():
                 await (
                     self._warm_enough.wait()
-                )  # The first caller's time limit does not include the start of the service.
+                )  # the first caller's time limit does not include the start of the service
                 async with asyncio.timeout(self._limits.seconds):
                     if longer is not None and size < LARGE_BYTES:
                         with suppress(TakesLongError):
@@ -150,7 +150,7 @@ class Lanes:
         worker = await self._idle.get()
         try:
             if worker is not None and (worker.ended.is_set() or _gone(worker.connection)):
-                self._drop(worker)  # It ended while idle; not the fault of this request.
+                self._drop(worker)  # it ended while idle; not the fault of this request
                 worker = None
             if worker is None:
                 worker = await asyncio.to_thread(self._new)

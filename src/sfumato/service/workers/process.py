@@ -33,7 +33,7 @@ PAUSE_SECONDS = 0.2
 STATM = Path("/proc/self/statm")
 # Programs reserve memory that they never use, but the system's limit includes it.
 RESERVED_BYTES = 2_000_000_000
-DEATH_SIGNAL = 1  # A constant of prctl.
+DEATH_SIGNAL = 1  # a constant of prctl
 # Number of new objects before garbage collection; records are many, and no garbage.
 GARBAGE_OBJECTS = 50_000
 
@@ -143,7 +143,7 @@ def _rehearse(call: Call) -> None:
     except Exception:
         LOG.warning("The rehearsal failed; workers load what they need themselves.", exc_info=True)
     gc.collect()
-    gc.freeze()  # Objects loaded now remain shared with the workers.
+    gc.freeze()  # objects loaded now remain shared with the workers
 
 
 def _fork(control: socket.socket, start: Start, descriptor: int, workers: set[int], own: list[socket.socket]) -> None:
@@ -174,14 +174,14 @@ def _work(connection: socket.socket, start: Start) -> None:
     os.chdir(start.folder)
     if start.folder != "/":
         os.environ["TMPDIR"] = os.environ["SPARK_LOCAL_DIRS"] = start.folder
-        tempfile.tempdir = None  # The template's choice must be ignored.
+        tempfile.tempdir = None  # the template's choice must be ignored
     _limit(start.limits)
     if start.limits.watched:
         threading.Thread(target=_watch_memory, args=(connection, start.limits.memory_bytes), daemon=True).start()
     confine(start.confined)
     if start.first is not None:
         _function(start.first.target)(*start.first.arguments)
-    gc.freeze()  # Objects of the template are no garbage and need not be scanned again.
+    gc.freeze()  # objects of the template are no garbage and need not be scanned again
     gc.set_threshold(GARBAGE_OBJECTS, 10, 10)
     while (call := receive(connection)) is not None:
         send(connection, outcome(call, connection))
@@ -238,7 +238,7 @@ def end_with_parent(number: signal.Signals) -> None:
 def _end_with(parent: int) -> None:
     """Ask the system to end this process with its parent, if supported."""
     end_with_parent(signal.SIGKILL)
-    if os.getppid() != parent:  # The parent had ended before the system was asked.
+    if os.getppid() != parent:  # the parent had ended before the system was asked
         os._exit(1)
 
 

@@ -136,14 +136,14 @@ class Template:
                 raise
             worker = Worker(self, ours, pid)
             self._workers[pid] = worker
-            if pid in self._lost:  # It ended before it was registered here.
+            if pid in self._lost:  # it ended before it was registered here
                 self._note_end(pid, self._lost.pop(pid))
         return worker
 
     def _asked_twice(self, start: Start, connection: socket.socket) -> int:
         try:
             return self._asked(start, connection)
-        except OSError:  # The template has just ended.
+        except OSError:  # the template has just ended
             self.close()
         try:
             return self._asked(start, connection)
@@ -167,12 +167,12 @@ class Template:
         control, process = self._control, self._process
         if control is not None:
             with suppress(OSError):
-                control.shutdown(socket.SHUT_RDWR)  # The listening thread then closes it.
+                control.shutdown(socket.SHUT_RDWR)  # the listening thread then closes it
         if process is not None:
-            process.kill()  # Its workers end with it.
+            process.kill()  # its workers end with it
             process.wait()
         if self._listener is not None:
-            self._listener.join(CLOSING_SECONDS)  # From then on, all its workers are known to be gone.
+            self._listener.join(CLOSING_SECONDS)  # from then on, all its workers are known to be gone
 
     def _alive(self) -> bool:
         return self._control is not None and self._process is not None and self._process.poll() is None

@@ -93,9 +93,7 @@ def _name(end: float) -> str:
 
 
 def _attribute(name: str, counts: Counts) -> dict[str, Any]:
-    """Return how far a single column distinguishes rows: its proportion of distinct values, and of row pairs that
-    differ.
-    """
+    """Return how far a single column distinguishes rows: proportions of distinct values and of differing row pairs."""
     rows = int(counts.sum())
     pairs = rows * (rows - 1) / 2
     alike = float((counts * (counts - 1) / 2).sum())

@@ -153,9 +153,7 @@ def judged(table: OfficeTable, job: TableJob, crossed: Crossed | None = None) ->
 
 
 def _with_costs(table: OfficeTable, cost: str, exponent: float) -> OfficeTable:
-    """Return the table with costs: respondents for -1, one per cell for -2 and -3 (distance is unknown), otherwise
-    the value.
-    """
+    """Return the table with costs: respondents for -1, one per cell for -2 and -3 (no distance), else the value."""
     if cost == "-1" and table.frequency is not None:
         return table.with_columns(costs=table.frequency**exponent)
     if cost in ("-2", "-3"):
