@@ -8,7 +8,7 @@ import struct
 from pathlib import Path
 from typing import IO
 
-from sfumato.delimited.faults import damaged
+from sfumato.delimited.errors import damaged
 
 # Where the header tells the order of its bytes, by one of two numbers, and how long it is.
 LAYOUT, LAYOUTS, HEADER = 64, (2, 3), 176

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.dataclass import dataclass
-from sfumato.delimited.faults import damaged
-from sfumato.engines.names import check_names
+from sfumato.delimited.errors import damaged
+from sfumato.engines.canonical_text import as_text, no_text
+from sfumato.engines.identifier_checks import check_names
 from sfumato.engines.spss_dictionary import check_dictionary
-from sfumato.engines.texts import as_text, no_text
 from sfumato.errors import DataError, PlanError, extra_part
-from sfumato.hierarchies.suggest.survey_codes import CodeBook
+from sfumato.hierarchies.role_detection.survey_codes import CodeBook
 from sfumato.microdata.recoding.recoding import STAR
 
 # Endings of files, and what pyreadstat reads them with.
@@ -188,7 +188,7 @@ def write_survey(columns: Mapping[str, Texts], labels: SurveyLabels, path: Path)
         PlanError: The ending tells neither.
         DataError: The package takes no such names or values.
     """
-    from sfumato.engines.frames.sources import frame_of, installed
+    from sfumato.engines.dataframes.sources import frame_of, installed
 
     writer = WRITERS.get(path.suffix.lower())
     if writer is None:

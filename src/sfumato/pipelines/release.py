@@ -9,48 +9,48 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from sfumato.atomic_folders import Scratch
 from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, PublishedRows
 from sfumato.engines.opening import EngineName, open_engine, publishes_files
-from sfumato.engines.written.bounds import with_bounds
+from sfumato.engines.postprocessing.interval_bounds import with_bounds
 from sfumato.errors import InternalError
-from sfumato.folders import Scratch
-from sfumato.microdata.counts.frequencies import FrequencyTable, TextCounts, typed
+from sfumato.microdata.counts.frequency_table import FrequencyTable, TextCounts, typed
 from sfumato.microdata.measures.release import measure, measure_raw
-from sfumato.microdata.methods.lost_columns import lost_columns, with_remedies
-from sfumato.microdata.methods.result import Result
+from sfumato.microdata.methods.heavily_generalized_columns import lost_columns, with_remedies
 from sfumato.microdata.methods.search import search
+from sfumato.microdata.methods.search_result import Result
 from sfumato.microdata.plan.methods import Local
 from sfumato.microdata.plan.model import Plan, RequestedPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
+from sfumato.microdata.recoding.expected_counts import Prediction, predict
 from sfumato.microdata.recoding.population import persons_by_label, weights_by_label
-from sfumato.microdata.recoding.prediction import Prediction, predict
 from sfumato.microdata.recoding.recoding import Handling
 from sfumato.microdata.verdict import Verdict, judge_plan
 from sfumato.pipelines.pseudonyms.keys import check_single, drawn_key, keys_of
 from sfumato.pipelines.release_check import refuse, release_check
 from sfumato.pipelines.release_folder import Progress, Release
-from sfumato.pipelines.stages.coding import sensitive_shares
-from sfumato.pipelines.stages.counting import (
+from sfumato.pipelines.release_stages.build_report import Outcome, report_of
+from sfumato.pipelines.release_stages.coding_limits import with_limits
+from sfumato.pipelines.release_stages.counting import (
     check_texts,
     frequency_table,
     published_persons,
     published_weights,
     recount,
 )
-from sfumato.pipelines.stages.disclosure import disclosure
-from sfumato.pipelines.stages.handling import handling_of
-from sfumato.pipelines.stages.limits import with_limits
-from sfumato.pipelines.stages.reading import published_reading
-from sfumato.pipelines.stages.reporting import Outcome, report_of
-from sfumato.pipelines.stages.shared_counts import SharedCounts
-from sfumato.shapes.paths import PlanPath
+from sfumato.pipelines.release_stages.disclosure import disclosure
+from sfumato.pipelines.release_stages.missing_rules import published_reading
+from sfumato.pipelines.release_stages.shared_counts import SharedCounts
+from sfumato.pipelines.release_stages.suppression_handling import handling_of
+from sfumato.pipelines.release_stages.transformed_columns import sensitive_shares
+from sfumato.schema.paths import PlanPath
 
 if TYPE_CHECKING:
-    from sfumato.pipelines.previous.placing import Placed
-    from sfumato.pipelines.stages.perturb import Perturbed
-    from sfumato.policies.judgment import PolicyVerdict
+    from sfumato.pipelines.release_stages.perturb import Perturbed
+    from sfumato.pipelines.sequential_releases.match_persons import Placed
+    from sfumato.policies.evaluation import PolicyVerdict
 
 T = TypeVar("T")
 # Larger tables are measured when the engine is done, so that both do not ask for memory at the same time.
@@ -82,7 +82,7 @@ def anonymize(
     read = read_plan(plan)
     if read.files:
         # Here and below: what few plans ask for is loaded for those alone.
-        from sfumato.pipelines.relations.release import anonymize_files
+        from sfumato.pipelines.linked_files.release import anonymize_files
 
         return cast("Release", anonymize_files(data, read, engine=engine, workspace=workspace))
     requested = _sourced(read, data)
@@ -121,7 +121,7 @@ def _with_policy(plan: RequestedPlan, source: Engine) -> RequestedPlan:
     """The plan with what its policy chooses; few plans name one, and what judges it loads slowly."""
     if plan.policy is None:
         return plan
-    from sfumato.pipelines.policies.planning import with_policy
+    from sfumato.pipelines.policies.plan_completion import with_policy
 
     return with_policy(plan, source)
 
@@ -130,7 +130,7 @@ def _placed(plan: Plan, source: Engine) -> "Placed | None":
     """Where the persons of earlier releases are placed, where the plan names such."""
     if not plan.previous:
         return None
-    from sfumato.pipelines.previous.placing import placed_beside
+    from sfumato.pipelines.sequential_releases.match_persons import placed_beside
 
     return placed_beside(plan, source)
 
@@ -139,7 +139,7 @@ def _together(placed: "Placed | None", published: PublishedRows, plan: Plan) -> 
     """What the release tells together with earlier ones, where there are some."""
     if placed is None:
         return None
-    from sfumato.pipelines.previous.placing import check_together
+    from sfumato.pipelines.sequential_releases.match_persons import check_together
 
     return check_together(placed, published, plan)
 
@@ -147,7 +147,7 @@ def _together(placed: "Placed | None", published: PublishedRows, plan: Plan) -> 
 def _policy_verdict(plan: Plan, published: PublishedRows) -> "PolicyVerdict | None":
     if plan.policy is None:
         return None
-    from sfumato.pipelines.policies.planning import judge_published
+    from sfumato.pipelines.policies.plan_completion import judge_published
 
     return judge_published(plan, published)
 
@@ -253,7 +253,7 @@ class _Run:
         promise_table = table.holding(self.plan.checked_columns)
         handling = handling_of(self.plan, promise_table, result.recoding)
         if self.plan.publishes_keys:
-            from sfumato.pipelines.stages.fingerprints import check_fingerprints
+            from sfumato.pipelines.release_stages.longitudinal_records import check_fingerprints
 
             check_fingerprints(self.plan, self.source, promise_table, result.recoding)
         prediction = predict(promise_table, result.recoding, handling, self.plan)
@@ -333,7 +333,7 @@ class _Run:
         """The result of a local recoding with what no other can lose less than, where that is known in time."""
         if not isinstance(self.plan.method, Local):
             return result
-        from sfumato.microdata.methods.local.bound import bounded
+        from sfumato.microdata.methods.local_recoding.lower_bound import bounded
 
         with self._stage("bound"):
             return bounded(self.plan, self.plan.method, table, result)
@@ -367,7 +367,7 @@ class _Run:
         """The published rows perturbed, where the plan says so."""
         if not self.plan.perturbations:
             return None
-        from sfumato.pipelines.stages.perturb import perturbed
+        from sfumato.pipelines.release_stages.perturb import perturbed
 
         with self._stage("perturb"):
             perturbation = perturbed(self.plan, published, target, self.keys)

@@ -5,12 +5,12 @@ from dataclasses import field
 
 from sfumato.dataclass import dataclass
 from sfumato.engines import sql
-from sfumato.engines.duckdb.entry_lists import INTEGERS, MAX_TEXTS, Picker
+from sfumato.engines.canonical_text import WHITE_SPACE
+from sfumato.engines.duckdb.dictionary_columns import INTEGERS, MAX_TEXTS, Picker
 from sfumato.engines.duckdb.sources import Source
 from sfumato.engines.engine import Reading
-from sfumato.engines.lookups import Lookups
-from sfumato.engines.order import PERSON
-from sfumato.engines.texts import WHITE_SPACE
+from sfumato.engines.join_tables import Lookups
+from sfumato.engines.keyed_hashes import PERSON
 from sfumato.hierarchies.person_keys import NOISE, SIGNS
 
 

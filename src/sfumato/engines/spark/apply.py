@@ -14,11 +14,11 @@ from pyspark.sql import functions as F  # noqa: N812
 from sfumato.dataclass import dataclass
 from sfumato.engines.arrow_counts import arrow
 from sfumato.engines.engine import Reading
-from sfumato.engines.lookups import Lookups
-from sfumato.engines.order import PERSON
+from sfumato.engines.join_tables import Lookups
+from sfumato.engines.keyed_hashes import PERSON
 from sfumato.engines.spark.count import is_float, key_of, plain_key_of, present, stripped, text_of
 from sfumato.engines.spark.sources import ROW, SparkSource
-from sfumato.microdata.counts.frequencies import DROPPED
+from sfumato.microdata.counts.frequency_table import DROPPED
 from sfumato.microdata.recoding.recoding import STAR, Division, LevelRecoding
 from sfumato.microdata.row_order import ORDER_DIGITS, ROWS_A_HASH
 

@@ -6,12 +6,12 @@ from typing import Any
 
 from pyspark.sql import functions as F  # noqa: N812
 
+from sfumato.engines.canonical_text import WHITE_SPACE
 from sfumato.engines.engine import Reading
 from sfumato.engines.spark.sources import SparkSource
-from sfumato.engines.texts import WHITE_SPACE
 from sfumato.hierarchies.person_keys import SIGNS
-from sfumato.microdata.column_codes import code_numbers, code_texts
 from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.missing_codes import code_numbers, code_texts
 
 
 def is_float(kind: Any) -> bool:

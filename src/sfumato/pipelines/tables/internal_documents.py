@@ -1,0 +1,52 @@
+"""Internal documents of a table release: the description of its folder, and its annex."""
+
+import hashlib
+from collections.abc import Mapping
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from sfumato.localization.messages import words_in
+from sfumato.report.annex import ANNEX, Annex
+from sfumato.report.tables.annex import tables_annex
+from sfumato.report.tables.internal_report import Papers, Teller
+from sfumato.report.tables.page import DAY, HANDED_OUT
+from sfumato.tables.plan.plan import TablePlan, read_table_plan
+
+# The report to sign.
+HOUSE = "report.html"
+# What is made of a folder later, and is no file of its release.
+PRINTED = (".pdf", ".docx")
+
+
+def annex_of(plan: TablePlan, report: Mapping[str, Any], papers: Papers) -> Annex:
+    """The annex on a release of tables, in the language of its plan."""
+    return tables_annex(Teller(words_in(plan.output.language), plan, report), papers)
+
+
+def read_annex(folder: Path, report: Mapping[str, Any]) -> Annex:
+    """The annex on the release of tables that lies in a folder.
+
+    Args:
+        folder: The folder; report: what its report.json says.
+    """
+    day = date.fromisoformat(report[DAY]) if DAY in report else None
+    return annex_of(read_table_plan(folder / "plan.yaml"), report, papers_of(folder, folder, day))
+
+
+def papers_of(folder: Path, home: Path, day: date | None, without: tuple[str, ...] = (HOUSE, ANNEX)) -> Papers:
+    """What documents of the house say of a folder: its files by their hashes, those to hand out first.
+
+    Args:
+        folder: Where the files are; home: where the paths of plan.yaml start; day: when it was released.
+        without: The documents that tell of the others.
+    """
+    own = {folder / name for name in without}
+    paths = [path for path in folder.rglob("*") if path.is_file() and path not in own and path.suffix not in PRINTED]
+    paths.sort(key=lambda path: (path.name != HANDED_OUT, path))
+    return Papers(day, home, {path.relative_to(folder).as_posix(): hash_of(path) for path in paths})
+
+
+def hash_of(path: Path) -> str:
+    """The SHA-256 of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
