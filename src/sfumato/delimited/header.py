@@ -6,9 +6,9 @@ from pathlib import Path
 
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import Dialect, separator_of
-from sfumato.delimited.faults import empty, open_quote, title_line
+from sfumato.delimited.errors import empty, open_quote, title_line
 from sfumato.delimited.opening import first_record, next_lines, open_text
-from sfumato.delimited.titles import header_below, is_value, records_of
+from sfumato.delimited.title_rows import header_below, is_value, records_of
 from sfumato.errors import DataError, PlanError
 from sfumato.patterns import regex
 

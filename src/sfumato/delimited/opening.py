@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from sfumato.delimited.dialect import encoding_of
-from sfumato.delimited.faults import damaged, place_in, wrong_encoding
+from sfumato.delimited.errors import damaged, place_in, wrong_encoding
 from sfumato.errors import DataError, EngineError
 
 # A field may be as long as a text; Python's own limit is 128 KiB.

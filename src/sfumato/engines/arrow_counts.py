@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.engines.texts import as_text, short_text
+from sfumato.engines.canonical_text import as_text, short_text
 from sfumato.errors import extra_part
-from sfumato.microdata.counts.frequencies import TextCounts
+from sfumato.microdata.counts.frequency_table import TextCounts
 
 
 def text_counts(columns: Sequence[str], grouped: Any, rows: int | None = None) -> TextCounts:

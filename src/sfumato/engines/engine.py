@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.counts.frequencies import TextCounts
+from sfumato.microdata.counts.frequency_table import TextCounts
 from sfumato.microdata.counts.persons import PersonCount, all_persons
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sfumato.confinement import check_open
 from sfumato.delimited.header import Head, read_head
-from sfumato.engines.names import check_names
+from sfumato.engines.identifier_checks import check_names
 from sfumato.errors import DataError, PlanError
 from sfumato.microdata.data_plan import DataPlan
 

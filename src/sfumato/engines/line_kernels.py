@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from sfumato.loops.arrays import Bytes, Ints
-from sfumato.loops.compiled import compiled
-from sfumato.loops.word_kernels import word_at
+from sfumato.native.array_types import Bytes, Ints
+from sfumato.native.byte_kernels import word_at
+from sfumato.native.dispatch import compiled
 
 # Indices of the state that is carried from one piece of a file to the next.
 QUOTED, LENGTH, LINE, BEGUN, ROWS, LONGEST, LONGEST_LINE, END, OTHER_END, OTHER_LINE = range(10)

@@ -10,7 +10,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import encoding_of
-from sfumato.delimited.faults import damaged, mixed_line_ends, open_quote
+from sfumato.delimited.errors import damaged, mixed_line_ends, open_quote
 from sfumato.delimited.opening import DAMAGED, open_text
 from sfumato.engines.line_kernels import (
     BEGUN,

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 from sfumato.engines.databases.address import is_address, read_address
 from sfumato.engines.engine import Engine
-from sfumato.engines.names import RESERVED
+from sfumato.engines.identifier_checks import RESERVED
 from sfumato.engines.spark.session import is_spark_frame
 from sfumato.errors import EngineError, PlanError, did_you_mean, extra_part
 from sfumato.microdata.data_plan import DataPlan
@@ -143,7 +143,7 @@ def _of_path(
     engine = DuckDBEngine(path, _data_plan(plan), columns, plan.output.partition, opens)
     if name != "frames":
         return engine
-    from sfumato.engines.frames.engine import FrameEngine
+    from sfumato.engines.dataframes.engine import FrameEngine
 
     try:
         frames = FrameEngine(engine.frame(), engine.notes, engine.source.textless)
@@ -166,8 +166,8 @@ def open_frame(
         wanted: The index levels to use as columns; by default all named ones.
         codes: Texts that mean missing in one column.
     """
-    from sfumato.engines.frames.engine import FrameEngine
-    from sfumato.engines.frames.sources import with_index
+    from sfumato.engines.dataframes.engine import FrameEngine
+    from sfumato.engines.dataframes.sources import with_index
 
     for rows in _as_frames(frame):
         with suppress(TypeError):

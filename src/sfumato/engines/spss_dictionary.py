@@ -8,7 +8,7 @@ import struct
 from pathlib import Path
 from typing import IO
 
-from sfumato.delimited.faults import damaged
+from sfumato.delimited.errors import damaged
 
 # The position and values of the byte order mark in the header, and the length of the header.
 LAYOUT, LAYOUTS, HEADER = 64, (2, 3), 176

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.dataclass import dataclass
-from sfumato.delimited.faults import damaged
-from sfumato.engines.names import check_names
+from sfumato.delimited.errors import damaged
+from sfumato.engines.canonical_text import as_text, no_text
+from sfumato.engines.identifier_checks import check_names
 from sfumato.engines.spss_dictionary import check_dictionary
-from sfumato.engines.texts import as_text, no_text
 from sfumato.errors import DataError, PlanError, extra_part
-from sfumato.hierarchies.suggest.survey_codes import CodeBook
+from sfumato.hierarchies.role_detection.survey_codes import CodeBook
 from sfumato.microdata.recoding.recoding import STAR
 
 # File extensions and the functions of pyreadstat that read them.
@@ -189,7 +189,7 @@ def write_survey(columns: Mapping[str, Texts], labels: SurveyLabels, path: Path)
         PlanError: The extension is neither.
         DataError: The package does not support such names or values.
     """
-    from sfumato.engines.frames.sources import frame_of, installed
+    from sfumato.engines.dataframes.sources import frame_of, installed
 
     writer = WRITERS.get(path.suffix.lower())
     if writer is None:

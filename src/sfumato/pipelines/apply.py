@@ -16,38 +16,38 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.atomic_folders import make_private, staged, workspace_for, write_text
 from sfumato.dataclass import dataclass
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Engine, PublishedRows
-from sfumato.engines.order import PERSON, recorded, text_hash
-from sfumato.engines.written.bounds import with_bounds
-from sfumato.engines.written.formulas import quote_formulas, separator_of
+from sfumato.engines.keyed_hashes import PERSON, recorded, text_hash
+from sfumato.engines.postprocessing.formulas import quote_formulas, separator_of
+from sfumato.engines.postprocessing.interval_bounds import with_bounds
 from sfumato.errors import DataError, PlanError, PromiseError, UnattainableError
-from sfumato.folders import make_private, staged, workspace_for, write_text
-from sfumato.hierarchies.spellings import plain_text
+from sfumato.hierarchies.spelling_variants import plain_text
 from sfumato.hierarchies.types import canonical
-from sfumato.microdata.counts.frequencies import Coding, FrequencyTable, TextCounts, table_of, typed
+from sfumato.localization.plurals import filled
+from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable, TextCounts, table_of, typed
+from sfumato.microdata.counts.missing_matches import failing_classes
 from sfumato.microdata.counts.persons import person_view
-from sfumato.microdata.counts.sample import weighted_view
-from sfumato.microdata.counts.wildcards import failing_classes
-from sfumato.microdata.methods.assessment import assess
-from sfumato.microdata.models.classes import Mask
+from sfumato.microdata.counts.survey_sample import weighted_view
+from sfumato.microdata.methods.class_assessment import assess
+from sfumato.microdata.models.equivalence_classes import Mask
 from sfumato.microdata.models.protection import holding_groups
 from sfumato.microdata.plan.methods import SafePub
 from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
+from sfumato.microdata.recoding.expected_counts import classes_of, predict
 from sfumato.microdata.recoding.population import holding_persons, weights_by_label
-from sfumato.microdata.recoding.prediction import classes_of, predict
 from sfumato.microdata.recoding.recoding import ClassRecoding, Handling, Labels, class_recoding, published_labels
 from sfumato.microdata.recoding.recoding_file import RecodingFile, flat_ladder, no_recoding, read_recoding
-from sfumato.microdata.recoding.reference import read_reference
+from sfumato.microdata.recoding.reference_distribution import read_reference
 from sfumato.microdata.verdict import Verdict, judge_plan
-from sfumato.pipelines.previous.folders import opened_release
-from sfumato.pipelines.previous.repeated_draws import with_repeated_draws
 from sfumato.pipelines.pseudonyms.keys import keys_of
 from sfumato.pipelines.release_check import refuse, release_check
-from sfumato.pipelines.stages.counting import (
+from sfumato.pipelines.release_stages.checksums import read_mapping
+from sfumato.pipelines.release_stages.counting import (
     check_columns,
     check_texts,
     published_persons,
@@ -55,12 +55,12 @@ from sfumato.pipelines.stages.counting import (
     with_person_counts,
     with_sample,
 )
-from sfumato.pipelines.stages.handling import handling_of
-from sfumato.pipelines.stages.perturb import perturbed
-from sfumato.pipelines.stages.reading import reading_of
-from sfumato.pipelines.stages.sealing import read_mapping
+from sfumato.pipelines.release_stages.missing_rules import reading_of
+from sfumato.pipelines.release_stages.perturb import perturbed
+from sfumato.pipelines.release_stages.suppression_handling import handling_of
+from sfumato.pipelines.sequential_releases.earlier_releases import opened_release
+from sfumato.pipelines.sequential_releases.repeated_draws import with_repeated_draws
 from sfumato.report.verdict import text
-from sfumato.texts.counted import filled
 
 # The record of all applications of a recoding, in the folder of its release; internal.
 APPLIED = "applied.json"

@@ -6,12 +6,12 @@ from typing import Any
 
 from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.header import read_head
-from sfumato.engines.records import read_records
+from sfumato.engines.record_io import read_records
 from sfumato.errors import DataError
-from sfumato.hierarchies.moments import Moments, read_moments
-from sfumato.hierarchies.suggest.date_formats import date_hierarchy
-from sfumato.hierarchies.suggest.profile import Profile
-from sfumato.pipelines.suggesting.first_look import likely_encoding, writes_commas
+from sfumato.hierarchies.datetimes import Moments, read_moments
+from sfumato.hierarchies.role_detection.date_formats import date_hierarchy
+from sfumato.hierarchies.role_detection.profile import Profile
+from sfumato.pipelines.plan_suggestion.file_checks import likely_encoding, writes_commas
 
 Records = list[dict[str, Any]]
 # Date formats that are ISO 8601 already.

@@ -10,7 +10,7 @@ from sfumato.attributes.operations.buckets import BucketRule
 from sfumato.attributes.remote.fetching import Fetcher
 from sfumato.attributes.sources import Sources, read_file
 from sfumato.errors import DataError
-from sfumato.shapes.files import load
+from sfumato.schema.files import load
 
 Source = Configuration | Mapping[str, Any] | str | Path
 INLINE_SUFFIXES = frozenset({".yaml", ".yml"})
@@ -91,8 +91,8 @@ def _is_graph(content: Any) -> bool:
 
 
 def _frame(data: Any, configuration: Configuration, seed: int | None) -> Anonymized:
-    from sfumato.engines.frames.sources import with_index
-    from sfumato.engines.records import columns_of, frame_like
+    from sfumato.engines.dataframes.sources import with_index
+    from sfumato.engines.record_io import columns_of, frame_like
 
     data, _ = with_index(data)
     columns, rows = columns_of(data)

@@ -13,26 +13,26 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from sfumato.atomic_folders import staged, write_text
 from sfumato.dataclass import dataclass
 from sfumato.engines.opening import EngineName, open_engine
 from sfumato.errors import Fault, PlanError, SfumatoError, did_you_mean
-from sfumato.folders import staged, write_text
-from sfumato.microdata.comparison import COMPARED, Cell, Runs
-from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.losses.coverage import aggregated
 from sfumato.microdata.measures.release import published_sizes
 from sfumato.microdata.measures.risk import prosecutor
-from sfumato.microdata.methods.result import Result
+from sfumato.microdata.method_comparison import COMPARED, Cell, Runs
 from sfumato.microdata.methods.search import search
+from sfumato.microdata.methods.search_result import Result
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.plan.methods import METHOD, SUPPRESSING, Suppression
 from sfumato.microdata.plan.model import Plan, RequestedPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
 from sfumato.microdata.plan.write import plan_dict
-from sfumato.pipelines.stages.counting import frequency_table
+from sfumato.pipelines.release_stages.counting import frequency_table
 from sfumato.report.compare import as_csv, html
-from sfumato.report.page.html_parts import fragment
+from sfumato.report.page.html_page import fragment
 
 if TYPE_CHECKING:
     from sfumato.pipelines.comparison_plots import ComparisonPlots
@@ -62,7 +62,7 @@ class Comparison(Runs):
         Raises:
             EngineError: No library for frames is installed.
         """
-        from sfumato.engines.frames.sources import frame_of, installed
+        from sfumato.engines.dataframes.sources import frame_of, installed
 
         cells = [cell.to_dict() for cell in self.cells]
         return frame_of({name: [cell[name] for cell in cells] for name in cells[0]}, installed("pandas", "polars"))

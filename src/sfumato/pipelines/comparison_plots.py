@@ -4,7 +4,7 @@ from typing import Literal
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
-from sfumato.microdata.comparison import Runs
+from sfumato.microdata.method_comparison import Runs
 from sfumato.pipelines.release_plots import Drawing
 from sfumato.report.comparison_charts import comparison_charts, drawn
 

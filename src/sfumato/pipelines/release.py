@@ -9,48 +9,48 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from sfumato.atomic_folders import Scratch
 from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, PublishedRows
 from sfumato.engines.opening import EngineName, open_engine, publishes_files
-from sfumato.engines.written.bounds import with_bounds
+from sfumato.engines.postprocessing.interval_bounds import with_bounds
 from sfumato.errors import InternalError
-from sfumato.folders import Scratch
-from sfumato.microdata.counts.frequencies import FrequencyTable, TextCounts, typed
+from sfumato.microdata.counts.frequency_table import FrequencyTable, TextCounts, typed
 from sfumato.microdata.measures.release import measure, measure_raw
-from sfumato.microdata.methods.lost_columns import lost_columns, with_remedies
-from sfumato.microdata.methods.result import Result
+from sfumato.microdata.methods.heavily_generalized_columns import lost_columns, with_remedies
 from sfumato.microdata.methods.search import search
+from sfumato.microdata.methods.search_result import Result
 from sfumato.microdata.plan.methods import Local
 from sfumato.microdata.plan.model import Plan, RequestedPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
+from sfumato.microdata.recoding.expected_counts import Prediction, predict
 from sfumato.microdata.recoding.population import persons_by_label, weights_by_label
-from sfumato.microdata.recoding.prediction import Prediction, predict
 from sfumato.microdata.recoding.recoding import Handling
 from sfumato.microdata.verdict import Verdict, judge_plan
 from sfumato.pipelines.pseudonyms.keys import check_single, drawn_key, keys_of
 from sfumato.pipelines.release_check import refuse, release_check
 from sfumato.pipelines.release_folder import Progress, Release
-from sfumato.pipelines.stages.coding import sensitive_shares
-from sfumato.pipelines.stages.counting import (
+from sfumato.pipelines.release_stages.build_report import Outcome, report_of
+from sfumato.pipelines.release_stages.coding_limits import with_limits
+from sfumato.pipelines.release_stages.counting import (
     check_texts,
     frequency_table,
     published_persons,
     published_weights,
     recount,
 )
-from sfumato.pipelines.stages.disclosure import disclosure
-from sfumato.pipelines.stages.handling import handling_of
-from sfumato.pipelines.stages.limits import with_limits
-from sfumato.pipelines.stages.reading import published_reading
-from sfumato.pipelines.stages.reporting import Outcome, report_of
-from sfumato.pipelines.stages.shared_counts import SharedCounts
-from sfumato.shapes.paths import PlanPath
+from sfumato.pipelines.release_stages.disclosure import disclosure
+from sfumato.pipelines.release_stages.missing_rules import published_reading
+from sfumato.pipelines.release_stages.shared_counts import SharedCounts
+from sfumato.pipelines.release_stages.suppression_handling import handling_of
+from sfumato.pipelines.release_stages.transformed_columns import sensitive_shares
+from sfumato.schema.paths import PlanPath
 
 if TYPE_CHECKING:
-    from sfumato.pipelines.previous.placing import Placed
-    from sfumato.pipelines.stages.perturb import Perturbed
-    from sfumato.policies.judgment import PolicyVerdict
+    from sfumato.pipelines.release_stages.perturb import Perturbed
+    from sfumato.pipelines.sequential_releases.match_persons import Placed
+    from sfumato.policies.evaluation import PolicyVerdict
 
 T = TypeVar("T")
 # Larger tables are measured after the engine is done, so that both do not need memory at the same time.
@@ -85,7 +85,7 @@ def anonymize(
     read = read_plan(plan)
     if read.files:
         # Here and below, modules for rare plan options are imported only if needed.
-        from sfumato.pipelines.relations.release import anonymize_files
+        from sfumato.pipelines.linked_files.release import anonymize_files
 
         return cast("Release", anonymize_files(data, read, engine=engine, workspace=workspace))
     requested = _sourced(read, data)
@@ -124,7 +124,7 @@ def _with_policy(plan: RequestedPlan, source: Engine) -> RequestedPlan:
     """Return the plan completed by its policy; few plans have one, and its module loads slowly."""
     if plan.policy is None:
         return plan
-    from sfumato.pipelines.policies.planning import with_policy
+    from sfumato.pipelines.policies.plan_completion import with_policy
 
     return with_policy(plan, source)
 
@@ -133,7 +133,7 @@ def _placed(plan: Plan, source: Engine) -> "Placed | None":
     """Match persons with earlier releases, if the plan names some."""
     if not plan.previous:
         return None
-    from sfumato.pipelines.previous.placing import placed_beside
+    from sfumato.pipelines.sequential_releases.match_persons import placed_beside
 
     return placed_beside(plan, source)
 
@@ -142,7 +142,7 @@ def _together(placed: "Placed | None", published: PublishedRows, plan: Plan) -> 
     """Return the metrics of the comparison with earlier releases, or None without any."""
     if placed is None:
         return None
-    from sfumato.pipelines.previous.placing import check_together
+    from sfumato.pipelines.sequential_releases.match_persons import check_together
 
     return check_together(placed, published, plan)
 
@@ -150,7 +150,7 @@ def _together(placed: "Placed | None", published: PublishedRows, plan: Plan) -> 
 def _policy_verdict(plan: Plan, published: PublishedRows) -> "PolicyVerdict | None":
     if plan.policy is None:
         return None
-    from sfumato.pipelines.policies.planning import judge_published
+    from sfumato.pipelines.policies.plan_completion import judge_published
 
     return judge_published(plan, published)
 
@@ -256,7 +256,7 @@ class _Run:
         promise_table = table.holding(self.plan.checked_columns)
         handling = handling_of(self.plan, promise_table, result.recoding)
         if self.plan.publishes_keys:
-            from sfumato.pipelines.stages.fingerprints import check_fingerprints
+            from sfumato.pipelines.release_stages.longitudinal_records import check_fingerprints
 
             check_fingerprints(self.plan, self.source, promise_table, result.recoding)
         prediction = predict(promise_table, result.recoding, handling, self.plan)
@@ -336,7 +336,7 @@ class _Run:
         """Return the result of a local recoding with a lower bound of the loss, if one is found in time."""
         if not isinstance(self.plan.method, Local):
             return result
-        from sfumato.microdata.methods.local.bound import bounded
+        from sfumato.microdata.methods.local_recoding.lower_bound import bounded
 
         with self._stage("bound"):
             return bounded(self.plan, self.plan.method, table, result)
@@ -370,7 +370,7 @@ class _Run:
         """Perturb the published rows, if the plan requests it."""
         if not self.plan.perturbations:
             return None
-        from sfumato.pipelines.stages.perturb import perturbed
+        from sfumato.pipelines.release_stages.perturb import perturbed
 
         with self._stage("perturb"):
             perturbation = perturbed(self.plan, published, target, self.keys)

@@ -13,10 +13,10 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, Reading
-from sfumato.engines.order import PERSON
+from sfumato.engines.keyed_hashes import PERSON
 from sfumato.errors import DataError, InternalError, UnattainableError
-from sfumato.microdata.counts.frequencies import TextCounts, typed
-from sfumato.microdata.counts.parts import counted_by, in_order
+from sfumato.microdata.counts.frequency_table import TextCounts, typed
+from sfumato.microdata.counts.marginal_counts import counted_by, in_order
 from sfumato.microdata.counts.persons import PersonCount, all_persons
 from sfumato.microdata.plan.methods import CellSuppression
 from sfumato.microdata.plan.model import Plan, hierarchy_of
@@ -24,8 +24,8 @@ from sfumato.microdata.release_check.finer_labels import MOST_LABELS, finer_labe
 from sfumato.microdata.release_check.raw_rows import RawRows
 from sfumato.microdata.release_check.read_back import Inference, ReadBack, mixed_columns, read_back
 from sfumato.microdata.verdict import Promise, Verdict
-from sfumato.pipelines.stages.column_checks import ONE_SPELLING, SHAPES, CountBy, column_promises, unplanned
-from sfumato.pipelines.stages.shared_counts import MOST_AT_ONCE, MOST_COLUMNS, SharedCounts, other_columns
+from sfumato.pipelines.release_stages.column_checks import ONE_SPELLING, SHAPES, CountBy, column_promises, unplanned
+from sfumato.pipelines.release_stages.shared_counts import MOST_AT_ONCE, MOST_COLUMNS, SharedCounts, other_columns
 
 # Evaluates rows as an attacker reads them, with their persons if these are counted.
 Judge = Callable[[TextCounts, "Members | None"], Verdict]

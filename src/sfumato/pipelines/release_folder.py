@@ -8,31 +8,31 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, cast
 
+from sfumato.atomic_folders import Scratch, link, make_private, staged, write_text
 from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, FrameHolder
-from sfumato.engines.order import PERSONS_FILE
-from sfumato.engines.written.formulas import quote_formulas, separator_of
+from sfumato.engines.keyed_hashes import PERSONS_FILE
+from sfumato.engines.postprocessing.formulas import quote_formulas, separator_of
 from sfumato.errors import PlanError, did_you_mean
-from sfumato.folders import Scratch, link, make_private, staged, write_text
-from sfumato.microdata.counts.frequencies import FrequencyTable
-from sfumato.microdata.methods.full_domain.alternatives import Alternative, alternatives
-from sfumato.microdata.outcome import Report
-from sfumato.microdata.plan.building import Plan as RequestedPlan
+from sfumato.microdata.counts.frequency_table import FrequencyTable
+from sfumato.microdata.methods.full_domain.trade_off import Alternative, alternatives
+from sfumato.microdata.plan.builder import Plan as RequestedPlan
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.write import plan_dict, plan_text
 from sfumato.microdata.pseudonyms.key import PseudonymKey
-from sfumato.microdata.recoding.prediction import Prediction
+from sfumato.microdata.recoding.expected_counts import Prediction
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 from sfumato.microdata.recoding.recoding_file import to_dict
-from sfumato.microdata.recoding.reference import reference_dict
+from sfumato.microdata.recoding.reference_distribution import reference_dict
+from sfumato.microdata.release_report import Report
+from sfumato.pipelines.json_format import readable
 from sfumato.pipelines.pseudonyms.keys import KEY_FILE, write_key
-from sfumato.pipelines.readable_json import readable
-from sfumato.pipelines.stages.counting import recount
-from sfumato.pipelines.stages.sealing import figures_of, seals
+from sfumato.pipelines.release_stages.checksums import figures_of, seals
+from sfumato.pipelines.release_stages.counting import recount
 
 if TYPE_CHECKING:
     from sfumato.pipelines.release_plots import Plots
-    from sfumato.report.release.explanation import Explanation
+    from sfumato.report.release.column_explanation import Explanation
 
 # Called with the stage ("count", "search", "apply", "verify", "trade-off"), the amount done, and the total.
 Progress = Callable[[str, int, int], None]
@@ -108,9 +108,9 @@ class Release:
         Raises:
             PlanError: The plan has no such column.
         """
-        from sfumato.report.release.dossier import Dossier
-        from sfumato.report.release.explanation import explain
-        from sfumato.report.release.sections.before_after import gather
+        from sfumato.report.release.column_explanation import explain
+        from sfumato.report.release.report_data import Dossier
+        from sfumato.report.release.sections.column_evidence import gather
 
         if column not in self.resolved.columns:
             raise PlanError(f'there is no column "{column}".', did_you_mean(column, self.resolved.columns), "columns")
@@ -171,9 +171,9 @@ class Release:
             home: The folder from which paths in the printed plan are resolved; by default as they were read.
             house: The internal files of the folder.
         """
-        from sfumato.report.release.dossier import Dossier
         from sfumato.report.release.report import files
-        from sfumato.report.release.sections.before_after import gather
+        from sfumato.report.release.report_data import Dossier
+        from sfumato.report.release.sections.column_evidence import gather
 
         report, others = self._with_trade_off()
         evidence = gather(self.resolved, self.table, self.recoding)

@@ -2,19 +2,19 @@
 
 from pathlib import Path
 
+from sfumato.atomic_folders import write_bytes, write_text
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, extra_part
-from sfumato.folders import write_bytes, write_text
-from sfumato.microdata.counts.frequencies import FrequencyTable
-from sfumato.microdata.methods.full_domain.alternatives import alternatives
-from sfumato.microdata.outcome import Report
+from sfumato.localization.messages import Words, words_in
+from sfumato.microdata.counts.frequency_table import FrequencyTable
+from sfumato.microdata.methods.full_domain.trade_off import alternatives
 from sfumato.microdata.plan.methods import FullDomain
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import Recoding
+from sfumato.microdata.release_report import Report
 from sfumato.report.page.plots import alone, bars, histogram
-from sfumato.report.release.sections.before_after import class_sizes
+from sfumato.report.release.sections.column_evidence import class_sizes
 from sfumato.report.release.sections.sections import SHARES
-from sfumato.texts.words import Words, words_in
 
 KINDS = (".svg", ".png", ".pdf")
 

@@ -11,20 +11,20 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sfumato.errors import DataError, EngineError
-from sfumato.microdata.measures.disclosure import AttributeFigures, Disclosure, SeveralKnown, UniqueRows
-from sfumato.microdata.measures.joint_telling import JointTell
-from sfumato.microdata.measures.telling import Tell
-from sfumato.microdata.outcome import ClassFigures, LossFigure, Report, Seconds, figures
+from sfumato.microdata.measures.attribute_disclosure import AttributeFigures, Disclosure, SeveralKnown, UniqueRows
+from sfumato.microdata.measures.attribute_inference import Tell
+from sfumato.microdata.measures.pair_inference import JointTell
 from sfumato.microdata.plan.resolve import released_plan
+from sfumato.microdata.release_report import ClassFigures, LossFigure, Report, Seconds, figures
 from sfumato.microdata.verdict import Promise
-from sfumato.pipelines.stages.sealing import refuse_several
-from sfumato.pipelines.tables.house_documents import read_annex as annex_of_tables
+from sfumato.pipelines.release_stages.checksums import refuse_several
+from sfumato.pipelines.tables.internal_documents import read_annex as annex_of_tables
 from sfumato.report.annex import Annex
 from sfumato.report.files import text as text_of_files
 from sfumato.report.release.annex import rows_annex
-from sfumato.report.release.dossier import Dossier
+from sfumato.report.release.report_data import Dossier
 from sfumato.report.tables.report import summary as text_of_table
-from sfumato.shapes.files import load
+from sfumato.schema.files import load
 
 # Executables of browsers that can print, the most likely first.
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome", "msedge")

@@ -11,25 +11,25 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import DecimalMark, check_decimal
 from sfumato.engines.engine import Engine
-from sfumato.engines.names import check_header
+from sfumato.engines.identifier_checks import check_header
 from sfumato.engines.opening import open_engine
 from sfumato.errors import DataError, Fault, PlanError, did_you_mean
-from sfumato.microdata.counts.frequencies import DROPPED, FrequencyTable, tabulate, value_of
+from sfumato.localization.plurals import filled
+from sfumato.microdata.counts.frequency_table import DROPPED, FrequencyTable, tabulate, value_of
 from sfumato.microdata.data_plan import DataPlan, OnMissing
+from sfumato.microdata.measures.column_set_risk import LIMIT
 from sfumato.microdata.measures.risk import THRESHOLD
+from sfumato.microdata.measures.risk_overview import RiskSurvey, survey
 from sfumato.microdata.measures.row_risks import Places, RowRisks, row_risks
 from sfumato.microdata.measures.sample_risk import raw_classes
-from sfumato.microdata.measures.subsets import LIMIT
-from sfumato.microdata.measures.survey import RiskSurvey, survey
 from sfumato.microdata.measures.uniques.special_uniques import special_uniques
 from sfumato.microdata.plan.model import ColumnPlan, Plan, RequestedPlan, Role
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import for_measuring
-from sfumato.pipelines.column_names import listed
-from sfumato.pipelines.stages.counting import check_texts, with_sample
-from sfumato.pipelines.stages.reading import reading_of
+from sfumato.pipelines.column_arguments import listed
+from sfumato.pipelines.release_stages.counting import check_texts, with_sample
+from sfumato.pipelines.release_stages.missing_rules import reading_of
 from sfumato.report.risk.page import html_part
-from sfumato.texts.counted import filled
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import DataError
-from sfumato.hierarchies.suggest.context import with_context
-from sfumato.hierarchies.suggest.detection_limits import limits_by_column
-from sfumato.hierarchies.suggest.missing_words import columns_of_code, words_by_column
-from sfumato.hierarchies.suggest.profile import Profile
-from sfumato.hierarchies.suggest.reasons import COMMAS_IN_TEXTS, COSTLY, ENCODING, NA_IS_A_CODE, TWIN
-from sfumato.hierarchies.suggest.selection import (
+from sfumato.hierarchies.role_detection.column_context import with_context
+from sfumato.hierarchies.role_detection.detection_limits import limits_by_column
+from sfumato.hierarchies.role_detection.lexicon.codebooks import labels_of
+from sfumato.hierarchies.role_detection.missing_value_codes import columns_of_code, words_by_column
+from sfumato.hierarchies.role_detection.profile import Profile
+from sfumato.hierarchies.role_detection.quasi_identifier_selection import (
     MAX_QUASI_IDENTIFIERS,
     crowded_out,
     select,
@@ -20,39 +20,46 @@ from sfumato.hierarchies.suggest.selection import (
     told_by_several,
     without_tells,
 )
-from sfumato.hierarchies.suggest.suggestion import UNKNOWN_RANK, Suggestion
-from sfumato.hierarchies.suggest.survey_codes import (
+from sfumato.hierarchies.role_detection.role_reasons import COMMAS_IN_TEXTS, COSTLY, ENCODING, NA_IS_A_CODE, TWIN
+from sfumato.hierarchies.role_detection.suggestion import UNKNOWN_RANK, Suggestion
+from sfumato.hierarchies.role_detection.survey_codes import (
     CodeBook,
     Counts,
     codes_by_column,
     missing_codes,
     suggest_labeled,
 )
-from sfumato.hierarchies.suggest.words.codebooks import labels_of
-from sfumato.microdata.plan.building import Plan
+from sfumato.microdata.plan.builder import Plan
 from sfumato.microdata.plan.read import read_plan
-from sfumato.pipelines.suggesting.cell_tables import told_of_cells
-from sfumato.pipelines.suggesting.column_profiles import missing_words, profile_of
-from sfumato.pipelines.suggesting.constant_attributes import with_constant_persons
-from sfumato.pipelines.suggesting.counted_rows import CountedRows, CountsRows
-from sfumato.pipelines.suggesting.draft import Draft, K, SuggestedPlan, member_count, publications, publishable
-from sfumato.pipelines.suggesting.first_look import (
+from sfumato.pipelines.plan_suggestion.aggregated_input import told_of_cells
+from sfumato.pipelines.plan_suggestion.column_profiles import missing_words, profile_of
+from sfumato.pipelines.plan_suggestion.counted_rows import CountedRows, CountsRows
+from sfumato.pipelines.plan_suggestion.dependent_columns import with_told_columns
+from sfumato.pipelines.plan_suggestion.file_checks import (
     check_names,
     check_one_column,
     likely_encoding,
     writes_commas,
 )
-from sfumato.pipelines.suggesting.joint_answers import note_on_answers, without_fingerprints
-from sfumato.pipelines.suggesting.looking import Looking
-from sfumato.pipelines.suggesting.mixed_measures import told_of_mixed_measures
-from sfumato.pipelines.suggesting.nearly_empty_rows import told_of_nearly_empty
-from sfumato.pipelines.suggesting.person_columns import FEW_ROWS, one_person, repeated_names, with_named_persons
-from sfumato.pipelines.suggesting.survey_weights import one_of_each, with_survey_weights
-from sfumato.pipelines.suggesting.tells import tells_in
-from sfumato.pipelines.suggesting.textless_columns import with_textless
-from sfumato.pipelines.suggesting.told_columns import with_told_columns
-from sfumato.pipelines.suggesting.twins import groups_of, no_twins, twins_among
-from sfumato.pipelines.suggesting.weighing import better_withheld, spare_twins
+from sfumato.pipelines.plan_suggestion.footer_rows import told_of_nearly_empty
+from sfumato.pipelines.plan_suggestion.inference_risk import tells_in
+from sfumato.pipelines.plan_suggestion.mixed_units import told_of_mixed_measures
+from sfumato.pipelines.plan_suggestion.near_duplicates import groups_of, no_twins, twins_among
+from sfumato.pipelines.plan_suggestion.person_columns import FEW_ROWS, one_person, repeated_names, with_named_persons
+from sfumato.pipelines.plan_suggestion.person_key_detection import with_constant_persons
+from sfumato.pipelines.plan_suggestion.plan_draft import (
+    Draft,
+    K,
+    SuggestedPlan,
+    member_count,
+    publications,
+    publishable,
+)
+from sfumato.pipelines.plan_suggestion.progress import Looking
+from sfumato.pipelines.plan_suggestion.quasi_identifier_search import better_withheld, spare_twins
+from sfumato.pipelines.plan_suggestion.survey_answer_uniqueness import note_on_answers, without_fingerprints
+from sfumato.pipelines.plan_suggestion.survey_weights import one_of_each, with_survey_weights
+from sfumato.pipelines.plan_suggestion.unsupported_columns import with_textless
 
 # Near duplicates must separate rows to this proportion of the finer column. A birth date and an age do; a town and its
 # province do not, because one is a level of the other's hierarchy.
@@ -274,7 +281,7 @@ def _of_file(path: Path, options: Mapping[str, Any]) -> SuggestedPlan:
 def _opened(path: Path, options: Mapping[str, Any]) -> Iterator[tuple[CountsRows, str, tuple[str, ...]]]:
     """Yield a row counter for the file, the separator of a delimited file, and notes on the file."""
     from sfumato.engines.files import format_of
-    from sfumato.engines.plain_file import plain_file
+    from sfumato.engines.small_csv import plain_file
     from sfumato.microdata.data_plan import DataPlan
 
     data = DataPlan(**options)
@@ -296,9 +303,9 @@ def suggest_for_frame(frame: Any) -> SuggestedPlan:
     >>> suggest_for_frame(frame).plan["columns"]["illness"]["role"]
     'sensitive'
     """
-    from sfumato.engines.frames.sources import with_index
+    from sfumato.engines.dataframes.sources import with_index
     from sfumato.engines.opening import open_engine
-    from sfumato.pipelines.suggesting.lost_zeros import without_lost_zeros
+    from sfumato.pipelines.plan_suggestion.leading_zeros import without_lost_zeros
 
     frame, _ = with_index(frame)
     with closing(open_engine(frame, Plan())) as engine:

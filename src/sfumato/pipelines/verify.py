@@ -10,23 +10,23 @@ from typing import Any
 
 from sfumato.delimited.dialect import check_separator
 from sfumato.engines.engine import Engine, Reading
-from sfumato.engines.names import check_header
-from sfumato.engines.order import PERSONS_FILE
+from sfumato.engines.identifier_checks import check_header
+from sfumato.engines.keyed_hashes import PERSONS_FILE
 from sfumato.errors import PlanError, SfumatoError, did_you_mean
-from sfumato.microdata.counts.frequencies import typed
+from sfumato.microdata.counts.frequency_table import typed
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.plan.model import Plan, RequestedPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import released_plan, resolve
-from sfumato.microdata.recoding.reference import Reference, read_reference
+from sfumato.microdata.recoding.reference_distribution import Reference, read_reference
 from sfumato.microdata.verdict import Verdict, judge, judge_plan
-from sfumato.pipelines.column_names import listed
+from sfumato.pipelines.column_arguments import listed
 from sfumato.pipelines.release_check import release_check
 from sfumato.pipelines.release_folder import Release
-from sfumato.pipelines.stages import sealing
-from sfumato.pipelines.stages.column_checks import own_columns
-from sfumato.pipelines.stages.counting import published_persons, published_weights
+from sfumato.pipelines.release_stages import checksums
+from sfumato.pipelines.release_stages.column_checks import own_columns
+from sfumato.pipelines.release_stages.counting import published_persons, published_weights
 
 NO_PERSONS = "persons not checked: the file does not name them."
 
@@ -84,22 +84,22 @@ def _folder(
     """Return the verdict on a release folder."""
     plan_asked = released_plan(folder) if plan is None else read_plan(plan)
     if plan_asked.files:
-        from sfumato.pipelines.relations.verify import verify_files
+        from sfumato.pipelines.linked_files.verify import verify_files
 
         return verify_files(folder, resolve(plan_asked))
     own = folder / PERSONS_FILE if plan_asked.person is not None and (folder / PERSONS_FILE).exists() else None
     quotes = plan_asked.output.quotes_formulas
-    with closing(_opened(sealing.data_of(folder), reading, persons or own, quotes)) as engine:
+    with closing(_opened(checksums.data_of(folder), reading, persons or own, quotes)) as engine:
         star_rows = plan is not None or plan_asked.output.suppressed == "star"
         resolved = _resolved(plan_asked, engine)
         verdict = _judge(engine, resolved, k, quasi_identifiers, _reference(folder, resolved), star_rows)
-    faults = sealing.broken(folder, resolved if plan is None else None, verdict)
+    faults = checksums.broken(folder, resolved if plan is None else None, verdict)
     return replace(verdict, faults=(*verdict.faults, *faults))
 
 
 def _reference(folder: Path, plan: Plan) -> Reference | None:
     """Return the reference in the folder; None if it has none, which is reported elsewhere."""
-    plain = sealing.read_mapping(folder / "recoding.json")
+    plain = checksums.read_mapping(folder / "recoding.json")
     try:
         reference = read_reference(plain or {})
     except PlanError:
@@ -110,7 +110,7 @@ def _reference(folder: Path, plan: Plan) -> Reference | None:
 def _opened(data: Any, reading: DataPlan, persons: str | Path | None, quotes: bool = False) -> Engine:
     """Open published rows; formulas quoted in a CSV file are unquoted."""
     if isinstance(data, Path):
-        from sfumato.engines.written.formulas import open_published
+        from sfumato.engines.postprocessing.formulas import open_published
 
         engine = open_published(data, reading, quotes, () if persons is None else (Path(persons),))
         try:

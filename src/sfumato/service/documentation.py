@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
-from sfumato.report.page.html_parts import page, paragraph, section, table
+from sfumato.report.page.html_page import page, paragraph, section, table
 
 STYLE = """<style>
 details { border: 1px solid var(--line); background: var(--card); margin: .5rem 0; padding: .5rem .8rem; }

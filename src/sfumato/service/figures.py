@@ -8,7 +8,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from sfumato.service.jobs.pool import STORE_FAULTS, Pool
-from sfumato.service.workers.lanes import Lanes
+from sfumato.service.workers.request_queue import Lanes
 
 
 class ServiceFigures(Collector):

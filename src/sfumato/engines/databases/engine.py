@@ -11,7 +11,7 @@ from sfumato.engines.databases.sources import connect, describe, faults
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import CountsPersons, Reading
 from sfumato.errors import EngineError
-from sfumato.microdata.counts.frequencies import TextCounts
+from sfumato.microdata.counts.frequency_table import TextCounts
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.recoding.recoding import ClassRecoding, Handling, Recoding
 

@@ -7,13 +7,13 @@ from typing import Any
 
 from sfumato.dataclass import dataclass
 from sfumato.engines import sql
+from sfumato.engines.canonical_text import WHITE_SPACE, no_text
 from sfumato.engines.databases.address import Address
 from sfumato.engines.engine import Reading
-from sfumato.engines.names import check_names
-from sfumato.engines.texts import WHITE_SPACE, no_text
+from sfumato.engines.identifier_checks import check_names
 from sfumato.errors import DataError, EngineError, SfumatoError, extra_part
-from sfumato.microdata.column_codes import code_texts
 from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.missing_codes import code_texts
 
 FLOATS = ("real", "double precision")
 # Types without a text that is the same on every engine, in addition to lists.

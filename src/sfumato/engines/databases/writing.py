@@ -12,7 +12,7 @@ from sfumato.engines.databases.sources import connect, describe, faults
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Reading
 from sfumato.errors import InternalError, PlanError, extra_part
-from sfumato.microdata.counts.frequencies import TextCounts
+from sfumato.microdata.counts.frequency_table import TextCounts
 
 
 class Published(Protocol):

@@ -5,12 +5,12 @@ from dataclasses import field
 
 from sfumato.dataclass import dataclass
 from sfumato.engines import sql
-from sfumato.engines.duckdb.entry_lists import INTEGERS, MAX_TEXTS, Picker
+from sfumato.engines.canonical_text import WHITE_SPACE
+from sfumato.engines.duckdb.dictionary_columns import INTEGERS, MAX_TEXTS, Picker
 from sfumato.engines.duckdb.sources import Source
 from sfumato.engines.engine import Reading
-from sfumato.engines.lookups import Lookups
-from sfumato.engines.order import PERSON
-from sfumato.engines.texts import WHITE_SPACE
+from sfumato.engines.join_tables import Lookups
+from sfumato.engines.keyed_hashes import PERSON
 from sfumato.hierarchies.person_keys import NOISE, SIGNS
 
 
@@ -55,7 +55,7 @@ def locating(table: str, column: str, texts: Sequence[str], limit: int, strip: b
 class Application(Lookups):
     """A recoding to apply to the rows of a source.
 
-    If columns are dictionary-encoded, codes are selected from lists (entry_lists.py) instead of being joined.
+    If columns are dictionary-encoded, codes are selected from lists (dictionary_columns.py) instead of being joined.
 
     Attributes:
         kinds: The DuckDB types of dictionary-encoded columns, as in Parquet.
@@ -74,7 +74,7 @@ class Application(Lookups):
 
     @property
     def person_key(self) -> str:
-        """The expression of a row's person key, as in order.py; integers are not normalized."""
+        """The expression of a row's person key, as in keyed_hashes.py; integers are not normalized."""
         person = self.handling.person or ""
         key, text = sql.text(self.handling.person_key), as_text(person, self.strip)
         plain = text if self.kinds.get(person) in INTEGERS else plain_key_of(text)

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.engines.duckdb.count import CodeCounting, Counting, in_order
-from sfumato.engines.duckdb.explanations import changed
-from sfumato.engines.duckdb.person_rows import fits
-from sfumato.engines.numbering import Texts
+from sfumato.engines.category_order import Texts
+from sfumato.engines.duckdb.count_statements import CodeCounting, Counting, in_order
+from sfumato.engines.duckdb.error_messages import changed
+from sfumato.engines.duckdb.in_memory_persons import fits
 from sfumato.hierarchies.levels import present_codes
-from sfumato.microdata.counts.packing import Words, counted_words
+from sfumato.microdata.counts.key_packing import Words, counted_words
 
 # The texts of each column, and the codes and number of rows of each combination.
 Combinations = tuple[tuple[Texts, ...], npt.NDArray[np.int32], npt.NDArray[np.int64]]

@@ -5,8 +5,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+from sfumato.engines.duckdb.connection_pool import SPARES
 from sfumato.engines.duckdb.instance import Instance
-from sfumato.engines.duckdb.spares import SPARES
 from sfumato.errors import PlanError
 from sfumato.microdata.data_plan import DataPlan
 

@@ -10,27 +10,27 @@ from typing import Any
 import numpy as np
 
 from sfumato.engines import sql
+from sfumato.engines.canonical_text import no_text
+from sfumato.engines.category_order import Texts, numbered, ordered
 from sfumato.engines.duckdb.apply import Application, as_text, locating
 from sfumato.engines.duckdb.code_counts import Combinations, CountsByCodes
-from sfumato.engines.duckdb.count import Counting
+from sfumato.engines.duckdb.column_replacement import ReplacesColumns
+from sfumato.engines.duckdb.count_statements import Counting
 from sfumato.engines.duckdb.database import Database
-from sfumato.engines.duckdb.explanations import explained
-from sfumato.engines.duckdb.join import Joining
-from sfumato.engines.duckdb.library import compiled, register, relations
-from sfumato.engines.duckdb.person_rows import fits, person_count, persons_here, write_numbers
-from sfumato.engines.duckdb.replace import ReplacesColumns
-from sfumato.engines.duckdb.row_codes import RowCodes
+from sfumato.engines.duckdb.error_messages import explained
+from sfumato.engines.duckdb.fast_import import compiled, register, relations
+from sfumato.engines.duckdb.in_memory_apply import RowCodes
+from sfumato.engines.duckdb.in_memory_csv import KeepsTextRows, arrays_of, kept_codes
+from sfumato.engines.duckdb.in_memory_persons import fits, person_count, persons_here, write_numbers
+from sfumato.engines.duckdb.join_apply import Joining
 from sfumato.engines.duckdb.sources import Source, csv_source, file_list, open_source, opened_for
-from sfumato.engines.duckdb.stream import Stream, streams
-from sfumato.engines.duckdb.text_rows import KeepsTextRows, arrays_of, kept_codes
+from sfumato.engines.duckdb.streaming_apply import Stream, streams
 from sfumato.engines.duckdb.writing import asked
 from sfumato.engines.engine import LOOKED_AT_ROWS, Reading, ReadsSource
 from sfumato.engines.files import about_rows, files_of, fingerprint, format_of
-from sfumato.engines.numbering import Texts, numbered, ordered
-from sfumato.engines.order import PERSON, PERSONS_FILE
-from sfumato.engines.texts import no_text
+from sfumato.engines.keyed_hashes import PERSON, PERSONS_FILE
 from sfumato.errors import DataError, EngineError, SfumatoError
-from sfumato.microdata.counts.frequencies import TextCounts
+from sfumato.microdata.counts.frequency_table import TextCounts
 from sfumato.microdata.counts.persons import PersonCount
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.recoding.recoding import STAR, Handling, LevelRecoding, Recoding
@@ -351,7 +351,7 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
 
     def frame(self) -> Any:
         """Return all rows as a frame of texts, with an installed library."""
-        from sfumato.engines.frames.sources import installed
+        from sfumato.engines.dataframes.sources import installed
 
         texts = sql.listed(f"{self._star_or_text(column)} AS {sql.name(column)}" for column in self.columns)
         with self.faults(reads=True):

@@ -6,10 +6,10 @@ from glob import escape
 from pathlib import Path
 from typing import Any
 
+from sfumato.atomic_folders import Scratch
 from sfumato.confinement import allowed
 from sfumato.engines import sql
-from sfumato.engines.duckdb.library import compiled
-from sfumato.folders import Scratch
+from sfumato.engines.duckdb.fast_import import compiled
 
 # After this nothing else can be opened, no extension can be loaded, and no setting can be changed.
 LOCKING = (

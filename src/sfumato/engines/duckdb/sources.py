@@ -12,18 +12,18 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.delimited.decimal_marks import COMMA_NUMBER
 from sfumato.delimited.dialect import DecimalMark, encoding_of
-from sfumato.delimited.faults import damaged, empty, title_line
+from sfumato.delimited.errors import damaged, empty, title_line
 from sfumato.delimited.header import SAMPLED_RECORDS, header_of
 from sfumato.delimited.opening import open_text
-from sfumato.delimited.titles import is_title_row
+from sfumato.delimited.title_rows import is_title_row
 from sfumato.engines import sql
-from sfumato.engines.duckdb.library import register
-from sfumato.engines.duckdb.values import textless_in, with_one_text, without_codes
+from sfumato.engines.canonical_text import as_text, no_text
+from sfumato.engines.duckdb.fast_import import register
+from sfumato.engines.duckdb.value_expressions import textless_in, with_one_text, without_codes
 from sfumato.engines.files import files_in, files_of, format_of, head_of, other_columns
+from sfumato.engines.identifier_checks import check_names, table_named
+from sfumato.engines.keyed_hashes import PERSONS_FILE
 from sfumato.engines.lines import Records, records_in
-from sfumato.engines.names import check_names, table_named
-from sfumato.engines.order import PERSONS_FILE
-from sfumato.engines.texts import as_text, no_text
 from sfumato.errors import DataError, PlanError, extra_part
 from sfumato.microdata.data_plan import DataPlan
 
@@ -245,7 +245,7 @@ def _sqlite_values(cursor: Any, table: str) -> dict[str, str]:
 
 def _excel(connection: Any, path: Path, data: DataPlan, names: Sequence[str], _scratch: Path) -> Source:
     from sfumato.engines.workbooks.merged_cells import check_merged
-    from sfumato.engines.workbooks.sheet_marks import take_marks
+    from sfumato.engines.workbooks.sheet_warnings import take_marks
     from sfumato.engines.workbooks.sheets import read_sheet, told_of_others
 
     sheet = read_sheet(path, data.table)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from sfumato.engines import sql
 from sfumato.engines.duckdb.database import connected
-from sfumato.engines.duckdb.library import compiled
+from sfumato.engines.duckdb.fast_import import compiled
 from sfumato.errors import EngineError
 
 Cell = str | int | float | None

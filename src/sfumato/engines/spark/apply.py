@@ -1,7 +1,7 @@
 """Publish rows with Spark: lookups are joined to them, broadcast if small; no row is collected by the driver.
 
 The key of each quasi-identifier is looked up in a table of its own, which yields a code and, if every column has one
-level, the label. The codes of a row, packed as in packing.py, are looked up in the table of classes. All joins are
+level, the label. The codes of a row, packed as in key_packing.py, are looked up in the table of classes. All joins are
 null-safe. A value or combination that the recoding does not know finds no partner: the recount detects the difference.
 """
 
@@ -14,11 +14,11 @@ from pyspark.sql import functions as F  # noqa: N812
 from sfumato.dataclass import dataclass
 from sfumato.engines.arrow_counts import arrow
 from sfumato.engines.engine import Reading
-from sfumato.engines.lookups import Lookups
-from sfumato.engines.order import PERSON
+from sfumato.engines.join_tables import Lookups
+from sfumato.engines.keyed_hashes import PERSON
 from sfumato.engines.spark.count import is_float, key_of, plain_key_of, present, stripped, text_of
 from sfumato.engines.spark.sources import ROW, SparkSource
-from sfumato.microdata.counts.frequencies import DROPPED
+from sfumato.microdata.counts.frequency_table import DROPPED
 from sfumato.microdata.recoding.recoding import STAR, Division, LevelRecoding
 from sfumato.microdata.row_order import ORDER_DIGITS, ROWS_A_HASH
 
@@ -205,7 +205,7 @@ class Application(Lookups):
         return [column.alias(f"o{place}") for place, column in enumerate(columns)]
 
     def _person_key(self) -> Any:
-        """Return the person key of a row, as in order.py."""
+        """Return the person key of a row, as in keyed_hashes.py."""
         place = self.source.columns.index(self.handling.person or "")
         key, text = F.lit(self.handling.person_key), text_of(F.col(f"s{place}"), self.source.kind(place), self.strip)
         return F.substring(F.sha2(F.concat(key, plain_key_of(text)), 256), 1, 32)
@@ -238,7 +238,7 @@ def _hash(key: str) -> Any:
 
 
 def _place(key: str) -> Any:
-    """Return the sort key of a row, as in order.py."""
+    """Return the sort key of a row, as in keyed_hashes.py."""
     before = F.col(ROW) - 1
     shared = F.sha2(F.concat(F.lit(key), F.shiftright(before, _SHARED_BITS).cast("string")), 256)
     part = before.bitwiseAND(ROWS_A_HASH - 1).cast("int")

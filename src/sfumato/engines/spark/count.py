@@ -6,12 +6,12 @@ from typing import Any
 
 from pyspark.sql import functions as F  # noqa: N812
 
+from sfumato.engines.canonical_text import WHITE_SPACE
 from sfumato.engines.engine import Reading
 from sfumato.engines.spark.sources import SparkSource
-from sfumato.engines.texts import WHITE_SPACE
 from sfumato.hierarchies.person_keys import SIGNS
-from sfumato.microdata.column_codes import code_numbers, code_texts
 from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.missing_codes import code_numbers, code_texts
 
 
 def is_float(kind: Any) -> bool:
@@ -57,7 +57,7 @@ def plain_key_of(text: Any) -> Any:
 
 
 def _writer(single: bool) -> Callable[[float | None], str | None]:
-    """Return a function that formats numbers as texts.py does, for executors that may lack Sfumato."""
+    """Return a function that formats numbers as canonical_text.py does, for executors that may lack Sfumato."""
 
     def written(number: float | None) -> str | None:
         import struct

@@ -12,14 +12,14 @@ from pyspark.sql import functions as F  # noqa: N812
 from sfumato.engines.arrow_counts import arrow, text_counts
 from sfumato.engines.engine import LOOKED_AT_ROWS, Reading, ReadsSource
 from sfumato.engines.files import fingerprint
-from sfumato.engines.order import PERSON, PERSONS_FILE
+from sfumato.engines.keyed_hashes import PERSON, PERSONS_FILE
+from sfumato.engines.postprocessing.number_types import are_decimals, are_whole
 from sfumato.engines.spark.apply import Application
 from sfumato.engines.spark.count import key_of, plain_key_of, present, text_of, without_codes
 from sfumato.engines.spark.session import faults, session
 from sfumato.engines.spark.sources import ROW, SparkSource, of_frame, of_path, of_published
 from sfumato.engines.spark.writing import write
-from sfumato.engines.written.number_types import are_decimals, are_whole
-from sfumato.microdata.counts.frequencies import TextCounts
+from sfumato.microdata.counts.frequency_table import TextCounts
 from sfumato.microdata.counts.persons import PersonCount, added_persons
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.recoding.recoding import Handling, Recoding

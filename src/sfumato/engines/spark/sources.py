@@ -13,10 +13,10 @@ from sfumato.confinement import check_open
 from sfumato.dataclass import dataclass
 from sfumato.delimited.decimal_marks import COMMA_NUMBER
 from sfumato.delimited.dialect import DecimalMark
+from sfumato.engines.canonical_text import no_text
 from sfumato.engines.files import files_in, format_of, head_of
+from sfumato.engines.identifier_checks import check_names
 from sfumato.engines.lines import Records, records_in
-from sfumato.engines.names import check_names
-from sfumato.engines.texts import no_text
 from sfumato.errors import EngineError
 from sfumato.microdata.data_plan import DataPlan
 

@@ -8,7 +8,7 @@ from typing import Protocol
 from xml.parsers import expat
 from zipfile import BadZipFile, ZipFile, is_zipfile
 
-from sfumato.delimited.faults import damaged
+from sfumato.delimited.errors import damaged
 
 CHUNK_BYTES = 1 << 18
 # The first bytes of UTF-16, with a byte order mark or without.

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from sfumato.engines.workbooks.places import Place, listed, name_of
+from sfumato.engines.workbooks.cell_references import Place, listed, name_of
 from sfumato.errors import DataError
 
 # The first and the last cell.

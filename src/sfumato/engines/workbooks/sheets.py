@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.dataclass import dataclass
-from sfumato.delimited.faults import damaged
-from sfumato.engines.names import table_named
-from sfumato.engines.workbooks.extents import check_extent, check_packing
+from sfumato.delimited.errors import damaged
+from sfumato.engines.identifier_checks import table_named
+from sfumato.engines.workbooks.cell_references import Place
 from sfumato.engines.workbooks.merged_cells import Merged
-from sfumato.engines.workbooks.places import Place
+from sfumato.engines.workbooks.used_range import check_extent, check_packing
 from sfumato.errors import DataError, extra_part
 
 # The note on a workbook if no sheet was selected.

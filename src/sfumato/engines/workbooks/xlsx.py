@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from xml.parsers.expat import XMLParserType
 
 from sfumato.engines.workbooks.archive import Archive, Attributes, plain
-from sfumato.engines.workbooks.marks import Mark
+from sfumato.engines.workbooks.cell_annotations import Mark
+from sfumato.engines.workbooks.cell_references import Place, place_of
 from sfumato.engines.workbooks.number_formats import shown_by
-from sfumato.engines.workbooks.places import Place, place_of
 
 BOOK, RELATIONS, STYLES = "xl/workbook.xml", "xl/_rels/workbook.xml.rels", "xl/styles.xml"
 # A formula, or another element that begins so; an error.

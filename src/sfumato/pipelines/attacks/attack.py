@@ -10,26 +10,26 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, did_you_mean
-from sfumato.hierarchies.suggest.profile import Profile
-from sfumato.hierarchies.suggest.roles import suggest
-from sfumato.microdata.attacks.differences import attack_histories, attack_rows
+from sfumato.hierarchies.role_detection.profile import Profile
+from sfumato.hierarchies.role_detection.roles import suggest
+from sfumato.microdata.attacks.attack_data import AttackRows, Columns, coded_rows
+from sfumato.microdata.attacks.attack_result import FAMILYWISE_ERROR, Absence, Attack, judged_together
+from sfumato.microdata.attacks.differencing import attack_histories, attack_rows
 from sfumato.microdata.attacks.inference import infer
-from sfumato.microdata.attacks.labels import Text
-from sfumato.microdata.attacks.learning import NO_TREES
+from sfumato.microdata.attacks.label_semantics import Text
+from sfumato.microdata.attacks.learned_inference import NO_TREES
 from sfumato.microdata.attacks.linking import link, link_register
-from sfumato.microdata.attacks.order import attack_order
-from sfumato.microdata.attacks.outcome import FAMILYWISE_ERROR, Absence, Attack, judged_together
-from sfumato.microdata.attacks.rows import AttackRows, Columns, coded_rows
+from sfumato.microdata.attacks.row_order import attack_order
 from sfumato.microdata.attacks.singling_out import single_out
 from sfumato.microdata.plan.model import Plan
-from sfumato.pipelines.attacks.control import SHARE, check_control, check_rows, released_again
+from sfumato.pipelines.attacks.control_rows import SHARE, check_control, check_rows, released_again
 from sfumato.pipelines.attacks.frame_shuffles import frame_shuffles
 from sfumato.pipelines.attacks.minimality import minimality
-from sfumato.pipelines.attacks.persons import compared_by_persons
-from sfumato.pipelines.attacks.published import Target, in_one_text, ladders_of, others_texts, target_of, texts_of
-from sfumato.pipelines.column_names import listed
+from sfumato.pipelines.attacks.person_histories import compared_by_persons
+from sfumato.pipelines.attacks.target import Target, in_one_text, ladders_of, others_texts, target_of, texts_of
+from sfumato.pipelines.column_arguments import listed
 from sfumato.pipelines.release_folder import Progress
-from sfumato.pipelines.stages.sealing import remark_on_siblings
+from sfumato.pipelines.release_stages.checksums import remark_on_siblings
 from sfumato.report.attack import section
 from sfumato.version import __version__
 

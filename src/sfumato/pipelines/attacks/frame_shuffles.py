@@ -4,7 +4,7 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from sfumato.microdata.attacks.shuffles import Order, Shuffle
+from sfumato.microdata.attacks.seeded_shuffles import Order, Shuffle
 
 
 def frame_shuffles() -> tuple[tuple[str, Shuffle], ...]:

@@ -5,14 +5,14 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.hierarchies.ladder import Ladder
+from sfumato.hierarchies.hierarchy import Ladder
+from sfumato.microdata.attacks.attack_data import Columns, codes_of
+from sfumato.microdata.attacks.attack_result import Absence, Attack
 from sfumato.microdata.attacks.minimality import Finer, attack_minimality
 from sfumato.microdata.attacks.minimality import Target as Attacked
-from sfumato.microdata.attacks.outcome import Absence, Attack
-from sfumato.microdata.attacks.rows import Columns, codes_of
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import of_release
-from sfumato.pipelines.attacks.published import Target, in_one_text, ladders_of
+from sfumato.pipelines.attacks.target import Target, in_one_text, ladders_of
 
 NAME = "minimality"
 Places = npt.NDArray[np.int64]

@@ -8,7 +8,7 @@ from typing import Any
 from sfumato.microdata.plan.model import Plan
 from sfumato.pipelines.attacks.attack import attack
 from sfumato.pipelines.policies.rows_evidence import Roles
-from sfumato.policies.judgment import Measurement
+from sfumato.policies.evaluation import Measurement
 from sfumato.policies.policy import Policy
 
 # The kind of attack for each risk metric.

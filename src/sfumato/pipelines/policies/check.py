@@ -15,11 +15,11 @@ from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
 from sfumato.pipelines.policies.attack_evidence import measure_attacks
-from sfumato.pipelines.policies.files import opened, people_of
+from sfumato.pipelines.policies.inputs import opened, people_of
 from sfumato.pipelines.policies.rows_evidence import measure_rows, profiles_of, roles_of
 from sfumato.pipelines.policies.table_evidence import measure_table, table_of_file, table_of_frame
-from sfumato.pipelines.stages import sealing
-from sfumato.policies.judgment import PolicyVerdict, judge_policy
+from sfumato.pipelines.release_stages import checksums
+from sfumato.policies.evaluation import PolicyVerdict, judge_policy
 from sfumato.policies.policy import Policy
 from sfumato.policies.presets import policy_named
 from sfumato.policies.safe_harbor.columns import Setting
@@ -79,7 +79,7 @@ def check(
         return _of_table(handed_out, chosen, attested or {}, reading)
     own = path / "plan.yaml" if path is not None and (path / "plan.yaml").exists() else None
     plan_read = None if plan is None and own is None else read_plan(plan if plan is not None else own)  # type: ignore[arg-type]
-    file = sealing.data_of(path) if path is not None and own is not None else path
+    file = checksums.data_of(path) if path is not None and own is not None else path
     if chosen.about == "tables":
         return _of_table(data if file is None else file, chosen, attested or {}, reading)
     quotes = own is not None and plan_read is not None and plan_read.output.quotes_formulas
@@ -91,7 +91,7 @@ def check(
         measured, remarks = measure_rows(engine, profiles, roles, setting, resolved)
     measured |= measure_attacks(chosen, data if path is None else path, roles, resolved, raw, control)
     verdict = judge_policy(chosen, measured, attested or {}, remarks)
-    siblings = sealing.remark_on_siblings(data)
+    siblings = checksums.remark_on_siblings(data)
     return _of_one_file(verdict, siblings) if siblings else verdict
 
 

@@ -6,13 +6,13 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, Reading
-from sfumato.engines.names import check_header
+from sfumato.engines.identifier_checks import check_header
 from sfumato.errors import PlanError, did_you_mean
-from sfumato.hierarchies.suggest.profile import Profile
-from sfumato.hierarchies.suggest.roles import suggest
+from sfumato.hierarchies.role_detection.profile import Profile
+from sfumato.hierarchies.role_detection.roles import suggest
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.published import classes_of
-from sfumato.policies.judgment import Measurement
+from sfumato.microdata.published_table import classes_of
+from sfumato.policies.evaluation import Measurement
 from sfumato.policies.safe_harbor.columns import Setting, identifiers_of
 from sfumato.policies.safe_harbor.values import is_bare_hash
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from sfumato.hierarchies.suggest.date_formats import date_hierarchy
-from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.role_detection.date_formats import date_hierarchy
+from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.policies.safe_harbor.columns import Setting, column_identifiers
 from sfumato.policies.safe_harbor.places import area_shown, is_zip_column
 from sfumato.policies.safe_harbor.times import OLDEST_SHOWN, latest_years

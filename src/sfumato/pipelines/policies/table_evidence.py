@@ -3,9 +3,9 @@
 from typing import Any
 
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.tables.tabulation import labeled_columns
+from sfumato.engines.tabulation.tabulation import labeled_columns
 from sfumato.errors import DataError, EngineError
-from sfumato.policies.judgment import Measurement
+from sfumato.policies.evaluation import Measurement
 from sfumato.policies.policy import CellRule
 from sfumato.tables.crosstabs import published_crosstab as crosstabs
 
@@ -42,7 +42,7 @@ def measure_table(table: crosstabs.PublishedCrosstab, rule: CellRule) -> dict[st
 
 def _derivable(table: crosstabs.PublishedCrosstab, rule: CellRule) -> Measurement:
     """Measure the small counts that can be derived; not measured if the solver is not installed."""
-    from sfumato.tables.suppression.installed import check_installed
+    from sfumato.tables.suppression.solver_check import check_installed
 
     if rule.base > 1:
         return Measurement(None, "counts are rounded: their totals need not add up.")

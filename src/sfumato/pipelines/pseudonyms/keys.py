@@ -5,9 +5,9 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from sfumato.atomic_folders import check_free
 from sfumato.engines.engine import Engine, Reading
 from sfumato.errors import DataError, PlanError
-from sfumato.folders import check_free
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.pseudonyms.key import PseudonymKey
 

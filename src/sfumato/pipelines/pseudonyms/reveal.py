@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.engines.engine import Reading
-from sfumato.engines.written.formulas import open_published
+from sfumato.engines.postprocessing.formulas import open_published
 from sfumato.errors import DataError, PlanError, did_you_mean
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.resolve import released_plan
 from sfumato.microdata.pseudonyms.key import PseudonymKey
 from sfumato.microdata.pseudonyms.pseudonyms import pseudonyms_of
 from sfumato.pipelines.pseudonyms.keys import KEY_FILE, PRIVATE, read_key
-from sfumato.pipelines.stages import sealing
+from sfumato.pipelines.release_stages import checksums
 
 LOG_SUFFIX = ".log"
 
@@ -69,7 +69,7 @@ def _check_published(folder: Path, column: str, pseudonyms: Sequence[str], quote
     Raises:
         DataError: A text is in no published row.
     """
-    with closing(open_published(sealing.data_of(folder), DataPlan(header=True), quotes)) as engine:
+    with closing(open_published(checksums.data_of(folder), DataPlan(header=True), quotes)) as engine:
         texts = {*engine.count((column,), Reading()).values[0]}
     if not texts.issuperset(pseudonyms):
         raise DataError(

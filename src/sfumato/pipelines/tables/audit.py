@@ -10,25 +10,25 @@ import numpy as np
 
 from sfumato.errors import PlanError
 from sfumato.pipelines.tables.perturbation.perturbed_table import PerturbedTable
+from sfumato.pipelines.tables.protect_linked import chains_of, of_crossed
 from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
-from sfumato.pipelines.tables.several import chains_of, of_crossed
 from sfumato.pipelines.tables.table_source import columns_from, with_metadata
 from sfumato.tables.attack.findings import Audit
-from sfumato.tables.build.joint import Sheet
+from sfumato.tables.build.linked_table import Sheet
 from sfumato.tables.cells.columns import Columns
-from sfumato.tables.formats.cell_places import errors_in
-from sfumato.tables.nesting.chain import Chain
-from sfumato.tables.perturbed.review import review_perturbed
+from sfumato.tables.column_dependencies.column_chain import Chain
+from sfumato.tables.formats.cell_locations import errors_in
+from sfumato.tables.perturbation.audit_perturbed import review_perturbed
 from sfumato.tables.plan.attackers import Attackers
 from sfumato.tables.plan.crossing import Crossing
 from sfumato.tables.plan.group_disclosure import GroupDisclosure
 from sfumato.tables.plan.plan import TablePlan, read_table_plan
-from sfumato.tables.published.further_columns import published_names, unexplained_columns
-from sfumato.tables.published.reading import Reading, read_published
-from sfumato.tables.published.review import review
-from sfumato.tables.published.review_responses import ReleasedTable, review_responses
-from sfumato.tables.published.rows_left_out import unlisted_cells, with_rows_left_out
-from sfumato.tables.suppression.installed import check_installed
+from sfumato.tables.published_tables.audit_responses import ReleasedTable, review_responses
+from sfumato.tables.published_tables.audit_table import review
+from sfumato.tables.published_tables.further_columns import published_names, unexplained_columns
+from sfumato.tables.published_tables.parse_cells import Reading, read_published
+from sfumato.tables.published_tables.rows_left_out import unlisted_cells, with_rows_left_out
+from sfumato.tables.suppression.solver_check import check_installed
 
 
 def audit(

@@ -10,26 +10,26 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.atomic_folders import staged, write_text
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, SfumatoError
-from sfumato.folders import staged, write_text
 from sfumato.pipelines.tables.perturbation.perturb import change
 from sfumato.pipelines.tables.protect import run
-from sfumato.pipelines.tables.several import plan_of, sheets_of
+from sfumato.pipelines.tables.protect_linked import plan_of, sheets_of
 from sfumato.pipelines.tables.table_source import columns_from, source_columns, with_metadata
-from sfumato.report.page.html_parts import fragment
+from sfumato.report.page.html_page import fragment
 from sfumato.report.tables.comparison import html, text
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.comparison import TableRun, TableRuns
 from sfumato.tables.deadline import within
-from sfumato.tables.perturbed.chances import keys_by_codes
-from sfumato.tables.perturbed.parts import perturbed_parts
+from sfumato.tables.perturbation.cell_uniforms import keys_by_codes
+from sfumato.tables.perturbation.parts import perturbed_parts
 from sfumato.tables.plan.method import MethodChoice
 from sfumato.tables.plan.perturbation import Adjustment, CellKey, Rounding
 from sfumato.tables.plan.plan import TablePlan, read_table_plan
-from sfumato.tables.protected import MaskedTable
 from sfumato.tables.redesign.proposals import redesign, sentence
-from sfumato.tables.suppression.installed import check_installed
+from sfumato.tables.suppressed_table import MaskedTable
+from sfumato.tables.suppression.solver_check import check_installed
 
 # Maximum number of proposals shown.
 MOST = 5

@@ -7,29 +7,29 @@ from typing import Any, Unpack, overload
 
 from sfumato.errors import DataError, Fault, PlanError, PromiseError, did_you_mean
 from sfumato.pipelines.tables.perturbation.perturb import perturb
+from sfumato.pipelines.tables.perturbation.perturb_linked import perturb_several
 from sfumato.pipelines.tables.perturbation.perturbed_table import PerturbedTable, PerturbedTables
-from sfumato.pipelines.tables.perturbation.several import perturb_several
-from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
-from sfumato.pipelines.tables.several import protect_several
-from sfumato.pipelines.tables.table_parts import (
+from sfumato.pipelines.tables.plan_arguments import (
     ChangingParts,
     MaskingParts,
     SeveralChangingParts,
     SeveralMaskingParts,
     TableParts,
 )
+from sfumato.pipelines.tables.protect_linked import protect_several
+from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
 from sfumato.pipelines.tables.table_source import columns_from, source_columns, with_metadata
 from sfumato.tables.build.build import build
+from sfumato.tables.cell_labels import NAMES, cells_named
 from sfumato.tables.cells.columns import Columns
-from sfumato.tables.cells.parts import Part
+from sfumato.tables.cells.table_part import Part
 from sfumato.tables.deadline import Deadline, never, within
-from sfumato.tables.formats.cell_places import errors_in
-from sfumato.tables.masking import Masked, mask_part
+from sfumato.tables.formats.cell_locations import errors_in
 from sfumato.tables.plan.plan import FILE_KEYS, PLAN, TABLE, TablePlan, read_table_plan
-from sfumato.tables.promises.told_kind import check_kind
-from sfumato.tables.suppression.installed import check_installed
+from sfumato.tables.protection_levels.value_domain import check_kind
+from sfumato.tables.suppress_table import Masked, mask_part
+from sfumato.tables.suppression.solver_check import check_installed
 from sfumato.tables.suppression.suppression import Progress
-from sfumato.tables.words import NAMES, cells_named
 
 Answer = ProtectedTable | ProtectedTables | PerturbedTable | PerturbedTables
 

@@ -6,17 +6,17 @@ from typing import Any
 
 from sfumato.dataclass import dataclass
 from sfumato.pipelines.tables.table_release import TableRelease, TablesRelease
-from sfumato.report.tables.house import Papers
-from sfumato.report.tables.masked_house import masked_house
+from sfumato.report.tables.internal_report import Papers
 from sfumato.report.tables.page import html
 from sfumato.report.tables.report import figures
+from sfumato.report.tables.suppressed_internal import masked_house
 from sfumato.tables.attack.findings import Audit
 from sfumato.tables.cells.columns import Columns
+from sfumato.tables.column_dependencies.column_chain import Chain
 from sfumato.tables.formats.release_files import masked_files
-from sfumato.tables.masking import Masked
-from sfumato.tables.nesting.chain import Chain
-from sfumato.tables.protected import MaskedTable
-from sfumato.tables.published.handed_out import check_masked
+from sfumato.tables.published_tables.handed_out import check_masked
+from sfumato.tables.suppress_table import Masked
+from sfumato.tables.suppressed_table import MaskedTable
 
 
 @dataclass(frozen=True, repr=False)

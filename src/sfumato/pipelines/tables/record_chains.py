@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from sfumato.tables.build.trees import tree_of
+from sfumato.tables.build.code_trees import tree_of
 from sfumato.tables.cells.dimensions import Tree
-from sfumato.tables.nesting.chain import Chain
-from sfumato.tables.nesting.determined_columns import determined_chains
-from sfumato.tables.nesting.record_codes import Names, RecordCodes
+from sfumato.tables.column_dependencies.column_chain import Chain
+from sfumato.tables.column_dependencies.determined_columns import determined_chains
+from sfumato.tables.column_dependencies.record_codes import Names, RecordCodes
 from sfumato.tables.plan.crossing import Dimension
 
 

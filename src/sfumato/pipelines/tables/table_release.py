@@ -9,21 +9,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from sfumato.atomic_folders import make_private, staged, write_text
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.formulas import plain_cell
-from sfumato.delimited.lines import delimited_text, read_lines
-from sfumato.folders import make_private, staged, write_text
-from sfumato.pipelines.tables.house_documents import HOUSE, annex_of, hash_of, papers_of
+from sfumato.delimited.records import delimited_text, read_lines
+from sfumato.pipelines.tables.internal_documents import HOUSE, annex_of, hash_of, papers_of
 from sfumato.report.annex import ANNEX, markdown
-from sfumato.report.page.html_parts import fragment
-from sfumato.report.tables.house import Papers
+from sfumato.report.page.html_page import fragment
+from sfumato.report.tables.internal_report import Papers
 from sfumato.report.tables.page import DAY, HANDED_OUT, SEAL
-from sfumato.shapes.files import written
+from sfumato.schema.files import written
 from sfumato.tables.cells.columns import Columns
-from sfumato.tables.plan.plain import table_plan_dict
 from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.table_answer import Group_co, TableAnswer
+from sfumato.tables.plan.plan_dict import table_plan_dict
+from sfumato.tables.table_result import Group_co, TableAnswer
 
 # The report published with the table.
 EXTERNAL = "report-external.html"
@@ -75,7 +75,7 @@ class TableRelease(TableAnswer[Group_co]):
     @property
     def data(self) -> Any:
         """The table with its new columns, as the kind of frame that came in, or as an installed one."""
-        from sfumato.engines.tables.tabulation import frame_of, with_columns
+        from sfumato.engines.tabulation.tabulation import frame_of, with_columns
 
         if self.like is None or isinstance(self.like, str | Path):
             return frame_of("", {name: list(texts) for name, texts in self.columns.texts.items()})

@@ -7,21 +7,21 @@ from typing import Any
 
 from sfumato.delimited.dialect import DecimalMark, likely_separator
 from sfumato.delimited.opening import first_record, open_text
+from sfumato.tables.argus.file_errors import likely_encoding
 from sfumato.tables.build.build import read_source
 from sfumato.tables.cells.columns import Columns, read_columns
-from sfumato.tables.formats.crosstab_file import as_cells
-from sfumato.tables.formats.delimited_cells import read_delimited_cells
-from sfumato.tables.formats.headerless_file import cells_without_header, with_statuses
-from sfumato.tables.formats.metadata import Metadata, read_metadata
-from sfumato.tables.formats.office_columns import (
+from sfumato.tables.formats.argus_columns import (
     office_columns,
     refuse_others,
     respondents_in,
     with_masks,
     with_names,
 )
+from sfumato.tables.formats.crosstab_file import as_cells
+from sfumato.tables.formats.delimited_cells import read_delimited_cells
+from sfumato.tables.formats.headerless_file import cells_without_header, with_statuses
+from sfumato.tables.formats.metadata import Metadata, read_metadata
 from sfumato.tables.formats.sdmx import RESPONDENTS, VALUE
-from sfumato.tables.office.faults import likely_encoding
 from sfumato.tables.plan.crossing import Dimension
 from sfumato.tables.plan.plan import TablePlan
 
@@ -145,7 +145,7 @@ def columns_from(table: Any, plan: TablePlan, published: bool = False) -> Column
         plan: The meaning of its columns.
         published: Whether to read the published values of a file that has original values and statuses.
     """
-    from sfumato.engines.tables.tabulation import columns_of, columns_of_file
+    from sfumato.engines.tabulation.tabulation import columns_of, columns_of_file
 
     if not isinstance(table, str | Path):
         return as_cells(Columns(columns_of(table)), plan)

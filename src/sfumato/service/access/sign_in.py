@@ -11,12 +11,12 @@ from urllib.parse import parse_qs
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from sfumato.service.access.door import Door
+from sfumato.localization.messages import Words, accepted_words
+from sfumato.service.access.authentication import Door
 from sfumato.service.access.openid import Attempt, OpenId, SignInError, new_attempt
 from sfumato.service.access.sessions import COOKIE, set_cookie
 from sfumato.service.access.users import User
 from sfumato.service.http.problems import RefusedError
-from sfumato.texts.words import Words, accepted_words
 
 LOG = logging.getLogger("sfumato.service")
 PATH, CALLBACK, LEAVING = "/sign-in", "/sign-in/callback", "/sign-out"

@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from typing import Any
 
-from sfumato.pipelines.moving.arxaas.answers import Attribute, Rows, analyzed, anonymized, model_of
-from sfumato.pipelines.moving.arxaas.hierarchies import build
+from sfumato.pipelines.migration.arxaas.answers import Attribute, Rows, analyzed, anonymized, model_of
+from sfumato.pipelines.migration.arxaas.hierarchies import build
 from sfumato.service.arxaas.schemas import AnalyzeBody, AnonymizeBody, Cell, HierarchyBody, Operation
 from sfumato.service.attributes.endpoints import Answer
 from sfumato.service.attributes.schemas import validate
-from sfumato.service.http.bodies import parse_json
 from sfumato.service.http.problems import RefusedError, to_json
+from sfumato.service.http.request_bodies import parse_json
 from sfumato.service.settings import Limits
 
 

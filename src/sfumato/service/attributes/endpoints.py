@@ -15,10 +15,10 @@ from sfumato.attributes.remote.fetching import Fetcher
 from sfumato.attributes.sources import Sources
 from sfumato.dataclass import dataclass
 from sfumato.service.attributes.schemas import AnonymizeRequest, FlatRequest, GraphRequest, validate
-from sfumato.service.http.bodies import parse_json
 from sfumato.service.http.problems import API_VERSION, RefusedError, to_json
+from sfumato.service.http.request_bodies import parse_json
 from sfumato.service.settings import Limits, Settings
-from sfumato.service.workers.frames import TakesLongError
+from sfumato.service.workers.messages import TakesLongError
 
 # Number of configurations cached.
 CONFIGURATIONS = 32

@@ -13,11 +13,11 @@ from sfumato.service.attributes import examples
 from sfumato.service.attributes.endpoints import Answer
 from sfumato.service.attributes.schemas import AnonymizeAnswer, AnonymizeRequest, FlatAnswer, FlatRequest, GraphRequest
 from sfumato.service.http.access import check_key, needs_key
-from sfumato.service.http.bodies import receive
 from sfumato.service.http.problems import failure_responses
+from sfumato.service.http.request_bodies import receive
 from sfumato.service.settings import Limits
-from sfumato.service.workers.frames import Call
-from sfumato.service.workers.lanes import Lanes
+from sfumato.service.workers.messages import Call
+from sfumato.service.workers.request_queue import Lanes
 
 METHODS = ("PUT", "POST")
 FAILURES = {

@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 
-from sfumato.service.access.door import Door
+from sfumato.service.access.authentication import Door
 from sfumato.service.access.users import ANYONE, Scope, User
 
 _header = APIKeyHeader(name="X-API-Key", auto_error=False, description="A key, where the service asks for one.")

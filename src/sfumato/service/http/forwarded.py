@@ -3,7 +3,7 @@
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sfumato.service.access.door import Network, is_inside, networks_of
+from sfumato.service.access.authentication import Network, is_inside, networks_of
 
 # From the same machine, a false header only affects cookies.
 LOCAL = frozenset({"127.0.0.0/8", "::1/128"})

@@ -20,7 +20,7 @@ from sfumato.service.access.users import User
 from sfumato.service.http.log_lines import place
 from sfumato.service.http.metrics import Metrics
 from sfumato.service.http.problems import answer
-from sfumato.service.workers.frames import CrashedError
+from sfumato.service.workers.messages import CrashedError
 
 LOG = logging.getLogger("sfumato.service")
 ACCEPTED_ID = re.compile(r"[0-9a-fA-F-]{8,64}")

@@ -8,12 +8,12 @@ from typing import Any
 
 from sfumato.engines.files import SUFFIXES
 from sfumato.errors import Fault, PlanError
-from sfumato.service.http.bodies import deeper_than
+from sfumato.schema.files import Written, parsed
+from sfumato.schema.paths import paths_in
+from sfumato.schema.scalar import Shape
 from sfumato.service.http.problems import RefusedError
+from sfumato.service.http.request_bodies import deeper_than
 from sfumato.service.store.jobs import OF_TABLES
-from sfumato.shapes.files import Written, parsed
-from sfumato.shapes.paths import paths_in
-from sfumato.shapes.scalars import Shape
 
 MOST_CHARACTERS = 500_000
 # Maximum number of bytes read of a plan file; more bytes exceed the maximum number of characters.
@@ -130,7 +130,7 @@ def check_paths(plan: Any, files: Container[str], shape: Shape[Any] | None = Non
     Raises:
         PlanError: The plan is refused; the issue names the key.
     """
-    from sfumato.microdata.plan.shape import PLAN
+    from sfumato.microdata.plan.plan_schema import PLAN
     from sfumato.tables.plan.plan import PLAN as TABLE_PLAN
 
     faults = []

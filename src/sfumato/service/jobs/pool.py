@@ -14,18 +14,18 @@ from sfumato.attributes.remote.fetching import Fetcher
 from sfumato.errors import EngineError, InternalError, SfumatoError
 from sfumato.service.access.audit_log import AuditLog
 from sfumato.service.http.problems import RefusedError
+from sfumato.service.jobs.disk_space import Presence, Room, no_room
 from sfumato.service.jobs.folders import Folders, erase, size_of
-from sfumato.service.jobs.room import Presence, Room, no_room
-from sfumato.service.jobs.upkeep import Upkeep
+from sfumato.service.jobs.maintenance import Upkeep
 from sfumato.service.jobs.webhooks import Webhooks
 from sfumato.service.settings import JobSettings
 from sfumato.service.store.database import StoreUnavailableError
 from sfumato.service.store.jobs import Ending, Job, JobStore
-from sfumato.service.store.leases import Leases
 from sfumato.service.store.opening import open_database
-from sfumato.service.workers.frames import Call, CrashedError, Progress, WorkerEndedError
+from sfumato.service.store.server_leases import Leases
+from sfumato.service.workers.fork_server import Worker, shared_template
+from sfumato.service.workers.messages import Call, CrashedError, Progress, WorkerEndedError
 from sfumato.service.workers.process import WorkerLimits
-from sfumato.service.workers.template import Worker, shared_template
 
 LOG = logging.getLogger("sfumato.service")
 POLL_SECONDS = 0.5

@@ -21,17 +21,17 @@ from starlette.types import Message, Receive
 from sfumato.attributes.sources import inside
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
-from sfumato.service.http.bodies import parse_json, receive
+from sfumato.schema.composite import Choice, Flag, Integer, Key, ListOf, Number, Record, Text, read
+from sfumato.schema.files import written
 from sfumato.service.http.problems import RefusedError, is_disk_full
-from sfumato.service.http.stopping import Stopping
+from sfumato.service.http.request_bodies import parse_json, receive
+from sfumato.service.http.shutdown import Stopping
+from sfumato.service.jobs.disk_space import Room, no_space
 from sfumato.service.jobs.plans import MOST_BYTES, bad_request, check_plan, read_plan_text, with_quoted_formulas
-from sfumato.service.jobs.room import Room, no_space
 from sfumato.service.jobs.uploads import UploadParser, give_name
 from sfumato.service.jobs.webhooks import Webhook, read_webhook
 from sfumato.service.settings import JobSettings, Limits
 from sfumato.service.store.jobs import KINDS, OF_TABLES, Kind
-from sfumato.shapes.files import written
-from sfumato.shapes.shapes import Choice, Flag, Integer, Key, ListOf, Number, Record, Text, read
 
 NAME = re.compile(r"(?!\.)[\w .()+-]{1,120}")
 # The parameters of each kind of job.

@@ -3,10 +3,10 @@
 from http import HTTPStatus
 
 from sfumato.service.http.problems import RefusedError
+from sfumato.service.jobs.disk_space import no_space
 from sfumato.service.jobs.folders import erase, size_of
 from sfumato.service.jobs.pool import Pool
 from sfumato.service.jobs.requests import JobRequest, store_request
-from sfumato.service.jobs.room import no_space
 from sfumato.service.store.jobs import Job, new_id
 
 

@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato.service.temporary import temporary_folder
+from sfumato.service.temporary_folder import temporary_folder
 
 if TYPE_CHECKING:
     from sfumato.pipelines.release_folder import Release
@@ -67,7 +67,7 @@ def _anonymize(plan: Path, result: Path, parameters: dict[str, Any], tell: Tell)
 
 
 def _attacked(release: "Release", tell: Tell) -> "Release":
-    from sfumato.pipelines.attacks.evidence import attacked
+    from sfumato.pipelines.attacks.saved_report import attacked
 
     tell("attack", 0, 1)
     return attacked(release)
@@ -83,7 +83,7 @@ def _protect(plan: Path, result: Path, _: dict[str, Any], tell: Tell) -> None:
 
 
 def _risk(plan: Path, result: Path, parameters: dict[str, Any], tell: Tell) -> None:
-    from sfumato.folders import staged, write_text
+    from sfumato.atomic_folders import staged, write_text
     from sfumato.pipelines.risk import risk
     from sfumato.report.risk.page import page_of
 

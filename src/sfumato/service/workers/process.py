@@ -26,7 +26,7 @@ from sfumato.dataclass import dataclass
 from sfumato.errors import SfumatoError
 from sfumato.service.http.log_lines import place
 from sfumato.service.http.problems import RefusedError
-from sfumato.service.workers.frames import Call, CrashedError, Failure, Progress, TakesLongError, Value, receive, send
+from sfumato.service.workers.messages import Call, CrashedError, Failure, Progress, TakesLongError, Value, receive, send
 
 LOG = logging.getLogger("sfumato.service")
 PAUSE_SECONDS = 0.2

@@ -9,20 +9,20 @@ import numpy as np
 
 from sfumato.errors import DataError, PlanError
 from sfumato.pipelines.tables.batch.state import BatchState, TableJob
-from sfumato.tables.batch.crossing import FREQUENCY, Crossed, cross
+from sfumato.tables.argus.argus_table import Finer, OfficeTable
+from sfumato.tables.argus.totals import with_totals
+from sfumato.tables.batch.hidden_cells import PART
 from sfumato.tables.batch.record_links import SpannedTable, record_links, with_variables
-from sfumato.tables.batch.safety import with_rules
-from sfumato.tables.batch.unshown_cells import PART
+from sfumato.tables.batch.safety_rules import with_rules
+from sfumato.tables.batch.tabulation import FREQUENCY, Crossed, cross
 from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.column_dependencies.column_chain import Chain
 from sfumato.tables.formats.batch_file import Specification
 from sfumato.tables.formats.cells_file import check_totals, read_cells
 from sfumato.tables.formats.metadata import Metadata
 from sfumato.tables.formats.recoding_file import Recoding, read_recoding
 from sfumato.tables.formats.record_trees import record_tree
 from sfumato.tables.formats.records_file import Records, read_records
-from sfumato.tables.nesting.chain import Chain
-from sfumato.tables.office.office_table import Finer, OfficeTable
-from sfumato.tables.office.totals import with_totals
 
 
 def read_micro(state: BatchState, scratch: Path) -> None:

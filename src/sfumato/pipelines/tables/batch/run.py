@@ -6,20 +6,20 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from sfumato.atomic_folders import write_text
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError, SfumatoError
-from sfumato.folders import write_text
-from sfumato.pipelines.tables.batch.protection import protect_job, protect_linked
+from sfumato.pipelines.tables.batch.apply_method import protect_job, protect_linked
+from sfumato.pipelines.tables.batch.joint_audit import audit_written
 from sfumato.pipelines.tables.batch.reading import read_micro, read_tables, recode
-from sfumato.pipelines.tables.batch.side_by_side import audit_written
 from sfumato.pipelines.tables.batch.state import BatchState, TableJob, WrittenTable
 from sfumato.report.tables.batch import table_page
-from sfumato.tables.batch.safety import active_rules, with_margins
+from sfumato.tables.argus.argus_table import OfficeTable
+from sfumato.tables.argus.statuses import unsafe_of
+from sfumato.tables.batch.safety_rules import active_rules, with_margins
 from sfumato.tables.formats import batch_file
 from sfumato.tables.formats.apriori_file import apply_apriori
-from sfumato.tables.formats.batch_file import Command
-from sfumato.tables.formats.metadata import read_metadata
-from sfumato.tables.formats.outputs import (
+from sfumato.tables.formats.argus_outputs import (
     HOUSE,
     Protected,
     house_reason,
@@ -27,10 +27,10 @@ from sfumato.tables.formats.outputs import (
     shown_counts,
     written_without_hidden,
 )
-from sfumato.tables.formats.rule_numbers import USED
-from sfumato.tables.office.office_table import OfficeTable
-from sfumato.tables.office.statuses import unsafe_of
-from sfumato.tables.suppression.installed import check_installed
+from sfumato.tables.formats.batch_file import Command
+from sfumato.tables.formats.metadata import read_metadata
+from sfumato.tables.formats.rule_parameters import USED
+from sfumato.tables.suppression.solver_check import check_installed
 from sfumato.version import __version__
 
 UNUSED = "Every cell may be anything from 0 on, single respondents always attack, and all is one program."

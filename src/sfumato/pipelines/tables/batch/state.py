@@ -4,14 +4,14 @@ from dataclasses import field
 from pathlib import Path
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.batch.crossing import Crossed
+from sfumato.tables.argus.argus_table import OfficeTable
 from sfumato.tables.batch.record_links import SpannedTable
+from sfumato.tables.batch.tabulation import Crossed
+from sfumato.tables.formats.argus_outputs import Protected
 from sfumato.tables.formats.batch_file import Call, Specification
 from sfumato.tables.formats.metadata import Metadata
-from sfumato.tables.formats.outputs import Protected
 from sfumato.tables.formats.recoding_file import Recoding
 from sfumato.tables.formats.records_file import Records
-from sfumato.tables.office.office_table import OfficeTable
 
 
 @dataclass

@@ -9,12 +9,12 @@ from sfumato.errors import PlanError
 from sfumato.pipelines.tables.perturbation.perturbed_table import PerturbedTable
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.deadline import never, within
-from sfumato.tables.perturbed.changing import Setting, change_part
-from sfumato.tables.perturbed.parts import perturbed_parts
-from sfumato.tables.perturbed.perturbed import check_readers
+from sfumato.tables.perturbation.apply_method import Setting, change_part
+from sfumato.tables.perturbation.parts import perturbed_parts
+from sfumato.tables.perturbation.perturbed import check_readers
 from sfumato.tables.plan.perturbation import Adjustment, Perturbation, Rounding
 from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.suppression.installed import check_installed
+from sfumato.tables.suppression.solver_check import check_installed
 
 # Seconds for the feasibility intervals if the method itself needs no time.
 READERS = 20.0

@@ -6,14 +6,14 @@ from typing import Any
 
 from sfumato.dataclass import dataclass
 from sfumato.pipelines.tables.table_release import TableRelease, TablesRelease
-from sfumato.report.tables.changed_house import changed_house
-from sfumato.report.tables.house import Papers
+from sfumato.report.tables.internal_report import Papers
 from sfumato.report.tables.perturbed import figures
+from sfumato.report.tables.perturbed_internal import changed_house
 from sfumato.report.tables.perturbed_page import html
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.formats.release_files import changed_files
-from sfumato.tables.perturbed.perturbed import ChangedTable, Perturbed
-from sfumato.tables.published.handed_out import check_changed
+from sfumato.tables.perturbation.perturbed import ChangedTable, Perturbed
+from sfumato.tables.published_tables.handed_out import check_changed
 
 
 @dataclass(frozen=True, repr=False)
