@@ -34,7 +34,7 @@ def test_json_and_quiet(sfumato, plan, tmp_path):
 
 def test_no_answer_at_all(sfumato, plan, tmp_path):
     ran = sfumato("compare", plan, "--k", "9999", "--methods", "mondrian", "--out", tmp_path / "out")
-    assert ran.code == 4 and "No method has an answer" in ran.out
+    assert ran.code == 4 and "No method found a release" in ran.out
     assert (tmp_path / "out" / "compare.html").exists()
 
 

@@ -18,7 +18,7 @@ class Draws:
     """The pseudo-random numbers of a seed: a linear congruential generator with the constants of Knuth's MMIX.
 
     >>> [Draws(1).below(100) for _ in range(2)]
-    [43, 43]
+    [42, 42]
     """
 
     def __init__(self, seed: int) -> None:

@@ -41,7 +41,7 @@ def test_nobody_gets_a_page_before_signing_in_and_pages_say_who_is(visitor, clin
     assert visitor.post("/app/_nicegui/client/x/upload/1").status_code == 401
     assert visitor.get("/app/_nicegui_ws/socket.io/?EIO=4&transport=polling").status_code == 303
     form = visitor.get(turned.headers["location"], headers={"Accept-Language": "de"})
-    assert "Dieser Server verlangt einen Schlüssel" in form.text
+    assert "Dieser Server verlangt einen API-Schlüssel" in form.text
     entered = visitor.post("/sign-in", data={"key": clinic, "next": "/app/tables"})
     assert (entered.status_code, entered.headers["location"]) == (303, "/app/tables")
     assert "Signed in as clinic" in visitor.get("/app/tables").text

@@ -29,7 +29,7 @@ from sfumato.cli.main import run
 from sfumato.datasets import census, patients
 from sizes import size
 
-EARLIER = "This result is of earlier columns or an earlier goal."
+EARLIER = "This result belongs to earlier columns or an earlier goal."
 
 
 def settings_of(page):
@@ -96,7 +96,7 @@ def test_another_node_is_looked_at_and_released_from_frontier_and_lattice(base, 
     anonymize(page)
     view(page, "Alternatives")
     button(page, "Show all combinations of levels").click()
-    page.get_by_text("left and down is better").wait_for()
+    page.get_by_text("down and to the left are better").wait_for()
     assert "best for its number" in page.locator(".legend").inner_text()  # beside the chart, where it lies on nothing
     button(page, "Lattice").click()
     node = page.locator(".sf-lattice circle.best").first
@@ -124,7 +124,7 @@ def test_another_node_is_looked_at_and_released_from_frontier_and_lattice(base, 
     button(page, "Release these levels").click()
     page.get_by_text("Run 2", exact=True).wait_for()
     view(page, "Alternatives")
-    page.get_by_text("Chosen, and released so: ").wait_for()  # and nothing is left to be run
+    page.get_by_text("Selected and released: ").wait_for()  # and nothing is left to be run
     assert page.get_by_text("Run again to release it").count() == 0
     button(page, "Compare methods").click()
     button(page, "mondrian").wait_for()  # the choice of levels does not bind other methods, which know none
@@ -132,9 +132,9 @@ def test_another_node_is_looked_at_and_released_from_frontier_and_lattice(base, 
     chosen = {name: str(plan["columns"][name]["max_level"]) for name in levels}
     assert chosen == levels
     step(page, "Goal")
-    page.get_by_text("Levels were chosen, and bind every method").wait_for()
+    page.get_by_text("Levels were selected and apply to every method").wait_for()
     button(page, "Let the method choose the levels").click()
-    page.get_by_text("Levels were chosen, and bind every method").wait_for(state="detached")
+    page.get_by_text("Levels were selected and apply to every method").wait_for(state="detached")
 
 
 def test_an_uploaded_file_with_a_ladder_edited_by_hand(base, open_page, tmp_path) -> None:
@@ -268,13 +268,13 @@ AREAS = {
         "Rows": "Or try an example",
         "Tables": "Suppress or change cells",
         "Attributes": "Operation for each attribute",
-        "Help": "How the pages are used",
+        "Help": "How to use these pages",
     },
     "de-DE": {
         "Zeilen": "Oder ein Beispiel ausprobieren",
         "Tabellen": "Zellen einer Tabelle",
         "Attribute": "Operation für jedes Attribut",
-        "Hilfe": "Wie die Seiten benutzt werden",
+        "Hilfe": "Wie Sie diese Seiten benutzen",
     },
 }
 
@@ -349,7 +349,7 @@ def test_the_tables_area_masks_the_known_example(base, open_page) -> None:
     page.get_by_text("0 recovered exactly, 0 narrowed too far").wait_for()
     rows = [row.split("\t")[:2] for row in page.locator("tbody tr").all_inner_texts()]
     assert rows == [["Total", "24"], ["a", "*"], ["b", "*"], ["c", "13"]]
-    earlier = page.get_by_text("This result is of an earlier table or of earlier rules.")
+    earlier = page.get_by_text("This result belongs to an earlier table or earlier rules.")
     assert earlier.count() == 0
     page.reload()  # the result stays
     page.get_by_text("2 of 4 cells masked: 1 unsafe, 1 to protect them.").wait_for()
@@ -445,7 +445,7 @@ def test_the_attributes_area(base, open_page) -> None:
     assert '"anonymisationType": "Masking"' in page.get_by_label("Configuration (JSON)").input_value()
     page.get_by_label("Records (JSON)").fill("[{")
     button(page, "Anonymize").click()
-    page.get_by_text("records and configuration must be JSON").wait_for()
+    page.get_by_text("Records and configuration must be valid JSON").wait_for()
 
 
 def test_records_are_uploaded_and_kinds_are_guessed(base, open_page, tmp_path) -> None:
@@ -547,7 +547,7 @@ def test_a_refused_upload_says_why(base, open_page, folder, most_bytes, tmp_path
     page = open_page(f"{base}/app")
     for name in ("picture.png", "rows.duckdb"):
         send(page, tmp_path / name)
-        alert(page, "Files of this kind cannot be read here. Choose one of these: .csv, .tsv")
+        alert(page, "Files of this type are not supported. Choose one of these: .csv, .tsv")
         assert page.get_by_role("alert").filter(has_text="too large").count() == 0
         page.reload()
     send(page, tmp_path / "large.csv")
@@ -556,7 +556,7 @@ def test_a_refused_upload_says_why(base, open_page, folder, most_bytes, tmp_path
     page.route("**/upload/*", renamed)
     (tmp_path / "rows.csv").write_text(ROWS)
     send(page, tmp_path / "rows.csv")
-    alert(page, "Files of this kind cannot be read here.")
+    alert(page, "Files of this type are not supported.")
     assert sorted(folder.glob("session-*")) == before
 
 
@@ -571,7 +571,7 @@ def test_a_file_that_is_not_utf_8_can_be_read(base, open_page, tmp_path, encodin
     page = open_page(f"{base}/app")
     send(page, source)
     for before, choice in pairwise(["UTF-8", *tried]):
-        page.get_by_text(f"The file is not {before}. Say how it was saved").wait_for()
+        page.get_by_text(f"The file is not {before}. Select its encoding").wait_for()
         choose(page, "Encoding of the file", re.escape(choice))
     page.get_by_text("12 rows, 2 columns").wait_for()
     page.get_by_role("cell", name="Köln").first.wait_for()
@@ -717,7 +717,7 @@ def test_names_and_figures_are_german_on_german_pages(base, open_page) -> None:
     page.get_by_text("primär", exact=True).first.wait_for()
     page.get_by_text("sekundär", exact=True).first.wait_for()
     send(page, __file__)
-    alert(page, "Dateien dieser Art können hier nicht gelesen werden.")
+    alert(page, "Dateien dieses Typs werden nicht unterstützt.")
     button(page, "Schließen").wait_for()
     assert page.get_by_text(re.compile("^(primary|secondary)$")).count() == 0
     english = open_page(f"{base}/app")
@@ -756,7 +756,7 @@ def test_records_nested_beyond_reading_are_refused_in_words(base, open_page) -> 
     page.get_by_text("Records and configuration as JSON").click()
     page.get_by_label("Records (JSON)").fill("[" * 3000)
     button(page, "Anonymize").click()
-    page.get_by_text("records and configuration must be JSON").wait_for()
+    page.get_by_text("Records and configuration must be valid JSON").wait_for()
 
 
 NAMED = """() => { const e = document.activeElement;

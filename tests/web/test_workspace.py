@@ -225,7 +225,7 @@ def test_runs_stand_side_by_side(base, open_page) -> None:
     page.get_by_text("Comparison of runs").wait_for()
     button(page, "#1").click()
     page.get_by_text("Run 1", exact=True).wait_for()
-    page.get_by_text("This result is of earlier columns or an earlier goal.").wait_for()
+    page.get_by_text("This result belongs to earlier columns or an earlier goal.").wait_for()
 
 
 def test_what_is_left_is_encrypted_and_only_its_browser_opens_it(server, open_page, tmp_path) -> None:
@@ -284,7 +284,7 @@ def test_what_is_no_project_is_refused_and_the_one_at_hand_stays(base, open_page
                 if wrong == "too large":  # as a file of zeros would say, without the time that packing it takes
                     archive.infolist()[0].file_size = 2_000_000_000
         send(page, path, 1)
-        told = "larger than this server takes" if wrong == "too large" else "This is not a Sfumato project."
+        told = "exceeds the limit of this server" if wrong == "too large" else "This is not a Sfumato project."
         alert = page.get_by_role("alert").filter(has_text=told)
         alert.wait_for()
         assert page.get_by_text("300 rows,").count() == 1
@@ -375,11 +375,11 @@ def test_what_is_entered_in_two_tabs_is_never_lost_silently(base, open_page) -> 
     other.goto(f"{base}/app/tables")
     other.locator("textarea").first.wait_for()
     page.locator("textarea").first.fill("ward,n,firms\nTotal,30,9\na,2,4\nb,28,5\n")
-    other.get_by_text("What is entered here was changed in another tab.").wait_for()
+    other.get_by_text("This input was changed in another tab.").wait_for()
     other.evaluate("document.querySelector('[inert]').removeAttribute('inert')")  # what was typed meanwhile
     other.locator("textarea").first.fill("lost,n\nTotal,1\n")
     page.wait_for_timeout(500)
-    assert page.get_by_text("What is entered here was changed in another tab.").count() == 0
+    assert page.get_by_text("This input was changed in another tab.").count() == 0
     page.bring_to_front()
     choose(page, "Column with the cell values", "firms")
     page.wait_for_timeout(300)
@@ -392,7 +392,7 @@ def test_what_is_entered_in_two_tabs_is_never_lost_silently(base, open_page) -> 
     other.get_by_text("as JSON").click()
     page.get_by_text("as JSON").click()
     page.locator("textarea").first.fill('[{"town": "Ulm"}]')
-    other.get_by_text("What is entered here was changed in another tab.").wait_for()
+    other.get_by_text("This input was changed in another tab.").wait_for()
     button(other, "Reload").click()
     other.get_by_text("as JSON").click()
     assert other.locator("textarea").first.input_value() == '[{"town": "Ulm"}]'

@@ -198,7 +198,7 @@ def test_wrong_use_is_refused(arguments, message):
 
 def test_it_shows_itself_in_a_notebook():
     shown = risk(ROWS, ["zip", "birth", "sex"], population_size=60)._repr_html_()
-    assert "Unique in the population" in shown and "<table>" in shown
+    assert "Population uniques" in shown and "<table>" in shown
 
 
 @pytest.mark.shared

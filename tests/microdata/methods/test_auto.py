@@ -191,9 +191,9 @@ class TestACollapse:
 
         entry = {"column": "zip", "share_lost": 0.622, "labels": 13, "values": 10, "remedies_cut_short": True}
         said = lost_column(words_in(), entry)
-        assert "its 10 values stand under 13 labels" in said and "some was tried and does not" in said
-        assert "was not tried" in lost_column(words_in(), entry | {"remedies_untried": True})
-        assert "Nothing that was tried keeps it" in lost_column(words_in(), entry | {"remedies_cut_short": False})
+        assert "10 values, 13 labels" in said and "None of the tested changes preserves it" in said
+        assert "No change was tested" in lost_column(words_in(), entry | {"remedies_untried": True})
+        assert "No tested change preserves it" in lost_column(words_in(), entry | {"remedies_cut_short": False})
 
 
 class TestTheWinner:

@@ -305,8 +305,8 @@ def test_a_register_of_strangers_is_not_comparable(tmp_path) -> None:
     report = attack(raw, raw, control=others, register=money(tmp_path / "register.csv", 3), attempts=50)
     linked = next(one for one in report.attacks if one.variant == "register")
     assert not linked.comparable and linked.verdict == "not applicable: no attempt was possible"
-    assert "(register): not comparable" in text(report.to_dict())
-    assert "nicht vergleichbar" in section(report.to_dict(), words_in("de"))
+    assert "(register): not applicable" in text(report.to_dict())
+    assert "nicht anwendbar" in section(report.to_dict(), words_in("de"))
 
 
 @pytest.mark.parametrize("empty", ["release", "raw", "control", "register"])

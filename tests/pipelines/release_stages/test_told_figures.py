@@ -149,5 +149,5 @@ def test_a_card_of_a_coded_column_shows_the_shape_of_its_raw_numbers(tmp_path) -
     }
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert page.count("<h3>pay</h3>") == page.count("<h3>ill</h3>") == 1
-    assert page.count("Before are the raw rows") == 1
+    assert page.count("Before: the original rows") == 1
     assert "1000–1006" not in (folder / "report-external.html").read_text(encoding="utf-8")

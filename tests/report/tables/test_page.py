@@ -54,7 +54,7 @@ def test_what_nobody_attacked_is_told_of_a_linked_table_with_masks_and_of_one_wi
     )
     linked = replace(done, parts=parts)
     assert bool(sum(part.mask.sum() for part in parts)) == (least > 2)
-    assert linked.page(figures(linked)).count("Nicht angegriffen") == 1
+    assert linked.page(figures(linked)).count("Nicht geprüft") == 1
 
 
 def test_the_page_of_the_work_says_that_nothing_is_promised_of_what_nobody_attacked() -> None:
@@ -68,4 +68,4 @@ def test_the_page_of_the_work_says_that_nothing_is_promised_of_what_nobody_attac
     parts = tuple(replace(own, part=replace(own.part, unattacked=(told,))) for own in done.parts)
     said = outcome_sentences(figures(replace(done, parts=parts)), words)
     assert said[0] == (words["tabled.unattacked"], False)
-    assert sum(text.startswith("Nicht angegriffen") for text, _ in said) == 1
+    assert sum(text.startswith("Nicht geprüft") for text, _ in said) == 1

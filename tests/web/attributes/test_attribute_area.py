@@ -73,7 +73,7 @@ def test_a_german_file_on_the_page(base, open_page, tmp_path) -> None:
     assert page.get_by_role("option").all_inner_texts() == ["Maskieren: fünf Sterne"]
     page.keyboard.press("Escape")
     choose(page, "Datentyp: Gehalt", "Zahlen")
-    choose(page, "Verfahren: Gehalt", "Verallgemeinern")
+    choose(page, "Verfahren: Gehalt", "Generalisieren")
     preview.get_by_text("→ 1999 - 3100,5").first.wait_for()
     button(page, "Anonymisieren").click()
     page.get_by_text("kAnonymity").wait_for()

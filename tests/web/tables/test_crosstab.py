@@ -22,7 +22,7 @@ def test_a_file_with_one_line_a_person_is_told_where_it_is_counted(base, open_pa
     page = open_page(f"{base}/app/tables", locale="de-DE")
     lines = [f"{place};{'mw'[place % 2]};{20 + place}" for place in range(30)]
     page.locator("textarea").first.fill("\n".join(["PatID;Geschlecht;Alter", *lines]))
-    page.get_by_text("Das sieht nach einer Zeile je Person aus").wait_for()
+    page.get_by_text("Diese Datei enthält anscheinend eine Zeile je Person").wait_for()
 
 
 STAYS = [("p1", "a", "m")] * 6 + [(f"p{place}", "a", "f") for place in range(2, 9)]
@@ -69,7 +69,7 @@ def count_stays(page, base, path, late_seconds=0) -> None:
     for name in ("area", "sex"):
         page.get_by_role("option", name=name, exact=True).click()
     page.keyboard.press("Escape")
-    button(page, "Count").click()
+    button(page, "Tabulate").click()
 
 
 def test_a_cell_of_one_person_with_many_rows_is_masked(base, open_page, tmp_path) -> None:
@@ -118,8 +118,8 @@ def test_what_is_counted_again_is_told_once(base, open_page, tmp_path) -> None:
     count_stays(page, base, stays(tmp_path))
     told = page.get_by_text("Persons are counted, not rows: 24 persons in 29 rows, by the column patient.")
     told.wait_for()
-    button(page, "Count").click()
-    button(page, "Count").and_(page.locator(":enabled")).wait_for()
+    button(page, "Tabulate").click()
+    button(page, "Tabulate").and_(page.locator(":enabled")).wait_for()
     page.wait_for_timeout(1500)
     assert told.count() == 1
 
@@ -135,7 +135,7 @@ def test_a_count_that_fails_says_why(base, open_page, tmp_path, folder) -> None:
     page.get_by_label("Columns to tabulate").click()
     page.get_by_role("option", name="sex", exact=True).click()
     page.keyboard.press("Escape")
-    button(page, "Count").click()
+    button(page, "Tabulate").click()
     page.get_by_role("alert").get_by_text("vanishing-stays.csv").wait_for()
 
 
@@ -155,7 +155,7 @@ def test_codes_of_a_column_are_counted_as_missing(base, open_page, tmp_path) -> 
     page.get_by_label("Columns to tabulate").click()
     page.get_by_role("option", name="sex", exact=True).click()
     page.keyboard.press("Escape")
-    button(page, "Count").click()
+    button(page, "Tabulate").click()
     table = page.locator("textarea").first
     until(lambda: table.input_value().startswith("sex,"), 30)
     rows = table.input_value().splitlines()

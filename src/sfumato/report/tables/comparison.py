@@ -32,7 +32,7 @@ def way(words: Words, method: str) -> str:
     """Return a method in words.
 
     >>> way(words_in(), "controlled rounding to 3"), way(words_in("de"), "fast")
-    ('controlled rounding to 3', 'schnelle Maskierung (fast)')
+    ('controlled rounding to 3', 'schnelle Sperrung (fast)')
     """
     name, _, base = method.partition(ROUNDING)
     if base:

@@ -238,7 +238,7 @@ def with_labels(text: str, promises: Sequence[Mapping[str, Any]], words: Words) 
 
     >>> from sfumato.localization.messages import words_in
     >>> with_labels("privacy[0].k: is missing.", [{"model": "k-anonymity"}], words_in())
-    'Rows that must look alike (k): is missing.'
+    'Minimum class size in rows (k): is missing.'
     """
 
     def label(place: re.Match[str]) -> str:

@@ -46,7 +46,7 @@ def goal_words(words: Words, plan: Mapping[str, Any]) -> Words:
 
     >>> from sfumato.localization.messages import words_in
     >>> goal_words(words_in(), {"columns": {"id": {"role": "person"}}})["k-anonymity.k"]
-    'Persons who must look alike (k)'
+    'Minimum class size in persons (k)'
     """
     return words_on_persons(words.language) if names_persons(plan) else words
 

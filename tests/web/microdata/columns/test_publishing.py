@@ -24,7 +24,7 @@ def test_every_way_to_publish_a_column_has_fields(base, open_page, tmp_path) -> 
         give_role(page, name, "insensitive")
     publish(page, "person", "random key")
     publish(page, "pay", "coded or rounded")
-    page.locator(".sf-panel").get_by_text("It is published changed, as chosen below.").wait_for()
+    page.locator(".sf-panel").get_by_text("It is published as chosen below.").wait_for()
     assert page.get_by_text("It is published unchanged").count() == 0
     page.get_by_label("rounded to a multiple of").fill("500")
     publish(page, "smoker", "PRAM")
