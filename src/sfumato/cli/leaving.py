@@ -13,8 +13,7 @@ UNWRITTEN = 120
 def leave(code: int) -> NoReturn:
     """End the process like Python, but leave its memory to the system, which saves a tenth of a second.
 
-    Thread pools are told to end before they are waited for, as Python does. Idle databases are only
-    memory.
+    Thread pools are told to end before they are waited for, as Python does. Idle databases are only memory.
     """
     threading._shutdown()  # type: ignore[attr-defined]
     spares = sys.modules.get("sfumato.engines.duckdb.spares")

@@ -11,8 +11,7 @@ class Stream:
     """A stream that stores write errors instead of raising them.
 
     A reader that closes the pipe (`sfumato … | head`) is not an error. Characters missing from the stream's encoding
-    are
-    written as `?`.
+    are written as `?`.
 
     Attributes:
         fault: The error that prevented writing, or None.

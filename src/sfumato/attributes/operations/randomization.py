@@ -55,8 +55,7 @@ def _sorted_distances(ascending: Numbers, rank: int) -> Numbers:
     """Return the distances for sorted numbers: the nearest neighbors are a window of rank + 1 numbers.
 
     The distance to the window's left end falls as the window moves right, and that to its right end grows. The best
-    start
-    is where the two cross, found by bisection for all numbers at once.
+    start is where the two cross, found by bisection for all numbers at once.
     """
     size = len(ascending)
     places = np.arange(size)
