@@ -48,8 +48,7 @@ def assign(numbers: Numbers, buckets: int) -> tuple[Codes, Numbers, Numbers]:
 
     Position i of m in the sorted order goes to bucket g·i div m, and a value goes to the bucket of its first position,
     so that equal values stay together. A bucket that is left with less than half of the members of g equally full
-    buckets, or
-    with a single one, is merged with its neighbor: an extreme value gets no bucket of its own.
+    buckets, or with a single one, is merged with its neighbor: an extreme value gets no bucket of its own.
 
     >>> codes, low, high = assign(np.array([10.0, 12.0, 20.0, 30.0, 40.0, 100.0]), 2)
     >>> codes.tolist(), low.tolist(), high.tolist()
