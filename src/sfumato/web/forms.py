@@ -27,9 +27,9 @@ ONLY_WITH: dict[str, tuple[str, str]] = {
 }
 # Initial values of such keys if they are required.
 STARTS: Values = {"c": 3.0, "hierarchy": {"type": "any"}}
-# Step width of number fields, if it is not 1, or 0.05 for proportions.
 # A longer label is placed above its field, where it can have several lines.
 LONGEST_LABEL = 34
+# Step width of number fields, if it is not 1, or 0.05 for proportions.
 STEPS = {"delta": 0.1, "beta": 0.1, "c": 0.5, "time_limit": 10}
 
 

@@ -28,7 +28,7 @@ METHODS = (
     "safepub",
 )
 PUBLISHED_ROLES = ("sensitive", "insensitive")
-# Suppression limits on the page, in percent; K-Optimize has a price per row instead and may suppress all.
+# Maximum suppression limit on the page, in percent; K-Optimize has a price per row instead and may suppress all.
 MOST_PERCENT = {"k-optimize": 100}
 
 
