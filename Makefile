@@ -30,12 +30,12 @@ unsteady: $(READY) $(KERNELS)
 
 # What changes most, without servers, browsers, Spark and whole releases.
 QUICK := tests/microdata/plan tests/microdata/counts tests/microdata/losses tests/microdata/measures tests/hierarchies \
-	tests/shapes tests/texts tests/tables/build tests/tables/cells tests/tables/plan tests/tables/promises \
+	tests/schema tests/localization tests/tables/build tests/tables/cells tests/tables/plan tests/tables/protection_levels \
 	tests/attributes tests/test_delimited.py tests/microdata/test_verdict.py
 # Of these, what takes seconds: many releases, long tables, everything that chance draws.
-LONG := --ignore=tests/microdata/measures/test_covers.py --ignore=tests/microdata/measures/uniques/test_special_uniques.py \
-	--ignore=tests/tables/build/test_joint.py --ignore=tests/tables/build/test_unlinked_columns.py \
-	--deselect=tests/hierarchies/suggest/test_roles.py::test_whatever_is_suggested_accepts_the_values
+LONG := --ignore=tests/microdata/measures/test_label_coverage.py --ignore=tests/microdata/measures/uniques/test_special_uniques.py \
+	--ignore=tests/tables/build/test_linked_table.py --ignore=tests/tables/build/test_unlinked_columns.py \
+	--deselect=tests/hierarchies/role_detection/test_roles.py::test_whatever_is_suggested_accepts_the_values
 test-quick: $(READY) $(KERNELS)
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q $(QUICK) $(LONG)
 
@@ -126,8 +126,8 @@ $(CORE): pyproject.toml constraints.txt | $(VENV)
 	@touch $(CORE)
 
 # Loops are built again when one of their sources changes.
-$(KERNELS): $(shell find src -name '*kernels.py') $(shell find src/sfumato/loops -name '*.py' -o -name '*.h') | $(VENV)
-	@$(BIN)/python -m sfumato.loops.build || true
+$(KERNELS): $(shell find src -name '*kernels.py') $(shell find src/sfumato/native -name '*.py' -o -name '*.h') | $(VENV)
+	@$(BIN)/python -m sfumato.native.build || true
 	@touch $(KERNELS)
 
 $(VENV):

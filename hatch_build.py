@@ -12,7 +12,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class LoopsHook(BuildHookInterface):
-    """Builds `sfumato.loops.native` before the files of a wheel are gathered."""
+    """Builds `sfumato.native.native` before the files of a wheel are gathered."""
 
     def dependencies(self) -> list[str]:
         """The compiler of ziglang, on a system that has none."""
@@ -23,7 +23,7 @@ class LoopsHook(BuildHookInterface):
         del version
         # Not by PYTHONPATH: pip drops from it what an editable installation named.
         place = f"import sys; sys.path.insert(0, {str(self._sources)!r})"
-        command = [sys.executable, "-c", f"{place}; from sfumato.loops.build import main; raise SystemExit(main())"]
+        command = [sys.executable, "-c", f"{place}; from sfumato.native.build import main; raise SystemExit(main())"]
         run = subprocess.run(command, capture_output=True, text=True, check=False)
         if run.returncode:
             self.app.display_warning(run.stderr.strip()[-2000:])
@@ -34,7 +34,7 @@ class LoopsHook(BuildHookInterface):
             build_data["tag"] = f"cp311-abi3-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
         else:
             build_data["infer_tag"] = True
-        build_data["artifacts"].append(f"src/sfumato/loops/{builder.FILE}")
+        build_data["artifacts"].append(f"src/sfumato/native/{builder.FILE}")
 
     @property
     def _sources(self) -> Path:
@@ -43,6 +43,6 @@ class LoopsHook(BuildHookInterface):
     def _builder(self) -> ModuleType:
         sys.path.insert(0, str(self._sources))
         try:
-            return importlib.import_module("sfumato.loops.build")
+            return importlib.import_module("sfumato.native.build")
         finally:
             sys.path.remove(str(self._sources))

@@ -53,10 +53,10 @@ def measured(k: int, seconds: float) -> str:
     """One row of the table."""
     from sfumato.engines.opening import open_engine
     from sfumato.microdata.methods.k_optimize import search as k_optimize
-    from sfumato.microdata.methods.k_optimize.features import space_of
+    from sfumato.microdata.methods.k_optimize.cut_features import space_of
     from sfumato.microdata.plan.methods import KOptimize
     from sfumato.microdata.plan.read import read_plan
-    from sfumato.pipelines.stages.counting import frequency_table
+    from sfumato.pipelines.release_stages.counting import frequency_table
 
     read = read_plan(plan(k, seconds))
     assert isinstance(read.method, KOptimize)

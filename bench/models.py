@@ -9,8 +9,8 @@ from sfumato.engines.opening import open_engine
 from sfumato.microdata.measures.release import measure, measure_raw
 from sfumato.microdata.methods.search import search
 from sfumato.microdata.plan.read import read_plan
+from sfumato.pipelines.release_stages.counting import frequency_table
 from sfumato.pipelines.risk import risk
-from sfumato.pipelines.stages.counting import frequency_table
 
 BAR_SEARCH, BAR_RISK, BAR_MEASURES = 0.150, 1.0, 0.5
 

@@ -26,7 +26,7 @@ def _table(given: dict[str, Any], data: Path) -> tuple[Any, Any]:
     """The plan and its frequency table."""
     from sfumato.engines.opening import open_engine
     from sfumato.microdata.plan.read import read_plan
-    from sfumato.pipelines.stages.counting import frequency_table
+    from sfumato.pipelines.release_stages.counting import frequency_table
 
     read = read_plan(given)
     engine = open_engine(data, read)

@@ -21,14 +21,14 @@ from typing import Any
 
 from bench.data import best_of, plan, source
 from sfumato.engines.opening import open_engine
-from sfumato.loops.compiled import way
 from sfumato.microdata.methods.full_domain import optimal
-from sfumato.microdata.methods.full_domain.posing import problem_of
-from sfumato.microdata.methods.local.bound import bound_of
+from sfumato.microdata.methods.full_domain.make_problem import problem_of
+from sfumato.microdata.methods.local_recoding.lower_bound import bound_of
 from sfumato.microdata.methods.search import search
 from sfumato.microdata.methods.time_limit import Deadline
 from sfumato.microdata.plan.read import read_plan
-from sfumato.pipelines.stages.counting import frequency_table
+from sfumato.native.dispatch import way
+from sfumato.pipelines.release_stages.counting import frequency_table
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 SHARES = (0.0, 0.02, 1.0)

@@ -9,11 +9,11 @@ from typing import Any
 
 from bench.data import best_of, plan, source
 from sfumato.engines.opening import open_engine
-from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.methods.full_domain import exhaustive, optimal
-from sfumato.microdata.methods.full_domain.posing import problem_of
+from sfumato.microdata.methods.full_domain.make_problem import problem_of
 from sfumato.microdata.plan.read import read_plan
-from sfumato.pipelines.stages.counting import frequency_table
+from sfumato.pipelines.release_stages.counting import frequency_table
 
 # Suppression -> milliseconds allowed, and what the leading Java tool takes.
 BARS = {0.0: (10, 46), 0.02: (75, 750), 1.0: (300, 2800)}

@@ -232,7 +232,7 @@ def report_job(address: str, pid: int) -> bool:
 
 def report_guard() -> None:
     """Print what reading a JSON-LD answer again costs beside making it."""
-    from sfumato.attributes.knowledge_graph import documents, place_guard
+    from sfumato.attributes.knowledge_graph import documents, leak_check
     from sfumato.attributes.knowledge_graph.parsing import parse
 
     configuration = parse(
@@ -245,7 +245,7 @@ def report_guard() -> None:
     nodes = [{"@id": f":{n}", "@type": ":P", ":name": {":last": f"N{n}"}, ":pay": n} for n in range(500)]
     document = {"@context": {"": "https://a.example/"}, "@graph": nodes}
     whole, guard = [], []
-    check = place_guard.check_places
+    check = leak_check.check_places
 
     def timed(*arguments: object) -> None:
         started = time.process_time()

@@ -17,7 +17,7 @@ from sfumato.tables.build.build import build, read_source
 from sfumato.tables.cells.cells import Reach, Status, Table, make_relations, make_table
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.plan.plan import TablePlan, read_table_plan
-from sfumato.tables.suppression.fast import fast
+from sfumato.tables.suppression.heuristic import fast
 from sfumato.tables.suppression.optimal import optimal
 from sfumato.tables.suppression.problem import make_problem
 

@@ -53,7 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if "PYTEST_XDIST_WORKER" not in os.environ:
         # Loops whose sources changed are built once, before any test.
-        subprocess.run([sys.executable, "-m", "sfumato.loops.build"], check=False, capture_output=True)
+        subprocess.run([sys.executable, "-m", "sfumato.native.build"], check=False, capture_output=True)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -118,7 +118,7 @@ def complete() -> Callable[..., Any]:
 def no_remedies() -> Iterator[None]:
     """Switch off remedies for lost columns, each of which would search for a second or more."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sfumato.microdata.methods.remedies.MOST_SECONDS", 0.0)
+        patch.setattr("sfumato.microdata.methods.recovery_options.MOST_SECONDS", 0.0)
         yield
 
 

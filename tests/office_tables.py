@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
+from sfumato.tables.argus.argus_table import OfficeTable
+from sfumato.tables.argus.statuses import MARKS
 from sfumato.tables.cells.cells import Numbers, Relations, make_relations
 from sfumato.tables.cells.columns import Columns, read_columns
+from sfumato.tables.cells.constraints import Key
 from sfumato.tables.cells.dimensions import Code, Tree
-from sfumato.tables.cells.relations import Key
-from sfumato.tables.office.office_table import OfficeTable
-from sfumato.tables.office.statuses import MARKS
 
 NUMBERS = ("value", "freq", "nhold", "status", "cost", "lb", "ub", "lpl", "upl", "id", "MAX")
 

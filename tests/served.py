@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import httpx
 import uvicorn
 
-from sfumato.server import create_app
+from sfumato.app import create_app
 from sfumato.service.settings import JobSettings, Settings
 
 

@@ -6,9 +6,9 @@ from itertools import product
 import numpy as np
 from hypothesis import strategies as st
 
-from sfumato.hierarchies.ladder import make_ladder
-from sfumato.microdata.counts.frequencies import Coding, FrequencyTable
-from sfumato.microdata.models.classes import histogram
+from sfumato.hierarchies.hierarchy import make_ladder
+from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable
+from sfumato.microdata.models.equivalence_classes import histogram
 
 VALUES = ("1", "2", "3", "4", None)
 

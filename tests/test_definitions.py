@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from definitions import COLUMN, LOSSES, METHODS, MODELS, Class, Found, Node, Person, Persons, chosen_k, values_of
 from sfumato.microdata.losses.registry import prepare
 from sfumato.microdata.methods.full_domain.lattice.problem import Problem
-from sfumato.microdata.models.classes import Classes, histogram, reference_of
+from sfumato.microdata.models.equivalence_classes import Classes, histogram, reference_of
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import Model, evaluate, of_release
 from sfumato.microdata.models.registry import MODEL, SHAPES
@@ -26,7 +26,7 @@ from sfumato.microdata.plan.methods import METHODS as PLANNED_METHODS
 from sfumato.microdata.plan.methods import SUPPRESSING
 from sfumato.microdata.recoding.population import holding_persons
 from sfumato.pipelines.release import anonymize
-from sfumato.shapes.shapes import read
+from sfumato.schema.composite import read
 from sizes import size
 from small_tables import VALUES, classes_at, lattice, rows_of, tabulated
 

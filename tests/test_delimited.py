@@ -9,11 +9,11 @@ import pytest
 
 from sfumato.delimited.dialect import Dialect, likely_separator
 from sfumato.delimited.header import read_head
-from sfumato.delimited.lines import Line, parse_lines, read_lines
+from sfumato.delimited.records import Line, parse_lines, read_lines
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Reading
 from sfumato.engines.opening import open_engine
-from sfumato.engines.records import read_records
+from sfumato.engines.record_io import read_records
 from sfumato.errors import DataError, PlanError, SfumatoError
 from sfumato.hierarchies.file import HierarchyFile
 from sfumato.microdata.data_plan import DataPlan
@@ -24,7 +24,7 @@ from sfumato.pipelines.risk import risk
 from sfumato.pipelines.suggest import suggest_for_file
 from sfumato.pipelines.tables.protect import protect
 from sfumato.pipelines.tables.tabulate import tabulate
-from sfumato.shapes.paths import PlanPath
+from sfumato.schema.paths import PlanPath
 from sfumato.tables.cells.columns import read_columns
 
 READERS = {

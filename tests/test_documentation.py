@@ -18,15 +18,15 @@ from urllib.request import urlopen
 import pytest
 import yaml
 
+from sfumato.bundled_docs import pages
 from sfumato.cli.docs import page_text
-from sfumato.manual import pages
+from sfumato.docs_reference.pages import MADE, overview, titles
+from sfumato.docs_reference.plan_keys import MARKER
 from sfumato.microdata.models.registry import SHAPES
 from sfumato.microdata.plan.methods import METHOD
+from sfumato.microdata.plan.plan_schema import COLUMN, PLAN
 from sfumato.microdata.plan.read import read_plan
-from sfumato.microdata.plan.shape import COLUMN, PLAN
-from sfumato.reference.pages import MADE, overview, titles
-from sfumato.reference.plan_keys import MARKER
-from sfumato.shapes.shapes import MapOf, read
+from sfumato.schema.composite import MapOf, read
 from sfumato.tables.plan.plan import PLAN as TABLE_PLAN
 from sfumato.tables.plan.plan import read_table_plan
 

@@ -49,7 +49,7 @@ def test_the_wheel_holds_the_documentation_and_no_tests(built):
     names = zipfile.ZipFile(next(built.glob("*.whl"))).namelist()
     assert "sfumato/docs/methods.md" in names
     assert "sfumato/examples/01_release.py" in names
-    assert "sfumato/texts/de.yaml" in names
+    assert "sfumato/localization/de.yaml" in names
     assert "sfumato/py.typed" in names
     assert not [name for name in names if name.startswith("tests/") or name.endswith((".pyc", ".nbi", ".nbc"))]
 

@@ -25,9 +25,9 @@ PARTS = (
     *(
         tuple(f"tests/pipelines/{name}" for name in names)
         for names in (
-            ("attacks", "previous"),
-            ("relations", "stages", "test_publish.py", "test_pseudonyms.py"),
-            ("test_persons.py", "test_presence.py", "test_surveys.py", "test_apply.py", "test_rules.py"),
+            ("attacks", "sequential_releases"),
+            ("linked_files", "release_stages", "test_publish.py", "test_pseudonyms.py"),
+            ("test_persons.py", "test_presence.py", "test_survey_files.py", "test_apply.py", "test_rules.py"),
         )
     ),
     ("tests/pipelines/tables",),

@@ -20,10 +20,10 @@ from sfumato.attributes.knowledge_graph.configurations import configuration_of
 from sfumato.attributes.knowledge_graph.parsing import parse
 from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.header import read_head
-from sfumato.delimited.lines import read_lines
+from sfumato.delimited.records import read_lines
 from sfumato.errors import SfumatoError
 from sfumato.hierarchies.builders import hierarchy_file
-from sfumato.hierarchies.moments import read_moments, readable
+from sfumato.hierarchies.datetimes import read_moments, readable
 from sfumato.microdata.plan.read import read_plan
 from sfumato.tables.plan.plan import read_table_plan
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from sfumato.engines.workbooks.sheets import read_sheet
 from sfumato.errors import SfumatoError
+from sfumato.tables.argus.argus_table import OfficeTable
 from sfumato.tables.build.build import build, read_source
 from sfumato.tables.formats.apriori_file import apply_apriori
 from sfumato.tables.formats.batch_file import (
@@ -31,7 +32,6 @@ from sfumato.tables.formats.records_file import read_records
 from sfumato.tables.formats.sdmx import read_sdmx, sdmx_text
 from sfumato.tables.formats.solver_file import read_jj
 from sfumato.tables.formats.workbook import workbook
-from sfumato.tables.office.office_table import OfficeTable
 from sfumato.tables.plan.plan import read_table_plan
 
 Target = Callable[[bytes, Path], object]

@@ -28,15 +28,15 @@ TARGETS = {
         "tests/pipelines/test_verify.py",
         "tests/pipelines/test_persons.py",
     ),
-    "microdata/published.py": (
+    "microdata/published_table.py": (
         "tests/microdata/test_verdict.py",
         "tests/pipelines/test_verify.py",
         "tests/pipelines/test_persons.py",
-        "tests/pipelines/test_surveys.py",
+        "tests/pipelines/test_survey_files.py",
         "tests/pipelines/test_presence.py",
     ),
     "microdata/recoding/recoding.py": ("tests/microdata/recoding", "tests/pipelines/test_apply.py"),
-    "microdata/recoding/prediction.py": ("tests/microdata/recoding", "tests/pipelines/test_readers_view.py"),
+    "microdata/recoding/expected_counts.py": ("tests/microdata/recoding", "tests/pipelines/test_readers_view.py"),
     "tables/attack/audit.py": ("tests/tables/attack",),
 }
 # Equivalent changed lines, each with the reason.

@@ -5,8 +5,8 @@ from typing import Any
 from mkdocs.structure.files import File, Files
 
 from sfumato.cli.docs import page_text
-from sfumato.reference.pages import MADE, overview, titles
-from sfumato.reference.plan_keys import fill
+from sfumato.docs_reference.pages import MADE, overview, titles
+from sfumato.docs_reference.plan_keys import fill
 
 
 def on_config(config: Any) -> Any:

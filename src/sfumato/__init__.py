@@ -23,6 +23,12 @@ if TYPE_CHECKING:
     from sfumato.hierarchies.builders import intervals as intervals
     from sfumato.hierarchies.builders import order as order
     from sfumato.hierarchies.builders import tree as tree
+    from sfumato.microdata.column_transforms.perturbation import Microaggregate as Microaggregate
+    from sfumato.microdata.column_transforms.perturbation import Noise as Noise
+    from sfumato.microdata.column_transforms.perturbation import Pram as Pram
+    from sfumato.microdata.column_transforms.perturbation import RankSwap as RankSwap
+    from sfumato.microdata.column_transforms.perturbation import SwapHouseholds as SwapHouseholds
+    from sfumato.microdata.column_transforms.transform_plan import PublishPlan as PublishPlan
     from sfumato.microdata.data_plan import DataPlan as DataPlan
     from sfumato.microdata.models.alpha_k_anonymity import AlphaKAnonymity as AlphaKAnonymity
     from sfumato.microdata.models.average_risk import AverageRisk as AverageRisk
@@ -39,8 +45,7 @@ if TYPE_CHECKING:
     from sfumato.microdata.models.population_uniqueness import PopulationUniqueness as PopulationUniqueness
     from sfumato.microdata.models.sample_uniqueness import SampleUniqueness as SampleUniqueness
     from sfumato.microdata.models.t_closeness import TCloseness as TCloseness
-    from sfumato.microdata.outcome import Report as Report
-    from sfumato.microdata.plan.building import Plan as Plan
+    from sfumato.microdata.plan.builder import Plan as Plan
     from sfumato.microdata.plan.files import FilePlan as FilePlan
     from sfumato.microdata.plan.methods import Auto as Auto
     from sfumato.microdata.plan.methods import CellSuppression as CellSuppression
@@ -58,12 +63,7 @@ if TYPE_CHECKING:
     from sfumato.microdata.plan.model import OutputPlan as OutputPlan
     from sfumato.microdata.plan.model import UtilityPlan as UtilityPlan
     from sfumato.microdata.plan.read import read_plan as read_plan
-    from sfumato.microdata.publishing.perturbation import Microaggregate as Microaggregate
-    from sfumato.microdata.publishing.perturbation import Noise as Noise
-    from sfumato.microdata.publishing.perturbation import Pram as Pram
-    from sfumato.microdata.publishing.perturbation import RankSwap as RankSwap
-    from sfumato.microdata.publishing.perturbation import SwapHouseholds as SwapHouseholds
-    from sfumato.microdata.publishing.plan import PublishPlan as PublishPlan
+    from sfumato.microdata.release_report import Report as Report
     from sfumato.microdata.verdict import Promise as Promise
     from sfumato.microdata.verdict import Verdict as Verdict
     from sfumato.pipelines.attacks.attack import AttackReport as AttackReport
@@ -71,17 +71,18 @@ if TYPE_CHECKING:
     from sfumato.pipelines.attributes import anonymize_attributes as anonymize_attributes
     from sfumato.pipelines.compare import Comparison as Comparison
     from sfumato.pipelines.compare import compare as compare
-    from sfumato.pipelines.moving.layouts import export as export
+    from sfumato.pipelines.linked_files.release import anonymize_files as anonymize_files
+    from sfumato.pipelines.linked_files.release_folder import FilesRelease as FilesRelease
+    from sfumato.pipelines.migration.exports import export as export
     from sfumato.pipelines.policies.check import check as check
-    from sfumato.pipelines.previous.erasing import erase as erase
-    from sfumato.pipelines.previous.together import verify_together as verify_together
     from sfumato.pipelines.pseudonyms.reveal import reveal as reveal
-    from sfumato.pipelines.relations.folder import FilesRelease as FilesRelease
-    from sfumato.pipelines.relations.release import anonymize_files as anonymize_files
     from sfumato.pipelines.release import anonymize as anonymize
     from sfumato.pipelines.release_folder import Release as Release
     from sfumato.pipelines.risk import RiskReport as RiskReport
     from sfumato.pipelines.risk import risk as risk
+    from sfumato.pipelines.sequential_releases.erase_person import erase as erase
+    from sfumato.pipelines.sequential_releases.joint_verification import verify_together as verify_together
+    from sfumato.pipelines.sklearn_transformer import Anonymizer as Anonymizer
     from sfumato.pipelines.suggest import suggest as suggest
     from sfumato.pipelines.tables.audit import audit as audit
     from sfumato.pipelines.tables.compare_tables import TableComparison as TableComparison
@@ -93,11 +94,10 @@ if TYPE_CHECKING:
     from sfumato.pipelines.tables.protected_table import ProtectedTables as ProtectedTables
     from sfumato.pipelines.tables.suppress import suppress as suppress
     from sfumato.pipelines.tables.tabulate import tabulate as tabulate
-    from sfumato.pipelines.transformer import Anonymizer as Anonymizer
     from sfumato.pipelines.verify import verify as verify
-    from sfumato.policies.judgment import PolicyVerdict as PolicyVerdict
+    from sfumato.policies.evaluation import PolicyVerdict as PolicyVerdict
+    from sfumato.schema.release_plan import ReleasePlan as ReleasePlan
     from sfumato.service.client import Client as Client
-    from sfumato.shapes.release_plan import ReleasePlan as ReleasePlan
     from sfumato.tables.attack.findings import Audit as Audit
     from sfumato.tables.plan.plan import TablePlan as TablePlan
 
@@ -139,8 +139,8 @@ _HOMES = {
     "microdata.models.global_risk": ("GlobalRisk",),
     "microdata.models.individual_risk": ("IndividualRisk",),
     "microdata.models.population_uniqueness": ("PopulationUniqueness",),
-    "microdata.outcome": ("Report",),
-    "microdata.plan.building": ("Plan",),
+    "microdata.release_report": ("Report",),
+    "microdata.plan.builder": ("Plan",),
     "microdata.plan.files": ("FilePlan",),
     "microdata.plan.methods": (
         "Auto",
@@ -163,24 +163,24 @@ _HOMES = {
         "UtilityPlan",
     ),
     "microdata.plan.read": ("read_plan",),
-    "microdata.publishing.perturbation": ("Microaggregate", "Noise", "Pram", "RankSwap", "SwapHouseholds"),
-    "microdata.publishing.plan": ("PublishPlan",),
+    "microdata.column_transforms.perturbation": ("Microaggregate", "Noise", "Pram", "RankSwap", "SwapHouseholds"),
+    "microdata.column_transforms.transform_plan": ("PublishPlan",),
     "microdata.verdict": (
         "Promise",
         "Verdict",
     ),
     "pipelines.attacks.attack": ("AttackReport", "attack"),
     "pipelines.attributes": ("anonymize_attributes",),
-    "pipelines.moving.layouts": ("export",),
+    "pipelines.migration.exports": ("export",),
     "pipelines.compare": (
         "Comparison",
         "compare",
     ),
     "pipelines.policies.check": ("check",),
-    "pipelines.previous.erasing": ("erase",),
-    "pipelines.previous.together": ("verify_together",),
-    "pipelines.relations.folder": ("FilesRelease",),
-    "pipelines.relations.release": ("anonymize_files",),
+    "pipelines.sequential_releases.erase_person": ("erase",),
+    "pipelines.sequential_releases.joint_verification": ("verify_together",),
+    "pipelines.linked_files.release_folder": ("FilesRelease",),
+    "pipelines.linked_files.release": ("anonymize_files",),
     "pipelines.release": ("anonymize",),
     "pipelines.release_folder": ("Release",),
     "pipelines.pseudonyms.reveal": ("reveal",),
@@ -196,9 +196,9 @@ _HOMES = {
     "pipelines.tables.protected_table": ("ProtectedTable", "ProtectedTables"),
     "pipelines.tables.suppress": ("suppress",),
     "pipelines.tables.tabulate": ("tabulate",),
-    "pipelines.transformer": ("Anonymizer",),
+    "pipelines.sklearn_transformer": ("Anonymizer",),
     "pipelines.verify": ("verify",),
-    "policies.judgment": ("PolicyVerdict",),
+    "policies.evaluation": ("PolicyVerdict",),
     "service.client": ("Client",),
     "tables.attack.findings": ("Audit",),
     "tables.plan.plan": ("TablePlan",),

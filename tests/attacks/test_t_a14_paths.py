@@ -17,13 +17,11 @@ from sfumato.attributes.sources import Sources
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.errors import PlanError, SfumatoError
 from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.plan.plan_schema import PLAN
 from sfumato.microdata.plan.read import read_plan
-from sfumato.microdata.plan.shape import PLAN
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.tables.protect import run_plan
-from sfumato.service.jobs.plans import check_paths
-from sfumato.shapes.paths import FilePath
-from sfumato.shapes.shapes import (
+from sfumato.schema.composite import (
     Choice,
     Conversion,
     Either,
@@ -35,6 +33,8 @@ from sfumato.shapes.shapes import (
     Record,
     Tagged,
 )
+from sfumato.schema.paths import FilePath
+from sfumato.service.jobs.plans import check_paths
 from sfumato.tables.plan.plan import PLAN as TABLE_PLAN
 from sfumato.tables.plan.plan import read_table_plan
 
@@ -213,7 +213,7 @@ from pathlib import Path
 from sfumato.confinement import confine
 from sfumato.engines.duckdb.database import Database
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.records import read_records
+from sfumato.engines.record_io import read_records
 from sfumato.microdata.data_plan import DataPlan
 import sfumato.engines.survey_files, sfumato.engines.workbooks.sheets
 own, secret = map(Path, sys.argv[1:])

@@ -3,9 +3,9 @@
 import pytest
 
 from sfumato.errors import SfumatoError
-from sfumato.service.workers.frames import Call, CrashedError
+from sfumato.service.workers.fork_server import run_once
+from sfumato.service.workers.messages import Call, CrashedError
 from sfumato.service.workers.process import WorkerLimits
-from sfumato.service.workers.template import run_once
 
 LOAD = "sfumato.web.projects.loaded_data:load"
 LIMITS = WorkerLimits(2_000_000_000)

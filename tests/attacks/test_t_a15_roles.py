@@ -8,7 +8,7 @@ import pytest
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 
-from sfumato.service.access.door import make_door
+from sfumato.service.access.authentication import make_door
 from sfumato.service.access.keys import add_key, make_key
 from sfumato.service.access.sessions import COOKIE, SECRET
 from sfumato.service.access.users import User

@@ -15,8 +15,8 @@ from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.duckdb.sources import Source
 from sfumato.engines.engine import Reading
 from sfumato.engines.lines import records_in
-from sfumato.engines.records import read_records
-from sfumato.engines.tables.tabulation import base_of
+from sfumato.engines.record_io import read_records
+from sfumato.engines.tabulation.tabulation import base_of
 from sfumato.errors import DataError
 from sfumato.microdata.data_plan import DataPlan
 

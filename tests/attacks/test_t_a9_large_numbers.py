@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 from sfumato import DataError, anonymize, protect
-from sfumato.hierarchies.bounds import bounds_of
-from sfumato.hierarchies.suggest.ranges import Spread, decimal_numbers, whole_numbers
+from sfumato.hierarchies.label_bounds import bounds_of
+from sfumato.hierarchies.role_detection.robust_intervals import Spread, decimal_numbers, whole_numbers
 from sfumato.microdata.models.t_closeness import ranks_of
-from sfumato.microdata.recoding.grids import NumberGrid
+from sfumato.microdata.recoding.range_grid import NumberGrid
 from sfumato.pipelines.suggest import suggest
 
 BASE = 10**17

@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 
 from sfumato import anonymize
-from sfumato.report.release.dossier import Dossier
+from sfumato.localization.messages import words_in
 from sfumato.report.release.report import html
-from sfumato.texts.words import words_in
+from sfumato.report.release.report_data import Dossier
 
 # What no sentence of a page or report says as a verdict of its own; what a plan or a policy says is quoted as theirs.
 VERDICTS = {

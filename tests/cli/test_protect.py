@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from sfumato.cli.main import run
-from sfumato.tables.batch import cross_cells
-from sfumato.texts.words import words_in
+from sfumato.localization.messages import words_in
+from sfumato.tables.batch import implicit_cells
 
 CELLS = "Kreis,Quartier,Wert\n0,0,28\n1,0,9\n1,1,2\n1,2,7\n2,0,2\n2,1,2\n2,2,0\n3,0,17\n3,1,17\n"
 PLAN = """
@@ -120,7 +120,7 @@ PLACES = {"1;a;x;p": 2, "1;b;y;p": 9, "2;c;x;p": 7, "2;d;y;q": 8, "3;e;x;q": 9, 
 )
 def test_a_cross_that_is_too_large_to_be_attacked_is_no_promise(tmp_path, monkeypatch, capsys, method, least, code):
     """A plan ends as a batch does, so that scripts do not overlook it; where no cell is unsafe nothing is broken."""
-    monkeypatch.setattr(cross_cells, "MOST_CROSSED", 3)
+    monkeypatch.setattr(implicit_cells, "MOST_CROSSED", 3)
     lines = [
         f"{place};{size}" for place, count in PLACES.items() for size in "st" for _ in range(count + (size == "t"))
     ]

@@ -17,7 +17,7 @@ from sfumato.datasets.dataset import coded_dataset
 from sfumato.errors import EngineError, PlanError
 from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.microdata.plan.read import read_plan
-from sfumato.shapes.shapes import read
+from sfumato.schema.composite import read
 
 QUASI = ("date_of_birth", "zip", "sex")
 

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from sfumato.engines.dataframes.engine import FrameEngine
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Reading
-from sfumato.engines.frames.engine import FrameEngine
 from sfumato.errors import DataError, PlanError
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.pipelines.release import anonymize

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.engines.duckdb import count as statements
-from sfumato.engines.duckdb.count import SAMPLED_ROWS, Counting
+from sfumato.engines.duckdb import count_statements as statements
+from sfumato.engines.duckdb.count_statements import SAMPLED_ROWS, Counting
+from sfumato.engines.duckdb.dictionary_columns import MAX_TEXTS
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.duckdb.entry_lists import MAX_TEXTS
 from sfumato.engines.engine import Reading
 from sfumato.errors import EngineError
 from sfumato.microdata.data_plan import DataPlan

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from sfumato.engines.dataframes.engine import FrameEngine
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Reading
-from sfumato.engines.frames.engine import FrameEngine
 from sfumato.engines.opening import open_engine
 from sfumato.errors import DataError, PlanError, SfumatoError
 from sfumato.microdata.data_plan import DataPlan

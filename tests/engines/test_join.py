@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sfumato.engines.duckdb import join
+from sfumato.engines.duckdb import join_apply
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.release_folder import Release
 from sizes import size
@@ -52,7 +52,7 @@ def released(source: Path, order: str, mode: str) -> Release:
 )
 def test_one_thread_writes_what_many_write(source, order, mode, monkeypatch) -> None:
     one = released(source, order, mode)
-    monkeypatch.setattr(join, "MOST_THREADS", 0)
+    monkeypatch.setattr(join_apply, "MOST_THREADS", 0)
     many = released(source, order, mode)
     first, second = pq.read_table(one.data), pq.read_table(many.data)
     assert first.schema.types == second.schema.types == [pa.int64(), pa.string(), pa.string()]

@@ -10,13 +10,13 @@ import pytest
 
 from sfumato.engines.duckdb import engine as module
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.duckdb.person_rows import fits
+from sfumato.engines.duckdb.in_memory_persons import fits
 from sfumato.engines.engine import Reading
-from sfumato.engines.order import PERSON, record_key, recorded
-from sfumato.engines.written.person_record import record_of
+from sfumato.engines.keyed_hashes import PERSON, record_key, recorded
+from sfumato.engines.postprocessing.person_record import record_of
 from sfumato.microdata.data_plan import DataPlan
-from sfumato.pipelines.previous.erasing import erase
 from sfumato.pipelines.release import anonymize
+from sfumato.pipelines.sequential_releases.erase_person import erase
 from sfumato.pipelines.verify import verify
 
 PLAN: dict[str, Any] = {

@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from sfumato.engines.canonical_text import short_text
+from sfumato.engines.dataframes.engine import FrameEngine
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Reading
-from sfumato.engines.frames.engine import FrameEngine
-from sfumato.engines.texts import short_text
 from sfumato.errors import DataError
 from sfumato.pipelines.release import anonymize
 

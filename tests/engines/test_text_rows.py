@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.engines.duckdb import text_rows
+from sfumato.engines.duckdb import in_memory_csv
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Reading
 from sfumato.pipelines.release import anonymize
@@ -42,8 +42,8 @@ def tallies(engine: DuckDBEngine, columns: tuple[str, ...] = COLUMNS) -> dict[tu
 @pytest.mark.parametrize("output", [{}, {"suppressed": "star"}, {"format": "parquet"}, {"class_column": "no"}], ids=str)
 def test_kept_rows_are_released_as_others_are(source, output, monkeypatch) -> None:
     files = []
-    for most in (text_rows._MOST_BYTES, 0):
-        monkeypatch.setattr(text_rows, "_MOST_BYTES", most)
+    for most in (in_memory_csv._MOST_BYTES, 0):
+        monkeypatch.setattr(in_memory_csv, "_MOST_BYTES", most)
         with (
             closing(anonymize(source, PLAN | {"output": output})) as release,
             closing(DuckDBEngine(release.data)) as reader,
@@ -58,7 +58,7 @@ def test_kept_rows_are_counted_as_others_are(source, monkeypatch) -> None:
         kept = tallies(engine)
         assert set(engine.coded) == set(COLUMNS)
         assert tallies(engine, ("sex",)) == {("m",): 30, ("f",): 30}
-    monkeypatch.setattr(text_rows, "_MOST_BYTES", 0)
+    monkeypatch.setattr(in_memory_csv, "_MOST_BYTES", 0)
     with closing(DuckDBEngine(source)) as engine:
         assert tallies(engine) == kept
         assert not engine.coded
@@ -67,7 +67,7 @@ def test_kept_rows_are_counted_as_others_are(source, monkeypatch) -> None:
 def test_columns_with_many_texts_are_grouped(source, monkeypatch) -> None:
     with closing(DuckDBEngine(source)) as engine:
         kept = tallies(engine)
-    monkeypatch.setattr(text_rows, "MAX_TEXTS", 2)
+    monkeypatch.setattr(in_memory_csv, "MAX_TEXTS", 2)
     with closing(DuckDBEngine(source)) as engine:
         assert tallies(engine) == kept
         assert not engine.coded
@@ -93,7 +93,7 @@ def test_texts_that_are_only_likely_are_those_of_the_file(source, likely) -> Non
 
 
 def test_rows_beyond_a_limit_of_memory_are_not_kept(source, monkeypatch) -> None:
-    monkeypatch.setattr(text_rows, "_VALUE_BYTES", 1 << 20)
+    monkeypatch.setattr(in_memory_csv, "_VALUE_BYTES", 1 << 20)
     with closing(DuckDBEngine(source)) as engine:
         engine.plan = replace(engine.plan, memory_limit="1MB")
         tallies(engine)

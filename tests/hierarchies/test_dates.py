@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.hierarchies.dates import LEVELS, Dates
-from sfumato.hierarchies.moments import read_moments
+from sfumato.hierarchies.datetimes import read_moments
 
 ALL = Dates("%Y%m%d", LEVELS)
 

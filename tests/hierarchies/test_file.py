@@ -5,13 +5,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import PlanError
+from sfumato.hierarchies.character_masking import Digits
 from sfumato.hierarchies.dates import Dates
-from sfumato.hierarchies.digits import Digits
 from sfumato.hierarchies.file import HierarchyFile
+from sfumato.hierarchies.hierarchy import make_ladder
+from sfumato.hierarchies.hierarchy_csv import ladder_text
 from sfumato.hierarchies.intervals import Intervals
-from sfumato.hierarchies.ladder import make_ladder
-from sfumato.hierarchies.ladder_text import ladder_text
-from sfumato.shapes.paths import PlanPath
+from sfumato.schema.paths import PlanPath
 
 
 @pytest.fixture

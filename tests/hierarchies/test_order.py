@@ -2,8 +2,8 @@
 
 import pytest
 
-from sfumato.hierarchies.any import AnyValue
 from sfumato.hierarchies.order import Order
+from sfumato.hierarchies.suppress_all import AnyValue
 
 
 def test_powers_of_a_size_until_one_group_is_left():

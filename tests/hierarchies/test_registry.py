@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sfumato.errors import PlanError
 from sfumato.hierarchies.registry import HIERARCHY, TYPES
-from sfumato.shapes.shapes import read
+from sfumato.schema.composite import read
 
 PLANS = {
     "date": {"type": "date", "format": "%Y%m%d", "levels": ["day", "month", "year"]},

@@ -17,16 +17,16 @@ import pyarrow as pa
 import pytest
 
 import sfumato
-from sfumato.engines.frames.arrow_texts import numbered_texts, repeated
+from sfumato.engines.dataframes.arrow_strings import numbered_texts, repeated
 from sfumato.engines.opening import open_engine
-from sfumato.loops.compiled import SOURCES
 from sfumato.microdata.counts.person_numbers import number_keys
-from sfumato.microdata.methods.k_optimize import layout as at
-from sfumato.microdata.methods.k_optimize.features import space_of
-from sfumato.microdata.methods.k_optimize.incumbent import stray, wander
+from sfumato.microdata.methods.k_optimize import problem_arrays as at
+from sfumato.microdata.methods.k_optimize.cut_features import space_of
+from sfumato.microdata.methods.k_optimize.local_search import stray, wander
 from sfumato.microdata.methods.k_optimize.workers import Open, Watcher, Worker
 from sfumato.microdata.perturbation import microaggregation
 from sfumato.microdata.plan.read import read_plan
+from sfumato.native.dispatch import SOURCES
 from sfumato.pipelines.attacks.attack import attack
 from sfumato.pipelines.release import anonymize, frequency_table
 from sfumato.tables.suppression import parity_kernels
@@ -348,16 +348,16 @@ def attack_rows(rows: pl.DataFrame, control: pl.DataFrame) -> None:
 
 def test_every_compiled_function_does_what_its_source_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("sfumato.microdata.counts.grouping.LEAST_IN_RUNS", 1)
-    monkeypatch.setattr("sfumato.engines.frames.arrow_texts.MANY_ROWS", 0)
+    monkeypatch.setattr("sfumato.engines.dataframes.arrow_strings.MANY_ROWS", 0)
     monkeypatch.setattr("sfumato.microdata.perturbation.microaggregation.KICKS", 20)
     # The same loops again, for up to a second in each release.
-    monkeypatch.setattr("sfumato.microdata.methods.remedies.MOST_SECONDS", 0.0)
+    monkeypatch.setattr("sfumato.microdata.methods.recovery_options.MOST_SECONDS", 0.0)
     # Small lattices are walked to their end, and the one of millions of nodes is not.
-    monkeypatch.setattr("sfumato.microdata.methods.local.bound.MOST_SECONDS", 9e9)
-    monkeypatch.setattr("sfumato.microdata.methods.local.cells.MOST_WORK", 1_000_000)
+    monkeypatch.setattr("sfumato.microdata.methods.local_recoding.lower_bound.MOST_SECONDS", 9e9)
+    monkeypatch.setattr("sfumato.microdata.methods.local_recoding.candidate_classes.MOST_WORK", 1_000_000)
     # Annealing ends by its work.
-    monkeypatch.setattr("sfumato.microdata.methods.local.annealing.FEWEST_LOOKS", 0)
-    monkeypatch.setattr("sfumato.microdata.methods.local.annealing.MOST_LOOKS", 30_000)
+    monkeypatch.setattr("sfumato.microdata.methods.local_recoding.annealing.FEWEST_LOOKS", 0)
+    monkeypatch.setattr("sfumato.microdata.methods.local_recoding.annealing.MOST_LOOKS", 30_000)
     loaded = list(modules())
     kernels = {f"{module.__name__}.{name}" for module in loaded for name in kernels_of(module)}
     checks = Checks()

@@ -16,13 +16,13 @@ import pytest
 
 from definitions import MODELS as DEFINITIONS
 from definitions import Class
-from sfumato.engines.order import recorded
-from sfumato.engines.written.person_record import record_of
+from sfumato.engines.keyed_hashes import recorded
+from sfumato.engines.postprocessing.person_record import record_of
 from sfumato.errors import DataError, UnattainableError
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.verify import verify
 from sfumato.report.release.report import promise_text
-from sfumato.web.rows.result.attackers import attacks, spread_of
+from sfumato.web.microdata.result.attackers import attacks, spread_of
 from sizes import size
 
 AGE = {"type": "intervals", "start": 0, "end": 39, "widths": [5, 10, 20]}
@@ -133,7 +133,7 @@ def test_every_method_keeps_promises_about_persons(models: str, method: str) -> 
 
 @pytest.mark.parametrize("models", MODELS)
 def test_local_keeps_promises_about_persons_where_the_lattice_is_large(models: str, monkeypatch: Any) -> None:
-    from sfumato.microdata.methods.local import search
+    from sfumato.microdata.methods.local_recoding import search
 
     monkeypatch.setattr(search, "MOST_LISTED", 1)
     for seed in range(3):
@@ -372,11 +372,11 @@ def test_a_person_has_a_value_once_however_that_is_spelled(tmp_path: Path, sourc
 def test_classes_with_persons_enough_are_judged_the_same_without_naming_the_others() -> None:
     from sfumato.engines.opening import open_engine
     from sfumato.microdata.counts.grouping import Grouper
-    from sfumato.microdata.methods.full_domain.posing import problem_of
+    from sfumato.microdata.methods.full_domain.make_problem import problem_of
     from sfumato.microdata.methods.search import steering_view
     from sfumato.microdata.models.persons import PERSONS
     from sfumato.microdata.plan.read import read_plan
-    from sfumato.pipelines.stages.counting import frequency_table
+    from sfumato.pipelines.release_stages.counting import frequency_table
 
     plan = read_plan(plan_of("k", "optimal"))
     plan, table = steering_view(plan, frequency_table(plan, open_engine(visits(3, 200), plan)))
@@ -407,7 +407,7 @@ def test_persons_of_a_parquet_file_are_counted_as_by_hand(tmp_path, numbers, val
 
     from sfumato.engines.duckdb.engine import DuckDBEngine
     from sfumato.engines.engine import Reading
-    from sfumato.engines.order import PERSON
+    from sfumato.engines.keyed_hashes import PERSON
     from sfumato.microdata.counts.persons import ADDED_UP
 
     raw = visits(5, 150)

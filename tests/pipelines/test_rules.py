@@ -10,7 +10,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.datasets import patients
-from sfumato.engines.frames.engine import FrameEngine
+from sfumato.engines.dataframes.engine import FrameEngine
 from sfumato.pipelines import release as release_module
 
 QI = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}

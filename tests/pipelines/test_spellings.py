@@ -8,8 +8,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import UnattainableError
-from sfumato.pipelines.stages.remarks import merged_remarks
-from sfumato.texts.words import words_in
+from sfumato.localization.messages import words_in
+from sfumato.pipelines.release_stages.report_notes import merged_remarks
 
 SPELLED = ["HIV", "hiv ", "H.I.V.", "Hiv"]
 

@@ -23,13 +23,13 @@ from messy_files import MessyFile
 
 import sfumato
 from sfumato.errors import DataError, UnattainableError
-from sfumato.hierarchies.suggest import reasons
-from sfumato.hierarchies.suggest.reasons import UNDECIDED
-from sfumato.hierarchies.suggest.selection import MOST_WITH_TWINS
+from sfumato.hierarchies.role_detection import role_reasons
+from sfumato.hierarchies.role_detection.quasi_identifier_selection import MOST_WITH_TWINS
+from sfumato.hierarchies.role_detection.role_reasons import UNDECIDED
+from sfumato.pipelines.plan_suggestion import quasi_identifier_search
+from sfumato.pipelines.plan_suggestion.plan_draft import SuggestedPlan
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.suggest import suggest, suggest_for_file, suggest_for_frame
-from sfumato.pipelines.suggesting import weighing
-from sfumato.pipelines.suggesting.draft import SuggestedPlan
 from sfumato.report.release.report import promise_text
 from sizes import FULL, size
 
@@ -56,7 +56,7 @@ def wrong_columns(file: MessyFile, suggestion: SuggestedPlan) -> list[str]:
     """Columns with a wrong role; a quasi-identifier for which there was no room any more is withheld rightly."""
     roles = {name: LETTERS[entry["role"]] for name, entry in suggestion.plan["columns"].items()}
     crowded = ("of their detail without such columns", "are quasi-identifiers already")
-    assert crowded[0] in reasons.COSTLY and crowded[1] in reasons.LESS
+    assert crowded[0] in role_reasons.COSTLY and crowded[1] in role_reasons.LESS
 
     def right(name: str) -> bool:
         reason = suggestion.reasons[name]
@@ -131,8 +131,8 @@ MANY_ROWS = size(2_000, 10_000)
 def assert_quick(monkeypatch) -> Callable[[Path], None]:
     """What columns would lose is weighed a few times, however many they are; at full size, in 5 CPU seconds."""
     weighed = []
-    weigh = weighing.rough_losses
-    monkeypatch.setattr(weighing, "rough_losses", lambda *given: weighed.append(1) or weigh(*given))
+    weigh = quasi_identifier_search.rough_losses
+    monkeypatch.setattr(quasi_identifier_search, "rough_losses", lambda *given: weighed.append(1) or weigh(*given))
 
     def suggested(path: Path) -> None:
         begin = time.process_time()

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sfumato as sf
-from sfumato.engines.frames.engine import FrameEngine
+from sfumato.engines.dataframes.engine import FrameEngine
 from sfumato.errors import DataError
 from sfumato.pipelines.apply import apply
 

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.policies.safe_harbor.columns import Setting, column_identifiers, identifiers_of
 
 TODAY = date(2026, 6, 1)

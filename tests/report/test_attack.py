@@ -5,10 +5,10 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from sfumato.microdata.attacks.outcome import Attack, Rate, judged_together
+from sfumato.localization.messages import words_in
+from sfumato.microdata.attacks.attack_result import Attack, Rate, judged_together
 from sfumato.pipelines.release import anonymize
 from sfumato.report.attack import attack_words, outside, placed, reached, section, summary, text, verdict, verdict_head
-from sfumato.texts.words import words_in
 
 # Looks like a success alone, yet is none among many attacks.
 BY_CHANCE = Attack("inference", "nearest rows", Rate(39, 64), Rate(16, 64), Rate(0, 16))
@@ -79,7 +79,7 @@ def test_a_person_is_said_to_be_a_star_on_the_page() -> None:
 @pytest.mark.parametrize("attacks", [(PLAIN,), (BESIDE, PLAIN)], ids=["nothing", "beside"])
 def test_what_was_reached_stands_where_risks_are_told(tmp_path, attacks) -> None:
     """Once in the section of attacks, and once beside each of the places that tell of risks: as often as they are."""
-    from sfumato.pipelines.attacks.evidence import REPORTS, add_to_folder
+    from sfumato.pipelines.attacks.saved_report import REPORTS, add_to_folder
     from sfumato.pipelines.report_folder import read_dossier
     from sfumato.report.release.sections.sections import limits
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from sfumato.microdata.comparison import Cell, Runs
+from sfumato.microdata.method_comparison import Cell, Runs
 from sfumato.pipelines.risk import risk
 from sfumato.pipelines.tables.protect import protect
 from sfumato.report import compare

@@ -9,8 +9,8 @@ import pytest
 from sfumato.errors import PlanError
 from sfumato.service.access.keys import digest, new_key, read_keys
 from sfumato.service.settings import JobSettings, Limits, Settings, from_environment, to_environment
-from sfumato.service.workers import template
-from sfumato.service.workers.template import Template
+from sfumato.service.workers import fork_server
+from sfumato.service.workers.fork_server import Template
 
 MASK = {"name": {"anonymisationType": "Masking", "dataType": "String"}}
 BODY = {"configuration": MASK, "data": [{"name": "Ada"}]}
@@ -144,7 +144,7 @@ def test_unforeseen_error_tells_nothing(start, tmp_path, caplog, monkeypatch):
     (information / "entry_points.txt").write_text("[sfumato.operations]\nfailing = failing\n")
     monkeypatch.syspath_prepend(tmp_path)
     own = Template()  # the one of this process has been started without the plugin
-    monkeypatch.setattr(template, "_shared", own)
+    monkeypatch.setattr(fork_server, "_shared", own)
     caplog.set_level(logging.INFO)
     entry = {"name": {"anonymisationType": "Failing", "dataType": "String"}}
     with start(Settings()) as client:

@@ -14,7 +14,7 @@ from schemathesis.specs.openapi.checks import (
     unsupported_method,
 )
 
-from sfumato.server import create_app
+from sfumato.app import create_app
 from sizes import size
 
 CHECKS = [

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from sfumato.errors import PlanError, PromiseError, SfumatoError
+from sfumato.localization.messages import words_in
 from sfumato.pipelines.tables.audit import audit
 from sfumato.pipelines.tables.protect import protect, run
 from sfumato.report.tables.page import html
 from sfumato.report.tables.report import summary
-from sfumato.tables import masking
+from sfumato.tables import suppress_table
 from sfumato.tables.cells.cells import Reach
 from sfumato.tables.cells.columns import Columns, read_columns
 from sfumato.tables.plan.plan import read_table_plan
-from sfumato.texts.words import words_in
 
 PARTS = {
     "value": "Wert",
@@ -117,8 +117,8 @@ def test_public_files_show_no_hidden_value(make_city, make_plan, tmp_path):
 
 
 def test_failed_audit_publishes_nothing(known, make_plan, monkeypatch):
-    make = masking.make_problem
-    monkeypatch.setattr(masking, "make_problem", lambda table, *_: make(_unprotected(table)))
+    make = suppress_table.make_problem
+    monkeypatch.setattr(suppress_table, "make_problem", lambda table, *_: make(_unprotected(table)))
     with pytest.raises(PromiseError):
         run(make_plan(), known)
 

@@ -9,7 +9,7 @@ import pytest
 
 import sfumato
 from sfumato.cli.progress import STAGES
-from sfumato.texts.words import words_in
+from sfumato.localization.messages import words_in
 
 TELLING = {"_stage": 1, "tell": 3, "progress": 3, "_tell": 3, "_progress": 3}
 

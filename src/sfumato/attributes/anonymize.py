@@ -16,7 +16,7 @@ from sfumato.attributes.configuration import Configuration, Rule
 from sfumato.attributes.operations.buckets import number_of_buckets
 from sfumato.attributes.operations.generalization import Interval
 from sfumato.attributes.operations.operation import Codes, Operation, Outcome, Task, find, normalize
-from sfumato.attributes.operations.refusal import ValueRefusedError
+from sfumato.attributes.operations.value_errors import ValueRefusedError
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, InternalError, PlanError
 

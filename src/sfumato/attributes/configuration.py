@@ -9,8 +9,8 @@ from sfumato.attributes.operations.datatypes import DataType, type_named
 from sfumato.attributes.operations.operation import known_operations, normalize
 from sfumato.dataclass import dataclass
 from sfumato.errors import Fault, PlanError, did_you_mean
-from sfumato.shapes.records import Note, record_of
-from sfumato.shapes.shapes import MapOf, read
+from sfumato.schema.composite import MapOf, read
+from sfumato.schema.dataclass_schema import Note, record_of
 
 # range: bounds under a new name; label: a text under the attribute's own name; graph: names with the operation.
 Form = Literal["range", "label", "graph"]

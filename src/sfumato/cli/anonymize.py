@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sfumato.atomic_folders import check_free, workspace_for
 from sfumato.cli.apply import command as apply_recoding
 from sfumato.cli.options import AsJson, Decimal, Engine, Header, NewFolder, Quiet, check_engine
 from sfumato.cli.progress import Progress, progress_shown, show
 from sfumato.delimited.dialect import check_decimal
 from sfumato.errors import PlanError
-from sfumato.folders import check_free, workspace_for
 
 if TYPE_CHECKING:
-    from sfumato.microdata.outcome import Report
     from sfumato.microdata.plan.model import RequestedPlan
+    from sfumato.microdata.release_report import Report
     from sfumato.pipelines.release_folder import Release
 
 
@@ -105,7 +105,7 @@ def _release_files(
     plan: "RequestedPlan", data: str | None, engine: Any, out: Path, to_table: str | None, json: bool, attack: bool
 ) -> None:
     """Release several files together."""
-    from sfumato.pipelines.relations.release import anonymize_files
+    from sfumato.pipelines.linked_files.release import anonymize_files
     from sfumato.report.files import text
 
     if attack:
@@ -147,7 +147,7 @@ def _release(
 
 
 def _attacked(release: "Release", data: str | None, progress: Progress) -> "Release":
-    from sfumato.pipelines.attacks.evidence import attacked
+    from sfumato.pipelines.attacks.saved_report import attacked
 
     progress("attack", 0, 1)
     return attacked(release, data)

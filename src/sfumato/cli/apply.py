@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
+from sfumato.atomic_folders import check_free
 from sfumato.cli.options import AsJson, NewFolder, Quiet
 from sfumato.cli.progress import progress_shown, show
-from sfumato.folders import check_free
 
 
 def command(

@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
+from sfumato.atomic_folders import check_free
 from sfumato.cli.files import write_text
 from sfumato.cli.options import AsJson, Quiet, names
 from sfumato.cli.progress import progress_shown, show
 from sfumato.errors import STATUS
-from sfumato.folders import check_free
 
 
 def command(
@@ -34,7 +34,7 @@ def command(
 ) -> int:
     """Measure attacks on a release, compared with rows that were never published."""
     from sfumato.pipelines.attacks.attack import attack
-    from sfumato.pipelines.attacks.evidence import add_to_folder, raw_of
+    from sfumato.pipelines.attacks.saved_report import add_to_folder, raw_of
     from sfumato.report.attack import page_of, text
 
     if html is not None:

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from sfumato.atomic_folders import check_free
 from sfumato.cli.options import AsJson, Decimal, Header, Quiet, Separator
-from sfumato.folders import check_free
 
 
 def command(
@@ -37,7 +37,7 @@ def command(
     """Anonymize records attribute by attribute."""
     from sfumato.attributes.remote.fetching import Fetcher
     from sfumato.attributes.sources import Sources
-    from sfumato.engines.records import read_records, write_records
+    from sfumato.engines.record_io import read_records, write_records
     from sfumato.pipelines.attributes import anonymize_attributes
 
     check_free(out)

@@ -6,10 +6,10 @@ from typing import Annotated, TypeVar
 
 import typer
 
+from sfumato.atomic_folders import check_free
 from sfumato.cli.options import AsJson, Engine, NewFolder, PlanFile, Quiet, check_engine
 from sfumato.cli.progress import progress_shown, show
 from sfumato.errors import STATUS, PlanError
-from sfumato.folders import check_free
 
 T = TypeVar("T")
 

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
+from sfumato.atomic_folders import check_free
 from sfumato.cli.options import AsJson, Quiet
 from sfumato.cli.progress import show
-from sfumato.folders import check_free
 
 
 def command(

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sfumato.atomic_folders import check_free
 from sfumato.cli.files import make_folder, write_text
 from sfumato.errors import PlanError, did_you_mean
-from sfumato.folders import check_free
 
 if TYPE_CHECKING:
     from sfumato.datasets.dataset import Dataset

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from sfumato.atomic_folders import check_free
 from sfumato.cli.files import make_folder
 from sfumato.cli.options import NewFolder, Quiet
 from sfumato.cli.progress import progress_shown, show
 from sfumato.errors import PlanError
-from sfumato.folders import check_free
 
 if TYPE_CHECKING:
     from sfumato.datasets.dataset import Dataset

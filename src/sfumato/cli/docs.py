@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
+from sfumato.bundled_docs import companions
 from sfumato.cli.files import make_folder, write_bytes, write_text
 from sfumato.errors import PlanError, did_you_mean, missing_extra
-from sfumato.manual import companions
 
 
 def command(
@@ -35,7 +35,7 @@ def command(
 
 def page_text(name: str) -> str:
     """Return the page of that name, or the only one whose name ends with it; `llms` is the list for language models."""
-    from sfumato.reference.pages import Sources, overview, text_of, titles
+    from sfumato.docs_reference.pages import Sources, overview, text_of, titles
 
     names = titles()
     if name in ("llms", "llms.txt"):
@@ -61,14 +61,14 @@ def _commands() -> Any:
 def _document() -> Mapping[str, Any]:
     """Return the OpenAPI document of the REST service, including jobs."""
     try:
-        from sfumato.server import description
+        from sfumato.app import description
     except ModuleNotFoundError:
         raise missing_extra("fastapi", "web") from None
     return description()
 
 
 def _listing() -> str:
-    from sfumato.reference.pages import titles
+    from sfumato.docs_reference.pages import titles
 
     names = titles()
     width = max(map(len, names), default=0)
@@ -79,7 +79,7 @@ def _listing() -> str:
 
 
 def _write(out: Path) -> None:
-    from sfumato.reference.pages import overview, titles
+    from sfumato.docs_reference.pages import overview, titles
 
     shelf = {page: page_text(page) for page in titles()}
     for page, text in shelf.items():

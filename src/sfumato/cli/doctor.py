@@ -133,7 +133,7 @@ def _memory() -> Check:
 
 def _loops() -> Check:
     """Check whether the compiled loops are installed."""
-    from sfumato.loops.compiled import find_native
+    from sfumato.native.dispatch import find_native
 
     if find_native() is not None:
         return Check("loops", "fine", "built")

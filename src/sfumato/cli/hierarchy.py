@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sfumato.atomic_folders import check_free
 from sfumato.cli.files import write_text
 from sfumato.cli.options import PlanFile, separator_sign
 from sfumato.errors import PlanError, did_you_mean
-from sfumato.folders import check_free
 
 if TYPE_CHECKING:
-    from sfumato.hierarchies.ladder import Ladder
+    from sfumato.hierarchies.hierarchy import Ladder
     from sfumato.microdata.plan.model import Plan, RequestedPlan
 
 
@@ -26,7 +26,7 @@ def command(
     separator: Annotated[str, typer.Option(help="Separator between the levels.", callback=separator_sign)] = ";",
 ) -> None:
     """Print the hierarchy of a column: one row per value, one column per level."""
-    from sfumato.hierarchies.ladder_text import ladder_text
+    from sfumato.hierarchies.hierarchy_csv import ladder_text
     from sfumato.microdata.plan.read import read_plan
 
     if len(separator) != 1:
@@ -44,7 +44,7 @@ def command(
 def _ladder(plan: "RequestedPlan", column: str, data: Path | None) -> "Ladder":
     """Return the hierarchy of a column for the values in the data."""
     from sfumato.engines.opening import open_engine
-    from sfumato.pipelines.stages.counting import frequency_table
+    from sfumato.pipelines.release_stages.counting import frequency_table
 
     if column not in plan.quasi_identifiers:
         hint = did_you_mean(column, plan.quasi_identifiers)

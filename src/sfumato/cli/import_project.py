@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from sfumato.atomic_folders import check_free
 from sfumato.cli.progress import show
-from sfumato.folders import check_free
 
 PROJECTS = (".deid", ".r")
 
@@ -15,8 +15,8 @@ def is_project(file: Path) -> bool:
 
 def import_project(file: Path, out: Path, as_json: bool) -> None:
     """Write the plan and its files to a new folder, and list what could not be imported."""
-    from sfumato.pipelines.moving.arx_project import read_arx
-    from sfumato.pipelines.moving.sdcmicro_script import read_script
+    from sfumato.pipelines.migration.arx_project import read_arx
+    from sfumato.pipelines.migration.sdcmicro_script import read_script
 
     check_free(out)
     project = read_arx(file) if file.suffix.lower() == ".deid" else read_script(file)

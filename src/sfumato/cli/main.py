@@ -9,9 +9,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from sfumato.cli.examples import epilog
-from sfumato.cli.leaving import leave
-from sfumato.cli.plain_values import take_plainly
-from sfumato.cli.streams import kept_streams
+from sfumato.cli.fast_exit import leave
+from sfumato.cli.parameter_types import take_plainly
+from sfumato.cli.safe_streams import kept_streams
 from sfumato.errors import STATUS, EngineError, InternalError, PlanError, SfumatoError
 from sfumato.version import __version__
 

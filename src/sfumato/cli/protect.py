@@ -38,7 +38,7 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="Print report.json.")] = False,
 ) -> int:
     """Suppress or perturb cells of a table so that the attackers of its plan cannot compute sensitive cells."""
-    from sfumato.folders import check_free
+    from sfumato.atomic_folders import check_free
     from sfumato.pipelines.tables.protect import run_plan
     from sfumato.report.tables.report import summary
     from sfumato.tables.plan.plan import read_table_plan

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sfumato.atomic_folders import check_free
 from sfumato.cli.files import write_text
 from sfumato.cli.options import Quiet
 from sfumato.errors import PlanError
-from sfumato.folders import check_free
 
 if TYPE_CHECKING:
     from sfumato.report.annex import Annex

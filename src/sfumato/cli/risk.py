@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from sfumato.atomic_folders import check_free
 from sfumato.cli.files import write_text
 from sfumato.cli.options import AsJson, Decimal, Encoding, Header, Quiet, Separator, Table, names
-from sfumato.folders import check_free
 
 
 def command(

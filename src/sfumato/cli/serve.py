@@ -23,7 +23,7 @@ import typer
 from sfumato.cli.configuration import read_configuration
 from sfumato.errors import EngineError, missing_extra
 from sfumato.service.settings import JobSettings, Limits, Option, Settings, options, to_environment
-from sfumato.service.temporary import erase_abandoned, temporary_folder
+from sfumato.service.temporary_folder import erase_abandoned, temporary_folder
 
 ERASING_SECONDS = 10.0
 LOG = logging.getLogger("sfumato.service")
@@ -144,8 +144,8 @@ def _run(environment: dict[str, str], host: str, port: int, workers: int, second
     try:
         import uvicorn
 
-        from sfumato.cli.pages_server import PagesServer
-        from sfumato.server import from_variables
+        from sfumato.app import from_variables
+        from sfumato.cli.web_server import PagesServer
     except ImportError:
         raise missing_extra("fastapi, uvicorn or rdflib", "web") from None
     os.environ.update(environment)
@@ -154,7 +154,7 @@ def _run(environment: dict[str, str], host: str, port: int, workers: int, second
         LOG.warning(json.dumps({"access": "nobody signs in, and others than this machine may reach the service"}))
     signal.signal(signal.SIGTERM, _leave)
     options: dict[str, Any] = {
-        "app": "sfumato.server:from_variables",
+        "app": "sfumato.app:from_variables",
         "factory": True,
         "host": host,
         "port": port,

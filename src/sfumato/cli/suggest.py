@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
+from sfumato.atomic_folders import check_free
 from sfumato.cli.files import write_text
 from sfumato.cli.options import Decimal, Encoding, Header, Separator, Table
-from sfumato.folders import check_free
 
 
 def command(

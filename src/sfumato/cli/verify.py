@@ -44,7 +44,7 @@ def _together(releases: list[Path], others: tuple[object, ...], json: bool) -> i
     """Evaluate several folders together, each by its own plan."""
     if any(other is not None for other in others):
         raise PlanError("several folders are judged by their own plans.", "Leave the other options out.", "options")
-    from sfumato.pipelines.previous.together import verify_together
+    from sfumato.pipelines.sequential_releases.joint_verification import verify_together
 
     verdict = verify_together(releases)
     show(verdict.text(), verdict.to_dict(), json)

@@ -111,7 +111,7 @@ def read(name: str, path: "str | Path", hierarchies: "str | Path | None" = None)
         path: Path of the file.
         hierarchies: A folder with ARX hierarchy files (`…hierarchy_<column>.csv`); by default the file's folder.
     """
-    from sfumato.datasets.known_files import read_known
+    from sfumato.datasets.public_files import read_known
 
     return read_known(name, path, hierarchies)
 

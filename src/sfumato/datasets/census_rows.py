@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.datasets import population
-from sfumato.datasets.dataset import Dataset
-from sfumato.datasets.groupings import (
+from sfumato.datasets import census_distributions
+from sfumato.datasets.census_hierarchies import (
     AGES,
     COLUMN_PLANS,
     COUNTRY_GROUPS,
@@ -22,6 +21,7 @@ from sfumato.datasets.groupings import (
     WORKCLASS_GROUPS,
     leaves,
 )
+from sfumato.datasets.dataset import Dataset
 from sfumato.engines.duckdb.writing import Cell, Chunk
 from sfumato.errors import PlanError
 
@@ -73,7 +73,7 @@ def _persons(random: np.random.Generator) -> dict[str, Codes]:
     educations = _draw("education", draws[3], group)
     marital = _draw("marital", draws[4], group)
     married = (marital == _MARRIED[0]) | (marital == _MARRIED[1])
-    chance = _salary_steps()[(group.astype(np.intp) * population.EDUCATIONS + educations) * 2 + married]
+    chance = _salary_steps()[(group.astype(np.intp) * census_distributions.EDUCATIONS + educations) * 2 + married]
     return {
         "sex": sexes,
         "age": ages,
@@ -106,21 +106,21 @@ def _table(name: str) -> Codes:
 @cache
 def _bands() -> Codes:
     """Return the age band of each age."""
-    return (np.searchsorted(population.BANDS, AGES, side="right") - 1).astype(np.uint8)
+    return (np.searchsorted(census_distributions.BANDS, AGES, side="right") - 1).astype(np.uint8)
 
 
 @cache
 def _salary_steps() -> npt.NDArray[np.uint16]:
-    return np.round(population.high_salary() * (_STEPS - 1)).astype(np.uint16)
+    return np.round(census_distributions.high_salary() * (_STEPS - 1)).astype(np.uint16)
 
 
 _SHARES: dict[str, Any] = {
-    "age": population.age,
-    "sex": lambda: np.array([population.SEX]),
-    "race": lambda: np.array([population.RACE]),
-    "education": population.education,
-    "marital": population.marital,
-    "country": population.country,
-    "workclass": population.workclass,
-    "occupation": population.occupation,
+    "age": census_distributions.age,
+    "sex": lambda: np.array([census_distributions.SEX]),
+    "race": lambda: np.array([census_distributions.RACE]),
+    "education": census_distributions.education,
+    "marital": census_distributions.marital,
+    "country": census_distributions.country,
+    "workclass": census_distributions.workclass,
+    "occupation": census_distributions.occupation,
 }

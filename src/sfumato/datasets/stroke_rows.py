@@ -4,7 +4,7 @@ from importlib.resources import files
 from typing import Any
 
 from sfumato.datasets.dataset import Dataset, coded_dataset, quasi_identifier
-from sfumato.delimited.lines import parse_lines
+from sfumato.delimited.records import parse_lines
 from sfumato.engines.duckdb.writing import Cell
 
 _PLANS: dict[str, dict[str, Any]] = {

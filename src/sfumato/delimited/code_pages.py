@@ -10,35 +10,37 @@ from re import Pattern
 from sfumato.patterns import regex
 
 WESTERN = "cp1252"
-# So many words must look wrong in the common page, and so large a share of those that have such letters.
+# Minimum number of words that look wrong in the common page, and their minimum proportion of the words with such
+# letters.
 _SOME_WORDS, _SHARE = 3, 0.2
-# Bytes are looked at as the signs of Latin-1, which has one for each.
+# Bytes are examined as characters of Latin-1, which has one for each byte.
 _WORD = regex(r"[A-Za-z\x80-\xff]{2,}")
-# What stands for letters of central Europe between letters: ą ł ś ż ź ľ as signs (no accents, points or ordinals, which
-# words of the west have inside), ě as an ì, which Italian has at the end.
+# Characters that replace letters of central Europe between letters: ą ł ś ż ź ľ appear as symbols (no accents, points
+# or ordinals, which occur within western words). An ě appears as an ì, which Italian has at the end of words.
 _SIGN_INSIDE = regex(r"(?<=[A-Za-z\xc0-\xff])[\xa3\xa5\xa6\xaf\xb1\xb3\xb9\xbc\xbe\xbf\xec](?=[A-Za-z\xc0-\xff])")
 _CENTRAL = ("cp1250", "iso8859-2")
-# What stands for č ř ě ň ů ľ ť and ć đ: graves, ø, æ, ð and signs. Beside ž and š, or á í ó ú ý in the same word, no
-# language of the west has these, but for ø in Faroese, which has ð, too.
+# Characters that replace č ř ě ň ů ľ ť and ć đ: graves, ø, æ, ð and symbols. With ž and š, or á í ó ú ý in the same
+# word, no western language has these, except for ø in Faroese, which also has ð.
 _GRAVE = regex(r"[\x8d\x9d\xbe\xc6\xc8\xcc\xd0\xd2\xd8\xd9\xe6\xe8\xec\xf0\xf2\xf8\xf9]")
 _HACEK = regex(
     r"[\x8a\x8e\x9a\x9e]|[\xc8\xcc\xd2\xd8\xd9\xe8\xec\xf2\xf8\xf9].*[\xc1\xcd\xd3\xda\xdd\xe1\xed\xf3\xfa\xfd]"
     r"|[\xc1\xcd\xd3\xda\xdd\xe1\xed\xf3\xfa\xfd].*[\xc8\xcc\xd2\xd8\xd9\xe8\xec\xf2\xf8\xf9]"
 )
 _FAROESE = regex(r"[\xd0\xf0]")
-# What stands for ğ ı ş İ in Turkish, which has none of the vowels with accents that words of Iceland have beside them.
+# Characters that replace ğ ı ş İ in Turkish, which has none of the accented vowels that accompany them in Icelandic
+# words.
 _TURKISH = regex(r"[\xd0\xdd\xde\xf0\xfd\xfe]")
 _ACCENTED = regex(r"[\xc1\xc6\xc9\xcd\xd3\xda\xe1\xe6\xe9\xed\xf3\xfa]")
-# What stands for ő in Hungarian: Portuguese has it before an e, Estonian in words without accents.
+# Characters that replace ő in Hungarian; Portuguese has them before an e, Estonian in words without accents.
 _HUNGARIAN = regex(r"[\xd5\xf5](?!e)")
-# Words that have letters of another alphabet alone; а, и and о, and the Greek vowels, which the other page has seldom.
+# Words in letters of another alphabet only; а, и and о, and the Greek vowels, which are rare in the other page.
 _FOREIGN_WORD = regex(r"[\xb8-\xff]{3,}")
 _CYRILLIC = regex(r"[\xc0\xc8\xce\xe0\xe8\xee]")
 _GREEK = regex(r"[\xc1\xc7\xc9\xcf\xe1\xe7\xe9\xef\xdc-\xdf\xfc]")
 
 
 def likely_page(content: bytes) -> str:
-    """The page that a text of single bytes, some of which are no ASCII, is likely written in.
+    """Return the likely code page of a single-byte text with non-ASCII characters.
 
     >>> likely_page("Miejscowość;Płeć;żółty;niepełna;zastępcza".encode("cp1250"))
     'cp1250'
@@ -64,7 +66,7 @@ def likely_page(content: bytes) -> str:
 
 
 def _are_czech(words: list[str]) -> bool:
-    """Whether words have letters as Czech, Slovak, Slovene and Croatian ones have, in their page of Windows."""
+    """Return whether words have letters like Czech, Slovak, Slovene and Croatian ones, in their Windows page."""
     slavic = _with(_HACEK, words)
     if any("\xf8" in word or "\xd8" in word for word in slavic) and _with(_FAROESE, words):
         return False
@@ -80,5 +82,5 @@ def _are_many(some: list[str], words: list[str]) -> bool:
 
 
 def _small_letters(words: list[str], page: str) -> int:
-    """How many signs of words are small letters in a page; in a wrong one, some are capitals or no letters."""
+    """Return how many characters of words are lowercase letters in a page; in a wrong one, some are not."""
     return sum(map(str.islower, "".join(words).encode("latin-1").decode(page, "replace")))

@@ -16,12 +16,12 @@ DecimalMark = Literal[".", ","]
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How a delimited file is written.
+    """The format of a delimited file.
 
     Attributes:
-        separator: What stands between fields; found out from the first record when None.
-        header: Whether the first record names the columns; None where it is to be found out whether it does.
-        strip: Whether white space around names is taken off.
+        separator: The field separator; None if it is to be detected from the first record.
+        header: Whether the first record has the column names; None if that is to be detected.
+        strip: Whether white space around names is removed.
     """
 
     separator: str | None = None
@@ -33,10 +33,10 @@ class Dialect:
 
 
 def check_separator(separator: str | None) -> None:
-    """Refuse what cannot stand between fields; None is found out from the header.
+    """Refuse an invalid separator; None means that it is detected from the header.
 
     Raises:
-        PlanError: It is not one character, or one that has another meaning.
+        PlanError: It is not one character, or one with another meaning.
     """
     if separator is not None and (len(separator) != 1 or separator in '"\r\n'):
         raise PlanError(
@@ -47,10 +47,10 @@ def check_separator(separator: str | None) -> None:
 
 
 def check_decimal(decimal: str, separator: str | None = None) -> DecimalMark:
-    """A decimal mark of a file, and what stands between its fields.
+    """Check and return the decimal mark of a file, given its separator.
 
     Raises:
-        PlanError: There is no such mark, it stands between fields, too, or what does cannot.
+        PlanError: The mark or the separator is invalid, or both are the same.
     """
     check_separator(separator)
     if decimal not in (".", ",") or decimal == separator:
@@ -60,14 +60,14 @@ def check_decimal(decimal: str, separator: str | None = None) -> DecimalMark:
 
 
 def encoding_of(name: str) -> str:
-    """The encoding of a name.
+    """Return the canonical name of an encoding.
 
     Raises:
-        PlanError: It is none for texts.
+        PlanError: It is no text encoding.
     """
     try:
         codec = codecs.lookup(name)
-        "".encode(name)  # base64 and the like are codecs, but of bytes
+        "".encode(name)  # Base64 and others are codecs, but of bytes
     except (LookupError, ValueError):
         raise PlanError(
             f'encoding: "{name}" is no encoding.', "For example utf-8, latin-1, cp1252.", "encoding"
@@ -76,9 +76,9 @@ def encoding_of(name: str) -> str:
 
 
 def separator_of(dialect: Dialect, record: str, following: Sequence[str] = ()) -> str:
-    """What stands between the fields, as a file's first record shows it unless it is said.
+    """Return the given separator, or the one detected from a file's first record.
 
-    Commas may stand in numbers as well as between fields where numbers are quoted, as the lines that follow show.
+    A comma may be both separator and decimal mark if numbers are quoted, as the following lines show.
     """
     separator = dialect.separator or likely_separator(record)
     quoted = re.compile(f"{re.escape(dialect.quote)}{COMMA_NUMBER}{re.escape(dialect.quote)}")
@@ -88,7 +88,7 @@ def separator_of(dialect: Dialect, record: str, following: Sequence[str] = ()) -
 
 
 def likely_separator(record: str) -> str:
-    """The separator that occurs most often in the first record of a file.
+    """Return the separator that occurs most often in the first record of a file.
 
     >>> likely_separator("name;age, in years;sex")
     ';'

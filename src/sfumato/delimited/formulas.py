@@ -7,17 +7,18 @@ so that the original text can always be restored, and different values stay diff
 
 import re
 
-# White space counts: spreadsheets pass over some of it. The wide forms of the signs are formulas in some languages.
+# White space is included, because spreadsheets ignore some of it. Fullwidth forms of the signs are formulas in some
+# languages.
 SIGNS = r"[=+\-@\t\r\n＝＋－＠]"
 FORMULA, QUOTED = f"^'*{SIGNS}", f"^'+{SIGNS}"
-# What cells begin with that are looked at.
+# The first characters of cells that need a closer test.
 _FIRST = frozenset("'=+-@\t\r\n＝＋－＠")
-# Numbers, with marks between thousands or not, and a sign alone, which marks a masked cell.
+# Numbers with or without separators of thousands, and a single sign, which marks a suppressed cell.
 NUMBER = r"[+-]?[0-9]+([.,][0-9]+)*([eE][+-]?[0-9]+)?|[+-]"
 
 
 def quoted_cell(text: str) -> str:
-    """Return a text as it is written to a file that people open.
+    """Return a text as written to a file that people open in spreadsheets.
 
     >>> quoted_cell("=cmd|' /C calc'!A0"), quoted_cell("-5"), quoted_cell("'=x"), quoted_cell("age"), quoted_cell("-")
     ("'=cmd|' /C calc'!A0", '-5', "''=x", 'age', '-')
@@ -28,7 +29,7 @@ def quoted_cell(text: str) -> str:
 
 
 def plain_cell(text: str) -> str:
-    """Return the original of a text as it is written in such a file.
+    """Return the original of a text in such a file.
 
     >>> plain_cell("'=x"), plain_cell("'x")
     ('=x', "'x")

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import Dialect, separator_of
-from sfumato.delimited.faults import empty, open_quote, title_line
+from sfumato.delimited.errors import empty, open_quote, title_line
 from sfumato.delimited.opening import first_record, next_lines, open_text
-from sfumato.delimited.titles import header_below, is_value, records_of
+from sfumato.delimited.title_rows import header_below, is_value, records_of
 from sfumato.errors import DataError, PlanError
 from sfumato.patterns import regex
 
-# So many records tell whether the first line is a header.
+# Number of records examined to decide whether the first line is a header.
 SAMPLED_RECORDS = 200
 
 LINE_BREAK = regex(r"\r\n|\r|\n")
@@ -20,7 +20,7 @@ LINE_BREAK = regex(r"\r\n|\r|\n")
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What the first records of a file tell: its columns' names, their separator, and what a reader should know."""
+    """The head of a file: the column names, the separator, and notes for data users."""
 
     columns: tuple[str, ...]
     separator: str
@@ -28,13 +28,13 @@ class Head:
 
 
 def read_head(path: Path, dialect: Dialect, names: Sequence[str] = ()) -> Head:
-    """The head of a file.
+    """Read the head of a file.
 
     Args:
-        names: The columns' names when it has no header; c1, c2, … where none are given.
+        names: The column names if it has no header; by default c1, c2, ….
 
     Raises:
-        DataError: The file is empty or not in its encoding, or has other columns than are named.
+        DataError: The file is empty, not in its encoding, or has a different number of columns.
         PlanError: The first line looks like data.
     """
     with open_text(path, dialect.encoding) as stream:
@@ -53,14 +53,14 @@ def read_head(path: Path, dialect: Dialect, names: Sequence[str] = ()) -> Head:
 
 
 def _fields(record: str, separator: str, quote: str, name: str) -> list[str]:
-    """The fields of a file's first record."""
+    """Parse the fields of a file's first record."""
     content = record.rstrip("\r\n")
     try:
         fields = next(csv.reader([content], delimiter=separator, quotechar=quote))
     except csv.Error:  # a quote that begins within a field spans a line break
         raise open_quote(1, name) from None
     if record.count(quote) % 2 and "\n" in content:
-        raise open_quote(1, name)  # all that follows was taken for the header
+        raise open_quote(1, name)  # the rest of the file was taken for the header
     inner = {match for field in fields for match in LINE_BREAK.findall(field)}
     if inner - {record[len(content) :]}:
         what = "the name of a column holds another kind of line break than the lines end with."
@@ -69,21 +69,21 @@ def _fields(record: str, separator: str, quote: str, name: str) -> list[str]:
 
 
 def _sample(lines: Iterable[str], separator: str, quote: str) -> list[list[str]]:
-    """The next records, as far as they can be read; what is wrong with them is said by whoever reads all."""
+    """Return the next records as far as they are readable; errors are reported when all records are read."""
     return [record.fields for record in records_of(lines, separator, quote)]
 
 
 def header_of(
     fields: Sequence[str], sample: Sequence[Sequence[str]], dialect: Dialect, names: Sequence[str] = ()
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The columns' names from the first record, and notes on them.
+    """Return the column names from the first record, and notes on them.
 
     Args:
         sample: Records that follow.
-        names: The columns' names when there is no header.
+        names: The column names if there is no header.
 
     Raises:
-        DataError: There is no header, and other columns are named than there are.
+        DataError: There is no header, and the number of names differs from that of the columns.
         PlanError: The first record looks like data.
     """
     if dialect.header is False:
@@ -105,11 +105,11 @@ def header_of(
 
 
 def looks_like_data(fields: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
-    """Whether the first record is likely no header.
+    """Return whether the first record is likely data instead of a header.
 
-    It repeats in its columns, or is a value in all columns that hold numbers, dates or addresses. A table whose columns
-    are called 1990, 2000, … beside some with a name in words passes. Where a column of numbers has a name in words, one
-    other name may stand among the values of its column by chance.
+    It repeats in its columns, or is a value in all columns with numbers, dates or addresses. A table with columns
+    called 1990, 2000, … next to others with names in words is accepted. If a numeric column has a name in words, one
+    other name may occur among the values of its column by chance.
 
     >>> looks_like_data(["Ada", "36"], [["Max", "41"]]), looks_like_data(["name", "age"], [["Max", "41"]])
     (True, False)
@@ -123,16 +123,16 @@ def looks_like_data(fields: Sequence[str], sample: Sequence[Sequence[str]]) -> b
 
 
 def _renamed(fields: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Names that all differ, with a note on each change.
+    """Return distinct names, with a note on each change.
 
-    Of equal ones the second is name_2, and so on. One without a name, as the numbers of rows that a frame was written
-    with, is called by its place like those of a file without a header.
+    The second of two equal names becomes name_2, and so on. A column without a name, such as the row numbers written
+    with a frame, is named by its position as in a file without a header.
 
     >>> _renamed(["zip", "age", "zip"])[0], _renamed(["", "age"])[0]
     (('zip', 'age', 'zip_2'), ('c1', 'age'))
     """
     taken, names, notes = set(fields), dict[str, None](), list[str]()
-    numbers: dict[str, int] = {}  # the last that a name was given
+    numbers: dict[str, int] = {}  # the last number given to each name
     for place, field in enumerate(fields, start=1):
         unnamed = not field.strip()
         wanted = name = f"c{place}" if unnamed else field

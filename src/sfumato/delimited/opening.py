@@ -10,24 +10,24 @@ from pathlib import Path
 from typing import IO
 
 from sfumato.delimited.dialect import encoding_of
-from sfumato.delimited.faults import damaged, place_in, wrong_encoding
+from sfumato.delimited.errors import damaged, place_in, wrong_encoding
 from sfumato.errors import DataError, EngineError
 
-# A field may be as long as a text is; Python's own limit is 128 KiB.
+# A field may be as long as a text; Python's own limit is 128 KiB.
 csv.field_size_limit(1 << 30)
-# So many bytes are looked through for a sign that is not in the encoding of its file.
+# Maximum number of bytes searched for a character that is not in the encoding of its file.
 MOST_LOOKED_THROUGH = 1 << 26
 PIECE = 1 << 16
-# So many characters the first lines of a file have at most; a line of rows ends far before.
+# Maximum number of characters in the first lines of a file; lines with rows are far shorter.
 MOST_CHARACTERS = 1 << 24
-# What is raised while a damaged file is unpacked.
+# Errors while a damaged file is decompressed.
 DAMAGED = (gzip.BadGzipFile, EOFError, zlib.error)
 
 
 def wide_encoding(path: Path) -> str | None:
-    """The encoding of a file whose first signs show that it has several bytes for each; None for any other.
+    """Return the multi-byte encoding that the first bytes of a file show, or None.
 
-    Without a mark at the start, half of the first bytes are 0: the first sign of a text of rows is a Latin one.
+    Without a byte order mark, half of the first bytes are 0, because the first character of a text with rows is Latin.
     """
     with suppress(*DAMAGED, OSError), gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as stream:
         first = stream.read(4)
@@ -41,11 +41,11 @@ def wide_encoding(path: Path) -> str | None:
 
 @contextmanager
 def open_text(path: Path, encoding: str = "utf-8") -> Iterator[IO[str]]:
-    """A text file to be read, unpacked where its name ends in .gz; a mark at its start is taken off.
+    """Open a text file for reading, decompressed if its name ends in .gz; a byte order mark is removed.
 
     Raises:
-        PlanError: The encoding is none.
-        DataError: The file is not there, is damaged or not in that encoding.
+        PlanError: The encoding is invalid.
+        DataError: The file does not exist, is damaged, or is not in that encoding.
         EngineError: The system refuses.
     """
     name = encoding_of(encoding)
@@ -72,7 +72,7 @@ def open_text(path: Path, encoding: str = "utf-8") -> Iterator[IO[str]]:
 
 
 def _undecoded(path: Path, encoding: str) -> str:
-    """Where the first sign stands that is not in an encoding; nothing where that is too far behind, or damaged."""
+    """Return the position of the first character that is not in an encoding; empty if it cannot be found."""
     content = bytearray()
     with (
         suppress(*DAMAGED),
@@ -89,17 +89,17 @@ def _undecoded(path: Path, encoding: str) -> str:
 
 
 def first_record(stream: IO[str], quote: str = '"') -> str:
-    """The first record of an open file, line breaks within quotes included.
+    """Return the first record of an open file, including line breaks within quotes.
 
     Raises:
-        DataError: It does not end: what is packed small may be without end.
+        DataError: It does not end; a small compressed file may be arbitrarily long.
     """
     lines = [stream.readline(MOST_CHARACTERS)]
     length, quotes = len(lines[0]), lines[0].count(quote)
     while quotes % 2 and length < MOST_CHARACTERS and (line := stream.readline(MOST_CHARACTERS)):
         lines.append(line)
         length, quotes = length + len(line), quotes + line.count(quote)
-    if length >= MOST_CHARACTERS and not (quotes % 2 and len(lines) > 1):  # an open quote is told as such
+    if length >= MOST_CHARACTERS and not (quotes % 2 and len(lines) > 1):  # an open quote is reported as such
         raise DataError(
             f"the first line has more than {MOST_CHARACTERS:,} characters.",
             "Mend the file, or give its separator and quote.",
@@ -109,7 +109,7 @@ def first_record(stream: IO[str], quote: str = '"') -> str:
 
 
 def next_lines(stream: IO[str], most: int) -> list[str]:
-    """The next lines of an open file, as far as they are not too long to be looked at."""
+    """Return the next lines of an open file, unless they are too long."""
     lines, room = list[str](), MOST_CHARACTERS
     while len(lines) < most and (line := stream.readline(room)):
         room -= len(line)

@@ -6,18 +6,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.engines.texts import as_text, short_text
+from sfumato.engines.canonical_text import as_text, short_text
 from sfumato.errors import extra_part
-from sfumato.microdata.counts.frequencies import TextCounts
+from sfumato.microdata.counts.frequency_table import TextCounts
 
 
 def text_counts(columns: Sequence[str], grouped: Any, rows: int | None = None) -> TextCounts:
-    """What was counted.
+    """Convert an Arrow table of combinations to counts.
 
     Args:
-        columns: The columns' names, in the order of the keys.
-        grouped: An Arrow table whose last column holds the rows of each combination; keys are texts or numbers.
-        rows: All rows of the source, where they are not the sum of those counted.
+        columns: The names of the columns, in the order of the keys.
+        grouped: An Arrow table whose last column is the number of rows of each combination; keys are texts or numbers.
+        rows: The number of all rows of the source, if it is not the sum of those counted.
     """
     coded = [_coded(grouped.column(place)) for place in range(len(columns))]
     counts = np.asarray(grouped.column(len(columns)).to_numpy(), np.int64)
@@ -27,7 +27,7 @@ def text_counts(columns: Sequence[str], grouped: Any, rows: int | None = None) -
 
 
 def _coded(column: Any) -> tuple[tuple[str | None, ...], npt.NDArray[np.int32]]:
-    """The distinct texts of an Arrow column, and the place of each entry's text."""
+    """Return the distinct texts of an Arrow column, and the code of each entry."""
     encoded = column.dictionary_encode().unify_dictionaries()
     if not encoded.num_chunks:
         return (), np.zeros(0, np.int32)
@@ -43,7 +43,7 @@ def _places(indices: Any, missing: int) -> npt.NDArray[np.int32]:
 
 
 def arrow(extra: str = "frames") -> Any:
-    """The Arrow library; `extra` is what to install where it is missing."""
+    """Import the Arrow library; `extra` is the name of the extra to install if it is missing."""
     with extra_part("pyarrow", extra):
         import pyarrow
     return pyarrow

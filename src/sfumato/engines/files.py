@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sfumato.confinement import check_open
 from sfumato.delimited.header import Head, read_head
-from sfumato.engines.names import check_names
+from sfumato.engines.identifier_checks import check_names
 from sfumato.errors import DataError, PlanError
 from sfumato.microdata.data_plan import DataPlan
 
@@ -25,7 +25,7 @@ SUFFIXES = {suffix: form for form, suffixes in FORMATS.items() for suffix in suf
 
 
 def format_of(path: Path, data: DataPlan) -> str:
-    """The format of a file: as the plan says, or by its ending."""
+    """Return the format of a file: as in the plan, or by its extension."""
     if data.format is not None:
         return data.format
     suffix = path.suffix.lower()
@@ -47,7 +47,7 @@ def format_of(path: Path, data: DataPlan) -> str:
 
 
 def files_of(path: Path) -> list[Path]:
-    """The files behind a path, which may be a file, a folder or a pattern with `*`, in the order of their names.
+    """Return the files of a path, which may be a file, a folder or a pattern with `*`, sorted by name.
 
     Raises:
         DataError: There is none.
@@ -74,14 +74,14 @@ def _files_within(folder: Path) -> list[Path]:
 
 
 def files_in(path: Path, form: str) -> list[Path]:
-    """The files of a format behind a path; of a folder, those whose ending tells that format, or else all."""
+    """Return the files of a format for a path; in a folder, those with its extensions, or all if there are none."""
     files = files_of(path)
     fitting = [file for file in files if SUFFIXES.get(file.suffix.lower()) == form] if path.is_dir() else []
     return fitting or files
 
 
 def fingerprint(path: Path) -> str:
-    """SHA-256 of a file, or of all files of a folder or pattern in the order of their names."""
+    """Return the SHA-256 of a file, or of all files of a folder or pattern, sorted by name."""
     import hashlib
 
     digest = hashlib.sha256()
@@ -92,7 +92,7 @@ def fingerprint(path: Path) -> str:
 
 
 def about_rows(path: Path) -> int | None:
-    """About how many rows delimited files have, by the lengths of their first lines; None where they are packed."""
+    """Estimate the number of rows of delimited files by the length of their first lines; None if compressed."""
     files = files_of(path)
     if any(file.suffix.lower() == ".gz" for file in files):
         return None
@@ -102,12 +102,12 @@ def about_rows(path: Path) -> int | None:
 
 
 def head_of(files: Sequence[Path], data: DataPlan, names: Sequence[str]) -> Head:
-    """The head that all files of a source share; `names` are the columns' names when they have no header.
+    """Read the header that all files of a source share; `names` are the column names without a header.
 
-    Fields go to columns by their place, so a file with another header would lend its values to the wrong columns.
+    Fields are assigned to columns by position, so a file with another header would have values in the wrong columns.
 
     Raises:
-        DataError: A file has another head.
+        DataError: A file has another header.
     """
     head = read_head(files[0], data.dialect, names)
     check_names(head.columns)
@@ -118,7 +118,7 @@ def head_of(files: Sequence[Path], data: DataPlan, names: Sequence[str]) -> Head
 
 
 def other_columns(file: Path, first: Path) -> DataError:
-    """The error for one of several files that has other columns than the first one."""
+    """Return the error for a file whose columns differ from those of the first one."""
     return DataError(
         f"the file {file.name} has not the columns of {first.name}: names, order and types must be the same.",
         "Give all files the same columns, or release them one by one.",

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from sfumato.loops.arrays import Bytes, Ints
-from sfumato.loops.compiled import compiled
-from sfumato.loops.word_kernels import word_at
+from sfumato.native.array_types import Bytes, Ints
+from sfumato.native.byte_kernels import word_at
+from sfumato.native.dispatch import compiled
 
-# Places of what is carried from one piece of a file to the next.
+# Indices of the state that is carried from one piece of a file to the next.
 QUOTED, LENGTH, LINE, BEGUN, ROWS, LONGEST, LONGEST_LINE, END, OTHER_END, OTHER_LINE = range(10)
-# How a line ends: by a newline, by a return, or by both.
+# Line endings: a newline, a carriage return, or both.
 LF, CR, CRLF = 1, 2, 3
 _NEWLINE, _RETURN, _BLANK = 10, 13, 32
 _ONES, _TOPS, _ALL = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080), np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -17,13 +17,13 @@ _BYTES = 8
 
 @compiled
 def _has_zero(word):
-    """Whether one of the eight bytes is 0."""
+    """Return whether one of the eight bytes is 0."""
     return (word - _ONES) & (word ^ _ALL) & _TOPS != np.uint64(0)
 
 
 @compiled
 def _plain_until(data, place, quote):
-    """The first place from which on eight bytes hold a quote or a line break, or the piece ends."""
+    """Find the first position from which eight bytes contain a quote or a line break, or the piece ends."""
     quotes, newlines, returns = _ONES * np.uint64(quote), _ONES * np.uint64(_NEWLINE), _ONES * np.uint64(_RETURN)
     while place + _BYTES <= len(data):
         word = word_at(data, place)
@@ -35,7 +35,7 @@ def _plain_until(data, place, quote):
 
 @compiled
 def _opens(data, begin, place, separator):
-    """Whether a quote begins a field: it follows the separator or the begin of its record, but for blanks."""
+    """Return whether a quote begins a field: it follows the separator or the start of its record, ignoring blanks."""
     at = place - 1
     while at >= max(begin, 0) and data[at] == _BLANK and separator[len(separator) - 1] != _BLANK:
         at -= 1
@@ -51,13 +51,13 @@ def _opens(data, begin, place, separator):
 
 @compiled
 def count_records(data: Bytes, separator: Bytes, quote: int, blanks: bool, state: Ints):
-    """Count the records of a piece of a file that ends with a line break, or with the file.
+    """Count the records of a piece of a file that ends with a line break or with the file.
 
     Args:
         blanks: Whether an empty line is a record, as in files of one column.
-        state: Carried on: whether a quote is open, the bytes of the record so far, the line, the one in which the
-            record began, the number of records, the bytes of the longest one and the line in which it began, how the
-            first record ends, and another way in which one does with the line of it; 0 for none.
+        state: The carried state. It has whether a quote is open, the bytes of the current record, the current line, and
+            the first line of the record. It also has the number of records, and the bytes and first line of the longest
+            one. Finally, it has how the first record ends, and a different ending with its line; 0 for none.
     """
     quoted, begin, place, line = state[QUOTED] > 0, -state[LENGTH], 0, state[LINE]
     while place < len(data):

@@ -10,7 +10,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import encoding_of
-from sfumato.delimited.faults import damaged, mixed_line_ends, open_quote
+from sfumato.delimited.errors import damaged, mixed_line_ends, open_quote
 from sfumato.delimited.opening import DAMAGED, open_text
 from sfumato.engines.line_kernels import (
     BEGUN,
@@ -30,7 +30,8 @@ from sfumato.engines.line_kernels import (
 )
 from sfumato.errors import DataError
 
-# Encodings in which every byte of a separator, quote or line break is one, so that files are counted as they are.
+# Encodings in which bytes of separators, quotes and line breaks are unambiguous, so that files are counted without
+# decoding.
 _BYTEWISE = ("utf-8", "iso8859-1")
 _PIECE = 1 << 16
 _ENDS = {LF: "LF", CR: "CR", CRLF: "CR LF"}
@@ -41,9 +42,10 @@ class Records:
     """The records of some files.
 
     Attributes:
-        rows: How many there are, without headers.
-        longest: The bytes of the longest one.
-        file: The file that has it; line: the line in which it begins.
+        rows: The number of records, without headers.
+        longest: The bytes of the longest record.
+        file: The file with that record.
+        line: The line in which it begins.
     """
 
     rows: int
@@ -52,7 +54,7 @@ class Records:
     line: int
 
     def check(self, read: int) -> None:
-        """Refuse another number of rows than there are.
+        """Refuse a different number of rows read.
 
         Raises:
             DataError: Rows were lost, or read twice.
@@ -72,7 +74,7 @@ def records_in(
     """Count the records of files that have the same columns.
 
     Raises:
-        DataError: A file is damaged, not in its encoding, a quote in it is not closed, or its lines end differently.
+        DataError: A file is damaged, not in its encoding, has an unclosed quote, or mixes line endings.
     """
     found = [(file, _state_of(file, separator, columns, quote, encoding)) for file in files]
     file, longest = max(found, key=lambda entry: entry[1][LONGEST])
@@ -81,7 +83,7 @@ def records_in(
 
 
 def _state_of(file: Path, separator: str, columns: int, quote: str, encoding: str) -> Any:
-    """The state of the loop at the end of a file."""
+    """Return the state of the loop at the end of a file."""
     name = encoding_of(encoding)
     bytewise = name if name in _BYTEWISE else "utf-8"
     mark = np.frombuffer(separator.encode(bytewise), np.uint8)
@@ -94,7 +96,7 @@ def _state_of(file: Path, separator: str, columns: int, quote: str, encoding: st
         raise open_quote(int(state[BEGUN]), file.name)
     if state[OTHER_END]:
         raise mixed_line_ends(file.name, int(state[OTHER_LINE]), _ENDS[state[OTHER_END]], _ENDS[state[END]])
-    if state[LENGTH]:  # the last record, which no line break ends
+    if state[LENGTH]:  # the last record without a line break
         state[ROWS] += 1
         if state[LENGTH] > state[LONGEST]:
             state[[LONGEST, LONGEST_LINE]] = state[[LENGTH, BEGUN]]
@@ -103,7 +105,7 @@ def _state_of(file: Path, separator: str, columns: int, quote: str, encoding: st
 
 @contextmanager
 def _opened(file: Path, encoding: str, bytewise: bool) -> Iterator[IO[Any]]:
-    """A file to be read as bytes, unpacked; as texts where its encoding has other bytes for line breaks."""
+    """Open a file for reading bytes, uncompressed; as text if its encoding has other bytes for line breaks."""
     if not bytewise:
         with open_text(file, encoding) as texts:
             yield texts
@@ -117,11 +119,11 @@ def _opened(file: Path, encoding: str, bytewise: bool) -> Iterator[IO[Any]]:
 
 
 def _pieces(stream: IO[Any]) -> Iterator[bytes]:
-    """The bytes of a file in pieces that end with a line break; only the last one may end without."""
+    """Yield the bytes of a file in pieces that end with a line break, except for the last one."""
     rest, size = b"", _PIECE
     while read := stream.read(size):
         piece = rest + (read if isinstance(read, bytes) else read.encode())
-        # A line break of two bytes is not divided: what follows a return is known.
+        # A line break of two bytes is not split, because the byte after a carriage return is included.
         end = max(piece.rfind(b"\n"), piece.rfind(b"\r", 0, -1)) + 1
         rest, size = piece[end:], _PIECE if end else max(2 * len(piece), _PIECE)
         if end:

@@ -8,14 +8,14 @@ from typing import Any, Literal, get_args
 
 from sfumato.engines.databases.address import is_address, read_address
 from sfumato.engines.engine import Engine
-from sfumato.engines.names import RESERVED
+from sfumato.engines.identifier_checks import RESERVED
 from sfumato.engines.spark.session import is_spark_frame
 from sfumato.errors import EngineError, PlanError, did_you_mean, extra_part
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.model import RequestedPlan
 
 EngineName = Literal["duckdb", "frames", "spark"]
-# How datasets to try things on, lazy frames and results of queries hand their rows over.
+# Methods of datasets, lazy frames and query results that return rows as a frame.
 HANDING_OVER = ("to_arrow", "collect", "to_arrow_table")
 INDEX = "The index of the frame is not published, since the plan does not name it: {names}."
 
@@ -27,13 +27,13 @@ def open_engine(
     columns: Sequence[str] | None = None,
     folder: Path | None = None,
 ) -> Engine:
-    """The engine for some data.
+    """Open the engine for some data.
 
     Args:
         data: A path, a frame, or None for the source that the plan names.
-        name: The engine wanted; by default DuckDB for paths and frames for frames.
-        columns: The names of the columns of a file without a header; the plan's by default, c1, c2, … for none.
-        folder: Where the rows will be published, if they are.
+        name: The engine; by default DuckDB for paths and frames for frames.
+        columns: The column names of a file without a header; by default the plan's, or c1, c2, ….
+        folder: The folder for the published rows, or None.
     """
     _check_name(name)
     names = tuple(plan.columns if columns is None else columns)
@@ -48,19 +48,19 @@ def open_engine(
 
 
 def publishes_files(data: Any, name: EngineName | None) -> bool:
-    """Return whether the rows of some data are published as files: those of frames stay in memory, but for Spark's."""
+    """Return whether the rows of some data are published as files; those of frames are not, except for Spark's."""
     return name != "frames" and (data is None or isinstance(data, str | Path) or is_spark_frame(data))
 
 
 def _check_name(name: str | None) -> None:
-    """Refuse an engine that there is not: nobody is to believe that it did the work."""
+    """Refuse an unknown engine instead of silently using another one."""
     if name is not None and name not in get_args(EngineName):
         do = " ".join((did_you_mean(str(name), get_args(EngineName)), "Frames of any kind need none: leave it out."))
         raise PlanError(f'there is no engine "{name}".', do, "engine")
 
 
 def _check_class_column(name: str | None, columns: tuple[str, ...]) -> None:
-    """Refuse a further column that an engine could not tell from one of the data, or of its own."""
+    """Refuse a class column that engines could not distinguish from a data column or their own."""
     if name is None:
         return
     taken = [column for column in columns if column.lower() == name.lower()]
@@ -100,7 +100,7 @@ def _planned(plan: RequestedPlan) -> Path | str:
 
 
 def _data_plan(plan: RequestedPlan) -> DataPlan:
-    """How rows are read, with the codes of columns, and its folder found from the plan's."""
+    """Return how rows are read, with codes of columns, and the temporary folder relative to the plan's."""
     data = plan.data if plan.data.codes else plan.source_data
     return data if data.temp_folder is None else replace(data, temp_folder=data.temp_folder.located(plan.folder))
 
@@ -121,7 +121,7 @@ def _spark(data: Any, plan: RequestedPlan, name: EngineName | None, columns: tup
 
 
 def _database(data: str, plan: RequestedPlan, name: EngineName | None, opens: tuple[Path, ...]) -> Engine:
-    """The engine for a table; the tables of SQLite are files, which DuckDB reads."""
+    """Open the engine for a database table; SQLite files are read by DuckDB."""
     if name not in (None, "duckdb"):
         raise EngineError(f"the engine {name} does not read databases.", "Leave the engine out.", "engine")
     address = read_address(data, plan.data.table)
@@ -143,7 +143,7 @@ def _of_path(
     engine = DuckDBEngine(path, _data_plan(plan), columns, plan.output.partition, opens)
     if name != "frames":
         return engine
-    from sfumato.engines.frames.engine import FrameEngine
+    from sfumato.engines.dataframes.engine import FrameEngine
 
     try:
         frames = FrameEngine(engine.frame(), engine.notes, engine.source.textless)
@@ -159,15 +159,15 @@ def open_frame(
     wanted: Container[str] | None = None,
     codes: Mapping[str, Sequence[str]] | None = None,
 ) -> Engine:
-    """The engine for a frame, or for what hands its rows over as one.
+    """Open the engine for a frame, or for an object that returns its rows as one.
 
     Args:
-        notes: What a reader should know of it.
-        wanted: The levels of its index that are columns; by default all that have a name.
+        notes: Notes on the data for data users.
+        wanted: The index levels to use as columns; by default all named ones.
         codes: Texts that mean missing in one column.
     """
-    from sfumato.engines.frames.engine import FrameEngine
-    from sfumato.engines.frames.sources import with_index
+    from sfumato.engines.dataframes.engine import FrameEngine
+    from sfumato.engines.dataframes.sources import with_index
 
     for rows in _as_frames(frame):
         with suppress(TypeError):
@@ -182,7 +182,7 @@ def open_frame(
 
 
 def _as_frames(frame: Any) -> Iterator[Any]:
-    """A frame, and what it becomes by the first of the usual ways to hand rows over that it has."""
+    """Yield a frame, and the result of the first method it has that returns rows as a frame."""
     yield frame
     way = next((name for name in HANDING_OVER if hasattr(frame, name)), None)
     if way is not None:

@@ -8,28 +8,28 @@ import struct
 from pathlib import Path
 from typing import IO
 
-from sfumato.delimited.faults import damaged
+from sfumato.delimited.errors import damaged
 
-# Where the header tells the order of its bytes, by one of two numbers, and how long it is.
+# The position and values of the byte order mark in the header, and the length of the header.
 LAYOUT, LAYOUTS, HEADER = 64, (2, 3), 176
-# Kinds of records.
+# Record types.
 COLUMN, LABELS, LABELED, DOCUMENTS, FURTHER, END = 2, 3, 4, 6, 7, 999
-# Widths of columns: 0 is a number, -1 goes on with the text of the column before.
+# Widths of columns: 0 is a number, -1 continues the text of the previous column.
 WIDTHS = range(-1, 256)
-# Kinds of formats that show texts; some programs write none at all.
+# Types of text formats; some programs write none at all.
 TEXT_FORMATS, NO_FORMAT = (1, 2), 0
-# So much of a text each of its records stands for.
+# Bytes of a text per record.
 PART = 8
-# Labels of wider texts stand among the further records.
+# Labels of wider texts are in the extension records.
 LABELED_WIDTHS = range(9)
 LINE = 80
 
 
 def check_dictionary(path: Path) -> None:
-    """Refuse an SPSS file whose dictionary cannot be followed.
+    """Refuse an SPSS file with an invalid dictionary.
 
     Raises:
-        DataError: Its records go beyond its end, or tell of columns that there are not.
+        DataError: Its records extend beyond its end, or refer to columns that do not exist.
     """
     try:
         with path.open("rb") as stream:
@@ -39,7 +39,7 @@ def check_dictionary(path: Path) -> None:
 
 
 class _Dictionary:
-    """The records of a file up to its rows."""
+    """The records of a file before its rows."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
@@ -47,7 +47,7 @@ class _Dictionary:
         layout = stream.read(4)
         self._order = ">" if int.from_bytes(layout, "big") in LAYOUTS else "<"
         self._widths: list[int] = []
-        self._going_on = 0  # so many records more belong to the text of the column before
+        self._going_on = 0  # number of further records that belong to the text of the previous column
         stream.seek(HEADER)
 
     def check(self) -> None:

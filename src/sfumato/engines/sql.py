@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 
 def name(text: str) -> str:
-    """A quoted name; quotes within are doubled.
+    """Return a quoted name, with inner quotes doubled.
 
     >>> print(name("Straße 7"))
     "Straße 7"
@@ -13,10 +13,10 @@ def name(text: str) -> str:
 
 
 def text(value: str | None) -> str:
-    """A quoted text, or NULL."""
+    """Return a quoted text, or NULL."""
     return "NULL" if value is None else "'" + value.replace("'", "''") + "'"
 
 
 def listed(parts: Iterable[str]) -> str:
-    """Parts with commas between them."""
+    """Join parts with commas."""
     return ", ".join(parts)

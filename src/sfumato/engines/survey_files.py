@@ -1,7 +1,7 @@
 """Read SPSS, Stata and SAS files with the labels of their values, and write SPSS and Stata files.
 
-Values are read as texts, as from any other file: a whole number has no decimals, a date is written as in ISO 8601.
-Labels of columns and values are kept apart, so that they can be written back.
+Values are read as texts, as from any other file: an integer has no decimals, a date is written as in ISO 8601. Labels
+of columns and values are stored separately, so that they can be written back.
 """
 
 import json
@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.dataclass import dataclass
-from sfumato.delimited.faults import damaged
-from sfumato.engines.names import check_names
+from sfumato.delimited.errors import damaged
+from sfumato.engines.canonical_text import as_text, no_text
+from sfumato.engines.identifier_checks import check_names
 from sfumato.engines.spss_dictionary import check_dictionary
-from sfumato.engines.texts import as_text, no_text
 from sfumato.errors import DataError, PlanError, extra_part
-from sfumato.hierarchies.suggest.survey_codes import CodeBook
+from sfumato.hierarchies.role_detection.survey_codes import CodeBook
 from sfumato.microdata.recoding.recoding import STAR
 
-# Endings of files, and what pyreadstat reads them with.
+# File extensions and the functions of pyreadstat that read them.
 READERS = {
     ".sav": "read_sav",
     ".zsav": "read_sav",
@@ -29,24 +29,24 @@ READERS = {
     ".xpt": "read_xport",
 }
 SPSS = (".sav", ".zsav")
-# Packages that keep labels of texts.
+# Packages that store labels of texts.
 TEXT_LABELS = SPSS
-# So many cells are never too many; beyond, each takes a byte at least, or one in so many of what is packed once more.
+# This many cells are always accepted; above, each takes at least a byte, or a fraction of one in compressed formats.
 ROOM, PACKED = 1 << 20, {".zsav": 200, ".sas7bdat": 200}
 WRITERS = {".sav": "write_sav", ".zsav": "write_sav", ".dta": "write_dta"}
 Texts = list[str | None]
-# How the file ends that an import writes beside its rows, and what is said of it.
+# The extension of the label file that an import writes next to its rows, and the note on it.
 ENDING = ".labels.json"
 LABELS_BESIDE = "What columns and codes mean was taken from {name}, which lies beside the file."
 
 
 @dataclass(frozen=True, slots=True)
 class SurveyLabels:
-    """What a statistical package knows of columns besides their values.
+    """The labels of columns and values from a statistical package.
 
     Attributes:
         columns: The label of each column that has one.
-        values: For each column whose values have labels, the label of each value's text.
+        values: For each column with value labels, the label of each value's text.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -58,13 +58,13 @@ class SurveyLabels:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """The rows of such a file as texts, by column, and their labels."""
+    """The rows of a survey file as texts, by column, and their labels."""
 
     columns: Mapping[str, Texts]
     labels: SurveyLabels
 
     def labeled(self) -> dict[str, Texts]:
-        """The rows with the labels of values in place of the values that have one."""
+        """Return the rows with values replaced by their labels, if they have one."""
         return {
             name: [None if text is None else self.labels.values.get(name, {}).get(text, text) for text in texts]
             for name, texts in self.columns.items()
@@ -72,13 +72,13 @@ class Survey:
 
 
 def read_survey(path: Path, catalog: Path | None = None) -> Survey:
-    """The rows of an SPSS, Stata or SAS file.
+    """Read the rows of an SPSS, Stata or SAS file.
 
     Args:
-        catalog: The file with the labels of values (sas7bcat), which SAS keeps apart.
+        catalog: The separate catalog file (sas7bcat) with SAS value labels.
 
     Raises:
-        PlanError: The ending tells no such file.
+        PlanError: The extension is not that of a survey file.
         DataError: The file cannot be read, or has values without texts.
     """
     if path.suffix.lower() not in READERS:
@@ -94,7 +94,7 @@ def read_survey(path: Path, catalog: Path | None = None) -> Survey:
 
 
 def book_of(path: Path) -> CodeBook:
-    """What the package knows of the columns of a file besides their values; nothing where it is no survey."""
+    """Return the labels in a survey file; empty for other files."""
     if path.suffix.lower() not in READERS or not path.exists():
         return CodeBook()
     labels = _labels(_read(path, metadataonly=True)[1])
@@ -102,7 +102,7 @@ def book_of(path: Path) -> CodeBook:
 
 
 def _read(path: Path, **options: Any) -> tuple[Any, Any]:
-    """What the reader makes of a file: its values and what is known of them; numbers may be no dates, or too large."""
+    """Read the values and metadata of a file; invalid dates and too large numbers raise an error."""
     with extra_part("pyreadstat", "survey"):
         import pyreadstat
     ending = path.suffix.lower()
@@ -116,7 +116,7 @@ def _read(path: Path, **options: Any) -> tuple[Any, Any]:
 
 
 def _check_room(path: Path) -> None:
-    """Refuse a file that tells of more rows than it can hold: the reader makes room for as many as it is told."""
+    """Refuse a file that declares more rows than it can contain, because the reader allocates memory for them."""
     meta = _read(path, metadataonly=True)[1]
     cells = (meta.number_rows or 0) * (meta.number_columns or 0)
     if cells > max(ROOM, PACKED.get(path.suffix.lower(), 1) * path.stat().st_size):
@@ -124,15 +124,15 @@ def _check_room(path: Path) -> None:
 
 
 def labels_file(rows: Path) -> Path:
-    """Where the labels of a CSV file lie."""
+    """Return the path of the labels of a CSV file."""
     return rows.with_name(rows.stem + ENDING)
 
 
 def read_labels(path: Path) -> SurveyLabels:
-    """The labels that an import wrote, or those of a survey itself.
+    """Read the labels that an import wrote, or those of a survey file.
 
     Raises:
-        PlanError: The file holds none.
+        PlanError: The file contains none.
     """
     if path.suffix.lower() in READERS:
         book = book_of(path)
@@ -147,13 +147,13 @@ def read_labels(path: Path) -> SurveyLabels:
 
 
 def book_beside(rows: Path) -> CodeBook | None:
-    """The labels that an import wrote beside a CSV file; None where there are none."""
+    """Return the labels that an import wrote next to a CSV file, or None."""
     beside = labels_file(rows)
     if rows.suffix.lower() != ".csv" or not beside.is_file():
         return None
     try:
         labels = read_labels(beside)
-    except PlanError:  # a file of somebody else
+    except PlanError:  # another file of that name
         return None
     return CodeBook(labels.columns, labels.values)
 
@@ -179,16 +179,17 @@ def _labels(meta: Any) -> SurveyLabels:
 
 
 def write_survey(columns: Mapping[str, Texts], labels: SurveyLabels, path: Path) -> None:
-    """Write rows to an SPSS or Stata file: numbers as numbers, with the labels of columns and values that they had.
+    """Write rows to an SPSS or Stata file: numbers as numbers, with their column and value labels.
 
-    What was withheld is missing among numbers. Other texts, as those of generalized columns, make their column one of
-    texts, whose labels SPSS alone keeps. Labels of values that are gone are not written: they may tell of somebody.
+    Suppressed values are missing in numeric columns. Other texts, as in generalized columns, make a text column, for
+    which only SPSS keeps labels. Labels of values that no longer occur are not written, because they may disclose
+    something.
 
     Raises:
-        PlanError: The ending tells neither.
-        DataError: The package takes no such names or values.
+        PlanError: The extension is neither.
+        DataError: The package does not support such names or values.
     """
-    from sfumato.engines.frames.sources import frame_of, installed
+    from sfumato.engines.dataframes.sources import frame_of, installed
 
     writer = WRITERS.get(path.suffix.lower())
     if writer is None:
@@ -215,7 +216,7 @@ def write_survey(columns: Mapping[str, Texts], labels: SurveyLabels, path: Path)
             variable_value_labels={name: texts for name, texts in value_labels.items() if texts},
         )
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError):
-        path.unlink(missing_ok=True)  # what was begun is no file
+        path.unlink(missing_ok=True)  # a partial file is no file
         raise DataError(
             "the rows cannot be written to this kind of file.",
             "Names of columns must be short and plain, texts and labels not too long, codes with labels not too large.",
@@ -224,7 +225,7 @@ def write_survey(columns: Mapping[str, Texts], labels: SurveyLabels, path: Path)
 
 
 def _check_whole(value_labels: Mapping[str, Mapping[Any, str]]) -> None:
-    """Refuse labels of numbers that are not whole: Stata has none."""
+    """Refuse labels of numbers that are no integers, because Stata has none."""
     for name, texts in value_labels.items():
         if any(number != int(number) for number in texts):
             raise DataError(
@@ -246,12 +247,12 @@ def _labels_of_texts(labels: Mapping[str, str], texts: Texts) -> dict[Any, str]:
 
 
 def _present(texts: Texts) -> list[str]:
-    """Texts, an empty one where one is missing: these packages know no other for texts."""
+    """Return texts, empty if missing, because these packages have no missing texts."""
     return ["" if text is None else text for text in texts]
 
 
 def _numbers(texts: Texts) -> list[float | None] | None:
-    """A column as numbers, missing where one is withheld; None where some text is none."""
+    """Return a column as numbers, missing if suppressed; None if a text is not a number."""
     numbers = [None if text is None else _number(text) for text in texts]
     wrong = any(number is None and text not in (None, STAR) for number, text in zip(numbers, texts, strict=True))
     return None if wrong or all(number is None for number in numbers) else numbers

@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Literal
 
 from sfumato.errors import PlanError
-from sfumato.hierarchies.any import AnyValue
+from sfumato.hierarchies.character_masking import Digits, Side
 from sfumato.hierarchies.dates import LEVELS, Dates
-from sfumato.hierarchies.digits import Digits, Side
 from sfumato.hierarchies.file import HierarchyFile
 from sfumato.hierarchies.intervals import Intervals, NumberKind
 from sfumato.hierarchies.order import Order
+from sfumato.hierarchies.suppress_all import AnyValue
 from sfumato.hierarchies.tree import Tree
-from sfumato.shapes.parts import read_fields
-from sfumato.shapes.paths import PlanPath
+from sfumato.schema.paths import PlanPath
+from sfumato.schema.typed_parts import read_fields
 
 DateLevel = Literal[
     "day", "half-month", "month", "quarter", "half-year", "year", "decade", "century", "millennium", "any"

@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.hierarchies.domains import Placeless
-from sfumato.hierarchies.ladder import Binding, assemble
+from sfumato.hierarchies.datetimes import Integers, directives, read_moments, readable
+from sfumato.hierarchies.explicit_domains import Placeless
+from sfumato.hierarchies.hierarchy import Binding, assemble
 from sfumato.hierarchies.levels import Level, level_of_keys, root_level
-from sfumato.hierarchies.moments import Integers, directives, read_moments, readable
-from sfumato.shapes.records import Note
-from sfumato.shapes.shapes import Choice
+from sfumato.schema.composite import Choice
+from sfumato.schema.dataclass_schema import Note
 
 LEVELS = ("day", "half-month", "month", "quarter", "half-year", "year", "decade", "century", "millennium", "any")
 Rung = Annotated[str, Choice(LEVELS)]

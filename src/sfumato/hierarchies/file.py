@@ -7,12 +7,12 @@ from typing import Annotated, Self
 
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import DecimalMark, Dialect
-from sfumato.delimited.lines import read_lines
+from sfumato.delimited.records import read_lines
 from sfumato.errors import DataError, EngineError, PlanError
-from sfumato.hierarchies.domains import outside
-from sfumato.hierarchies.ladder import Binding, Ladder, make_ladder
-from sfumato.shapes.paths import PlanPath
-from sfumato.shapes.records import Note
+from sfumato.hierarchies.explicit_domains import outside
+from sfumato.hierarchies.hierarchy import Binding, Ladder, make_ladder
+from sfumato.schema.dataclass_schema import Note
+from sfumato.schema.paths import PlanPath
 
 _Row = tuple[int, list[str]]
 

@@ -12,12 +12,12 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
-from sfumato.hierarchies.domains import Placeless
-from sfumato.hierarchies.grid import MOST_CUTS, Grid, grid_of
-from sfumato.hierarchies.ladder import Binding, Numbers, assemble
+from sfumato.hierarchies.explicit_domains import Placeless
+from sfumato.hierarchies.hierarchy import Binding, Numbers, assemble
+from sfumato.hierarchies.interval_grid import MOST_CUTS, Grid, grid_of
 from sfumato.hierarchies.levels import Level, level_of_keys
 from sfumato.hierarchies.types import exact, inexact, numerals, ranks_of
-from sfumato.shapes.records import Note
+from sfumato.schema.dataclass_schema import Note
 
 # Up to this size, every integer of the range is in the domain; beyond it, only those of the data.
 MAX_DOMAIN = 100_000

@@ -7,11 +7,11 @@ from typing import Annotated
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.hierarchies.domains import Placeless, check_distinct, check_nesting, outside
-from sfumato.hierarchies.ladder import Binding, Numbers, assemble
+from sfumato.hierarchies.explicit_domains import Placeless, check_distinct, check_nesting, outside
+from sfumato.hierarchies.hierarchy import Binding, Numbers, assemble
 from sfumato.hierarchies.levels import Level, level_of_keys
 from sfumato.hierarchies.types import numerals, ranks_of
-from sfumato.shapes.records import Note, TextOrNumber
+from sfumato.schema.dataclass_schema import Note, TextOrNumber
 
 _SIZE = "Instead of groups: neighbors per group at the first level, then its powers."
 Neighbors = Annotated[int, Note(minimum=2)]

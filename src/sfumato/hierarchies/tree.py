@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 from sfumato.dataclass import dataclass
-from sfumato.hierarchies.domains import Placeless, outside
-from sfumato.hierarchies.ladder import ROOT, Binding, make_ladder
-from sfumato.shapes.shapes import MapOf, Scalar
+from sfumato.hierarchies.explicit_domains import Placeless, outside
+from sfumato.hierarchies.hierarchy import ROOT, Binding, make_ladder
+from sfumato.schema.composite import MapOf, Scalar
 
 
 @dataclass(frozen=True, slots=True)

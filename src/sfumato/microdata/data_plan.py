@@ -7,10 +7,10 @@ from typing import Annotated, Literal
 
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import DecimalMark, Dialect
-from sfumato.shapes.frozen import FrozenDict
-from sfumato.shapes.parts import plan_part
-from sfumato.shapes.paths import PlanPath
-from sfumato.shapes.records import NO_KEY, Note, TextOrNumber, record_of
+from sfumato.schema.dataclass_schema import NO_KEY, Note, TextOrNumber, record_of
+from sfumato.schema.frozen_dict import FrozenDict
+from sfumato.schema.paths import PlanPath
+from sfumato.schema.typed_parts import plan_part
 
 OnInvalid = Literal["error", "missing", "drop"]
 OnMissing = Literal["category", "any", "drop"]

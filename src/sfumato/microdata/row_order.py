@@ -8,8 +8,8 @@ from math import isqrt
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.loops.compiled import way
 from sfumato.microdata.row_order_kernels import hash_numbers
+from sfumato.native.dispatch import way
 
 # Number of consecutive rows that share a hash.
 ROWS_A_HASH = 4

@@ -5,8 +5,8 @@ Words of 32 bits are stored in words of 64; sums are truncated to 32 bits when s
 
 import numpy as np
 
-from sfumato.loops.arrays import Bytes, Ints, Words, Words2
-from sfumato.loops.compiled import compiled
+from sfumato.native.array_types import Bytes, Ints, Words, Words2
+from sfumato.native.dispatch import compiled
 
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)

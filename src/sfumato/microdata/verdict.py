@@ -15,12 +15,12 @@ from typing import Literal
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.counts.frequencies import TextCounts
+from sfumato.microdata.counts.count_differences import numbers_of
+from sfumato.microdata.counts.frequency_table import TextCounts
 from sfumato.microdata.counts.persons import PersonCount
-from sfumato.microdata.counts.tallies import numbers_of
-from sfumato.microdata.models.classes import Classes
 from sfumato.microdata.models.delta_presence import DeltaPresence
 from sfumato.microdata.models.differential_privacy import DifferentialPrivacy
+from sfumato.microdata.models.equivalence_classes import Classes
 from sfumato.microdata.models.global_risk import GlobalRisk
 from sfumato.microdata.models.individual_risk import IndividualRisk
 from sfumato.microdata.models.k_anonymity import least_sizes
@@ -28,7 +28,7 @@ from sfumato.microdata.models.model import Model, evaluate, for_readers
 from sfumato.microdata.models.population_uniqueness import PopulationUniqueness
 from sfumato.microdata.models.protection import Protection, holding_groups
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.published import Published, classes_of, matched, published_persons, weighted
+from sfumato.microdata.published_table import Published, classes_of, matched, published_persons, weighted
 
 # The reference that a model was really compared with, for reports; empty if only the unknown original table would do.
 Compared = Literal["both", "raw", "published", "nothing"]

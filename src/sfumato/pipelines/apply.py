@@ -1,4 +1,5 @@
-"""Apply the recoding of a release to new rows: equal values are published alike, and the guarantees are checked again.
+"""Apply the recoding of a release to new rows: equal values are published identically, and the guarantees are checked
+again.
 
 Rows of a class that the release suppressed are suppressed again. A value or combination that the recoding does not know
 is an error. Each class of the new rows must satisfy the guarantees by itself, because an attacker may have either file.
@@ -15,38 +16,38 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.atomic_folders import make_private, staged, workspace_for, write_text
 from sfumato.dataclass import dataclass
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Engine, PublishedRows
-from sfumato.engines.order import PERSON, recorded, text_hash
-from sfumato.engines.written.bounds import with_bounds
-from sfumato.engines.written.formulas import quote_formulas, separator_of
+from sfumato.engines.keyed_hashes import PERSON, recorded, text_hash
+from sfumato.engines.postprocessing.formulas import quote_formulas, separator_of
+from sfumato.engines.postprocessing.interval_bounds import with_bounds
 from sfumato.errors import DataError, PlanError, PromiseError, UnattainableError
-from sfumato.folders import make_private, staged, workspace_for, write_text
-from sfumato.hierarchies.spellings import plain_text
+from sfumato.hierarchies.spelling_variants import plain_text
 from sfumato.hierarchies.types import canonical
-from sfumato.microdata.counts.frequencies import Coding, FrequencyTable, TextCounts, table_of, typed
+from sfumato.localization.plurals import filled
+from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable, TextCounts, table_of, typed
+from sfumato.microdata.counts.missing_matches import failing_classes
 from sfumato.microdata.counts.persons import person_view
-from sfumato.microdata.counts.sample import weighted_view
-from sfumato.microdata.counts.wildcards import failing_classes
-from sfumato.microdata.methods.assessment import assess
-from sfumato.microdata.models.classes import Mask
+from sfumato.microdata.counts.survey_sample import weighted_view
+from sfumato.microdata.methods.class_assessment import assess
+from sfumato.microdata.models.equivalence_classes import Mask
 from sfumato.microdata.models.protection import holding_groups
 from sfumato.microdata.plan.methods import SafePub
 from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
+from sfumato.microdata.recoding.expected_counts import classes_of, predict
 from sfumato.microdata.recoding.population import holding_persons, weights_by_label
-from sfumato.microdata.recoding.prediction import classes_of, predict
 from sfumato.microdata.recoding.recoding import ClassRecoding, Handling, Labels, class_recoding, published_labels
 from sfumato.microdata.recoding.recoding_file import RecodingFile, flat_ladder, no_recoding, read_recoding
-from sfumato.microdata.recoding.reference import read_reference
+from sfumato.microdata.recoding.reference_distribution import read_reference
 from sfumato.microdata.verdict import Verdict, judge_plan
-from sfumato.pipelines.previous.folders import opened_release
-from sfumato.pipelines.previous.repeated_draws import with_repeated_draws
 from sfumato.pipelines.pseudonyms.keys import keys_of
 from sfumato.pipelines.release_check import refuse, release_check
-from sfumato.pipelines.stages.counting import (
+from sfumato.pipelines.release_stages.checksums import read_mapping
+from sfumato.pipelines.release_stages.counting import (
     check_columns,
     check_texts,
     published_persons,
@@ -54,14 +55,14 @@ from sfumato.pipelines.stages.counting import (
     with_person_counts,
     with_sample,
 )
-from sfumato.pipelines.stages.handling import handling_of
-from sfumato.pipelines.stages.perturb import perturbed
-from sfumato.pipelines.stages.reading import reading_of
-from sfumato.pipelines.stages.sealing import read_mapping
+from sfumato.pipelines.release_stages.missing_rules import reading_of
+from sfumato.pipelines.release_stages.perturb import perturbed
+from sfumato.pipelines.release_stages.suppression_handling import handling_of
+from sfumato.pipelines.sequential_releases.earlier_releases import opened_release
+from sfumato.pipelines.sequential_releases.repeated_draws import with_repeated_draws
 from sfumato.report.verdict import text
-from sfumato.texts.counted import filled
 
-# What a recoding was applied to, in the folder of its release; it stays with that.
+# The record of all applications of a recoding, in the folder of its release; internal.
 APPLIED = "applied.json"
 DIFFERS = (
     "Compared with the release of the recoding, {added} were added and {removed} removed or changed. Anyone who has "
@@ -71,13 +72,13 @@ DIFFERS = (
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """How new rows differ from those of the release, and the record of all that the recoding was applied to.
+    """How new rows differ from the release, with the record of all earlier applications.
 
     Attributes:
-        added: Persons, or rows where no column names the person, that the release does not have.
-        removed: Those that it has and the new rows have not.
-        path: The record in the release folder; None where nothing is handed out.
-        records: For each time that the recoding was applied, the keyed hashes of its persons or rows.
+        added: Persons, or rows without a person column, that are new.
+        removed: Persons, or rows, of the release that are missing in the new rows.
+        path: The record in the release folder; None if nothing is published.
+        records: For each application of the recoding, the keyed hashes of its persons or rows.
     """
 
     added: int = 0
@@ -86,7 +87,7 @@ class Differences:
     records: tuple[tuple[str, ...], ...] = ()
 
     def record(self) -> None:
-        """Keep what the recoding is applied to, so that the next time is compared with it."""
+        """Write the record, so that the next application is compared with this one."""
         if self.path is not None:
             write_text(self.path, json.dumps({"applied": self.records}) + "\n")
             make_private(self.path)
@@ -94,11 +95,11 @@ class Differences:
 
 @dataclass(frozen=True, slots=True)
 class Application:
-    """The outcome of applying a recoding to new rows.
+    """The result of applying a recoding to new rows.
 
     Attributes:
-        added: Persons, or rows where no column names the person, that the release of the recoding does not have.
-        removed: Those that it has and the new rows have not.
+        added: Persons, or rows without a person column, that the release of the recoding does not have.
+        removed: Persons, or rows, of that release that are missing in the new rows.
     """
 
     verdict: Verdict
@@ -120,19 +121,19 @@ def apply(recoding: Path, data: Path, out: Path, *, drop_failing: bool = False, 
     """Apply the recoding of a release to the rows of a file.
 
     Args:
-        drop_failing: Whether rows of classes that fail a promise are suppressed instead of an error.
-        released: Whether the rows of the release were handed out, so that the new ones are compared with them.
+        drop_failing: Whether classes that violate a model are suppressed instead of raising an error.
+        released: Whether the rows of the release were published, so that the new ones are compared with them.
 
     Raises:
-        PromiseError: The new rows would break a promise; nothing is written.
+        PromiseError: The new rows violate a model; nothing is written.
         DataError: The recoding does not know a value or combination.
         UnattainableError: The new rows differ from those of the release by fewer than k persons.
     """
     plain = read_mapping(recoding)
     if plain is None:
         raise no_recoding(recoding.name)
-    # The release has a secret of its own, so that the first one's does not disclose both. Only draws that must be the
-    # same in all releases of the same persons use that of the first one.
+    # Each release has its own secret, so that one leaked secret does not disclose both. Only draws that must be
+    # identical for all releases of the same persons use the secret of the first one.
     plan = resolve(read_plan(plain.get("plan", {}), recoding.parent))
     if released:
         plan = replace(plan, person_secret=plain.get("person_secret") or plain.get("secret") or plan.secret)
@@ -151,10 +152,10 @@ def apply(recoding: Path, data: Path, out: Path, *, drop_failing: bool = False, 
 
 @dataclass(frozen=True, slots=True)
 class _Earlier:
-    """What is known from the release: its recoding, and the persons of the population behind what it published.
+    """What is known from the release: its recoding, and the population behind its published rows.
 
     Attributes:
-        released: Whether its rows were handed out.
+        released: Whether its rows were published.
     """
 
     recoding_file: RecodingFile
@@ -163,10 +164,10 @@ class _Earlier:
 
 
 def _check_applicable(plan: Plan, divided: bool) -> None:
-    """Refuse a recoding that belongs to the rows that it was made for.
+    """Refuse a recoding that is valid for its own rows only.
 
     Raises:
-        PlanError: It does.
+        PlanError: It is.
     """
     if divided:
         raise PlanError(
@@ -189,7 +190,7 @@ def _check_applicable(plan: Plan, divided: bool) -> None:
 
 
 def _apply(engine: Engine, plan: Plan, earlier: _Earlier, stage: Path, drop_failing: bool) -> Application:
-    """Apply what is known from a release to the rows of an engine, which must keep the promises by themselves."""
+    """Apply the recoding of a release to the rows of an engine, which must satisfy the models by themselves."""
     check_columns(plan, engine.columns)
     check_texts(plan, engine)
     plan = replace(plan, utility=UtilityPlan())
@@ -250,10 +251,10 @@ def _written(
 
 
 def _differences(plan: Plan, published: PublishedRows) -> Differences:
-    """Compare rows with those of the release, and with all that its recoding was applied to before.
+    """Compare the rows with the release, and with all earlier applications of its recoding.
 
     Raises:
-        UnattainableError: They differ from some by fewer than k persons: anyone who has both files learns about them.
+        UnattainableError: They differ by fewer than k persons, so anyone with both files learns about those.
     """
     with closing(opened_release(plan.folder, plan.output.quotes_formulas)) as earlier:
         columns = [name for name in published.columns if name != plan.output.class_column]
@@ -275,9 +276,9 @@ def _differences(plan: Plan, published: PublishedRows) -> Differences:
 
 
 def _units(rows: PublishedRows, columns: Sequence[str], plan: Plan) -> Counter[str]:
-    """Return a keyed hash of the published rows of each person, or else of each row, with how often it occurs.
+    """Return a keyed hash of the published rows of each person, or else of each row, with its number of occurrences.
 
-    Values are compared as a reader understands them: `1200.0` and ` 1200` are one number.
+    Values are compared by their meaning: `1200.0` and ` 1200` are one number.
     """
     contents = zip(*(_plain(rows.texts(name)) for name in columns), strict=True)
     key = f"{plan.chain_secret}:applied:"
@@ -296,7 +297,7 @@ def _plain(texts: Sequence[str | None]) -> list[str | None]:
 
 
 def _published(engine: Engine, plan: Plan, recoding: ClassRecoding, handling: Handling, target: Path) -> PublishedRows:
-    """The rows as they are published, perturbed where the plan says so."""
+    """Return the published rows, perturbed if the plan requests it."""
     if not plan.perturbations:
         return engine.apply(recoding, handling, reading_of(plan), target)
     first = target.with_name(f"unperturbed{target.suffix}")
@@ -307,7 +308,7 @@ def _published(engine: Engine, plan: Plan, recoding: ClassRecoding, handling: Ha
 
 
 def _table(text_counts: TextCounts, plan: Plan, recoding_file: RecodingFile, engine: Engine) -> FrequencyTable:
-    """The new rows as a frequency table whose values are the recoding's."""
+    """Return the frequency table of the new rows, with the values of the recoding."""
     codings = []
     for name, values in zip(plan.quasi_identifiers, recoding_file.codings, strict=True):
         texts = text_counts.values[text_counts.columns.index(name)]
@@ -340,7 +341,7 @@ def _unknown(name: str, texts: list[str | None], engine: Engine) -> DataError:
 
 
 def _learned(recoding_file: RecodingFile, text_counts: TextCounts, plan: Plan) -> RecodingFile:
-    """The recoding with values that it has not seen but whose label follows from the hierarchy's rule alone."""
+    """Return the recoding with unseen values whose labels follow from a rule-based hierarchy."""
     if recoding_file.combinations is not None:
         return recoding_file
     columns = [
@@ -373,7 +374,7 @@ def _learned_column(
 
 
 def _recoding(table: FrequencyTable, recoding_file: RecodingFile) -> ClassRecoding:
-    """Each combination of the new rows with the class that the recoding gives it."""
+    """Assign each combination of the new rows to its class in the recoding."""
     published = [recoding_file.publish(tuple(codes)) for codes in table.codes.tolist()]
     if unknown := sum(entry is None for entry in published):
         raise DataError(
@@ -392,7 +393,7 @@ def _recoding(table: FrequencyTable, recoding_file: RecodingFile) -> ClassRecodi
 
 
 def _failing(table: FrequencyTable, recoding: ClassRecoding, plan: Plan, persons: Mapping[Labels, int] | None) -> Mask:
-    """Which kept classes of the new rows fail a promise."""
+    """Return which kept classes of the new rows violate a model."""
     kept = ~recoding.suppressed
     failing: Mask = np.zeros(len(recoding.sizes), bool)
     if plan.data.on_missing == "any":
@@ -413,7 +414,7 @@ def _failing(table: FrequencyTable, recoding: ClassRecoding, plan: Plan, persons
 
 
 def _unknown_labels(recoding: ClassRecoding, place: int) -> Mask:
-    """Which classes are published with a missing value in a column."""
+    """Return which classes are published with a missing value in a column."""
     absent = np.array([label is None for label in recoding.labels[place]], bool)
     missing: Mask = absent[recoding.classes[:, place]]
     return missing

@@ -6,24 +6,24 @@ from typing import Any
 
 from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.header import read_head
-from sfumato.engines.records import read_records
+from sfumato.engines.record_io import read_records
 from sfumato.errors import DataError
-from sfumato.hierarchies.moments import Moments, read_moments
-from sfumato.hierarchies.suggest.date_formats import date_hierarchy
-from sfumato.hierarchies.suggest.profile import Profile
-from sfumato.pipelines.suggesting.first_look import likely_encoding, writes_commas
+from sfumato.hierarchies.datetimes import Moments, read_moments
+from sfumato.hierarchies.role_detection.date_formats import date_hierarchy
+from sfumato.hierarchies.role_detection.profile import Profile
+from sfumato.pipelines.plan_suggestion.file_checks import likely_encoding, writes_commas
 
 Records = list[dict[str, Any]]
-# How dates and moments are written already.
+# Date formats that are ISO 8601 already.
 _ISO = ("%Y-%m-%d", "%Y-%m-%dT%H:%M:%S")
 
 
 def read_attribute_records(path: Path) -> Records:
-    """The records of a file, their numbers with decimal points and their dates as ISO 8601 writes them.
+    """Read the records of a file, with decimal points and ISO 8601 dates.
 
     Raises:
         PlanError: The first line looks like data.
-        DataError: The file cannot be read or is not what its ending says.
+        DataError: The file cannot be read or does not match its extension.
     """
     if path.suffix.lower() != ".csv":
         return read_records(path)
@@ -35,7 +35,7 @@ def read_attribute_records(path: Path) -> Records:
 
 
 def _first_reading(path: Path) -> tuple[str, Records]:
-    """The records as they are written, and in which encoding: UTF-8, or what a text that is none is likely in."""
+    """Return the encoding (UTF-8, or the likely one) and the records as written."""
     try:
         return "utf-8", read_records(path)
     except DataError as error:
@@ -49,13 +49,13 @@ def _texts(records: Records) -> dict[str, Counter[str | None]]:
 
 
 def _with_iso_dates(records: Records) -> Records:
-    """Records whose columns of dates, in whatever format, are written as operations read them."""
+    """Return the records with date columns of any format in ISO 8601."""
     written = {name: _iso_texts(name, counts) for name, counts in _texts(records).items()}
     return [{name: written[name].get(value, value) for name, value in record.items()} for record in records]
 
 
 def _iso_texts(name: str, counts: Counter[str | None]) -> dict[str, str]:
-    """The texts of a column of dates, each with its ISO text; what is no date stays, to be told of."""
+    """Return the ISO texts of a date column; invalid dates remain and are reported later."""
     values = {text: rows for text, rows in counts.items() if text}
     suggested = date_hierarchy(Profile(name, values, sum(values.values())), named=False) if values else None
     if suggested is None or "%d" not in suggested[1]["format"]:

@@ -10,7 +10,7 @@ from sfumato.attributes.operations.buckets import BucketRule
 from sfumato.attributes.remote.fetching import Fetcher
 from sfumato.attributes.sources import Sources, read_file
 from sfumato.errors import DataError
-from sfumato.shapes.files import load
+from sfumato.schema.files import load
 
 Source = Configuration | Mapping[str, Any] | str | Path
 INLINE_SUFFIXES = frozenset({".yaml", ".yml"})
@@ -31,19 +31,19 @@ def anonymize_attributes(
 
     Args:
         data: A sequence of records (mappings), or a frame of pandas, Polars, Arrow or another kind that narwhals knows.
-        configuration: For each attribute its operation and data type; or the URL or the file of a knowledge graph
-            (JSON-LD, Turtle), or a YAML or JSON file with the inline form.
+        configuration: The operation and data type of each attribute, or a YAML or JSON file with these (inline form).
+            Alternatively, the URL or file of a knowledge graph (JSON-LD, Turtle).
         ontology: Name or URL of an ontology that must allow each operation.
-        data_class: The class of a knowledge graph that the records belong to, where it has several.
+        data_class: The class of the records in a knowledge graph, if it has several.
         buckets: `unique99`, `sqrt` or a number; by default `unique99` with a graph and `sqrt` with the inline form.
-        pass_through: Whether attributes without an operation are published unchanged; when not given, they are with a
-            graph and are refused with the inline form.
+        pass_through: Whether attributes without an operation are published unchanged; by default they are with a graph,
+            and are refused with the inline form.
         seed: Makes the noise repeatable; for tests only.
-        sources: Where URLs and ontologies are looked up; by default public hosts and the bundled ontologies.
+        sources: The sources of URLs and ontologies; by default public hosts and the bundled ontologies.
 
     Raises:
-        PlanError: The configuration is none, or does not fit the data or the ontology.
-        DataError: There are no data, or a value does not fit its operation.
+        PlanError: The configuration is invalid, or does not fit the data or the ontology.
+        DataError: There is no data, or a value does not fit its operation.
 
     >>> anonymize_attributes([{"name": "Ada"}], {"name": {"anonymisationType": "Masking", "dataType": "String"}}).data
     [{'name': '*****'}]
@@ -74,7 +74,7 @@ def _configuration(source: Source, places: Sources, ontology: str | None, data_c
 
 
 def _from_file(path: Path, places: Sources, data_class: str | None) -> Configuration:
-    """A file with keys of JSON-LD, or Turtle, is a graph; any other is the inline form."""
+    """Read a file: JSON-LD keys or Turtle are a knowledge graph, anything else is the inline form."""
     document = read_file(path)
     if document.media_type == "text/turtle":
         return places.configuration_of(document, data_class)
@@ -91,8 +91,8 @@ def _is_graph(content: Any) -> bool:
 
 
 def _frame(data: Any, configuration: Configuration, seed: int | None) -> Anonymized:
-    from sfumato.engines.frames.sources import with_index
-    from sfumato.engines.records import columns_of, frame_like
+    from sfumato.engines.dataframes.sources import with_index
+    from sfumato.engines.record_io import columns_of, frame_like
 
     data, _ = with_index(data)
     columns, rows = columns_of(data)

@@ -13,32 +13,32 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from sfumato.atomic_folders import staged, write_text
 from sfumato.dataclass import dataclass
 from sfumato.engines.opening import EngineName, open_engine
 from sfumato.errors import Fault, PlanError, SfumatoError, did_you_mean
-from sfumato.folders import staged, write_text
-from sfumato.microdata.comparison import COMPARED, Cell, Runs
-from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.losses.coverage import aggregated
 from sfumato.microdata.measures.release import published_sizes
 from sfumato.microdata.measures.risk import prosecutor
-from sfumato.microdata.methods.result import Result
+from sfumato.microdata.method_comparison import COMPARED, Cell, Runs
 from sfumato.microdata.methods.search import search
+from sfumato.microdata.methods.search_result import Result
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.plan.methods import METHOD, SUPPRESSING, Suppression
 from sfumato.microdata.plan.model import Plan, RequestedPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
 from sfumato.microdata.plan.write import plan_dict
-from sfumato.pipelines.stages.counting import frequency_table
+from sfumato.pipelines.release_stages.counting import frequency_table
 from sfumato.report.compare import as_csv, html
-from sfumato.report.page.html_parts import fragment
+from sfumato.report.page.html_page import fragment
 
 if TYPE_CHECKING:
     from sfumato.pipelines.comparison_plots import ComparisonPlots
     from sfumato.report.comparison_charts import Chart
 
-# What is run (method, k and suppression in words), how many runs are done, and how many there are.
+# Called with the run (method, k and suppression in words), the number of runs done, and the total.
 Progress = Callable[[str, int, int], None]
 DEFAULT_METHODS = ("samarati", "optimal", "local", "mondrian")
 # Names for methods with an option set.
@@ -50,19 +50,19 @@ VARIANTS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Runs):
-    """All runs of a grid, with what people make of them: a frame, charts, a page, a folder."""
+    """All runs of a grid, as a frame, charts, a page or a folder."""
 
     def __repr__(self) -> str:
         return f"Comparison({len(self.cells)} runs of {', '.join(self.methods)}; {self.rows:,} rows)"
 
     @property
     def data(self) -> Any:
-        """The runs as a frame of whichever library for frames is installed.
+        """The runs as a frame of an installed library.
 
         Raises:
-            EngineError: None is.
+            EngineError: No library for frames is installed.
         """
-        from sfumato.engines.frames.sources import frame_of, installed
+        from sfumato.engines.dataframes.sources import frame_of, installed
 
         cells = [cell.to_dict() for cell in self.cells]
         return frame_of({name: [cell[name] for cell in cells] for name in cells[0]}, installed("pandas", "polars"))
@@ -82,7 +82,7 @@ class Comparison(Runs):
         return ComparisonPlots(self)
 
     def save(self, folder: str | Path) -> Path:
-        """Write compare.csv, compare.json and compare.html into a folder that must not exist yet."""
+        """Write compare.csv, compare.json and compare.html into a new folder."""
         files = {
             "compare.csv": as_csv(self),
             "compare.json": json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n",
@@ -107,19 +107,20 @@ def compare(
     engine: EngineName | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Run a grid of methods, k and suppression on the same data.
+    """Run a grid of methods, k and suppression limits on the same data.
 
     Args:
         data: A pandas, Polars or Arrow frame, a path, or None for the source that the plan names.
-        plan: A plan; its promises stay, save for k; its method's options stay where it is one of the methods.
+        plan: A plan; its models apply except for k, and its method's options apply if it is among the methods.
         methods: Names of methods, or `mondrian-relaxed`, `mondrian-loss`.
-        k: What to ask of k-anonymity; the plan's own unless given.
-        suppression: Shares of the rows that may be suppressed; the plan's own unless given.
-        progress: Called before and after each run.
+        k: The values of k; by default that of the plan.
+        suppression: Proportions of rows that may be suppressed; by default that of the plan.
+        progress: Called before each run, and at the end.
 
     Raises:
-        PlanError: A name is no method, or a number is out of bounds.
-        DataError, EngineError: The data cannot be counted. What goes wrong in a run is in its cell.
+        PlanError: A method does not exist, or a number is out of bounds.
+        DataError: The data cannot be counted; errors of a run are in its cell.
+        EngineError: The data cannot be read.
     """
     requested = read_plan(plan)
     with closing(open_engine(data, requested, engine)) as source:
@@ -148,13 +149,13 @@ def _budgets(plan: Plan, asked: Sequence[float]) -> tuple[Suppression, ...]:
 
 
 def _share(budget: Suppression, rows: int) -> float:
-    """A budget as a share of the rows."""
+    """Return a suppression limit as a proportion of the rows."""
     return budget.share if budget.rows is None else budget.limit(rows) / rows
 
 
 @dataclass(frozen=True, slots=True)
 class _Grid:
-    """The runs asked for."""
+    """The requested runs."""
 
     plan: Plan
     methods: tuple[str, ...]
@@ -172,7 +173,7 @@ class _Grid:
             raise PlanError(faults or "no method is named.", code="methods")
 
     def run(self, table: FrequencyTable, tell: Progress) -> Iterator[Cell]:
-        """Run by run; one that takes no notice of suppression is run once for all shares."""
+        """Yield the runs; a method that ignores suppression is run once for all limits."""
         done, whole = 0, len(self.methods) * len(self.k) * len(self.suppression)
         for method in self.methods:
             for k in self.k:
@@ -200,7 +201,7 @@ class _Grid:
         return _measured(Cell(method, k, share, seconds=perf_counter() - begin), plan, result)
 
     def _planned(self, method: str, k: int, budget: Suppression) -> Plan:
-        """The plan of one run."""
+        """Return the plan of one run."""
         text = plan_dict(self.plan, self.plan.folder)
         text["method"] = self._method(method, budget)
         models = [dict(model) for model in text["privacy"] if model.get("model") != KAnonymity.name]
@@ -208,7 +209,7 @@ class _Grid:
         return resolve(read_plan(text, self.plan.folder))
 
     def _method(self, method: str, budget: Suppression) -> dict[str, Any]:
-        """The method's options: the plan's own, those of its name, and what makes all methods comparable."""
+        """Return the method's options: the plan's, those of its name, and those that make methods comparable."""
         options = _options(method)
         keys = METHOD.variants[options["name"]].keys
         own: dict[str, Any] = plan_dict(self.plan)["method"]
@@ -222,10 +223,10 @@ def _options(method: str) -> dict[str, Any]:
 
 
 def _measured(cell: Cell, plan: Plan, result: Result) -> Cell:
-    """A run with the figures of its answer."""
+    """Return a run with the metrics of its result."""
     recoding = result.recoding
     kept, _ = published_sizes(plan, recoding)
-    # As in the report of a release: a missing value counts as a value of its own, which is the higher risk.
+    # As in the report of a release, a missing value counts as a separate value, which gives the higher risk.
     risk = prosecutor(kept)
     weights = [plan.columns[name].weight for name in result.per_column]
     return replace(

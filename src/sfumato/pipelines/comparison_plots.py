@@ -4,7 +4,7 @@ from typing import Literal
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
-from sfumato.microdata.comparison import Runs
+from sfumato.microdata.method_comparison import Runs
 from sfumato.pipelines.release_plots import Drawing
 from sfumato.report.comparison_charts import comparison_charts, drawn
 
@@ -19,23 +19,23 @@ class ComparisonPlots:
         return "ComparisonPlots(loss_by_k, loss_by_suppression, frontier, seconds)"
 
     def loss_by_k(self) -> Drawing:
-        """What each method loses for each k."""
+        """Draw the loss of each method for each k."""
         return self._drawn("loss_by_k")
 
     def loss_by_suppression(self) -> Drawing:
-        """What each method loses with each budget of suppressed rows: the trade-off of any method.
+        """Draw the loss of each method for each suppression limit, the trade-off of any method.
 
         Raises:
-            PlanError: One budget alone was compared.
+            PlanError: Only one suppression limit was compared.
         """
         return self._drawn("loss_by_suppression")
 
     def frontier(self) -> Drawing:
-        """Risk against loss, and which runs no other beats in both."""
+        """Draw risk against loss, with the Pareto-optimal runs."""
         return self._drawn("frontier")
 
     def seconds(self) -> Drawing:
-        """How long each method took."""
+        """Draw the running time of each method."""
         return self._drawn("seconds")
 
     def _drawn(self, name: Literal["loss_by_k", "loss_by_suppression", "frontier", "seconds"]) -> Drawing:

@@ -9,51 +9,51 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from sfumato.atomic_folders import Scratch
 from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, PublishedRows
 from sfumato.engines.opening import EngineName, open_engine, publishes_files
-from sfumato.engines.written.bounds import with_bounds
+from sfumato.engines.postprocessing.interval_bounds import with_bounds
 from sfumato.errors import InternalError
-from sfumato.folders import Scratch
-from sfumato.microdata.counts.frequencies import FrequencyTable, TextCounts, typed
+from sfumato.microdata.counts.frequency_table import FrequencyTable, TextCounts, typed
 from sfumato.microdata.measures.release import measure, measure_raw
-from sfumato.microdata.methods.lost_columns import lost_columns, with_remedies
-from sfumato.microdata.methods.result import Result
+from sfumato.microdata.methods.heavily_generalized_columns import lost_columns, with_remedies
 from sfumato.microdata.methods.search import search
+from sfumato.microdata.methods.search_result import Result
 from sfumato.microdata.plan.methods import Local
 from sfumato.microdata.plan.model import Plan, RequestedPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
+from sfumato.microdata.recoding.expected_counts import Prediction, predict
 from sfumato.microdata.recoding.population import persons_by_label, weights_by_label
-from sfumato.microdata.recoding.prediction import Prediction, predict
 from sfumato.microdata.recoding.recoding import Handling
 from sfumato.microdata.verdict import Verdict, judge_plan
 from sfumato.pipelines.pseudonyms.keys import check_single, drawn_key, keys_of
 from sfumato.pipelines.release_check import refuse, release_check
 from sfumato.pipelines.release_folder import Progress, Release
-from sfumato.pipelines.stages.coding import sensitive_shares
-from sfumato.pipelines.stages.counting import (
+from sfumato.pipelines.release_stages.build_report import Outcome, report_of
+from sfumato.pipelines.release_stages.coding_limits import with_limits
+from sfumato.pipelines.release_stages.counting import (
     check_texts,
     frequency_table,
     published_persons,
     published_weights,
     recount,
 )
-from sfumato.pipelines.stages.disclosure import disclosure
-from sfumato.pipelines.stages.handling import handling_of
-from sfumato.pipelines.stages.limits import with_limits
-from sfumato.pipelines.stages.reading import published_reading
-from sfumato.pipelines.stages.reporting import Outcome, report_of
-from sfumato.pipelines.stages.shared_counts import SharedCounts
-from sfumato.shapes.paths import PlanPath
+from sfumato.pipelines.release_stages.disclosure import disclosure
+from sfumato.pipelines.release_stages.missing_rules import published_reading
+from sfumato.pipelines.release_stages.shared_counts import SharedCounts
+from sfumato.pipelines.release_stages.suppression_handling import handling_of
+from sfumato.pipelines.release_stages.transformed_columns import sensitive_shares
+from sfumato.schema.paths import PlanPath
 
 if TYPE_CHECKING:
-    from sfumato.pipelines.previous.placing import Placed
-    from sfumato.pipelines.stages.perturb import Perturbed
-    from sfumato.policies.judgment import PolicyVerdict
+    from sfumato.pipelines.release_stages.perturb import Perturbed
+    from sfumato.pipelines.sequential_releases.match_persons import Placed
+    from sfumato.policies.evaluation import PolicyVerdict
 
 T = TypeVar("T")
-# Larger tables are measured when the engine is done, so that both do not ask for memory at the same time.
+# Larger tables are measured after the engine is done, so that both do not need memory at the same time.
 MOST_MEASURED_BESIDE = 2_000_000
 
 
@@ -65,24 +65,27 @@ def anonymize(
     workspace: Path | None = None,
     progress: Progress | None = None,
 ) -> Release:
-    """Release microdata as a plan says.
+    """Release microdata as a plan requests.
 
     Args:
-        data: A pandas, Polars or Arrow frame, a path, or None for the source that the plan names; where it names
-            several files, a mapping of these, and the answer is a `FilesRelease`.
+        data: A pandas, Polars or Arrow frame, a path, or None for the source that the plan names. If the plan has
+            several files, a mapping of these; the result is then a `FilesRelease`.
         plan: A plan, a mapping of the same form, or the path of a YAML or JSON file.
-        engine: Which engine to use; by default the one that fits the data.
-        workspace: Where a file is written before it is saved; a temporary folder by default.
-        progress: Called with the stage, how much of it is done, and how much there is.
+        engine: The engine to use; by default the one that fits the data.
+        workspace: The folder for files before they are saved; by default a temporary one.
+        progress: Called with the stage, the amount done, and the total.
 
     Raises:
-        PlanError, DataError, UnattainableError, EngineError: See each; nothing is published then.
+        PlanError: The plan is invalid, or does not fit the data.
+        DataError: The rows do not match the plan.
+        UnattainableError: No recoding satisfies the models.
+        EngineError: A file cannot be read or written, or a part of the installation is missing.
     """
     tell = progress or (lambda _stage, _done, _all: None)
     read = read_plan(plan)
     if read.files:
-        # Here and below: what few plans ask for is loaded for those alone.
-        from sfumato.pipelines.relations.release import anonymize_files
+        # Here and below, modules for rare plan options are imported only if needed.
+        from sfumato.pipelines.linked_files.release import anonymize_files
 
         return cast("Release", anonymize_files(data, read, engine=engine, workspace=workspace))
     requested = _sourced(read, data)
@@ -103,7 +106,7 @@ def _released(
         source = open_engine(data, requested, engine, folder=place)
         stack.callback(source.close)
         resolved = resolve(_with_policy(requested, source), source.columns)
-        # A policy may choose columns with codes that mean missing there.
+        # A policy may choose columns with codes that mean missing in one column.
         if resolved.source_data.codes != requested.source_data.codes:
             source = open_engine(data, resolved, engine, folder=place)
             stack.callback(source.close)
@@ -118,28 +121,28 @@ def _released(
 
 
 def _with_policy(plan: RequestedPlan, source: Engine) -> RequestedPlan:
-    """The plan with what its policy chooses; few plans name one, and what judges it loads slowly."""
+    """Return the plan completed by its policy; few plans have one, and its module loads slowly."""
     if plan.policy is None:
         return plan
-    from sfumato.pipelines.policies.planning import with_policy
+    from sfumato.pipelines.policies.plan_completion import with_policy
 
     return with_policy(plan, source)
 
 
 def _placed(plan: Plan, source: Engine) -> "Placed | None":
-    """Where the persons of earlier releases are placed, where the plan names such."""
+    """Match persons with earlier releases, if the plan names some."""
     if not plan.previous:
         return None
-    from sfumato.pipelines.previous.placing import placed_beside
+    from sfumato.pipelines.sequential_releases.match_persons import placed_beside
 
     return placed_beside(plan, source)
 
 
 def _together(placed: "Placed | None", published: PublishedRows, plan: Plan) -> Any:
-    """What the release tells together with earlier ones, where there are some."""
+    """Return the metrics of the comparison with earlier releases, or None without any."""
     if placed is None:
         return None
-    from sfumato.pipelines.previous.placing import check_together
+    from sfumato.pipelines.sequential_releases.match_persons import check_together
 
     return check_together(placed, published, plan)
 
@@ -147,13 +150,13 @@ def _together(placed: "Placed | None", published: PublishedRows, plan: Plan) -> 
 def _policy_verdict(plan: Plan, published: PublishedRows) -> "PolicyVerdict | None":
     if plan.policy is None:
         return None
-    from sfumato.pipelines.policies.planning import judge_published
+    from sfumato.pipelines.policies.plan_completion import judge_published
 
     return judge_published(plan, published)
 
 
 def _sourced(plan: RequestedPlan, data: Any) -> RequestedPlan:
-    """The plan with the source that is really read."""
+    """Return the plan with the source that is actually read."""
     if not isinstance(data, str | Path):
         return plan
     source = PlanPath(data)
@@ -163,11 +166,11 @@ def _sourced(plan: RequestedPlan, data: Any) -> RequestedPlan:
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """What is to be written, and what must come out.
+    """The intended result before writing.
 
     Attributes:
         table: The frequency table that was searched.
-        promise_table: The same for the columns that promises are about.
+        promise_table: The same with the columns of privacy models only.
     """
 
     table: FrequencyTable
@@ -179,14 +182,14 @@ class _Draft:
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """Rows as they are handed out, and how they were perturbed."""
+    """The published rows, and how they were perturbed."""
 
     rows: PublishedRows
     perturbation: "Perturbed | None"
 
 
 class _Run:
-    """One run of the pipeline, with its clock."""
+    """One run of the pipeline, with timings."""
 
     def __init__(self, plan: Plan, source: Engine, tell: Progress, placed: "Placed | None" = None) -> None:
         self.plan = plan if placed is None else placed.plan
@@ -243,7 +246,7 @@ class _Run:
         return table
 
     def _search(self, table: FrequencyTable) -> Result:
-        """A recoding; from here on the plan names the method that found it."""
+        """Search a recoding; from here on the plan names the method that found it."""
         with self._stage("search"):
             result = search(self.plan, table, lambda done, whole: self.tell("search", done, whole))
         self.plan = replace(self.plan, method=result.method or self.plan.method)
@@ -253,14 +256,14 @@ class _Run:
         promise_table = table.holding(self.plan.checked_columns)
         handling = handling_of(self.plan, promise_table, result.recoding)
         if self.plan.publishes_keys:
-            from sfumato.pipelines.stages.fingerprints import check_fingerprints
+            from sfumato.pipelines.release_stages.longitudinal_records import check_fingerprints
 
             check_fingerprints(self.plan, self.source, promise_table, result.recoding)
         prediction = predict(promise_table, result.recoding, handling, self.plan)
         return _Draft(table, promise_table, result, handling, prediction)
 
     def _publish(self, draft: _Draft, folder: Scratch | None, undo: ExitStack) -> _Written:
-        """The rows as they are handed out: recoded, perturbed and with bounds, where the plan says so."""
+        """Write the published rows: recoded, perturbed and with bounds, as the plan requests."""
         target = None if folder is None else folder.path / f"data.{self.plan.output.format}"
         with self._stage("apply"):
             reading = published_reading(self.plan, self.source)
@@ -271,10 +274,10 @@ class _Run:
         return _Written(rows, perturbation)
 
     def _judge(self, draft: _Draft, published: PublishedRows) -> tuple[TextCounts, Verdict]:
-        """The recount of the written rows, and the verdict on it.
+        """Recount the written rows and evaluate the models on them.
 
         Raises:
-            InternalError: They are not what was predicted, or do not keep the promises; nothing is published.
+            InternalError: The counts differ from the expected ones, or a model is violated; nothing is published.
         """
         table, recoding = draft.promise_table, draft.result.recoding
         with self._stage("verify"):
@@ -292,11 +295,11 @@ class _Run:
         return recounted, verdict
 
     def _checked(self, draft: _Draft, published: PublishedRows, rows: TextCounts) -> dict[str, Any]:
-        """What the release check says of the written rows, where it has something to say.
+        """Return the findings of the release check on the written rows, if there are any.
 
         Raises:
-            InternalError: A column holds something else than the plan says.
-            UnattainableError: A guarantee does not hold for an attacker who reads columns against each other.
+            InternalError: The content of a column differs from the plan.
+            UnattainableError: An attacker who compares columns breaks a guarantee.
         """
         with self._stage("check"):
             checked = release_check(
@@ -311,7 +314,7 @@ class _Run:
         return checked.figures
 
     def _further_verdicts(self, published: PublishedRows) -> dict[str, Any]:
-        """What the plan's policy and earlier releases say of the written rows, where it names them."""
+        """Return the verdicts of the plan's policy and the comparison with earlier releases, if there are any."""
         policy = _policy_verdict(self.plan, published)
         compared = _together(self.placed, published, self.plan)
         return {
@@ -321,32 +324,32 @@ class _Run:
 
     @staticmethod
     def _beside(beside: Executor, table: FrequencyTable, work: Callable[[], T]) -> Callable[[], T]:
-        """What hands over the outcome of some work: done beside the rest where the table is small, else when asked for.
+        """Return a function for the result of some work, done in the background for small tables, else on demand.
 
-        One task waits for the one before, so a task may ask for what was made before it.
+        Tasks run one after the other, so a task may use the results of earlier ones.
         """
         if len(table.counts) > MOST_MEASURED_BESIDE:
             return cache(work)
         return beside.submit(work).result
 
     def _with_bound(self, table: FrequencyTable, result: Result) -> Result:
-        """The result of a local recoding with what no other can lose less than, where that is known in time."""
+        """Return the result of a local recoding with a lower bound of the loss, if one is found in time."""
         if not isinstance(self.plan.method, Local):
             return result
-        from sfumato.microdata.methods.local.bound import bounded
+        from sfumato.microdata.methods.local_recoding.lower_bound import bounded
 
         with self._stage("bound"):
             return bounded(self.plan, self.plan.method, table, result)
 
     def _with_lost_columns(self, table: FrequencyTable, result: Result) -> Result:
-        """The result with the columns that it loses, and with what would keep them."""
+        """Return the result with heavily generalized columns and with options to preserve them."""
         lost = lost_columns(self.plan, table, result)
         if not lost:
             return replace(result, others={})
         seconds = self.seconds.get("search", 0.0)
         with self._stage("remedies"):
             entries = [column.to_dict() for column in with_remedies(self.plan, table, result, lost, seconds)]
-        # What other methods came to is as large as the result, and nobody asks again.
+        # Results of other methods are as large and not needed any more.
         return replace(result, details={**result.details, "lost_columns": entries}, others={})
 
     @contextmanager
@@ -358,16 +361,16 @@ class _Run:
         self.tell(name, 1, 1)
 
     def _bounded(self, published: PublishedRows, undo: ExitStack) -> PublishedRows:
-        """Published rows with the ends of their intervals, where the plan asks for them."""
+        """Return the published rows with interval bounds, if the plan requests them."""
         bounded = with_bounds(published, self.plan)
         undo.callback(bounded.close)
         return bounded
 
     def _perturb(self, published: PublishedRows, target: Path | None, undo: ExitStack) -> "Perturbed | None":
-        """The published rows perturbed, where the plan says so."""
+        """Perturb the published rows, if the plan requests it."""
         if not self.plan.perturbations:
             return None
-        from sfumato.pipelines.stages.perturb import perturbed
+        from sfumato.pipelines.release_stages.perturb import perturbed
 
         with self._stage("perturb"):
             perturbation = perturbed(self.plan, published, target, self.keys)
@@ -375,6 +378,6 @@ class _Run:
         return perturbation
 
     def _first(self, target: Path | None) -> Path | None:
-        """Where rows are written first: under a name of their own where they are perturbed afterwards."""
+        """Return the first target path: a separate name if rows are perturbed afterwards."""
         perturbs = target is not None and self.plan.perturbations
         return target.with_name(f"unperturbed{target.suffix}") if target is not None and perturbs else target

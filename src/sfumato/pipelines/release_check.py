@@ -1,8 +1,8 @@
 """The release check: evaluate what is published by itself, from the written rows and the plan of their columns.
 
 Every published column is accounted for by its role, or the release is refused. Then columns are compared with each
-other: if some of them reveal the value behind a generalized label, classes are counted again as an attacker sees them,
-and every guarantee is evaluated on these, too.
+other. If some of them reveal the original value of a generalized label, classes are counted again as an attacker sees
+them. Every guarantee is evaluated on these, too.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,10 +13,10 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, Reading
-from sfumato.engines.order import PERSON
+from sfumato.engines.keyed_hashes import PERSON
 from sfumato.errors import DataError, InternalError, UnattainableError
-from sfumato.microdata.counts.frequencies import TextCounts, typed
-from sfumato.microdata.counts.parts import counted_by, in_order
+from sfumato.microdata.counts.frequency_table import TextCounts, typed
+from sfumato.microdata.counts.marginal_counts import counted_by, in_order
 from sfumato.microdata.counts.persons import PersonCount, all_persons
 from sfumato.microdata.plan.methods import CellSuppression
 from sfumato.microdata.plan.model import Plan, hierarchy_of
@@ -24,31 +24,31 @@ from sfumato.microdata.release_check.finer_labels import MOST_LABELS, finer_labe
 from sfumato.microdata.release_check.raw_rows import RawRows
 from sfumato.microdata.release_check.read_back import Inference, ReadBack, mixed_columns, read_back
 from sfumato.microdata.verdict import Promise, Verdict
-from sfumato.pipelines.stages.column_checks import ONE_SPELLING, SHAPES, CountBy, column_promises, unplanned
-from sfumato.pipelines.stages.shared_counts import MOST_AT_ONCE, MOST_COLUMNS, SharedCounts, other_columns
+from sfumato.pipelines.release_stages.column_checks import ONE_SPELLING, SHAPES, CountBy, column_promises, unplanned
+from sfumato.pipelines.release_stages.shared_counts import MOST_AT_ONCE, MOST_COLUMNS, SharedCounts, other_columns
 
-# Judges rows as a reader reads them, with the persons behind them where these are counted.
+# Evaluates rows as an attacker reads them, with their persons if these are counted.
 Judge = Callable[[TextCounts, "Members | None"], Verdict]
 Members = dict[str | None, PersonCount]
-# Rows that may be counted for it, all counts together, where a release is too large to be counted once.
+# Maximum number of rows counted by all counts together, if a release is too large to be counted once.
 MOST_WORK = 5_000_000
-# A rule is drawn from so many rows at least, whatever is asked for.
+# Minimum number of rows from which a rule is inferred, whatever k is requested.
 FEWEST = 2
 TOO_MANY = "Too many rows: whether an attacker infers anything from {} was not checked."
-# What the order of the rows is called, which tells as a column does where it is kept.
+# The name of the row order, which can disclose values like a column if it is kept.
 ROW_ORDER = "order of rows"
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseCheck:
-    """What the release check found.
+    """The findings of the release check.
 
     Attributes:
-        columns: What is promised of each column by its role.
-        inferences: Columns from which quasi-identifiers are read back.
-        broken: The guarantees that no longer hold then, with what they reach.
-        unplanned: Columns that are not accounted for, in sentences.
-        unchecked: What was not looked at, in sentences.
+        columns: The checks of each column by its role.
+        inferences: Columns from which quasi-identifiers are inferred.
+        broken: The guarantees that this violates, with the achieved parameters.
+        unplanned: Sentences on columns that are not in the plan.
+        unchecked: Sentences on what was not examined.
     """
 
     columns: tuple[Promise, ...] = ()
@@ -59,17 +59,17 @@ class ReleaseCheck:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing speaks against the release."""
+        """Whether the release passed."""
         return not self.broken and not self.unplanned and all(promise.holds for promise in self.columns)
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """What speaks against the release besides the columns, in sentences."""
+        """The findings except for the column checks, in sentences."""
         return (*self.unplanned, *self.sentences)
 
     @property
     def sentences(self) -> list[str]:
-        """Which quasi-identifiers are inferred, and what is left of the guarantees; nothing where all of them hold."""
+        """The inferred quasi-identifiers and the remaining guarantees; empty if all guarantees are satisfied."""
         if not self.broken:
             return []
         most = {entry.quasi_identifier: entry for entry in sorted(self.inferences, key=lambda entry: entry.rows)}
@@ -80,7 +80,7 @@ class ReleaseCheck:
 
     @property
     def figures(self) -> dict[str, Any]:
-        """The findings in plain values, as in report.json; nothing where nothing was found."""
+        """The findings in plain values, as in report.json; empty without findings."""
         figures = {
             "inferences": [
                 {"columns": [*entry.columns], "quasi_identifier": entry.quasi_identifier, "rows": entry.rows}
@@ -105,11 +105,11 @@ def release_check(
     """Check published rows by themselves.
 
     Args:
-        rows: The rows as they were written, counted by the quasi-identifiers and the columns of guarantees.
-        judge: Judges the guarantees on rows as an attacker reads them.
-        shared: What of the rows was counted before.
-        persons: Whether the persons of the rows are at hand, where the plan counts persons.
-        raw: Counts the raw rows, where they are at hand.
+        rows: The written rows, counted by the quasi-identifiers and the columns of guarantees.
+        judge: Evaluates the guarantees on rows as an attacker reads them.
+        shared: Earlier counts of the rows.
+        persons: Whether the persons of the rows are known, if the plan counts persons.
+        raw: Counts the raw rows, if they are available.
     """
     counts = shared or SharedCounts(plan, published)
 
@@ -131,12 +131,12 @@ def release_check(
 
 
 def refuse(checked: ReleaseCheck, plan: Plan) -> None:
-    """Stop a release that the check speaks against; with `on_inference: warn` guarantees may be broken.
+    """Raise an error if the release check failed; with `on_inference: warn` violated guarantees are accepted.
 
     Raises:
-        DataError: The values of a column as they were read are not what they must be.
-        InternalError: A column is not what the plan says.
-        UnattainableError: Guarantees do not hold for an attacker who reads columns against each other.
+        DataError: The original values of a column are unsuitable for publication.
+        InternalError: The content of a column differs from the plan.
+        UnattainableError: An attacker who compares columns breaks a guarantee.
     """
     _refuse_columns(checked)
     if plan.on_inference == "refuse":
@@ -176,7 +176,7 @@ def _refuse_inference(checked: ReleaseCheck, plan: Plan) -> None:
 
 
 class _Attacker:
-    """Reads the columns of published rows against each other."""
+    """Compares the columns of published rows with each other, as an attacker does."""
 
     def __init__(self, published: Engine, plan: Plan, rows: TextCounts, count: CountBy, persons: bool) -> None:
         self.published, self.plan, self.count, self.rows = published, plan, count, rows
@@ -195,11 +195,11 @@ class _Attacker:
         self.raw: RawRows | None = None
         self._hierarchies = {name: hierarchy_of(plan, name) for name in self.known}
         self._finer: dict[tuple[str, tuple[str | None, ...]], Any] = {}
-        # Few rows are counted by all columns, and read once.
+        # Small files are counted once by all columns.
         self._together: tuple[TextCounts, ReadBack] | None = None
 
     def confirm_by(self, raw: CountBy | None) -> None:
-        """Have few raw rows confirm rules; rows of one person agree by themselves, and confirm nothing."""
+        """Confirm rules from few rows by the raw rows; rows of one person agree by themselves and confirm nothing."""
         if raw is None or self.plan.person is not None or self.number > MOST_AT_ONCE:
             return
         planned = {name: self.plan.columns[name] for name in self.further}
@@ -212,14 +212,14 @@ class _Attacker:
         self.raw = RawRows((*self.known, *unchanged), raw, self._hierarchies, cells)
 
     def _add_order(self) -> None:
-        """Read the order of the rows, too, as a column that numbers them."""
+        """Include the order of the rows as a column with row numbers."""
         if self.number <= MOST_AT_ONCE and hasattr(self.published, "texts"):
             self.order = (ROW_ORDER,)
         else:
             self.unchecked.append(TOO_MANY.format(_quoted((ROW_ORDER,))))
 
     def _counted(self, columns: Sequence[str], count: CountBy) -> TextCounts:
-        """The rows counted by some columns; where their order is one of these, each by itself."""
+        """Count the rows by some columns; with the order among these, each row separately."""
         if ROW_ORDER not in columns:
             return count(columns)
         named = [name for name in columns if name != ROW_ORDER]
@@ -227,7 +227,7 @@ class _Attacker:
         return counted_by(rows, columns)
 
     def inferring(self) -> tuple[str, ...]:
-        """The further columns from which a quasi-identifier is read back, and the order of the rows where it tells."""
+        """Return the other columns from which a quasi-identifier is inferred, including the row order."""
         return (*self._inferring(), *self._names(self._read_back((*self.known, *self.order), self.order)))
 
     def _inferring(self) -> tuple[str, ...]:
@@ -250,7 +250,7 @@ class _Attacker:
         return tuple(dict.fromkeys(found))
 
     def broken(self, further: Sequence[str], judge: Judge) -> dict[str, Any]:
-        """What is read back from some columns, and the guarantees that hold without that, and not with it."""
+        """Return the inferences from some columns and the guarantees that these violate."""
         person = self.person
         columns = tuple(dict.fromkeys((*self.known, *further, *self.plan.promise_columns)))
         if person is None and self._together is not None and {*columns} <= {*self._together[0].columns}:
@@ -303,7 +303,7 @@ class _Attacker:
         )
 
     def finer(self, text_counts: TextCounts) -> dict[str, Any]:
-        """Which labels of each quasi-identifier are finer than others; the method `cells` publishes blanks for `*`."""
+        """Return which labels of each quasi-identifier are finer; the method `cells` publishes blanks for `*`."""
         masks, blank = {}, isinstance(self.plan.method, CellSuppression)
         for name in self.known:
             labels = text_counts.values[text_counts.columns.index(name)]

@@ -8,48 +8,48 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, cast
 
+from sfumato.atomic_folders import Scratch, link, make_private, staged, write_text
 from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, FrameHolder
-from sfumato.engines.order import PERSONS_FILE
-from sfumato.engines.written.formulas import quote_formulas, separator_of
+from sfumato.engines.keyed_hashes import PERSONS_FILE
+from sfumato.engines.postprocessing.formulas import quote_formulas, separator_of
 from sfumato.errors import PlanError, did_you_mean
-from sfumato.folders import Scratch, link, make_private, staged, write_text
-from sfumato.microdata.counts.frequencies import FrequencyTable
-from sfumato.microdata.methods.full_domain.alternatives import Alternative, alternatives
-from sfumato.microdata.outcome import Report
-from sfumato.microdata.plan.building import Plan as RequestedPlan
+from sfumato.microdata.counts.frequency_table import FrequencyTable
+from sfumato.microdata.methods.full_domain.trade_off import Alternative, alternatives
+from sfumato.microdata.plan.builder import Plan as RequestedPlan
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.write import plan_dict, plan_text
 from sfumato.microdata.pseudonyms.key import PseudonymKey
-from sfumato.microdata.recoding.prediction import Prediction
+from sfumato.microdata.recoding.expected_counts import Prediction
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 from sfumato.microdata.recoding.recoding_file import to_dict
-from sfumato.microdata.recoding.reference import reference_dict
+from sfumato.microdata.recoding.reference_distribution import reference_dict
+from sfumato.microdata.release_report import Report
+from sfumato.pipelines.json_format import readable
 from sfumato.pipelines.pseudonyms.keys import KEY_FILE, write_key
-from sfumato.pipelines.readable_json import readable
-from sfumato.pipelines.stages.counting import recount
-from sfumato.pipelines.stages.sealing import figures_of, seals
+from sfumato.pipelines.release_stages.checksums import figures_of, seals
+from sfumato.pipelines.release_stages.counting import recount
 
 if TYPE_CHECKING:
     from sfumato.pipelines.release_plots import Plots
-    from sfumato.report.release.explanation import Explanation
+    from sfumato.report.release.column_explanation import Explanation
 
-# Stage ("count", "search", "apply", "verify", "trade-off"), how much of it is done, and how much there is.
+# Called with the stage ("count", "search", "apply", "verify", "trade-off"), the amount done, and the total.
 Progress = Callable[[str, int, int], None]
 
-# What of a release folder may be handed out; all else stays in the house, for its owner alone.
+# Files of a release folder for publication; all others are internal and readable by their owner only.
 HANDED_OUT = ("data.csv", "data.parquet", "report-external.html", "report-external.json")
 
 
 def parts_of(folder: Path) -> tuple[list[str], list[str]]:
-    """The files of a release folder that may be handed out, and those that stay."""
+    """Return the files of a release folder for publication, and the internal ones."""
     names = sorted(path.name for path in folder.iterdir())
     return [name for name in names if name in HANDED_OUT], [name for name in names if name not in HANDED_OUT]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ReleaseReport(Report):
-    """The outcome of a release, as a notebook shows it."""
+    """The report of a release, with a representation for notebooks."""
 
     def __repr__(self) -> str:
         from sfumato.report.release.report import line
@@ -64,14 +64,14 @@ class ReleaseReport(Report):
 
 @dataclass(frozen=True, repr=False)
 class Release:
-    """A release: the published rows, the report on them, and the recoding that made them.
+    """A release: the published rows, the report on them, and the recoding.
 
     Attributes:
         resolved: The plan as it was carried out.
         report: Numbers as attributes.
-        recoding: What each value or combination is published as.
-        table: The raw frequency table, from which reports tell what changed.
-        progress: Told of what is still to be worked out when the release is saved.
+        recoding: The published label of each value or combination.
+        table: The raw frequency table, for comparisons in reports.
+        progress: Receives the progress of saving.
     """
 
     resolved: Plan
@@ -87,12 +87,12 @@ class Release:
 
     @property
     def plan(self) -> RequestedPlan:
-        """The plan as it was carried out, to go on from: its steps hand over new plans."""
+        """The plan as it was carried out, as a start for new plans."""
         return RequestedPlan.of(self.resolved)
 
     @property
     def data(self) -> Any:
-        """The published rows: the kind of frame that went in, or the path of the file."""
+        """The published rows: the kind of frame that was passed in, or the path of the file."""
         return self.published.data()
 
     @property
@@ -103,14 +103,14 @@ class Release:
         return Plots(self.report, self.resolved, self.table, self.recoding)
 
     def explain(self, column: str) -> "Explanation":
-        """What happened to a column, and why.
+        """Explain what happened to a column, and why.
 
         Raises:
             PlanError: The plan has no such column.
         """
-        from sfumato.report.release.dossier import Dossier
-        from sfumato.report.release.explanation import explain
-        from sfumato.report.release.sections.before_after import gather
+        from sfumato.report.release.column_explanation import explain
+        from sfumato.report.release.report_data import Dossier
+        from sfumato.report.release.sections.column_evidence import gather
 
         if column not in self.resolved.columns:
             raise PlanError(f'there is no column "{column}".', did_you_mean(column, self.resolved.columns), "columns")
@@ -122,16 +122,16 @@ class Release:
         return f"Release({line(self.report)})"
 
     def close(self) -> None:
-        """Let go of what the release holds on disk; what was saved stays."""
+        """Delete the temporary files of the release; saved files remain."""
         self.published.close()
         if self.workspace is not None:
             self.workspace.cleanup()
 
     def save(self, folder: str | Path, home: Path | None = None) -> Path:
-        """Write the release folder, whole or not at all.
+        """Write the release folder atomically.
 
         Args:
-            home: Where the plan in it is taken to lie, so that its paths start there; the folder itself by default.
+            home: The folder from which paths of the plan are resolved; the release folder by default.
 
         Raises:
             PlanError: The folder exists.
@@ -153,7 +153,7 @@ class Release:
             stays = sorted({*parts_of(stage)[1], "report.json"})
             for name, text in self.reports(seals(stage), home, tuple(stays)).items():
                 write_text(stage / name, text)
-            # The stage itself is private, so nothing was readable by others until now.
+            # The staging folder itself is private, so nothing was readable by others until now.
             for name in parts_of(stage)[1]:
                 make_private(stage / name)
         return folder
@@ -164,16 +164,16 @@ class Release:
         home: Path | None = None,
         house: tuple[str, ...] = (),
     ) -> dict[str, str]:
-        """The reports by their names in the folder.
+        """Return the reports by their file names.
 
         Args:
-            seals: What ties the other files of the folder to the report.
-            home: Where the paths of the plan start that is printed; as it was read by default.
-            house: The files of the folder that stay in the house.
+            seals: The checksums of the other files in the folder.
+            home: The folder from which paths in the printed plan are resolved; by default as they were read.
+            house: The internal files of the folder.
         """
-        from sfumato.report.release.dossier import Dossier
         from sfumato.report.release.report import files
-        from sfumato.report.release.sections.before_after import gather
+        from sfumato.report.release.report_data import Dossier
+        from sfumato.report.release.sections.column_evidence import gather
 
         report, others = self._with_trade_off()
         evidence = gather(self.resolved, self.table, self.recoding)
@@ -181,7 +181,7 @@ class Release:
         return files(replace(dossier, house=house) if house else dossier)
 
     def _with_trade_off(self) -> tuple[Report, tuple[Alternative, ...]]:
-        """What other budgets and levels would have cost, and the report with the time that it took to know."""
+        """Return the report with the time of the trade-off search, and the costs of other limits and levels."""
         self.progress("trade-off", 0, 1)
         begin = perf_counter()
         others = alternatives(self.resolved, self.table, self.recoding)
@@ -190,30 +190,30 @@ class Release:
         return replace(self.report, seconds=replace(seconds, trade_off=elapsed, total=seconds.total + elapsed)), others
 
     def _recoding(self, folder: Path) -> dict[str, Any]:
-        """What recoding.json holds: the recoding, the plan, and what promises compare the published rows with."""
+        """Return the content of recoding.json: the recoding, the plan, and the reference for the models."""
         reference = reference_dict(self.resolved, self.table, self.recoding) | figures_of(self.report)
-        # Where the rows lay is of no use for other rows, and the same release has the same recoding wherever it was.
+        # The path of the source is useless for other rows, and the recoding must not depend on it.
         plan = replace(self.resolved, data=replace(self.resolved.data, source=None, temp_folder=None))
-        # With a named seed everybody who has the plan can draw the same.
+        # With a seed in the plan, the secret can be derived from it.
         secret = {"secret": self.resolved.secret} if self.resolved.seed is None else {}
-        # Later releases of the same persons draw the same keys.
+        # Later releases of the same persons use the same keys.
         secret |= {"person_secret": self.resolved.person_secret} if self.resolved.person_secret else {}
         return to_dict(self.recoding) | {"plan": plan_dict(plan, folder), "reference": reference} | secret
 
     def _write_data(self, stage: Path) -> None:
-        """Put the published rows into the folder; a frame is written to a file, and the file is recounted."""
+        """Write the published rows to the folder; a frame is written to a file, which is recounted."""
         target = stage / f"data.{self.resolved.output.format}"
         if isinstance(self.data, Path):
             link(self.data, target)
             if self.resolved.person is not None:
                 link(self.data.with_name(PERSONS_FILE), stage / PERSONS_FILE)
             return
-        # What holds no file holds a frame.
+        # Without a file, the rows are a frame.
         published = cast("FrameHolder", self.published)
         with closing(published.write(target, separator_of(published, self.resolved.data.separator))) as engine:
             recount(engine, self.prediction)
         if self.resolved.person is None:
-            # Keys of households, by which regions were swapped, are of no use to anybody.
+            # Keys of swapped households are not needed any more.
             (stage / PERSONS_FILE).unlink(missing_ok=True)
 
     def _repr_html_(self) -> str:
@@ -221,7 +221,7 @@ class Release:
 
 
 def _nodes(report: Report) -> str:
-    """The table of all nodes, as CSV: the classes of all rows, the k they reach, and what suppression would leave."""
+    """Return the table of all nodes as CSV: classes and k of all rows, and the classes left by suppression."""
     head = [*report.levels, "loss", "classes", "k", "largest", "suppressed_rows", "kept_classes", "kept_k", "holds"]
     lines = [";".join('"' + name.replace('"', '""') + '"' for name in head)]
     for node in report.candidates:

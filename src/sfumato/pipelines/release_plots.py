@@ -2,19 +2,19 @@
 
 from pathlib import Path
 
+from sfumato.atomic_folders import write_bytes, write_text
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, extra_part
-from sfumato.folders import write_bytes, write_text
-from sfumato.microdata.counts.frequencies import FrequencyTable
-from sfumato.microdata.methods.full_domain.alternatives import alternatives
-from sfumato.microdata.outcome import Report
+from sfumato.localization.messages import Words, words_in
+from sfumato.microdata.counts.frequency_table import FrequencyTable
+from sfumato.microdata.methods.full_domain.trade_off import alternatives
 from sfumato.microdata.plan.methods import FullDomain
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import Recoding
+from sfumato.microdata.release_report import Report
 from sfumato.report.page.plots import alone, bars, histogram
-from sfumato.report.release.sections.before_after import class_sizes
+from sfumato.report.release.sections.column_evidence import class_sizes
 from sfumato.report.release.sections.sections import SHARES
-from sfumato.texts.words import Words, words_in
 
 KINDS = (".svg", ".png", ".pdf")
 
@@ -26,10 +26,10 @@ class Drawing:
     svg: str
 
     def save(self, path: str | Path) -> Path:
-        """Write the chart to a file, as the end of its name says: .svg; .png and .pdf with the extra `charts`.
+        """Write the chart to a file by its extension: .svg; .png and .pdf with the extra `charts`.
 
         Raises:
-            PlanError: The name ends otherwise.
+            PlanError: The extension is not supported.
             EngineError: The extra is not installed, or the file cannot be written.
         """
         target = Path(path)
@@ -73,7 +73,7 @@ class Plots:
         return words_in(self.plan.language)
 
     def risk(self) -> Drawing:
-        """The rows by the size of their class, before and after."""
+        """Draw the distribution of rows by class size, before and after."""
         words = self._words
         sizes = class_sizes(self.table.counts, self.recoding.sizes[~self.recoding.suppressed])
         small = sum(pair.before or 0.0 for pair in sizes[:2])
@@ -81,7 +81,7 @@ class Plots:
         return Drawing(alone(histogram(words, sizes, words["report.sizes_axis"], about), words))
 
     def columns(self) -> Drawing:
-        """What each column lost; where the loss is no share of columns, the values that are left of each."""
+        """Draw the loss of each column, or the preserved values if the loss is no proportion."""
         words, loss = self._words, self.report.loss
         shares, title = dict(loss.per_column), words["plot.loss"].format(name=loss.name)
         if not shares or loss.name not in SHARES:
@@ -91,10 +91,10 @@ class Plots:
         return Drawing(alone(bars(pairs, title, title)))
 
     def tradeoff(self) -> Drawing:
-        """The loss of least releases with other budgets of suppressed rows.
+        """Draw the minimal loss for other suppression limits.
 
         Raises:
-            PlanError: The method publishes no levels for all rows, so that there is nothing to search again.
+            PlanError: The method is no full-domain recoding, so there is nothing to search.
         """
         words, method = self._words, self.plan.method
         others = [one for one in alternatives(self.plan, self.table, self.recoding) if one.budget is not None]

@@ -11,25 +11,25 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sfumato.errors import DataError, EngineError
-from sfumato.microdata.measures.disclosure import AttributeFigures, Disclosure, SeveralKnown, UniqueRows
-from sfumato.microdata.measures.joint_telling import JointTell
-from sfumato.microdata.measures.telling import Tell
-from sfumato.microdata.outcome import ClassFigures, LossFigure, Report, Seconds, figures
+from sfumato.microdata.measures.attribute_disclosure import AttributeFigures, Disclosure, SeveralKnown, UniqueRows
+from sfumato.microdata.measures.attribute_inference import Tell
+from sfumato.microdata.measures.pair_inference import JointTell
 from sfumato.microdata.plan.resolve import released_plan
+from sfumato.microdata.release_report import ClassFigures, LossFigure, Report, Seconds, figures
 from sfumato.microdata.verdict import Promise
-from sfumato.pipelines.stages.sealing import refuse_several
-from sfumato.pipelines.tables.house_documents import read_annex as annex_of_tables
+from sfumato.pipelines.release_stages.checksums import refuse_several
+from sfumato.pipelines.tables.internal_documents import read_annex as annex_of_tables
 from sfumato.report.annex import Annex
 from sfumato.report.files import text as text_of_files
 from sfumato.report.release.annex import rows_annex
-from sfumato.report.release.dossier import Dossier
+from sfumato.report.release.report_data import Dossier
 from sfumato.report.tables.report import summary as text_of_table
-from sfumato.shapes.files import load
+from sfumato.schema.files import load
 
-# Names under which a browser that prints is installed, the likeliest first.
+# Executables of browsers that can print, the most likely first.
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
 PRINTING_SECONDS = 120
-# What only some releases tell, and reports and pages say.
+# Details that only some releases have, for reports and pages.
 DETAILS = (
     "lost_columns",
     "levels_allowed",
@@ -60,26 +60,26 @@ QUIET = ("--headless", "--disable-gpu", "--no-first-run", "--disable-background-
 
 
 def is_of_tables(folder: Path) -> bool:
-    """Whether a folder is the release of a table, or of several."""
+    """Return whether a folder is a release of one or several tables."""
     plan = load(folder / "plan.yaml") if (folder / "plan.yaml").exists() else None
     return isinstance(plan, Mapping) and bool({"table", "tables"} & plan.keys())
 
 
 def read_tables_report(folder: Path) -> str:
-    """What the folder of a protected table tells, as text.
+    """Return the report of a protected table's folder as text.
 
     Raises:
-        DataError: It holds no report.
+        DataError: It contains no report.
     """
     return _made(folder, lambda content: text_of_table(content) + "\n")
 
 
 def read_annex(folder: Path) -> Annex:
-    """The annex for an impact assessment of a release of rows, or of tables.
+    """Return the annex for an impact assessment of a release of rows or tables.
 
     Raises:
         DataError: It is no release folder.
-        PlanError: It is one of several files.
+        PlanError: It is a release of several files.
     """
     if is_of_tables(folder):
         return _made(folder, lambda content: annex_of_tables(folder, content))
@@ -87,13 +87,13 @@ def read_annex(folder: Path) -> Annex:
 
 
 def read_files_report(folder: Path) -> str | None:
-    """What the folder of a release of several files tells, as text; None for any other folder."""
+    """Return the report of a release of several files as text; None for any other folder."""
     plan = released_plan(folder) if (folder / "plan.yaml").exists() else None
     return _made(folder, text_of_files) if plan is not None and plan.files else None
 
 
 def _made(folder: Path, make: Callable[[dict[str, Any]], Made]) -> Made:
-    """What is made of a folder's report.json."""
+    """Return the result of a function applied to a folder's report.json."""
     try:
         return make(json.loads((folder / "report.json").read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError):
@@ -103,11 +103,11 @@ def _made(folder: Path, make: Callable[[dict[str, Any]], Made]) -> Made:
 
 
 def read_dossier(folder: Path) -> Dossier:
-    """What a release folder tells of its release.
+    """Return the report data of a release folder.
 
     Raises:
         DataError: It is no release folder.
-        PlanError: It is one of several files.
+        PlanError: It is a release of several files.
     """
     plan = released_plan(folder) if (folder / "plan.yaml").exists() else None
     if plan is not None:
@@ -119,7 +119,7 @@ def read_dossier(folder: Path) -> Dossier:
 
 
 def _report(content: Mapping[str, Any]) -> Report:
-    """The outcome that a report.json tells of, as far as it tells."""
+    """Return the report of a report.json, as far as it is complete."""
     return Report(
         **{key: content[key] for key in ("version", "method", "proved_optimal", "levels", "rows", "dropped_rows")},
         **{key: content[key] for key in ("suppressed_rows", "nodes", "engine", "seed", "input_sha256")},
@@ -157,17 +157,17 @@ def _promise(entry: Mapping[str, Any]) -> Promise:
 
 
 def print_page(page: Path, target: Path) -> None:
-    """Print a report to PDF, by a browser that is installed.
+    """Print a report to PDF with an installed browser.
 
     Raises:
-        EngineError: There is none, or it does not print.
+        EngineError: There is no browser, or it does not print.
     """
     browser = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         raise EngineError(
             "no browser is installed that prints.", f"Open {page.name} and print it, or install Chromium.", "browser"
         )
-    # Browsers refuse their sandbox to the superuser; the page is our own, has no script and loads nothing.
+    # Browsers refuse their sandbox to root; the page is generated here, has no script and loads nothing.
     root = ("--no-sandbox",) if hasattr(os, "geteuid") and os.geteuid() == 0 else ()
     with tempfile.TemporaryDirectory() as profile:
         command = [browser, *QUIET, *root, f"--user-data-dir={profile}", f"--print-to-pdf={target.absolute()}"]

@@ -11,40 +11,40 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import DecimalMark, check_decimal
 from sfumato.engines.engine import Engine
-from sfumato.engines.names import check_header
+from sfumato.engines.identifier_checks import check_header
 from sfumato.engines.opening import open_engine
 from sfumato.errors import DataError, Fault, PlanError, did_you_mean
-from sfumato.microdata.counts.frequencies import DROPPED, FrequencyTable, tabulate, value_of
+from sfumato.localization.plurals import filled
+from sfumato.microdata.counts.frequency_table import DROPPED, FrequencyTable, tabulate, value_of
 from sfumato.microdata.data_plan import DataPlan, OnMissing
+from sfumato.microdata.measures.column_set_risk import LIMIT
 from sfumato.microdata.measures.risk import THRESHOLD
+from sfumato.microdata.measures.risk_overview import RiskSurvey, survey
 from sfumato.microdata.measures.row_risks import Places, RowRisks, row_risks
 from sfumato.microdata.measures.sample_risk import raw_classes
-from sfumato.microdata.measures.subsets import LIMIT
-from sfumato.microdata.measures.survey import RiskSurvey, survey
 from sfumato.microdata.measures.uniques.special_uniques import special_uniques
 from sfumato.microdata.plan.model import ColumnPlan, Plan, RequestedPlan, Role
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import for_measuring
-from sfumato.pipelines.column_names import listed
-from sfumato.pipelines.stages.counting import check_texts, with_sample
-from sfumato.pipelines.stages.reading import reading_of
+from sfumato.pipelines.column_arguments import listed
+from sfumato.pipelines.release_stages.counting import check_texts, with_sample
+from sfumato.pipelines.release_stages.missing_rules import reading_of
 from sfumato.report.risk.page import html_part
-from sfumato.texts.counted import filled
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RiskReport(RiskSurvey):
-    """Everything that is told about the risk of some rows, as a notebook shows it, in the language of its plan.
+    """The risk report of some rows, with a representation for notebooks in the language of its plan.
 
     Attributes:
-        row_risks: The figures of each row, where they are asked for: for the caller alone, as `outlier_rows`.
+        row_risks: The risk of each row, if requested; for the caller only, as is `outlier_rows`.
     """
 
     language: str = "en"
     row_risks: RowRisks | None = field(default=None, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """The report in plain values; no row numbers."""
+        """Return the report in plain values, without row numbers."""
         figures = RiskSurvey.to_dict(self)
         del figures["language"], figures["row_risks"]
         return figures
@@ -77,26 +77,26 @@ def risk(
     subset_limit: int = LIMIT,
     row_numbers: bool = False,
 ) -> RiskReport:
-    """How far the rows of a table can be told apart, and by what.
+    """Measure the re-identification risk of a table, and the columns that cause it.
 
     Args:
         data: A pandas, Polars or Arrow frame, or the path of a file.
         quasi_identifiers: The columns that an attacker may know; those of the plan by default.
-        plan: A plan whose hierarchies tell what each generalization step takes off the risk.
-        population_size: Persons in the population from which the rows are a sample; or else
-        sampling_fraction: The share of it that the rows are.
-        weight: The column with the sampling weights, which tell the population's size; that of the plan by default.
-        household: The column that names the household of a row; that of the plan by default.
+        plan: A plan with hierarchies, to report the risk at each level.
+        population_size: The number of persons in the population from which the rows are a sample.
+        sampling_fraction: The proportion of the population in the sample, instead of its size.
+        weight: The column with the sampling weights, which imply the population size; that of the plan by default.
+        household: The column with the household of a row; that of the plan by default.
         threshold: Rows with a greater risk than this are counted.
-        missing: Texts that mean "missing", besides an empty field.
-        on_missing: What a missing value is. No row is ever left out silently: `dropped_rows` says how many were.
-        separator: Of a CSV file; found out by default.
-        encoding: Of a CSV file; UTF-8 by default.
-        decimal: The mark before the fraction of its numbers.
-        header: Whether a CSV file has one; without it, and without a plan, its columns are c1, c2, ….
-        table: Of a database, the table; of a workbook, the sheet, the first by default.
-        subset_limit: How many sets of columns are measured where there are too many to measure all.
-        row_numbers: Whether the numbers of the outliers' rows, and the risk of every row, are looked up, too.
+        missing: Texts that mean "missing", in addition to an empty field.
+        on_missing: How missing values are handled. `dropped_rows` has the number of rows left out.
+        separator: The separator of a CSV file; detected by default.
+        encoding: The encoding of a CSV file; UTF-8 by default.
+        decimal: The decimal mark of its numbers.
+        header: Whether a CSV file has a header; without one, and without a plan, its columns are c1, c2, ….
+        table: The table of a database, or the sheet of a workbook; the first by default.
+        subset_limit: The number of column sets to measure if there are too many to measure all.
+        row_numbers: Whether to return the row numbers of outliers, and the risk of every row.
 
     >>> import polars as pl
     >>> found = risk(pl.DataFrame({"sex": ["m", "f", "f"], "age": [30, 40, 40]}), ["sex", "age"])
@@ -137,7 +137,7 @@ def risk(
 def _plan_of(
     names: Sequence[str] | None, plan: RequestedPlan | Mapping[str, Any] | str | Path | None, reading: DataPlan
 ) -> Plan:
-    """A plan that says which columns to look at and how to read them."""
+    """Return a plan with the columns to measure and how to read them."""
     if plan is None:
         if not names:
             raise PlanError("no quasi-identifier is named.", "Name the columns that an attacker may know.", "columns")
@@ -163,7 +163,7 @@ def _plan_of(
 
 
 def _with_sample(plan: Plan, weight: str | None, household: str | None) -> Plan:
-    """The plan with the columns that say how the rows were sampled."""
+    """Return the plan with the columns of weights and households."""
     columns = dict(plan.columns)
     roles: dict[str | None, Role] = {weight: "weight", household: "household"}
     for name, role in roles.items():
@@ -201,12 +201,12 @@ def _population_size(rows: int, size: int | None, fraction: float | None) -> int
 
 
 def _share(rows: int, size: int | None) -> float:
-    """The share of a population that rows are; all of it where its size is not known."""
+    """Return the proportion of the population in the rows, or 1 if its size is unknown."""
     return 1.0 if size is None else rows / size
 
 
 def _table(source: Engine, plan: Plan) -> FrequencyTable:
-    """The frequency table of the quasi-identifiers."""
+    """Return the frequency table of the quasi-identifiers."""
     from sfumato.microdata.plan.model import located
 
     check_header(plan.columns, source.columns)
@@ -236,10 +236,10 @@ def _table(source: Engine, plan: Plan) -> FrequencyTable:
 
 
 def _of_rows(source: Engine, plan: Plan, table: FrequencyTable, figures: RiskSurvey, fraction: float) -> dict[str, Any]:
-    """Numbers of the rows that are outliers, counted from 1, and the risk of every row.
+    """Return the row numbers of outliers, counted from 1, and the risk of every row.
 
     Args:
-        fraction: The share of the population that the rows are.
+        fraction: The proportion of the population in the rows.
     """
     places = _combinations(source, table)
     outliers = np.isin(places, np.array(figures.outliers.combinations, np.int64))
@@ -252,7 +252,7 @@ def _of_rows(source: Engine, plan: Plan, table: FrequencyTable, figures: RiskSur
 
 
 def _combinations(source: Engine, table: FrequencyTable) -> Places:
-    """The combination of each row, -1 where it was dropped."""
+    """Return the combination of each row, -1 if it was dropped."""
     numbers = {codes: place for place, codes in enumerate(map(tuple, table.codes.tolist()))}
     columns = [
         [coding.places.get(text, DROPPED) for text in source.texts(name)]  # type: ignore[attr-defined]

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import DataError
-from sfumato.hierarchies.suggest.context import with_context
-from sfumato.hierarchies.suggest.detection_limits import limits_by_column
-from sfumato.hierarchies.suggest.missing_words import columns_of_code, words_by_column
-from sfumato.hierarchies.suggest.profile import Profile
-from sfumato.hierarchies.suggest.reasons import COMMAS_IN_TEXTS, COSTLY, ENCODING, NA_IS_A_CODE, TWIN
-from sfumato.hierarchies.suggest.selection import (
+from sfumato.hierarchies.role_detection.column_context import with_context
+from sfumato.hierarchies.role_detection.detection_limits import limits_by_column
+from sfumato.hierarchies.role_detection.lexicon.codebooks import labels_of
+from sfumato.hierarchies.role_detection.missing_value_codes import columns_of_code, words_by_column
+from sfumato.hierarchies.role_detection.profile import Profile
+from sfumato.hierarchies.role_detection.quasi_identifier_selection import (
     MAX_QUASI_IDENTIFIERS,
     crowded_out,
     select,
@@ -20,42 +20,49 @@ from sfumato.hierarchies.suggest.selection import (
     told_by_several,
     without_tells,
 )
-from sfumato.hierarchies.suggest.suggestion import UNKNOWN_RANK, Suggestion
-from sfumato.hierarchies.suggest.survey_codes import (
+from sfumato.hierarchies.role_detection.role_reasons import COMMAS_IN_TEXTS, COSTLY, ENCODING, NA_IS_A_CODE, TWIN
+from sfumato.hierarchies.role_detection.suggestion import UNKNOWN_RANK, Suggestion
+from sfumato.hierarchies.role_detection.survey_codes import (
     CodeBook,
     Counts,
     codes_by_column,
     missing_codes,
     suggest_labeled,
 )
-from sfumato.hierarchies.suggest.words.codebooks import labels_of
-from sfumato.microdata.plan.building import Plan
+from sfumato.microdata.plan.builder import Plan
 from sfumato.microdata.plan.read import read_plan
-from sfumato.pipelines.suggesting.cell_tables import told_of_cells
-from sfumato.pipelines.suggesting.column_profiles import missing_words, profile_of
-from sfumato.pipelines.suggesting.constant_attributes import with_constant_persons
-from sfumato.pipelines.suggesting.counted_rows import CountedRows, CountsRows
-from sfumato.pipelines.suggesting.draft import Draft, K, SuggestedPlan, member_count, publications, publishable
-from sfumato.pipelines.suggesting.first_look import (
+from sfumato.pipelines.plan_suggestion.aggregated_input import told_of_cells
+from sfumato.pipelines.plan_suggestion.column_profiles import missing_words, profile_of
+from sfumato.pipelines.plan_suggestion.counted_rows import CountedRows, CountsRows
+from sfumato.pipelines.plan_suggestion.dependent_columns import with_told_columns
+from sfumato.pipelines.plan_suggestion.file_checks import (
     check_names,
     check_one_column,
     likely_encoding,
     writes_commas,
 )
-from sfumato.pipelines.suggesting.joint_answers import note_on_answers, without_fingerprints
-from sfumato.pipelines.suggesting.looking import Looking
-from sfumato.pipelines.suggesting.mixed_measures import told_of_mixed_measures
-from sfumato.pipelines.suggesting.nearly_empty_rows import told_of_nearly_empty
-from sfumato.pipelines.suggesting.person_columns import FEW_ROWS, one_person, repeated_names, with_named_persons
-from sfumato.pipelines.suggesting.survey_weights import one_of_each, with_survey_weights
-from sfumato.pipelines.suggesting.tells import tells_in
-from sfumato.pipelines.suggesting.textless_columns import with_textless
-from sfumato.pipelines.suggesting.told_columns import with_told_columns
-from sfumato.pipelines.suggesting.twins import groups_of, no_twins, twins_among
-from sfumato.pipelines.suggesting.weighing import better_withheld, spare_twins
+from sfumato.pipelines.plan_suggestion.footer_rows import told_of_nearly_empty
+from sfumato.pipelines.plan_suggestion.inference_risk import tells_in
+from sfumato.pipelines.plan_suggestion.mixed_units import told_of_mixed_measures
+from sfumato.pipelines.plan_suggestion.near_duplicates import groups_of, no_twins, twins_among
+from sfumato.pipelines.plan_suggestion.person_columns import FEW_ROWS, one_person, repeated_names, with_named_persons
+from sfumato.pipelines.plan_suggestion.person_key_detection import with_constant_persons
+from sfumato.pipelines.plan_suggestion.plan_draft import (
+    Draft,
+    K,
+    SuggestedPlan,
+    member_count,
+    publications,
+    publishable,
+)
+from sfumato.pipelines.plan_suggestion.progress import Looking
+from sfumato.pipelines.plan_suggestion.quasi_identifier_search import better_withheld, spare_twins
+from sfumato.pipelines.plan_suggestion.survey_answer_uniqueness import note_on_answers, without_fingerprints
+from sfumato.pipelines.plan_suggestion.survey_weights import one_of_each, with_survey_weights
+from sfumato.pipelines.plan_suggestion.unsupported_columns import with_textless
 
-# Twins that tell the same tell rows apart by so large a part of what the finer one does. A birth date and an age do; a
-# town and its province do not, since one is a step of the other's ladder.
+# Near duplicates must separate rows to this proportion of the finer column. A birth date and an age do; a town and its
+# province do not, because one is a level of the other's hierarchy.
 _SAME_DETAIL, _SAME_AGE = 0.9, 0.4
 # How often free places are filled again.
 _FILLINGS = 2
@@ -68,13 +75,13 @@ def suggest_plan(
     looking: Looking | None = None,
     **data: Any,
 ) -> SuggestedPlan:
-    """A plan for some rows: roles, types and hierarchies with a reason for each, and promises.
+    """Suggest a plan for some rows: roles, types and hierarchies with a reason for each, and privacy models.
 
     Args:
-        source: What the plan says of where the rows lie; nothing for rows that the caller hands over.
-        book: The labels of columns and values, where a statistical package keeps some.
-        looking: Who waits is told how far it is.
-        data: More for the plan's `data`.
+        source: The source in the plan; None for rows that the caller hands over.
+        book: The labels of columns and values from a statistical package, if there are any.
+        looking: Receives the progress.
+        data: Further keys of the plan's `data`.
     """
     looking = looking or Looking()
     engine = engine if isinstance(engine, CountedRows) else CountedRows(engine)
@@ -110,7 +117,7 @@ def suggest_plan(
         looking.at("compare-columns", 0.9)
         known = draft.known_names
         draft = _filled(engine, draft, selection.waiting)
-        if not draft.known_names <= known:  # what came in their place may be inferred, too
+        if not draft.known_names <= known:  # columns added instead may be inferred, too
             draft = _without_tells(engine, draft)
     empty = told_of_nearly_empty(engine)
     proposal = draft.plan()
@@ -121,13 +128,13 @@ def suggest_plan(
 
 
 def _codes_by_column(texts: Mapping[str, Counts], missing: Sequence[str], labels: CodeBook) -> dict[str, list[str]]:
-    """Codes and words that mean "missing" in some columns, and are values of others."""
+    """Return codes and words that mean "missing" in some columns but are values of others."""
     words, codes = words_by_column(texts), codes_by_column(_without(texts, missing), labels)
     return {name: [*words.get(name, ()), *codes.get(name, ())] for name in texts if name in words or name in codes}
 
 
 def _without(texts: Mapping[str, Counts], missing: Sequence[str]) -> Mapping[str, Counts]:
-    """The texts of each column without those that mean "missing"."""
+    """Return the texts of each column without those that mean "missing"."""
     absent = {*missing}
     return {
         name: {text: rows for text, rows in counts.items() if text not in absent} if absent & counts.keys() else counts
@@ -138,7 +145,7 @@ def _without(texts: Mapping[str, Counts], missing: Sequence[str]) -> Mapping[str
 def _judged_alone(
     profiles: Mapping[str, Profile], labels: CodeBook, looking: Looking
 ) -> Iterator[tuple[str, Suggestion]]:
-    """What each column is by itself; those of many texts take longest."""
+    """Yield the suggestion for each column by itself; columns with many texts take longest."""
     whole, done = sum(len(profile.counts) for profile in profiles.values()), 0
     for name, profile in profiles.items():
         looking.at("look", done / max(whole, 1))
@@ -147,7 +154,7 @@ def _judged_alone(
 
 
 def _without_tells(engine: CountsRows, draft: Draft) -> Draft:
-    """The draft without sensitive columns that nearly tell a quasi-identifier."""
+    """Return the draft without sensitive columns from which a quasi-identifier can be inferred."""
     person = next((name for name, one in draft.suggestions.items() if one.role == "person"), None)
     tells = tells_in(engine, draft.judged_columns(), person)
     told = told_by_several(draft.suggestions, {name: one.quasi_identifier for name, one in tells.items()})
@@ -161,17 +168,17 @@ def _without_tells(engine: CountsRows, draft: Draft) -> Draft:
     beside = [name for name, one in tells.items() if one.with_private]
     suggestions = without_tells(draft.suggestions, draft.profiles, words, beside)
     published = {name: plan for name, plan in draft.published.items() if suggestions[name].role == "sensitive"}
-    if len(published) == 1 < len(draft.published):  # one alone may be published more finely than two together
+    if len(published) == 1 < len(draft.published):  # one column alone may be published in more detail than two together
         published = dict(publications(suggestions, draft.profiles))
     return replace(draft, suggestions=suggestions, published=published)
 
 
 def _without_twins(engine: CountsRows, draft: Draft, are_twins: Callable[[str, str], bool]) -> Draft:
-    """The draft without quasi-identifiers that tell the same as another, where all lose less without them."""
+    """Return the draft without redundant quasi-identifiers whose removal reduces the total loss."""
     concepts = {name: one.concept for name, one in draft.suggestions.items() if one.role == "quasi-identifier"}
 
     def tell_the_same(one: str, other: str) -> bool:
-        # A birth date may tell the sex of the few who have it, and two days of a stay tell how long it was.
+        # A birth date may determine the sex of the few who share it; two days of a stay determine its length.
         alike = concepts[one] == concepts[other] and concepts[one] not in (None, "date")
         details = sorted(draft.profiles[name].separation for name in (one, other))
         needed = _SAME_AGE if concepts[one] == "age" else _SAME_DETAIL
@@ -188,9 +195,9 @@ def _without_twins(engine: CountsRows, draft: Draft, are_twins: Callable[[str, s
 
 
 def _filled(engine: CountsRows, draft: Draft, waiting: Mapping[str, Suggestion]) -> Draft:
-    """The draft without costly quasi-identifiers, others in their places, which are weighed as well.
+    """Return the draft without costly quasi-identifiers, with waiting ones tried in their places.
 
-    Where what nobody can place was too costly, more of that kind is not tried.
+    If a column of unknown meaning was too costly, no further ones are tried.
     """
     before, draft, left = draft, _without_costly(engine, draft), dict(waiting)
     for _ in range(_FILLINGS):
@@ -206,12 +213,12 @@ def _filled(engine: CountsRows, draft: Draft, waiting: Mapping[str, Suggestion])
 
 
 def _is_unplaced(suggestion: Suggestion) -> bool:
-    """Whether a column is a quasi-identifier only because nobody can say what it is."""
+    """Return whether a column is a quasi-identifier only because its meaning is unknown."""
     return suggestion.role == "quasi-identifier" and suggestion.rank >= UNKNOWN_RANK
 
 
 def _without_costly(engine: CountsRows, draft: Draft) -> Draft:
-    """The draft without quasi-identifiers that cost the others as much detail as they keep themselves."""
+    """Return the draft without quasi-identifiers that cost the others more detail than they keep."""
     unknown = [name for name, suggestion in draft.suggestions.items() if suggestion.concept is None]
     costly = better_withheld(engine, draft.known_columns(), member_count(draft.suggestions, draft.profiles), unknown)
     losses = {"before": round(100 * costly.before), "after": round(100 * costly.after)}
@@ -230,9 +237,9 @@ def suggest_for_file(
     decimal: str | None = None,
     table: str | None = None,
 ) -> SuggestedPlan:
-    """A plan for the rows of a file; without a header its columns are c1, c2, ….
+    """Suggest a plan for the rows of a file; without a header its columns are c1, c2, ….
 
-    A file that is no UTF-8 is read as what it is likely written in, and a note says so.
+    A file that is not UTF-8 is read in its likely encoding, and a note says so.
     """
     from sfumato.delimited.dialect import check_decimal
 
@@ -253,7 +260,7 @@ def suggest_for_file(
 
 
 def _of_file(path: Path, options: Mapping[str, Any]) -> SuggestedPlan:
-    """A plan for the rows of a file, which is read as is said; its decimal mark is found out."""
+    """Suggest a plan for a file read with the given options; the decimal mark is detected."""
     from sfumato.engines.survey_files import LABELS_BESIDE, book_beside, book_of, labels_file
 
     beside = book_beside(path)
@@ -272,9 +279,9 @@ def _of_file(path: Path, options: Mapping[str, Any]) -> SuggestedPlan:
 
 @contextmanager
 def _opened(path: Path, options: Mapping[str, Any]) -> Iterator[tuple[CountsRows, str, tuple[str, ...]]]:
-    """What counts the rows of a file, the separator of one that is delimited, and what a reader should know of it."""
+    """Yield a row counter for the file, the separator of a delimited file, and notes on the file."""
     from sfumato.engines.files import format_of
-    from sfumato.engines.plain_file import plain_file
+    from sfumato.engines.small_csv import plain_file
     from sfumato.microdata.data_plan import DataPlan
 
     data = DataPlan(**options)
@@ -289,16 +296,16 @@ def _opened(path: Path, options: Mapping[str, Any]) -> Iterator[tuple[CountsRows
 
 
 def suggest_for_frame(frame: Any) -> SuggestedPlan:
-    """A plan for the rows of a frame: pandas, Polars, Arrow or Spark.
+    """Suggest a plan for the rows of a frame: pandas, Polars, Arrow or Spark.
 
     >>> import sfumato.datasets
     >>> frame = sfumato.datasets.four_rows().to_polars()
     >>> suggest_for_frame(frame).plan["columns"]["illness"]["role"]
     'sensitive'
     """
-    from sfumato.engines.frames.sources import with_index
+    from sfumato.engines.dataframes.sources import with_index
     from sfumato.engines.opening import open_engine
-    from sfumato.pipelines.suggesting.lost_zeros import without_lost_zeros
+    from sfumato.pipelines.plan_suggestion.leading_zeros import without_lost_zeros
 
     frame, _ = with_index(frame)
     with closing(open_engine(frame, Plan())) as engine:
@@ -317,15 +324,18 @@ def suggest(
     decimal: str | None = None,
     table: str | None = None,
 ) -> Plan:
-    """A plan for some rows: what each column is and why, what is promised, how it is searched.
+    """Suggest a plan for some rows: the role of each column and why, privacy models, and method.
 
-    It runs as it is, prints as a table of columns, roles, hierarchies and reasons, and every step of a plan goes on
-    from it: `sf.suggest(frame).identify("note").quasi(zip=sf.digits(5))`.
+    The plan runs as it is and prints as a table of columns, roles, hierarchies and reasons. Every plan method can
+    refine it: `sf.suggest(frame).identify("note").quasi(zip=sf.digits(5))`.
 
     Args:
         data: A pandas, Polars, Arrow or Spark frame, or the path of a file.
-        separator, encoding, header, decimal: Of a CSV file; found out, UTF-8 or a point by default.
-        table: Of a database, the table; of a workbook, the sheet, the first by default.
+        separator: The separator of a CSV file; detected by default.
+        encoding: The encoding of a CSV file; UTF-8 by default.
+        header: Whether a CSV file has a header; detected by default.
+        decimal: The decimal mark of a CSV file; detected by default.
+        table: The table of a database, or the sheet of a workbook; the first by default.
 
     >>> import sfumato.datasets
     >>> suggest(sfumato.datasets.four_rows().to_polars()).columns["illness"].role

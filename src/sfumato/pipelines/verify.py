@@ -10,23 +10,23 @@ from typing import Any
 
 from sfumato.delimited.dialect import check_separator
 from sfumato.engines.engine import Engine, Reading
-from sfumato.engines.names import check_header
-from sfumato.engines.order import PERSONS_FILE
+from sfumato.engines.identifier_checks import check_header
+from sfumato.engines.keyed_hashes import PERSONS_FILE
 from sfumato.errors import PlanError, SfumatoError, did_you_mean
-from sfumato.microdata.counts.frequencies import typed
+from sfumato.microdata.counts.frequency_table import typed
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.plan.model import Plan, RequestedPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import released_plan, resolve
-from sfumato.microdata.recoding.reference import Reference, read_reference
+from sfumato.microdata.recoding.reference_distribution import Reference, read_reference
 from sfumato.microdata.verdict import Verdict, judge, judge_plan
-from sfumato.pipelines.column_names import listed
+from sfumato.pipelines.column_arguments import listed
 from sfumato.pipelines.release_check import release_check
 from sfumato.pipelines.release_folder import Release
-from sfumato.pipelines.stages import sealing
-from sfumato.pipelines.stages.column_checks import own_columns
-from sfumato.pipelines.stages.counting import published_persons, published_weights
+from sfumato.pipelines.release_stages import checksums
+from sfumato.pipelines.release_stages.column_checks import own_columns
+from sfumato.pipelines.release_stages.counting import published_persons, published_weights
 
 NO_PERSONS = "persons not checked: the file does not name them."
 
@@ -41,24 +41,25 @@ def verify(
     persons: str | Path | None = None,
     table: str | None = None,
 ) -> Verdict:
-    """Whether published rows keep their promises.
+    """Verify that published rows satisfy their models.
 
-    Of a release folder it is also judged whether its files belong together, and promises about the raw table or a
-    population are compared with what the folder keeps of them; of a file or frame, with the published rows alone.
+    For a release folder, the consistency of its files is verified, too. Models that refer to the raw table or a
+    population use the reference in the folder; for a file or frame, they use the published rows only.
 
     Args:
-        release: A release or its folder (its own plan is used unless another is given), a file, or a frame.
-        plan: The plan whose promises to check.
-        k: A k to check, of `quasi_identifiers` or else of those of the plan.
-        separator: Of a CSV file; found out from its header by default.
-        persons: The file with the keys of the rows' persons, which the house keeps, where promises count persons; of a
-            release folder its own by default.
-        table: Of a database, the table; of a workbook, the sheet, the first by default.
+        release: A release or its folder (with its own plan unless another is given), a file, or a frame.
+        plan: The plan with the models to verify.
+        k: A k to verify for `quasi_identifiers`, or else for those of the plan.
+        quasi_identifiers: The columns for `k`; those of the plan by default.
+        separator: The separator of a CSV file; detected by default.
+        persons: The internal file with the person keys of the rows, if models count persons; by default that of the
+            release folder.
+        table: The table of a database, or the sheet of a workbook; the first by default.
     """
     check_separator(separator)
     reading = DataPlan(separator=separator, header=True, table=table)
     if isinstance(release, Release):
-        # What would be handed out is judged: the folder, written and read again.
+        # The folder that would be published is verified: written and read again.
         with TemporaryDirectory(prefix="sfumato-") as place:
             folder = release.save(Path(place) / "release")
             return _folder(folder, plan, k, quasi_identifiers, reading, persons)
@@ -80,25 +81,25 @@ def _folder(
     reading: DataPlan,
     persons: str | Path | None,
 ) -> Verdict:
-    """The verdict on a release folder."""
+    """Return the verdict on a release folder."""
     plan_asked = released_plan(folder) if plan is None else read_plan(plan)
     if plan_asked.files:
-        from sfumato.pipelines.relations.verify import verify_files
+        from sfumato.pipelines.linked_files.verify import verify_files
 
         return verify_files(folder, resolve(plan_asked))
     own = folder / PERSONS_FILE if plan_asked.person is not None and (folder / PERSONS_FILE).exists() else None
     quotes = plan_asked.output.quotes_formulas
-    with closing(_opened(sealing.data_of(folder), reading, persons or own, quotes)) as engine:
+    with closing(_opened(checksums.data_of(folder), reading, persons or own, quotes)) as engine:
         star_rows = plan is not None or plan_asked.output.suppressed == "star"
         resolved = _resolved(plan_asked, engine)
         verdict = _judge(engine, resolved, k, quasi_identifiers, _reference(folder, resolved), star_rows)
-    faults = sealing.broken(folder, resolved if plan is None else None, verdict)
+    faults = checksums.broken(folder, resolved if plan is None else None, verdict)
     return replace(verdict, faults=(*verdict.faults, *faults))
 
 
 def _reference(folder: Path, plan: Plan) -> Reference | None:
-    """What the folder keeps to compare with; None where it keeps none, which the verdict says elsewhere."""
-    plain = sealing.read_mapping(folder / "recoding.json")
+    """Return the reference in the folder; None if it has none, which is reported elsewhere."""
+    plain = checksums.read_mapping(folder / "recoding.json")
     try:
         reference = read_reference(plain or {})
     except PlanError:
@@ -107,9 +108,9 @@ def _reference(folder: Path, plan: Plan) -> Reference | None:
 
 
 def _opened(data: Any, reading: DataPlan, persons: str | Path | None, quotes: bool = False) -> Engine:
-    """Published rows; formulas that a CSV file has quoted are read as what they were."""
+    """Open published rows; formulas quoted in a CSV file are unquoted."""
     if isinstance(data, Path):
-        from sfumato.engines.written.formulas import open_published
+        from sfumato.engines.postprocessing.formulas import open_published
 
         engine = open_published(data, reading, quotes, () if persons is None else (Path(persons),))
         try:
@@ -132,10 +133,10 @@ def _judge(
     reference: Reference | None = None,
     star_rows: bool = True,
 ) -> Verdict:
-    """The verdict by a plan, and by k where it is given, too.
+    """Return the verdict by a plan, and by k if it is given.
 
     Args:
-        star_rows: Whether rows of `*` may be suppressed ones; in a folder whose plan drops those, they are not.
+        star_rows: Whether rows of `*` may be suppressed rows; not so in a folder whose plan drops those.
     """
     names = listed(quasi_identifiers) or (plan.quasi_identifiers if plan is not None else ())
     if plan is None and (k is None or not names):
@@ -177,7 +178,7 @@ def _by_plan(engine: Engine, plan: Plan, reference: Reference | None, star_rows:
 
 
 def _resolved(plan: RequestedPlan, engine: Engine) -> Plan:
-    """The plan resolved for the columns of published rows."""
+    """Return the plan resolved for the columns of published rows."""
     return resolve(plan, (name for name in engine.columns if name not in own_columns(plan)))
 
 

@@ -4,8 +4,8 @@ from dataclasses import field, replace
 from typing import Annotated, Literal
 
 from sfumato.dataclass import dataclass
-from sfumato.shapes.records import Note, record_of
-from sfumato.shapes.shapes import Either, Integer, Text
+from sfumato.schema.composite import Either, Integer, Text
+from sfumato.schema.dataclass_schema import Note, record_of
 
 Op = Literal["<=", ">=", "=", "attested"]
 # The evidence for a limit: a text about the document, or unverified.

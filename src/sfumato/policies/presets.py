@@ -7,8 +7,8 @@ from pathlib import Path
 
 from sfumato.errors import PlanError, did_you_mean
 from sfumato.policies.policy import SHAPE, Clause, Policy
-from sfumato.shapes import files
-from sfumato.shapes.shapes import read
+from sfumato.schema import files
+from sfumato.schema.composite import read
 
 _FOLDER = Path(__file__).parent / "presets"
 

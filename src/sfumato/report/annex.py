@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 
 from sfumato.dataclass import dataclass
-from sfumato.report.page.signing import SIGNERS, Decision
-from sfumato.texts.words import Words
+from sfumato.localization.messages import Words
+from sfumato.report.page.approval import SIGNERS, Decision
 
 # Characters that Markdown interprets; an underscore inside a word is plain.
 _MARKS = re.compile(r"[\\`*<>\[\]|&~]|(?<!\w)_|_(?!\w)")

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from sfumato.microdata.attacks.outcome import is_too_few
-from sfumato.report.page.html_parts import listing, page, paragraph, table
-from sfumato.report.page.html_parts import section as headed
-from sfumato.texts.enumeration import names_told
-from sfumato.texts.words import Words, words_in
+from sfumato.localization.lists import names_told
+from sfumato.localization.messages import Words, words_in
+from sfumato.microdata.attacks.attack_result import is_too_few
+from sfumato.report.page.html_page import listing, page, paragraph, table
+from sfumato.report.page.html_page import section as headed
 
 # Position of the attack section in a report; present even without attacks, so that they can be added later.
 HEAD = ("attack", "reached", "control", "baseline", "risk", "verdict")

@@ -3,11 +3,11 @@
 from collections import Counter
 from html import escape
 
-from sfumato.delimited.lines import delimited_text
+from sfumato.delimited.records import delimited_text
 from sfumato.errors import EngineError
-from sfumato.microdata.comparison import COLUMNS, Cell, Runs
-from sfumato.report.page.html_parts import page, paragraph, raw_table, section, table, tiles
-from sfumato.texts.words import Words, words_in
+from sfumato.localization.messages import Words, words_in
+from sfumato.microdata.method_comparison import COLUMNS, Cell, Runs
+from sfumato.report.page.html_page import page, paragraph, raw_table, section, table, tiles
 
 # Methods with one level per column for all rows: easiest to explain and to reuse.
 ONE_LEVEL = ("exhaustive", "samarati", "optimal")

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from sfumato.errors import EngineError, extra_part
-from sfumato.texts.words import words_in
+from sfumato.localization.messages import words_in
 
 if TYPE_CHECKING:
-    from sfumato.microdata.comparison import Runs
+    from sfumato.microdata.method_comparison import Runs
 
 Chart = Any
 WIDTH, HEIGHT = 640, 300

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from sfumato.localization.messages import Words, words_in
 from sfumato.microdata.plan.model import Plan
-from sfumato.report.page.html_parts import listing, page, paragraph, section, table, tiles
-from sfumato.texts.words import Words, words_in
+from sfumato.report.page.html_page import listing, page, paragraph, section, table, tiles
 
 
 def html(plan: Plan, figures: Mapping[str, Any]) -> str:

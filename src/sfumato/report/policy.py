@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from sfumato.policies.judgment import ClauseJudgment, PolicyVerdict
+from sfumato.localization.messages import Words
+from sfumato.policies.evaluation import ClauseJudgment, PolicyVerdict
 from sfumato.policies.policy import Policy
-from sfumato.texts.words import Words
 
 STATUS_WORDS = {"satisfied": "policy.satisfied_word", "failed": "policy.failed", "open": "policy.open"}
 MARKS = {"satisfied": "satisfied", "failed": "FAILED   ", "open": "open     "}

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 Kind = Literal["anonymize", "protect", "risk", "compare", "compare-tables"]
 LOOKING_SECONDS = 0.2
-# Kind of an error, the first part of its code -> the error; what is not here is told by the status.
+# The error class for each kind of error, which is the first part of its code; others depend on the status.
 ERRORS: dict[str, type[SfumatoError]] = {"plan": PlanError, "data": DataError, "engine": EngineError}
-# Kinds of refusals that are about neither plan nor data, and what to do about them.
+# Hints for refusals that are about neither plan nor data, by their kind.
 REFUSALS = {
     "access": "Check the key, and what it is for.",
     "limit": "Send less, erase jobs that are done, or ask again later.",
@@ -35,8 +35,8 @@ class Answer:
 
     Attributes:
         data: The records, in the order given.
-        kpis: The key figures, where they were asked for.
-        warnings: What the receiver should know.
+        kpis: The metrics, if they were requested.
+        warnings: Warnings for the recipient.
     """
 
     data: list[dict[str, Any]]
@@ -46,11 +46,13 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class RemoteJob:
-    """A job of the server as it was when it was last looked at.
+    """A job of the server, in the state of the last request.
 
     Attributes:
-        stage, done, total: How far it is.
-        error: Code and message, once it has failed.
+        stage: The current stage, or None.
+        done: The amount done in this stage.
+        total: The total amount of this stage.
+        error: Code and message if it failed, else None.
     """
 
     id: str
@@ -67,12 +69,12 @@ class RemoteJob:
 
 
 class Client:
-    """Asks a service; use it in a `with` block, or close it.
+    """A client of the service; use it in a `with` block, or close it.
 
     Args:
-        address: Of the service, `https://anonymize.clinic.example`.
-        key: An API key, where the service asks for one.
-        seconds: How long one request may take.
+        address: The address of the service, such as `https://anonymize.clinic.example`.
+        key: An API key, if the service requires one.
+        seconds: The time limit of one request.
 
     Example:
         with sf.Client("http://127.0.0.1:8000") as client:
@@ -113,10 +115,11 @@ class Client:
         pass_through: bool | None = None,
         kpis: bool = True,
     ) -> Answer:
-        """Mask, generalize or randomize the attributes of records; a configuration that is a text is an address.
+        """Mask, generalize or randomize the attributes of records; a configuration given as text is an address.
 
         Raises:
-            PlanError, DataError: The service refuses the configuration or a value.
+            PlanError: The service refuses the configuration.
+            DataError: The service refuses a value.
         """
         place = {"configurationURL" if isinstance(configuration, str) else "configuration": configuration}
         options = {"ontology": ontology, "dataClass": data_class, "buckets": buckets, "passThrough": pass_through}
@@ -137,15 +140,16 @@ class Client:
         idempotency_key: str | None = None,
         webhook: tuple[str, str] | None = None,
     ) -> RemoteJob:
-        """Ask for a job.
+        """Submit a job.
 
         Args:
-            plan: In plain values, or its file.
-            files: What the plan names: data, hierarchies.
-            source: Instead of files: one of the server's own sources.
-            parameters: For `risk` and `compare`.
-            idempotency_key: The same request under the same key is the same job.
-            webhook: Address that is told when the job has ended, and the secret that signs what it is told.
+            kind: The kind of job.
+            plan: The plan in plain values, or its file.
+            files: The files that the plan names: data, hierarchies.
+            source: One of the server's own sources, instead of files.
+            parameters: Parameters of `risk` and `compare`.
+            idempotency_key: The same request with the same key is the same job.
+            webhook: The address to notify when the job has ended, and the secret that signs the notification.
         """
         if isinstance(files, str | Path):
             files = [files]
@@ -160,14 +164,14 @@ class Client:
             return _job(self._json("POST", "/api/jobs", files=sent, headers=headers))
 
     def job(self, job: RemoteJob | str) -> RemoteJob:
-        """The job as it is now."""
+        """Return the job in its current state."""
         return _job(self._json("GET", f"/api/jobs/{_id(job)}"))
 
     def wait(self, job: RemoteJob | str, seconds: float = 3600.0) -> RemoteJob:
-        """The job once it is done.
+        """Wait until a job is done, and return it.
 
         Raises:
-            SfumatoError: It failed, was cancelled, or is not done in time; why is in code and text.
+            SfumatoError: It failed, was cancelled, or is not done in time; code and text give the reason.
         """
         deadline = time.monotonic() + seconds
         while not (now := self.job(job)).ended:
@@ -180,15 +184,15 @@ class Client:
         return now
 
     def cancel(self, job: RemoteJob | str) -> None:
-        """Cancel a job and erase what belongs to it."""
+        """Cancel a job and delete its files."""
         self._send("DELETE", f"/api/jobs/{_id(job)}")
 
     def files(self, job: RemoteJob | str) -> dict[str, int]:
-        """Names and sizes of the files of a result."""
+        """Return the names and sizes of the files of a result."""
         return dict(self._json("GET", f"/api/jobs/{_id(job)}/files"))
 
     def download(self, job: RemoteJob | str, target: str | Path, name: str | None = None) -> Path:
-        """Fetch a file of the result, or all of them as ZIP, into a file that is not there yet."""
+        """Download a file of the result, or all of them as ZIP, to a new file."""
         path = f"/api/jobs/{_id(job)}/" + (f"files/{name}" if name else "result")
         place = Path(target)
         with self._http.stream("GET", path) as answer:
@@ -229,7 +233,7 @@ def _check(answer: "httpx.Response") -> None:
 
 
 def _error(status: int, code: str, message: str) -> SfumatoError:
-    """The library's error for a code of the service."""
+    """Return the library's error for a code of the service."""
     kind, _, fault = code.partition(".")
     if kind in ERRORS:
         return ERRORS[kind](message, "", fault)
@@ -239,10 +243,10 @@ def _error(status: int, code: str, message: str) -> SfumatoError:
 
 
 def _dumped(values: Mapping[str, Any]) -> str:
-    """Plain values as JSON.
+    """Return plain values as JSON.
 
     Raises:
-        DataError: They are none: a date, say, or a number that is not finite.
+        DataError: A value is not plain, such as a date or a number that is not finite.
     """
     try:
         return json.dumps(values, allow_nan=False)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
-from sfumato.report.page.html_parts import page, paragraph, section, table
+from sfumato.report.page.html_page import page, paragraph, section, table
 
 STYLE = """<style>
 details { border: 1px solid var(--line); background: var(--card); margin: .5rem 0; padding: .5rem .8rem; }
@@ -17,7 +17,7 @@ textarea { width: 100%; min-height: 14rem; font: .85rem/1.4 ui-monospace, monosp
 pre { overflow: auto; max-height: 24rem; font-size: .85rem; padding: .6rem; border: 1px solid var(--line); }
 button { font: inherit; padding: .3rem .9rem; margin: .4rem 0; }
 </style>"""
-# The only script of the page: sends what stands in a text field and shows the answer.
+# The only script of the page: it sends the content of a text field and shows the response.
 SCRIPT = """document.querySelectorAll('button[data-path]').forEach(function (button) {
   button.addEventListener('click', async function () {
     const box = button.parentElement, out = box.querySelector('output'), body = box.querySelector('textarea');
@@ -34,7 +34,7 @@ SCRIPT = """document.querySelectorAll('button[data-path]').forEach(function (but
 
 
 def documentation_page(document: dict[str, Any]) -> tuple[str, str]:
-    """The page for an OpenAPI document, and the policy that keeps the browser from loading anything else."""
+    """Return the page for an OpenAPI document, and a content security policy that prevents loading anything else."""
     info = document["info"]
     body = [
         STYLE,

@@ -8,17 +8,17 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from sfumato.service.jobs.pool import STORE_FAULTS, Pool
-from sfumato.service.workers.lanes import Lanes
+from sfumato.service.workers.request_queue import Lanes
 
 
 class ServiceFigures(Collector):
-    """What the metrics tell beside the counts of requests; jobs and servers are those of the whole store."""
+    """Metrics in addition to request counts; jobs and servers are those of the whole store."""
 
     def __init__(self, lanes: Lanes, pool: Pool | None) -> None:
         self._lanes, self._pool = lanes, pool
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """The figures as they are now; those of a store that does not answer are left out."""
+        """Yield the current metrics, without those of a store that does not answer."""
         workers = GaugeMetricFamily("sfumato_workers", "Processes that answer requests.", labels=["state"])
         for state, number in self._lanes.counts().items():
             workers.add_metric([state], number)

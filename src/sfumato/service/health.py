@@ -18,12 +18,12 @@ PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 PAGES = "/app"
 RETRY = {"retry-after": "10"}
 Check = Callable[[], str | None]
-# Where programs and people look for the documentation that knew an earlier service -> where it is.
+# Addresses of the documentation in an earlier service, and the current ones.
 ELSEWHERE = {"/swagger-ui/index.html": "/docs", "/swagger-ui.html": "/docs", "/v3/api-docs": "/openapi.json"}
 
 
 def health_routes(settings: Settings, metrics: Metrics, pages: bool = False, check: Check = lambda: None) -> APIRouter:
-    """The router of what the service tells about itself; `check` tells what keeps it from doing jobs."""
+    """Return the router for information on the service; `check` returns what prevents it from running jobs."""
     router = APIRouter(tags=["service"])
     _add_about(router, pages)
 
@@ -69,7 +69,7 @@ def _lead(target: str) -> Callable[[], RedirectResponse]:
 
 
 def _add_about(router: APIRouter, pages: bool) -> None:
-    """The start: name and version for programs, the pages for people."""
+    """Add the start route: name and version for programs, a redirect to the pages for people."""
     description = About(
         service="Sfumato anonymization service",
         version=API_VERSION,
@@ -94,7 +94,7 @@ def _add_about(router: APIRouter, pages: bool) -> None:
 
 
 def wants_page(accept: str) -> bool:
-    """Whether an `Accept` header asks for a page rather than for data, as those of browsers do.
+    """Return whether an `Accept` header requests a page rather than data, as those of browsers do.
 
     >>> wants_page("text/html,application/xhtml+xml,*/*;q=0.8"), wants_page("*/*"), wants_page("")
     (True, False, False)
@@ -111,7 +111,7 @@ def wants_page(accept: str) -> bool:
 
 
 def _fault(ontologies: Path | None) -> str | None:
-    """What keeps the service from its work, if anything does."""
+    """Return what prevents the service from working, or None."""
     from sfumato.attributes.knowledge_graph.parsing import new_graph
     from sfumato.attributes.operations.operation import load_all
 

@@ -17,7 +17,7 @@ VARIABLE = "SFUMATO_SERVICE"
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """What an operator may set: its flag, what it means, its least and most, and how many of its units make one."""
+    """An option of the operator: its flag, description, minimum, maximum, and the factor of its unit."""
 
     flag: str
     help: str
@@ -27,7 +27,7 @@ class Option:
 
 
 def options(kind: type[Any]) -> dict[str, Option]:
-    """The options of settings by their fields."""
+    """Return the options of settings by field."""
     hints = get_type_hints(kind, include_extras=True)
     marks = {name: getattr(hint, "__metadata__", ()) for name, hint in hints.items()}
     return {name: mark for name, entries in marks.items() for mark in entries if isinstance(mark, Option)}
@@ -44,7 +44,7 @@ class _Bounded:
 
 @dataclass(frozen=True, slots=True)
 class Limits(_Bounded):
-    """What one request to the attribute endpoints, and all of them together, may cost."""
+    """The limits of requests to the attribute endpoints."""
 
     body_bytes: Annotated[int, Option("--max-body-bytes", "Largest body of a request.", 1)] = 10_000_000
     records: Annotated[int, Option("--max-records", "Most records in a request.", 1)] = 100_000
@@ -61,7 +61,7 @@ class Limits(_Bounded):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How the service is set up."""
+    """The settings of the service."""
 
     ontologies: Annotated[Path | None, Option("--ontologies", "Folder of ontologies to host.")] = None
     allowed_hosts: Annotated[
@@ -101,13 +101,13 @@ class Settings:
 
     @property
     def of_workers(self) -> "Settings":
-        """The settings for processes that answer requests: without paths of secrets and without users."""
+        """The settings for processes that answer requests, without paths of secrets and without users."""
         return Settings(ontologies=self.ontologies, allowed_hosts=self.allowed_hosts, limits=self.limits)
 
 
 @dataclass(frozen=True, slots=True)
 class JobSettings(_Bounded):
-    """Where jobs lie and what they may cost; only the server's user may look into their folder."""
+    """The folder and limits of jobs; the folder is accessible to the server's user only."""
 
     folder: Annotated[
         Path, Option("--jobs", "Folder for jobs, which then survive a restart; a temporary one by default.")
@@ -160,12 +160,12 @@ def _adapter() -> Any:
 
 
 def to_environment(settings: Settings, jobs: JobSettings | None = None) -> dict[str, str]:
-    """The settings as a variable of the environment."""
+    """Return the settings as an environment variable."""
     return {VARIABLE: _adapter().dump_json((settings, jobs)).decode()}
 
 
 def from_environment(environment: Mapping[str, str] = os.environ) -> Setup:
-    """The settings that a variable of the environment carries, or the defaults, without jobs.
+    """Return the settings in an environment variable, or the defaults, without jobs.
 
     >>> from_environment(to_environment(Settings(limits=Limits(records=5))))[0].limits.records
     5

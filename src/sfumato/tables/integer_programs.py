@@ -7,7 +7,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers
-from sfumato.tables.programs import linear_program
+from sfumato.tables.linear_programs import linear_program
 
 Outcome = Literal["proved", "feasible", "infeasible", "unknown"]
 

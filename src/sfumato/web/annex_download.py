@@ -7,10 +7,10 @@ from pathlib import Path
 
 from nicegui import ui
 
+from sfumato.localization.messages import Words
 from sfumato.pipelines.report_folder import read_annex
 from sfumato.report.annex import ANNEX, WORD_ANNEX, markdown
 from sfumato.report.annex_document import document
-from sfumato.texts.words import Words
 from sfumato.web import components
 
 

@@ -17,10 +17,10 @@ from nicegui.dependencies import JsComponent
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import SfumatoError
-from sfumato.report.page.html_parts import style
+from sfumato.localization.messages import Words
+from sfumato.report.page.html_page import style
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.http.request_log import log_error
-from sfumato.texts.words import Words
 
 ICON = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><defs><linearGradient id="g">'

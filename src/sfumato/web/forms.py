@@ -8,11 +8,11 @@ from nicegui import ui
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
+from sfumato.localization.messages import Words
+from sfumato.schema.composite import Choice, Flag, Integer, Key, ListOf, Number
+from sfumato.schema.files import written
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.jobs.plans import read_plan_text
-from sfumato.shapes.files import written
-from sfumato.shapes.shapes import Choice, Flag, Integer, Key, ListOf, Number
-from sfumato.texts.words import Words
 from sfumato.web import components
 
 Values = dict[str, Any]

@@ -10,10 +10,10 @@ from weakref import WeakSet
 from nicegui import ui
 
 from sfumato.errors import SfumatoError
+from sfumato.localization.messages import Words
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.store.jobs import Job, Kind
-from sfumato.service.workers.template import Watch
-from sfumato.texts.words import Words
+from sfumato.service.workers.fork_server import Watch
 from sfumato.web import components
 from sfumato.web.projects.workspace import Workspace
 
@@ -137,7 +137,7 @@ class _Bar:
 def stage_words(words: Words, stage: str | None) -> str:
     """Describe the current stage of a job, by its name or in a sentence of its own.
 
-    >>> from sfumato.texts.words import words_in
+    >>> from sfumato.localization.messages import words_in
     >>> stage_words(words_in("de"), None), stage_words(words_in("de"), "samarati, k = 5, suppression 0.02: 3 runs left")
     ('Warten …', 'samarati, k = 5, Zurückhaltung 0,02, noch zu tun 3')
     """
@@ -147,7 +147,7 @@ def stage_words(words: Words, stage: str | None) -> str:
 def left(words: Words, seconds: float, share: float) -> str:
     """Return the estimated remaining time of a stage as text, or an empty text if unknown.
 
-    >>> from sfumato.texts.words import words_in
+    >>> from sfumato.localization.messages import words_in
     >>> left(words_in(), 10, 0.25), left(words_in(), 1, 0.5)
     (' (about 30 s left)', '')
     """

@@ -11,8 +11,8 @@ from nicegui import Client
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sfumato.web.projects.receiving import visitor_key
-from sfumato.web.refusal_page import refusal
+from sfumato.web.error_page import refusal
+from sfumato.web.projects.upload_activity import visitor_key
 
 # Addresses created while pages are open: for uploads of a field and for downloads.
 MADE = re.compile(r"(/_nicegui/(?:client|auto))/(?P<rest>.*)")

@@ -10,23 +10,23 @@ from fastapi import FastAPI, Request
 from nicegui import Client, ui
 from nicegui import app as pages_app
 
+from sfumato.localization.messages import accepted_words, languages, words_in
 from sfumato.policies.presets import policies
-from sfumato.service.access.door import Door
+from sfumato.service.access.authentication import Door
 from sfumato.service.access.users import User
 from sfumato.service.jobs.pool import Pool
-from sfumato.texts.words import accepted_words, languages, words_in
-from sfumato.web import components, refusal_page
+from sfumato.web import components, error_page
 from sfumato.web.attributes.attribute_area import AttributeArea
 from sfumato.web.compression import Compression
 from sfumato.web.help import help_area
-from sfumato.web.page_door import PageDoor
+from sfumato.web.microdata.rows_area import RowsArea
+from sfumato.web.page_access import PageDoor
+from sfumato.web.page_layout import Shell
 from sfumato.web.page_owners import PageOwners
 from sfumato.web.projects.browser_key import BrowserKeys
-from sfumato.web.projects.receiving import Receiving, visitor_key
+from sfumato.web.projects.upload_activity import Receiving, visitor_key
 from sfumato.web.projects.workspace import Workspace
 from sfumato.web.projects.workspaces import Workspaces
-from sfumato.web.rows.rows_area import RowsArea
-from sfumato.web.shell import Shell
 from sfumato.web.tables.table_area import TableArea
 from sfumato.web.upload_limit import UploadLimit
 
@@ -50,8 +50,8 @@ def mount_pages(app: FastAPI, pool: Pool, door: Door) -> None:
     pages_app.config.quasar_config["loadingBar"] = {"skipHijack": True}  # it has no label for screen readers
     for path, area in AREAS.items():
         _add_page(path, area, workspaces)
-    pages_app.add_exception_handler(HTTPStatus.NOT_FOUND, refusal_page.answer_missing)
-    pages_app.add_exception_handler(Exception, refusal_page.answer_failure)
+    pages_app.add_exception_handler(HTTPStatus.NOT_FOUND, error_page.answer_missing)
+    pages_app.add_exception_handler(Exception, error_page.answer_failure)
     pages_app.add_middleware(Receiving, workspaces=workspaces)
     pages_app.add_middleware(UploadLimit, most_bytes=pool.settings.upload_bytes)
     pages_app.add_middleware(PageOwners)

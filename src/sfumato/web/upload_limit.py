@@ -6,7 +6,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sfumato.web.refusal_page import refusal
+from sfumato.web.error_page import refusal
 
 
 class TooLarge(Exception):  # noqa: N818  (it is caught here, never shown)

@@ -13,7 +13,7 @@ from sfumato.attributes.operations.datatypes import DataType, type_named
 from sfumato.attributes.operations.generalization import Interval, NumericGeneralization
 from sfumato.attributes.operations.operation import Outcome, Task, find, operation
 from sfumato.attributes.operations.randomization import Randomization, mirror, neighbor_distances
-from sfumato.attributes.operations.refusal import ValueRefusedError
+from sfumato.attributes.operations.value_errors import ValueRefusedError
 from sfumato.errors import DataError, PlanError
 
 ADDRESS = "Long Row {}, 10{} {}, {}, Land"

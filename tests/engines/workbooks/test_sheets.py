@@ -11,7 +11,7 @@ import sfumato as sf
 from sfumato.cli.main import run
 from sfumato.engines.workbooks.sheets import sheet_names
 from sfumato.errors import DataError, PlanError
-from sfumato.texts.words import words_in
+from sfumato.localization.messages import words_in
 
 ROWS = [("age", "town", "illness"), *((20 + row % 40, f"town {row % 3}", "flu") for row in range(90))]
 COVER = [("Export of the hospital",), (), ("town", "name of the town", "text"), ("age", "in years", "number")]

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.hierarchies.ladder import make_ladder
+from sfumato.hierarchies.hierarchy import make_ladder
 from sfumato.microdata.counts import grouping
-from sfumato.microdata.counts.frequencies import Coding, FrequencyTable
+from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable
 from sfumato.microdata.counts.grouping import Grouper, regroup
-from sfumato.microdata.counts.packing import packing_of
-from sfumato.microdata.models.classes import histogram
+from sfumato.microdata.counts.key_packing import packing_of
+from sfumato.microdata.models.equivalence_classes import histogram
 
 
 @pytest.mark.parametrize("sizes", [[2], [1], [1000] * 30, [2**31 - 1, 2**31 - 1, 2**31 - 1], [3, 2**20, 5, 2**30, 7]])

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from sfumato.microdata.counts.frequencies import DROPPED, TextCounts
+from sfumato.microdata.counts.frequency_table import DROPPED, TextCounts
 from sfumato.microdata.counts.persons import ADDED_UP, PersonCount, person_histogram, places_among
 from sfumato.microdata.models.persons import persons_in
 

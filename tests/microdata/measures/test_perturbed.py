@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sfumato.microdata.measures.perturbed.figures import NEAR_DEVIATION, figures_of
-from sfumato.microdata.perturbation.draws import uniforms
+from sfumato.microdata.perturbation.keyed_random import uniforms
 from sfumato.microdata.perturbation.microaggregation import groups_of, means_of
 
 NAMES = ("a", "b")

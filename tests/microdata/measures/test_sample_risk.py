@@ -7,13 +7,13 @@ import polars as pl
 import pytest
 
 from sfumato.errors import DataError, PlanError
-from sfumato.microdata.counts.wildcards import matching_rows
-from sfumato.microdata.models.classes import Classes
+from sfumato.microdata.counts.missing_matches import matching_rows
+from sfumato.microdata.models.class_weights import holding_weights
+from sfumato.microdata.models.equivalence_classes import Classes
 from sfumato.microdata.models.global_risk import GlobalRisk
 from sfumato.microdata.models.individual_risk import IndividualRisk, expected_risks
 from sfumato.microdata.models.k_map import KMap
 from sfumato.microdata.models.population_uniqueness import PopulationUniqueness
-from sfumato.microdata.models.weights import holding_weights
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.risk import risk
 from sfumato.pipelines.verify import verify

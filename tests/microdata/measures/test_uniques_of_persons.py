@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.pipelines.release import anonymize
-from sfumato.pipelines.stages import disclosure as pipeline
+from sfumato.pipelines.release_stages import disclosure as pipeline
 
 PLAN = {
     "version": 1,

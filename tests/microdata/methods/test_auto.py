@@ -6,11 +6,11 @@ import pytest
 
 from sfumato.engines.opening import open_engine
 from sfumato.errors import UnattainableError
+from sfumato.localization.messages import words_in
 from sfumato.microdata.methods import auto
 from sfumato.microdata.plan.methods import Local, Mondrian
 from sfumato.microdata.plan.write import plan_dict
 from sfumato.pipelines.release import anonymize
-from sfumato.texts.words import words_in
 
 AGE = {"type": "intervals", "start": 0, "end": 100, "widths": [5, 20]}
 COLUMNS = {
@@ -85,12 +85,12 @@ class TestLostColumns:
         assert "lost_columns" not in kept.details and kept.seconds.remedies == 0
 
     def test_a_search_alone_tries_no_remedies(self, monkeypatch) -> None:
-        from sfumato.microdata.methods import remedies
+        from sfumato.microdata.methods import recovery_options
         from sfumato.microdata.methods.search import search
         from sfumato.microdata.plan.read import read_plan
-        from sfumato.pipelines.stages.counting import frequency_table
+        from sfumato.pipelines.release_stages.counting import frequency_table
 
-        monkeypatch.delattr(remedies.Trials, "remedy")
+        monkeypatch.delattr(recovery_options.Trials, "remedy")
         frame = pl.DataFrame({"age": [str(place) for place in range(40)]})
         asked = read_plan(plan({"age": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}}, name="optimal"))
         result = search(asked, frequency_table(asked, open_engine(frame, asked)))
@@ -226,7 +226,7 @@ class TestTheWinner:
 
     def test_stars_and_missing_values_are_counted_nowhere(self) -> None:
         """Sentences, the table of values left and the page have one count."""
-        from sfumato.report.release.sections.before_after import gather
+        from sfumato.report.release.sections.column_evidence import gather
 
         codes = ["10115"] * 4 + ["20095"] * 2 + [None] * 4
         frame = pl.DataFrame({"zip": codes, "town": ["x"] * 10})
@@ -246,10 +246,10 @@ class TestTheWinner:
 def test_a_remedy_that_was_tried_beside_the_winner_is_not_searched_for_again(cut_short) -> None:
     from dataclasses import replace
 
-    from sfumato.microdata.methods.remedies import Remedy, Trials
+    from sfumato.microdata.methods.recovery_options import Remedy, Trials
     from sfumato.microdata.methods.search import search
     from sfumato.microdata.plan.read import read_plan
-    from sfumato.pipelines.stages.counting import frequency_table
+    from sfumato.pipelines.release_stages.counting import frequency_table
 
     frame = pl.DataFrame({"age": [30] * 40 + [50] * 40 + [60] * 20 + [70, 71], "town": ["x"] * 102})
     anything = {"role": "quasi-identifier", "type": "integer", "hierarchy": {"type": "any"}}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from sfumato.microdata.counts.frequencies import FrequencyTable, TextCounts, tabulate
+from sfumato.microdata.counts.frequency_table import FrequencyTable, TextCounts, tabulate
 from sfumato.microdata.methods import safepub
 from sfumato.microdata.models.differential_privacy import DifferentialPrivacy
 from sfumato.microdata.plan.model import Plan

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from definitions import MODELS, Class
 from sfumato.errors import UnattainableError
-from sfumato.hierarchies.ladder import make_ladder
-from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.hierarchies.hierarchy import make_ladder
+from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.losses.registry import prepare
 from sfumato.microdata.methods.full_domain import exhaustive, optimal, samarati
@@ -19,7 +19,7 @@ from sfumato.microdata.methods.full_domain.lattice.problem import Problem
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.k_map import KMap
 from sfumato.microdata.models.registry import MODEL, SHAPES
-from sfumato.shapes.shapes import read
+from sfumato.schema.composite import read
 from sizes import size
 from small_tables import classes_at, lattice, rows_of, tabulated
 

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from sfumato.microdata.models.registry import MODEL, SHAPES
-from sfumato.shapes.shapes import ListOf, read
+from sfumato.schema.composite import ListOf, read
 
 TEXT = (Path(__file__).resolve().parents[3] / "docs" / "models.md").read_text(encoding="utf-8")
 

@@ -10,9 +10,9 @@ from sfumato.hierarchies.tree import Tree
 from sfumato.microdata.models.alpha_k_anonymity import AlphaKAnonymity
 from sfumato.microdata.models.average_risk import AverageRisk
 from sfumato.microdata.models.beta_likeness import BetaLikeness
-from sfumato.microdata.models.classes import Classes, histogram
 from sfumato.microdata.models.delta_disclosure import DeltaDisclosure
 from sfumato.microdata.models.delta_presence import DeltaPresence, Subset
+from sfumato.microdata.models.equivalence_classes import Classes, histogram
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.l_diversity import LDiversity
 from sfumato.microdata.models.sample_uniqueness import SampleUniqueness

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.errors import PlanError
-from sfumato.microdata.models.classes import Classes
+from sfumato.microdata.models.equivalence_classes import Classes
 from sfumato.microdata.models.k_map import KMap
 from sfumato.microdata.models.sample_uniqueness import SampleUniqueness
 

@@ -5,7 +5,7 @@ import pytest
 
 from sfumato.errors import DataError
 from sfumato.microdata.perturbation import household_swap, pram
-from sfumato.microdata.perturbation.draws import normals, uniforms
+from sfumato.microdata.perturbation.keyed_random import normals, uniforms
 from sfumato.microdata.perturbation.noise import with_noise
 from sfumato.microdata.perturbation.rank_swap import rank_partners
 

@@ -11,7 +11,7 @@ from sfumato.microdata.plan.methods import METHOD
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import PLAN, read_plan
 from sfumato.microdata.plan.write import plan_dict, plan_text
-from sfumato.shapes.shapes import Record
+from sfumato.schema.composite import Record
 
 TREE = {"type": "tree", "parents": {"01067": "0", "no": "0", "null": "0"}}
 FILE = {"type": "file", "path": "ladders/a.csv", "separator": ","}
@@ -281,7 +281,7 @@ def test_the_address_of_a_table_is_no_path() -> None:
 
 
 def test_numbers_are_written_as_they_were_read() -> None:
-    from sfumato.shapes.files import parsed, written
+    from sfumato.schema.files import parsed, written
 
     text = "a: 1.10\nb: '01067'\nc: 01067\nd: no\ne: 0.02\nf: 1e5\n"
     again = parsed(written(parsed(text)))

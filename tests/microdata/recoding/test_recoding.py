@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sfumato.hierarchies.any import AnyValue
-from sfumato.microdata.counts.frequencies import code_column
+from sfumato.hierarchies.suppress_all import AnyValue
+from sfumato.microdata.counts.frequency_table import code_column
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.plan.model import ColumnPlan, Plan
 from sfumato.microdata.recoding.recoding import Division, Handling, LevelRecoding

@@ -11,11 +11,11 @@ from sfumato.errors import UnattainableError
 from sfumato.pipelines.tables.audit import audit
 from sfumato.pipelines.tables.batch.run import run_batch
 from sfumato.pipelines.tables.protect import protect
-from sfumato.pipelines.tables.several import sheets_of
-from sfumato.tables.batch import cross_cells
-from sfumato.tables.build.joint_cross import with_cross
+from sfumato.pipelines.tables.protect_linked import sheets_of
+from sfumato.tables.batch import implicit_cells
+from sfumato.tables.build.implicit_cells import with_cross
+from sfumato.tables.linked_tables import joint_part
 from sfumato.tables.plan.plan import read_table_plan
-from sfumato.tables.several import joint_part
 from sfumato.tables.suppression.optimal import optimal
 from sfumato.tables.suppression.problem import make_problem
 
@@ -124,7 +124,7 @@ def test_an_audit_of_all_tables_finds_what_their_cross_tells(tmp_path, sfumato):
 
 
 def test_a_cross_that_is_too_large_to_attack_is_not_called_safe(tmp_path, sfumato, monkeypatch):
-    monkeypatch.setattr(cross_cells, "MOST_CROSSED", 3)
+    monkeypatch.setattr(implicit_cells, "MOST_CROSSED", 3)
     records = rows(LEAK)
     files = [write(tmp_path, table, masked(records, table, MASKS[table])) for table in CYCLE]
     review = audit(files, plan(tmp_path, records))

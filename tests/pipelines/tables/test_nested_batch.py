@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 
 from sfumato.errors import DataError
 from sfumato.pipelines.tables.batch.run import run_batch
-from sfumato.tables.batch import cross_cells
+from sfumato.tables.batch import implicit_cells
 
 # How many records there are of Kreis, Gemeinde and size.
 COUNTS = {
@@ -258,7 +258,7 @@ def test_records_that_are_opened_again_are_the_same(tmp_path, between, both):
 
 def test_a_cross_that_is_too_large_to_be_attacked_is_no_promise(tmp_path, monkeypatch):
     """Types, regions and Kreise fit neither way: what tables of all tell of Gemeinden only their cross shows."""
-    monkeypatch.setattr(cross_cells, "MOST_CROSSED", 3)
+    monkeypatch.setattr(implicit_cells, "MOST_CROSSED", 3)
     more = {"a": "x;p", "b": "y;p", "c": "x;p", "d": "y;q", "e": "x;q", "f": "y;q"}
     counts = {f"{record[:3]};{more[record[2]]};{record[4]}": count for record, count in COUNTS.items()}
     names = ("typ", "kreis", "region")

@@ -9,15 +9,15 @@ import sfumato as sf
 from sfumato.errors import DataError, PlanError
 from sfumato.pipelines.tables.table_source import columns_from
 from sfumato.report.tables.report import ALL_UNSAFE, review_figures, review_lines
-from sfumato.tables.batch.office_protection import mask_office
+from sfumato.tables.argus.argus_table import OfficeTable
+from sfumato.tables.batch.argus_protection import mask_office
 from sfumato.tables.cells.dimensions import Tree
 from sfumato.tables.deadline import within
+from sfumato.tables.formats.argus_outputs import output_text
 from sfumato.tables.formats.cells_file import written_cells
-from sfumato.tables.formats.outputs import output_text
 from sfumato.tables.formats.px import px_text
 from sfumato.tables.formats.sdmx import sdmx_text
 from sfumato.tables.formats.solver_file import jj_text
-from sfumato.tables.office.office_table import OfficeTable
 from sfumato.tables.plan.output import OfficeFile
 from sfumato.tables.plan.plan import read_table_plan
 

@@ -8,7 +8,7 @@ import pytest
 from sfumato.errors import DataError
 from sfumato.pipelines.tables.audit import audit
 from sfumato.pipelines.tables.batch.run import run_batch
-from sfumato.tables.batch import cross_cells
+from sfumato.tables.batch import implicit_cells
 
 VARIABLE = '<RECODEABLE>\n<TOTCODE> "T"\n'
 # Of a only 1 is in p and q, and only 2 and 3 in r: what is in p is what is in 1 and not in q.
@@ -68,7 +68,7 @@ def test_a_table_as_fine_as_the_sums_changes_nothing(folder):
 
 
 def test_a_cross_that_is_too_large_to_be_attacked_is_said(folder, monkeypatch):
-    monkeypatch.setattr(cross_cells, "MOST_CROSSED", 5)
+    monkeypatch.setattr(implicit_cells, "MOST_CROSSED", 5)
     done = run(folder, (*SUMS, COUNTS))
     assert not done.holds and "the cross of x by y by z" in done.warnings[0]
 

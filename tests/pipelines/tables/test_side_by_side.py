@@ -9,7 +9,7 @@ from scipy.optimize import linprog
 
 import sfumato as sf
 from sfumato.errors import DataError, PlanError, UnattainableError
-from sfumato.pipelines.tables.batch import side_by_side
+from sfumato.pipelines.tables.batch import joint_audit
 from sfumato.pipelines.tables.batch.run import run_batch
 from sfumato.tables.plan.plan import read_table_plan
 
@@ -151,7 +151,7 @@ def test_a_cell_unsafe_by_hand_has_the_margin_of_such_cells(folder):
 
 
 def test_an_attack_that_takes_too_long_is_no_promise(folder, monkeypatch):
-    monkeypatch.setattr(side_by_side, "SECONDS", 0.0)
+    monkeypatch.setattr(joint_audit, "SECONDS", 0.0)
     text = OPEN + specified(('"x""y"', "P(20,1)"), ('"x""z"', "FREQ(2,10)"))
     with pytest.raises(UnattainableError, match="could not be attacked together"):
         run(folder, text + ALONE + writes(1, 2))

@@ -1,9 +1,9 @@
 """What the reports of a release are made of, as its folder has it."""
 
-from sfumato.microdata.methods.full_domain.alternatives import alternatives
-from sfumato.report.release.dossier import Dossier
+from sfumato.microdata.methods.full_domain.trade_off import alternatives
 from sfumato.report.release.report import files as report_files
-from sfumato.report.release.sections.before_after import gather
+from sfumato.report.release.report_data import Dossier
+from sfumato.report.release.sections.column_evidence import gather
 
 
 def dossier_of(release, **more):

@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 from dossiers import dossier_of
 
+from sfumato.localization.messages import words_in
 from sfumato.pipelines.release import anonymize
 from sfumato.report.release.report import files, text
-from sfumato.texts.words import words_in
 
 LEAST = {
     "en": ("proven minimum<", "Of all such releases, this one", "proven optimal"),

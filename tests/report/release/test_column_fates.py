@@ -6,11 +6,11 @@ import polars as pl
 import pytest
 from dossiers import dossier_of
 
+from sfumato.localization.messages import words_in
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.report_folder import read_annex
 from sfumato.report.annex import markdown
 from sfumato.report.release.report import files
-from sfumato.texts.words import words_in
 
 
 def _release(method, **more):

@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 from dossiers import files
 
+from sfumato.localization.messages import words_in
 from sfumato.pipelines.release import anonymize
 from sfumato.report.page.plots import Pair, short_names
-from sfumato.report.release.sections.before_after import gather
-from sfumato.texts.words import words_in
+from sfumato.report.release.sections.column_evidence import gather
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,12 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from sfumato.microdata.measures.telling import Tell
+from sfumato.localization.messages import words_in
+from sfumato.microdata.measures.attribute_inference import Tell
 from sfumato.pipelines.release import anonymize
-from sfumato.report.release.dossier import Dossier
 from sfumato.report.release.findings import disclosure, lost_columns, tells
 from sfumato.report.release.report import files, text
-from sfumato.texts.words import words_in
+from sfumato.report.release.report_data import Dossier
 
 NAMES = [f"answer_{place:02}" for place in range(1, 13)]
 

@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from sfumato.localization.messages import words_in
 from sfumato.pipelines.release import anonymize
-from sfumato.texts.words import words_in
 
 DRAW = np.random.default_rng(2)
 ROWS = 120

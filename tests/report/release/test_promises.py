@@ -6,10 +6,10 @@ import polars as pl
 import pytest
 from dossiers import files
 
+from sfumato.localization.messages import languages, words_in
 from sfumato.pipelines.release import anonymize
-from sfumato.report.release.dossier import Dossier
 from sfumato.report.release.report import html
-from sfumato.texts.words import languages, words_in
+from sfumato.report.release.report_data import Dossier
 
 ROWS = pl.DataFrame(
     {

@@ -12,17 +12,17 @@ from dossiers import files
 
 from sfumato.cli.schema import schemas
 from sfumato.datasets import patients
-from sfumato.microdata.methods.full_domain.alternatives import alternatives
+from sfumato.localization.messages import words_in
+from sfumato.localization.number_format import percent
+from sfumato.microdata.methods.full_domain.trade_off import alternatives
 from sfumato.pipelines.release import anonymize
-from sfumato.report.page.html_parts import folded, style
+from sfumato.report.page.html_page import folded, style
 from sfumato.report.page.plots import Pair, histogram
 from sfumato.report.release import external
-from sfumato.report.release.dossier import Dossier
 from sfumato.report.release.report import fragment, html, line, text
-from sfumato.report.release.sections.before_after import class_sizes, gather
+from sfumato.report.release.report_data import Dossier
+from sfumato.report.release.sections.column_evidence import class_sizes, gather
 from sfumato.report.release.sections.trade_off import trade_off_sentences
-from sfumato.texts.numbers import percent
-from sfumato.texts.words import words_in
 
 LOADING = ("src", "href", "srcset", "data", "action", "poster", "background", "formaction", "xlink:href")
 VOID = {"meta", "br", "link", "img", "input", "hr"}

@@ -11,22 +11,22 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sfumato.microdata.methods.full_domain.alternatives import alternatives
+from sfumato.localization.messages import words_in
+from sfumato.microdata.methods.full_domain.trade_off import alternatives
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.attacks.attack import attack
-from sfumato.pipelines.attacks.evidence import add_to_folder
+from sfumato.pipelines.attacks.saved_report import add_to_folder
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.report_folder import read_annex, read_dossier
 from sfumato.report.annex import markdown
 from sfumato.report.annex_document import document
 from sfumato.report.attack import verdict
 from sfumato.report.release.annex import rows_annex
-from sfumato.report.release.dossier import Dossier
 from sfumato.report.release.findings import disclosure
 from sfumato.report.release.report import files
-from sfumato.report.release.sections.before_after import gather
+from sfumato.report.release.report_data import Dossier
+from sfumato.report.release.sections.column_evidence import gather
 from sfumato.report.release.sign_off import residual_sentences
-from sfumato.texts.words import words_in
 
 ABOUT = {"by": "Registry Unit", "purpose": "care in rural districts", "recipient": "Ulm", "basis": "Art. 89 GDPR"}
 ENGLISH = re.compile(r"\b(the|rows|which|because|published|level|before)\b")

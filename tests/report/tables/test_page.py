@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 import sfumato as sf
-from sfumato.report.tables.outcome import outcome_sentences
+from sfumato.localization.messages import words_in
 from sfumato.report.tables.page import published
 from sfumato.report.tables.report import figures
-from sfumato.tables.batch.cross_cells import LEFT_OUT
+from sfumato.report.tables.summary import outcome_sentences
+from sfumato.tables.batch.implicit_cells import LEFT_OUT
 from sfumato.tables.cells.columns import Columns
-from sfumato.texts.words import words_in
 
 
 def test_figures_have_the_decimal_mark_of_the_language_and_codes_have_not() -> None:

@@ -11,8 +11,8 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
+from sfumato.app import create_app
 from sfumato.errors import PlanError
-from sfumato.server import create_app
 from sfumato.service.access.keys import new_key
 from sfumato.service.access.sessions import COOKIE, Sessions, SignedIn, session_secret
 from sfumato.service.settings import JobSettings, Settings

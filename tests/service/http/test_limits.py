@@ -16,7 +16,7 @@ from sfumato.attributes.remote.fetching import Fetcher
 from sfumato.attributes.sources import Sources
 from sfumato.service.attributes.endpoints import Endpoints
 from sfumato.service.settings import Limits, Settings
-from sfumato.service.workers.frames import TakesLongError
+from sfumato.service.workers.messages import TakesLongError
 
 MASK = {"name": {"anonymisationType": "Masking", "dataType": "String"}}
 TURTLE = b"""@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix soya: <https://w3id.org/soya/ns#> .

@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
+from sfumato.service.jobs.disk_space import Presence
 from sfumato.service.jobs.pool import Pool
-from sfumato.service.jobs.room import Presence
 from sfumato.service.settings import JobSettings
 from sfumato.service.store.jobs import new_id
 

@@ -11,8 +11,8 @@ from sfumato.errors import PlanError
 from sfumato.service.http.problems import problem_of
 from sfumato.service.store.database import StoreUnavailableError
 from sfumato.service.store.jobs import Ending, JobStore, new_id
-from sfumato.service.store.leases import BEATS, Leases
 from sfumato.service.store.opening import STEPS, open_database
+from sfumato.service.store.server_leases import BEATS, Leases
 
 SECONDS = 0.6
 

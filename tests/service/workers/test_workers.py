@@ -11,22 +11,22 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.attributes.operations.refusal import ValueRefusedError
+from sfumato.attributes.operations.value_errors import ValueRefusedError
 from sfumato.errors import DataError, PlanError
 from sfumato.service.http.problems import RefusedError
-from sfumato.service.workers import frames
-from sfumato.service.workers import template as template_module
-from sfumato.service.workers.frames import Call, CancelledWorkError, CrashedError, Progress, WorkerEndedError
+from sfumato.service.workers import fork_server as template_module
+from sfumato.service.workers import messages
+from sfumato.service.workers.fork_server import Template, Watch, run_once, shared_template
+from sfumato.service.workers.messages import Call, CancelledWorkError, CrashedError, Progress, WorkerEndedError
 from sfumato.service.workers.process import WorkerLimits
-from sfumato.service.workers.template import Template, Watch, run_once, shared_template
 
 LIMITS = WorkerLimits(1_000_000_000, watched=True)
 FOREVER = Call("sfumato.service.workers.process:_watch_memory", (None, 1 << 60))
 CODE = """
 import sys, time
-from sfumato.service.workers.frames import Call
+from sfumato.service.workers.messages import Call
 from sfumato.service.workers.process import WorkerLimits
-from sfumato.service.workers.template import shared_template
+from sfumato.service.workers.fork_server import shared_template
 worker = shared_template().start(WorkerLimits(1_000_000_000))
 print(shared_template().pid, worker.pid, worker.run(Call("sfumato.errors:did_you_mean", ("a", ["b"]))), flush=True)
 time.sleep(float(sys.argv[1]))
@@ -209,6 +209,6 @@ def test_nothing_is_imported_from_where_the_server_stands_and_nothing_outlives_i
 
 def test_frames():
     for message in (Call("a:b", (1, b"x" * 100_000)), DataError("what", "do", "code", rows=(3,))):
-        again = frames.decode(frames.encode(message))
+        again = messages.decode(messages.encode(message))
         assert type(again) is type(message)
         assert getattr(again, "rows", None) == getattr(message, "rows", None)

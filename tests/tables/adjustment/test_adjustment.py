@@ -9,7 +9,7 @@ from sfumato.errors import UnattainableError
 from sfumato.tables.adjustment.adjustment import adjust_part
 from sfumato.tables.cells.cell_order import CellOrder
 from sfumato.tables.cells.cells import Bounds, Reach, Status, make_relations, make_table
-from sfumato.tables.cells.parts import Part
+from sfumato.tables.cells.table_part import Part
 from sfumato.tables.deadline import within
 
 RELATIONS = make_relations(

@@ -5,13 +5,13 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.tables.attack import attacked_table
 from sfumato.tables.attack import audit as audits
+from sfumato.tables.attack import audit_problem
+from sfumato.tables.attack.attacker_view import Publication
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.findings import Verdict
-from sfumato.tables.attack.publication import Publication
+from sfumato.tables.cells.attacker_knowledge import Attacker, Kind, Knowledge
 from sfumato.tables.cells.cells import Bounds, Reach, make_relations
-from sfumato.tables.cells.knowledge import Attacker, Kind, Knowledge
 
 NONE = np.nan
 LINES = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 3, 6], [1, 4, 7], [2, 5, 8]]
@@ -138,9 +138,9 @@ def test_contradiction_takes_knowledge_from_its_own_table_only():
 
 def test_few_cells_are_attacked_together_up_to_the_limit(monkeypatch):
     sizes = []
-    make = attacked_table.Program
+    make = audit_problem.Program
     monkeypatch.setattr(
-        attacked_table, "Program", lambda matrix, *more: sizes.append(matrix.shape[1]) or make(matrix, *more)
+        audit_problem, "Program", lambda matrix, *more: sizes.append(matrix.shape[1]) or make(matrix, *more)
     )
     shown = publication([10, NONE, NONE, 9, NONE, NONE], relations=PAIRS)
     for limit, programs in ((4, [4]), (3, [2, 2])):

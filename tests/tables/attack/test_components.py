@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sfumato.tables.attack.components import SLACK, Range
-from sfumato.tables.programs import Extreme
+from sfumato.tables.linear_programs import Extreme
 
 NO_PROOF = Extreme(0.0, *(np.zeros(0) for _ in range(3)))
 LESS, MORE = 0.5 * SLACK, 1.5 * SLACK

@@ -6,11 +6,11 @@ from itertools import product
 import numpy as np
 import pytest
 
+from sfumato.tables.argus.argus_table import OfficeTable
 from sfumato.tables.batch.joint_audit import audit_together, same_records
 from sfumato.tables.cells.dimensions import Tree
 from sfumato.tables.deadline import within
-from sfumato.tables.formats.outputs import Protected
-from sfumato.tables.office.office_table import OfficeTable
+from sfumato.tables.formats.argus_outputs import Protected
 
 TOTAL = ("T",)
 

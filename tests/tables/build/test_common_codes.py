@@ -6,12 +6,12 @@ from sfumato.pipelines.tables.audit import audit
 from sfumato.pipelines.tables.batch.run import run_batch
 from sfumato.pipelines.tables.protect import protect
 from sfumato.tables.build.common_codes import axes_of
-from sfumato.tables.build.joint import Sheet, join
-from sfumato.tables.build.joint_cross import is_cyclic
+from sfumato.tables.build.implicit_cells import is_cyclic
+from sfumato.tables.build.linked_table import Sheet, join
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.dimensions import file_tree, flat_tree, level_tree
-from sfumato.tables.perturbed.chances import keys_by_codes
-from sfumato.tables.perturbed.parts import perturbed_parts
+from sfumato.tables.perturbation.cell_uniforms import keys_by_codes
+from sfumato.tables.perturbation.parts import perturbed_parts
 from sfumato.tables.plan.crossing import Dimension
 from sfumato.tables.plan.plan import read_table_plan
 

@@ -8,9 +8,9 @@ from scipy.optimize import linprog
 
 from sfumato.pipelines.tables.audit import audit
 from sfumato.pipelines.tables.protect import protect
-from sfumato.pipelines.tables.several import sheets_of
-from sfumato.tables.nesting.determined_columns import determined_chains
-from sfumato.tables.nesting.record_codes import RecordCodes
+from sfumato.pipelines.tables.protect_linked import sheets_of
+from sfumato.tables.column_dependencies.determined_columns import determined_chains
+from sfumato.tables.column_dependencies.record_codes import RecordCodes
 from sfumato.tables.plan.plan import read_table_plan
 
 # Each Land counts its Kreise from 1 on; what type one is, Land and number tell together.

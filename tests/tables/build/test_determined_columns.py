@@ -7,14 +7,14 @@ import pytest
 
 from sfumato.pipelines.tables.audit import audit
 from sfumato.pipelines.tables.protect import protect
-from sfumato.pipelines.tables.several import sheets_of
+from sfumato.pipelines.tables.protect_linked import sheets_of
 from sfumato.report.tables.report import summary
-from sfumato.tables.batch import cross_cells
-from sfumato.tables.nesting.determined_columns import determined_chains
-from sfumato.tables.nesting.odd_records import with_odd_records
-from sfumato.tables.nesting.record_codes import RecordCodes
+from sfumato.tables.batch import implicit_cells
+from sfumato.tables.column_dependencies.determined_columns import determined_chains
+from sfumato.tables.column_dependencies.inconsistent_records import with_odd_records
+from sfumato.tables.column_dependencies.record_codes import RecordCodes
+from sfumato.tables.linked_tables import joint_part
 from sfumato.tables.plan.plan import read_table_plan
-from sfumato.tables.several import joint_part
 
 # How many records there are of Part, Land, Kreis, Gemeinde and size: those of g1 and of g2 by s are few.
 COUNTS = {
@@ -256,7 +256,7 @@ def test_three_tables_do_not_tell_together_what_no_two_of_them_tell(tmp_path):
 
 
 def test_a_cross_that_is_too_large_to_be_attacked_is_said(tmp_path, monkeypatch):
-    monkeypatch.setattr(cross_cells, "MOST_CROSSED", 5)
+    monkeypatch.setattr(implicit_cells, "MOST_CROSSED", 5)
     _, plan = geography(tmp_path)
     done = protect(None, plan)
     said = "the cross of gem/kreis/region/type by size, which no table shows"

@@ -6,7 +6,7 @@ import pytest
 from sfumato.errors import DataError, UnattainableError
 from sfumato.tables.cell_key.ptable import make_ptable, remarks
 from sfumato.tables.cell_key.ptable_file import parse_ptable, ptable_text
-from sfumato.tables.cell_key.rows import row_of, targets_of
+from sfumato.tables.cell_key.ptable_rows import row_of, targets_of
 from sfumato.tables.plan.perturbation import CellKey
 
 DESIGNS = [

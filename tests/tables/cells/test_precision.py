@@ -7,13 +7,13 @@ import pytest
 
 from sfumato.errors import DataError
 from sfumato.pipelines.tables.audit import audit
+from sfumato.tables.attack.attacker_view import Publication
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.findings import Verdict
-from sfumato.tables.attack.publication import Publication
+from sfumato.tables.cells.attacker_knowledge import Knowledge
 from sfumato.tables.cells.cells import Bounds, make_relations, no_bounds
-from sfumato.tables.cells.knowledge import Knowledge
+from sfumato.tables.cells.constraints import check
 from sfumato.tables.cells.precision import Scale, proved_bound, step_of
-from sfumato.tables.cells.relations import check
 
 pandas = pytest.importorskip("pandas")
 SUM = make_relations([([0, 1, 2], [-1, 1, 1])])

@@ -5,8 +5,9 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import DataError
+from sfumato.tables.argus.argus_table import plain_table
 from sfumato.tables.cells.dimensions import Tree
-from sfumato.tables.cells.finite_numbers import finite
+from sfumato.tables.cells.number_parsing import finite
 from sfumato.tables.formats.apriori_file import apply_apriori
 from sfumato.tables.formats.cells_file import check_totals, read_cells, written_cells
 from sfumato.tables.formats.hrc import parse_hrc, read_hrc
@@ -17,7 +18,6 @@ from sfumato.tables.formats.recoding_file import read_recoding
 from sfumato.tables.formats.records_file import read_records
 from sfumato.tables.formats.sdmx import read_sdmx
 from sfumato.tables.formats.solver_file import parse_jj
-from sfumato.tables.office.office_table import plain_table
 from sfumato.tables.plan.plan import read_table_plan
 
 JJ = "0\n3\n0 5 5 s 0 9 0 0 0\n1 2 2 u 0 9 1 1 0\n2 3 3 z 0 9 0 0 0\n1\n0 3 : 0 (-1) 1 (1) 2 (1)\n"

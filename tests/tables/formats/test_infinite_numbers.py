@@ -10,6 +10,7 @@ import pytest
 from sfumato.errors import DataError
 from sfumato.pipelines.tables.batch.run import run_batch
 from sfumato.pipelines.tables.protect import protect
+from sfumato.tables.argus.argus_table import plain_table
 from sfumato.tables.cell_key.ptable_file import parse_ptable
 from sfumato.tables.cells.dimensions import Tree
 from sfumato.tables.formats.apriori_file import apply_apriori
@@ -18,9 +19,8 @@ from sfumato.tables.formats.metadata import parse_metadata
 from sfumato.tables.formats.px import parse_px
 from sfumato.tables.formats.sdmx import read_sdmx
 from sfumato.tables.formats.solver_file import parse_jj
-from sfumato.tables.office.office_table import plain_table
 from sfumato.tables.plan.plan import read_table_plan
-from sfumato.tables.published.reading import read_texts
+from sfumato.tables.published_tables.parse_cells import read_texts
 
 TREE = Tree("a", ("T",), {("x",): ("T",), ("y",): ("T",)})
 RDA = ['<SEPARATOR> ";"', "a", "<RECODEABLE>", '<TOTCODE> "T"', "v", "<NUMERIC>"]

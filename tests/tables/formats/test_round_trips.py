@@ -8,6 +8,7 @@ import pytest
 import sfumato as sf
 from office_tables import are_same, read_instance
 from sfumato.errors import DataError
+from sfumato.tables.argus.argus_table import OfficeTable
 from sfumato.tables.cells.dimensions import Tree, file_tree
 from sfumato.tables.formats.apriori_file import apply_apriori, apriori_text
 from sfumato.tables.formats.cells_file import read_cells, written_cells
@@ -29,7 +30,6 @@ from sfumato.tables.formats.recoding_file import read_recoding, recoding_text
 from sfumato.tables.formats.records_file import read_records, records_text
 from sfumato.tables.formats.sdmx import read_sdmx, sdmx_text
 from sfumato.tables.formats.solver_file import jj_text, read_jj
-from sfumato.tables.office.office_table import OfficeTable
 
 REGION = Tree("region", ("Total",), {("N",): ("Total",), ("n 1",): ("N",), ("n2",): ("N",), ("S",): ("Total",)})
 SEX = Tree("sex", ("Total",), {("m",): ("Total",), ("w",): ("Total",)})

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from sfumato.tables.cells.cells import Relations
+from sfumato.tables.cells.constraints import derive
 from sfumato.tables.cells.dimensions import Tree
-from sfumato.tables.cells.inner import inner_sums
-from sfumato.tables.cells.relations import derive
+from sfumato.tables.cells.finest_cells import inner_sums
 
 SHAPES = {
     "flat": {("a",): ("T",), ("b",): ("T",)},

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sfumato.errors import DataError
-from sfumato.tables.cells.inner import inner_sums
+from sfumato.tables.cells.finest_cells import inner_sums
 from sfumato.tables.deadline import within
 from sfumato.tables.rounding.small_counts import round_small_counts
 

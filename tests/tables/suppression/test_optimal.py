@@ -8,23 +8,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import UnattainableError
+from sfumato.tables.attack.attacker_view import Publication
 from sfumato.tables.attack.audit import audit_publication
-from sfumato.tables.attack.publication import Publication
+from sfumato.tables.cells.alternative_table import Witness
+from sfumato.tables.cells.attacker_knowledge import Attacker, Kind, Knowledge
 from sfumato.tables.cells.cells import Bounds, Reach, Status, make_relations, make_table, no_bounds
 from sfumato.tables.cells.coordinates import Coordinates
-from sfumato.tables.cells.knowledge import Attacker, Kind, Knowledge
-from sfumato.tables.cells.witness import Witness
 from sfumato.tables.deadline import Deadline, within
+from sfumato.tables.suppression import cut_separation
 from sfumato.tables.suppression import optimal as search
 from sfumato.tables.suppression import parallel_attacks as guards
-from sfumato.tables.suppression import separation
-from sfumato.tables.suppression.fast import fast
-from sfumato.tables.suppression.known_start import KnownStart
-from sfumato.tables.suppression.master import Master
+from sfumato.tables.suppression.attacker_checks import LEAST, Watch
+from sfumato.tables.suppression.cut_separation import Separation
+from sfumato.tables.suppression.heuristic import fast
+from sfumato.tables.suppression.initial_pattern import KnownStart
+from sfumato.tables.suppression.master_problem import Master
 from sfumato.tables.suppression.optimal import optimal
 from sfumato.tables.suppression.problem import make_problem
-from sfumato.tables.suppression.separation import Separation
-from sfumato.tables.suppression.watch import LEAST, Watch
 from sizes import size
 
 
@@ -200,7 +200,7 @@ def test_sums_of_cuts_raise_the_bound_and_leave_the_least_cost_as_it_is(seed, mo
     table = cube(seed, 3, 6)
     problem = make_problem(table, None, respondents_of(table, np.flatnonzero(table.unsafe)), coordinates_of(3))
     plain, bound = optimal(problem), bound_of_points(problem)
-    monkeypatch.setattr(separation, "SMALL", 0)
+    monkeypatch.setattr(cut_separation, "SMALL", 0)
     monkeypatch.setattr(search, "FAR", 0.0)
     monkeypatch.setattr(search, "SETTLED", np.inf)
     summed = optimal(problem)

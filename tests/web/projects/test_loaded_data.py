@@ -2,7 +2,7 @@
 
 import openpyxl
 
-from sfumato.texts.words import words_in
+from sfumato.localization.messages import words_in
 from sfumato.web.projects.loaded_data import load
 
 

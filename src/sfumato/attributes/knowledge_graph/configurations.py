@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sfumato.attributes.configuration import Configuration, Rule, known_name
-from sfumato.attributes.knowledge_graph.names import PREFIXES, local_name
+from sfumato.attributes.knowledge_graph.namespaces import PREFIXES, local_name
 from sfumato.attributes.knowledge_graph.parsing import order_of, select
 from sfumato.attributes.operations.datatypes import DataType, of_range
 from sfumato.dataclass import dataclass

@@ -14,13 +14,13 @@ from rdflib.plugins.serializers.jsonld import from_rdf
 from rdflib.plugins.shared.jsonld.context import Context
 
 from sfumato.attributes.anonymize import Anonymized, anonymize_records, check_alike, check_passed, passed_warning
+from sfumato.attributes.knowledge_graph.class_records import DocumentClass, document_class
 from sfumato.attributes.knowledge_graph.configurations import Classes, read_classes
-from sfumato.attributes.knowledge_graph.document_classes import DocumentClass, document_class
 from sfumato.attributes.knowledge_graph.graph_names import has_named_graphs
-from sfumato.attributes.knowledge_graph.hidden_nodes import hidden_nodes
-from sfumato.attributes.knowledge_graph.names import SOYA, local_name
+from sfumato.attributes.knowledge_graph.leak_check import Places, Statement, check_places
+from sfumato.attributes.knowledge_graph.namespaces import SOYA, local_name
+from sfumato.attributes.knowledge_graph.orphaned_nodes import hidden_nodes
 from sfumato.attributes.knowledge_graph.parsing import BASE, order_of, parse_document
-from sfumato.attributes.knowledge_graph.place_guard import Places, Statement, check_places
 from sfumato.attributes.remote.contexts import ContextLoader, refuse, with_contexts
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError

@@ -6,7 +6,7 @@ An attribute's class has `owl:equivalentClass` → `owl:Restriction` on `anonymi
 
 from typing import TYPE_CHECKING
 
-from sfumato.attributes.knowledge_graph.names import PREFIXES, local_name
+from sfumato.attributes.knowledge_graph.namespaces import PREFIXES, local_name
 from sfumato.attributes.knowledge_graph.parsing import select
 from sfumato.attributes.operations.operation import normalize
 from sfumato.errors import PlanError

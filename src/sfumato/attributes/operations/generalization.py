@@ -10,8 +10,8 @@ from typing import Any
 
 from sfumato.attributes.operations.buckets import assign
 from sfumato.attributes.operations.masking import Masking
+from sfumato.attributes.operations.numeric_scales import read_scale
 from sfumato.attributes.operations.operation import Outcome, Task, operation
-from sfumato.attributes.operations.scales import read_scale
 from sfumato.dataclass import dataclass
 
 

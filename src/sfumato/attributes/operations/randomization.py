@@ -12,8 +12,8 @@ import numpy as np
 
 from sfumato.attributes.operations.buckets import lengths, run_starts
 from sfumato.attributes.operations.masking import Masking
+from sfumato.attributes.operations.numeric_scales import SCALED, Numbers, read_scale
 from sfumato.attributes.operations.operation import Outcome, Task, operation
-from sfumato.attributes.operations.scales import SCALED, Numbers, read_scale
 
 
 @operation("randomization", *SCALED)

@@ -11,12 +11,12 @@ SCHEMES = {"postgresql": "postgresql", "postgres": "postgresql", "sqlite": "sqli
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a table is.
+    """The address of a table.
 
     Attributes:
         kind: postgresql or sqlite.
         uri: What the driver connects to: an address, or the path of a file.
-        schema: The schema of the table, where one is named.
+        schema: The schema of the table, or None.
     """
 
     kind: str
@@ -26,15 +26,15 @@ class Address:
 
 
 def is_address(data: Any) -> bool:
-    """Whether something is the address of a database table."""
+    """Return whether a value is the address of a database table."""
     return isinstance(data, str) and data.partition("://")[0] in SCHEMES and "://" in data
 
 
 def read_address(text: str, table: str | None = None) -> Address:
-    """An address from its text.
+    """Parse an address.
 
     Args:
-        table: The table, where the address does not name it.
+        table: The table, if the address does not name it.
 
     >>> read_address("postgresql://me@db.example/base?table=public.people")
     Address(kind='postgresql', uri='postgresql://me@db.example/base', table='people', schema='public')

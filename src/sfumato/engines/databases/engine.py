@@ -11,19 +11,19 @@ from sfumato.engines.databases.sources import connect, describe, faults
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import CountsPersons, Reading
 from sfumato.errors import EngineError
-from sfumato.microdata.counts.frequencies import TextCounts
+from sfumato.microdata.counts.frequency_table import TextCounts
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.recoding.recoding import ClassRecoding, Handling, Recoding
 
 SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"
-# The text of a moment must not depend on where the server stands.
+# The text of a timestamp must not depend on the server's time zone.
 ONE_TEXT = "SELECT set_config('TimeZone', 'UTC', true), set_config('DateStyle', 'ISO', true)"
 
 
 class PostgreSQLEngine(CountsPersons):
-    """Rows in a PostgreSQL table, as they are when the engine is opened, whatever others write meanwhile.
+    """Rows in a PostgreSQL table, in the state when the engine is opened, whatever others write meanwhile.
 
-    The count is one statement in the database; the rows are recoded on their way into the release by DuckDB.
+    The database counts in one statement; DuckDB recodes the streamed rows.
     """
 
     name = "postgresql"
@@ -61,12 +61,12 @@ class PostgreSQLEngine(CountsPersons):
             return int(cursor.fetchone()[0])
 
     def first_texts(self, column: str) -> dict[str, int]:
-        """Not known without reading the table again."""
+        """Return no texts, because they are unknown without reading the table again."""
         del column
         return {}
 
     def locate(self, column: str, texts: Sequence[str], limit: int) -> tuple[int, ...]:
-        """Numbers of rows in the order of the primary key; none for a table that has no such key."""
+        """Return row numbers in the order of the primary key; none for a table without one."""
         if not self._table.key:
             return ()
         with faults(), self._connection.cursor() as cursor:
@@ -88,7 +88,7 @@ class PostgreSQLEngine(CountsPersons):
             try:
                 return stream.apply(recoding, handling, reading, target)
             except EngineError:
-                # The stream breaks off when the database goes: then the database has the word.
+                # If the database fails, the stream breaks off; this statement raises the database's own error.
                 cursor.execute("SELECT 1")
                 raise
             finally:
@@ -98,7 +98,7 @@ class PostgreSQLEngine(CountsPersons):
         return self.address
 
     def fingerprint(self) -> str:
-        """SHA-256 of the columns' names and of sums of the rows' hashes, whatever their order."""
+        """Return the SHA-256 of the column names and of sums of row hashes, regardless of their order."""
         with faults(), self._connection.cursor() as cursor:
             cursor.execute(self._table.fingerprint())
             found = cursor.fetchone()
@@ -107,5 +107,5 @@ class PostgreSQLEngine(CountsPersons):
     def close(self) -> None:
         from contextlib import suppress
 
-        with suppress(Exception):  # a connection that is lost cannot be closed either
+        with suppress(Exception):  # a lost connection cannot be closed
             self._connection.close()

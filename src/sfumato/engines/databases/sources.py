@@ -7,18 +7,18 @@ from typing import Any
 
 from sfumato.dataclass import dataclass
 from sfumato.engines import sql
+from sfumato.engines.canonical_text import WHITE_SPACE, no_text
 from sfumato.engines.databases.address import Address
 from sfumato.engines.engine import Reading
-from sfumato.engines.names import check_names
-from sfumato.engines.texts import WHITE_SPACE, no_text
+from sfumato.engines.identifier_checks import check_names
 from sfumato.errors import DataError, EngineError, SfumatoError, extra_part
-from sfumato.microdata.column_codes import code_texts
 from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.missing_codes import code_texts
 
 FLOATS = ("real", "double precision")
-# Types without a text that is the same on every engine, besides lists.
+# Types without a text that is the same on every engine, in addition to lists.
 TEXTLESS = ("bytea", "interval", "time with time zone", "bit", "bit varying")
-# Types whose values go over as they are; the values of all others go over as texts.
+# Types whose values are transferred unchanged; the values of all others are transferred as texts.
 PLAIN = ("smallint", "integer", "bigint", "boolean", "date", "text")
 
 
@@ -28,8 +28,8 @@ class Table:
 
     Attributes:
         name: Its quoted name.
-        kinds: For each column its type.
-        key: The columns of its primary key, by which its rows have a lasting order.
+        kinds: The type of each column.
+        key: The columns of its primary key, which defines a stable row order.
         codes: Texts that mean missing in one column.
     """
 
@@ -44,27 +44,27 @@ class Table:
         return tuple(self.kinds)
 
     def text(self, column: str) -> str:
-        """The text of a column's value; floating numbers stay numbers, their text is made elsewhere."""
+        """Return the expression of a column's text; floating-point numbers remain numbers and are formatted later."""
         return self._without_codes(column, self._text(column))
 
     def _text(self, column: str) -> str:
         raw = f"s.{sql.name(column)}"
         if self.kinds[column] in FLOATS:
-            # By its text, since 0.1 in single precision is not 0.1 in double.
+            # Converted by its text, because 0.1 in single precision is not 0.1 in double precision.
             return f"(NULLIF({raw}, 'NaN')::text::float8 + 0.0::float8)"
         if self.kinds[column] == "numeric":
             raw = f"NULLIF({raw}, 'NaN')"
         return f"NULLIF(btrim({raw}::text, {sql.text(WHITE_SPACE)}), '')" if self.strip else f"{raw}::text"
 
     def _without_codes(self, column: str, value: str) -> str:
-        """A value of a column, none where it is a code that means missing there."""
+        """Return the expression of a value that is null for codes that mean missing in its column."""
         if column not in self.codes:
             return value
         texts = sql.listed(map(quoted, code_texts(self.codes[column], decimals=self.kinds[column] == "numeric")))
         return f"(CASE WHEN ({self._text(column)})::text IN ({texts}) THEN NULL ELSE {value} END)"
 
     def counting(self, columns: Sequence[str], reading: Reading) -> str:
-        """Count the distinct combinations of columns."""
+        """Return the statement that counts the distinct combinations of columns."""
         keys = sql.listed(f"{self.text(column)} AS k{place}" for place, column in enumerate(columns))
         names = sql.listed(f"k{place}" for place in range(len(columns)))
         rows = f"SELECT {keys} FROM {self.name} AS s{self._required(reading)}"
@@ -80,7 +80,7 @@ class Table:
         return " WHERE " + " AND ".join(tests) if tests else ""
 
     def reading(self) -> str:
-        """All rows, in the order of the primary key where there is one."""
+        """Return the statement that reads all rows, in the order of the primary key if there is one."""
         columns = sql.listed(f"{self._value(column)} AS {sql.name(column)}" for column in self.columns)
         return f"SELECT {columns} FROM {self.name} AS s{self._order}"
 
@@ -93,25 +93,25 @@ class Table:
         return f" ORDER BY {sql.listed(f's.{sql.name(column)}' for column in self.key)}" if self.key else ""
 
     def locating(self, column: str, texts: Sequence[str], limit: int) -> str:
-        """Find the first rows that hold one of some texts."""
+        """Return the statement that finds the first rows with one of some texts."""
         numbers = f"SELECT row_number() OVER ({self._order}) AS place, ({self.text(column)})::text AS value"
         wanted = sql.listed(map(quoted, texts))
         rows = f"{numbers} FROM {self.name} AS s"
         return f"SELECT place FROM ({rows}) AS q WHERE value IN ({wanted}) ORDER BY place LIMIT {int(limit)}"
 
     def fingerprint(self) -> str:
-        """Hashes of the rows added up, whatever their order."""
+        """Return the statement that adds up hashes of the rows, regardless of their order."""
         part = "('x' || substr(md5(s::text), {}, 15))::bit(60)::bigint::numeric"
         return f"SELECT count(*), sum({part.format(1)})::text, sum({part.format(17)})::text FROM {self.name} AS s"
 
 
 def quoted(text: str) -> str:
-    """A quoted text, whatever the server thinks of backslashes."""
+    """Return a quoted text that does not depend on the server's handling of backslashes."""
     return "E" + sql.text(text.replace("\\", "\\\\")) if "\\" in text else sql.text(text)
 
 
 def connect(address: Address) -> Any:
-    """A connection whose statements form one transaction.
+    """Return a connection whose statements form one transaction.
 
     Raises:
         EngineError: The database cannot be reached.
@@ -123,7 +123,7 @@ def connect(address: Address) -> Any:
 
 
 def describe(cursor: Any, address: Address, data: DataPlan | None = None) -> Table:
-    """The table of an address, whose values are read as a plan says."""
+    """Return the table of an address, whose values are read as a plan requests."""
     reading = data or DataPlan()
     name = sql.name(address.table) if not address.schema else f"{sql.name(address.schema)}.{sql.name(address.table)}"
     where = f"to_regclass({quoted(name)})"
@@ -149,7 +149,7 @@ def describe(cursor: Any, address: Address, data: DataPlan | None = None) -> Tab
 
 @contextmanager
 def faults() -> Iterator[None]:
-    """Turns the driver's errors into ours; their texts may hold values of rows and are not passed on."""
+    """Convert errors of the driver to Sfumato's; their texts may contain data values and are not passed on."""
     with extra_part("adbc-driver-manager", "postgresql"):
         from adbc_driver_manager import Error
     try:
@@ -161,7 +161,7 @@ def faults() -> Iterator[None]:
 
 
 def explained(error: Exception) -> EngineError:
-    """Our error for one of the driver's."""
+    """Return Sfumato's error for one of the driver's."""
     state = getattr(error, "sqlstate", None)
     if state in ("53100", "53200"):
         return EngineError("the database has no room left.", "Free space on its disk; nothing was published.", "disk")

@@ -12,11 +12,11 @@ from sfumato.engines.databases.sources import connect, describe, faults
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Reading
 from sfumato.errors import InternalError, PlanError, extra_part
-from sfumato.microdata.counts.frequencies import TextCounts
+from sfumato.microdata.counts.frequency_table import TextCounts
 
 
 class Published(Protocol):
-    """What a release knows of its rows."""
+    """The parts of a release needed for writing."""
 
     @property
     def published(self) -> Any: ...
@@ -26,11 +26,11 @@ class Published(Protocol):
 
 
 def write_table(release: Published, address: str) -> None:
-    """Write the published rows of a release to a new table of a PostgreSQL or SQLite database, whole or not at all.
+    """Write the published rows of a release to a new table of a PostgreSQL or SQLite database in one transaction.
 
     Raises:
         PlanError: The table exists.
-        EngineError: The database cannot be reached or written; the table is not there then.
+        EngineError: The database cannot be reached or written; then there is no table.
     """
     place = read_address(address)
     prediction = release.prediction
@@ -47,7 +47,7 @@ def write_table(release: Published, address: str) -> None:
 
 
 def check_new_table(address: str) -> None:
-    """Refuse the address of a table that exists, before any work is done for it.
+    """Refuse the address of an existing table before any work is done for it.
 
     Raises:
         PlanError: The table exists.
@@ -78,7 +78,7 @@ def _sqlite(place: Address) -> Iterator[Any]:
 
 
 def _check_new(cursor: Any, place: Address) -> None:
-    """Refuse a table that exists: nothing is overwritten."""
+    """Refuse an existing table, because nothing is overwritten."""
     if place.kind == "postgresql":
         schema = sql.text(place.schema) if place.schema else "current_schema()"
         where = f"information_schema.tables WHERE table_schema = {schema} AND table_name = {sql.text(place.table)}"
@@ -91,7 +91,7 @@ def _check_new(cursor: Any, place: Address) -> None:
 
 @contextmanager
 def _rows(published: Any) -> Iterator[Any]:
-    """The published rows as a stream of Arrow batches."""
+    """Yield the published rows as a stream of Arrow batches."""
     data = published.data()
     if not isinstance(data, Path):
         import narwhals as nw
@@ -108,7 +108,7 @@ def _by_database(cursor: Any, place: Address, names: tuple[str, ...]) -> TextCou
 
 
 def _by_reading(cursor: Any, place: Address, names: tuple[str, ...]) -> TextCounts:
-    """SQLite's own texts of numbers are not ours: the rows are read back and counted here."""
+    """Read the rows back and count them here, because SQLite formats numbers differently."""
     cursor.execute(f"SELECT {sql.listed(map(sql.name, names))} FROM {sql.name(place.table)}")
     with closing(DuckDBEngine.of_stream(cursor.fetch_record_batch(), names, kept=True)) as engine:
         return engine.count(names, Reading())

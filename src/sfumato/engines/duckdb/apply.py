@@ -5,30 +5,30 @@ from dataclasses import field
 
 from sfumato.dataclass import dataclass
 from sfumato.engines import sql
-from sfumato.engines.duckdb.entry_lists import INTEGERS, MAX_TEXTS, Picker
+from sfumato.engines.canonical_text import WHITE_SPACE
+from sfumato.engines.duckdb.dictionary_columns import INTEGERS, MAX_TEXTS, Picker
 from sfumato.engines.duckdb.sources import Source
 from sfumato.engines.engine import Reading
-from sfumato.engines.lookups import Lookups
-from sfumato.engines.order import PERSON
-from sfumato.engines.texts import WHITE_SPACE
+from sfumato.engines.join_tables import Lookups
+from sfumato.engines.keyed_hashes import PERSON
 from sfumato.hierarchies.person_keys import NOISE, SIGNS
 
 
 def as_text(column: str, strip: bool = False, table: str = "s") -> str:
-    """The text of a column's value."""
+    """Return the expression of a value's text."""
     cast = f"CAST({table}.{sql.name(column)} AS VARCHAR)"
     return f"nullif(trim({cast}, {sql.text(WHITE_SPACE)}), '')" if strip else cast
 
 
 def plain_key_of(text: str) -> str:
-    """A key of a person as it is compared; most are written so, and cost no more than a look at them."""
+    """Return the expression of a normalized person key; most keys are normalized already and only tested."""
     bare = f"regexp_replace(lower({text}), {sql.text(SIGNS)}, '', 'g')"
     noisy = f"regexp_matches({text}, {sql.text(NOISE)}) AND NOT starts_with({text}, '-')"
     return f"CASE WHEN {noisy} THEN coalesce(nullif({bare}, ''), {text}) ELSE {text} END"
 
 
 def required(reading: Reading, strip: bool) -> str:
-    """The test that no required value is missing; empty where none is required."""
+    """Return the test that no required value is missing; empty if none is required."""
     tests = []
     for column in reading.required:
         value = as_text(column, strip)
@@ -39,13 +39,13 @@ def required(reading: Reading, strip: bool) -> str:
 
 
 def filtered(reading: Reading, strip: bool) -> str:
-    """The clause that drops rows in which a required value is missing; empty where none is required."""
+    """Return the clause that drops rows with a missing required value; empty if none is required."""
     test = required(reading, strip)
     return f" WHERE {test}" if test else ""
 
 
 def locating(table: str, column: str, texts: Sequence[str], limit: int, strip: bool) -> str:
-    """Find the first rows that hold one of some texts."""
+    """Return the statement that finds the first rows with one of some texts."""
     numbers = f"SELECT row_number() OVER () AS place, {as_text(column, strip)} AS value FROM {table} AS s"
     wanted = sql.listed(map(sql.text, texts))
     return f"SELECT place FROM ({numbers}) WHERE value IN ({wanted}) ORDER BY place LIMIT {int(limit)}"
@@ -53,12 +53,12 @@ def locating(table: str, column: str, texts: Sequence[str], limit: int, strip: b
 
 @dataclass(frozen=True, slots=True)
 class Application(Lookups):
-    """A recoding to be applied to the rows of a source.
+    """A recoding to apply to the rows of a source.
 
-    Where the columns lie in dictionaries, codes are picked from lists (entry_lists.py) instead of being looked up.
+    If columns are dictionary-encoded, codes are selected from lists (dictionary_columns.py) instead of being joined.
 
     Attributes:
-        kinds: DuckDB's types of columns that lie in dictionaries, as those of Parquet do.
+        kinds: The DuckDB types of dictionary-encoded columns, as in Parquet.
     """
 
     source: Source
@@ -74,16 +74,16 @@ class Application(Lookups):
 
     @property
     def person_key(self) -> str:
-        """The key of a row's person, as in order.py; whole numbers are compared as they are."""
+        """The expression of a row's person key, as in keyed_hashes.py; integers are not normalized."""
         person = self.handling.person or ""
         key, text = sql.text(self.handling.person_key), as_text(person, self.strip)
         plain = text if self.kinds.get(person) in INTEGERS else plain_key_of(text)
         return f"substr(sha256(concat({key}, {plain})), 1, 32)"
 
     def person_keys(self) -> Iterator[str]:
-        """Make the table of persons, each with the key, where one column is read for nearly nothing.
+        """Yield the statement that makes the table of persons and keys, if a single column can be read cheaply.
 
-        A hash costs more than to find a person again, and less than to read a text file once more.
+        Hashing a key costs more than finding it in a table, but less than reading a text file again.
         """
         if not self.kinds:
             return
@@ -93,7 +93,7 @@ class Application(Lookups):
         yield f"CREATE OR REPLACE TEMP TABLE person_keys AS {keys}"
 
     def with_person_keys(self, rows: str) -> str:
-        """The rows with the keys of their persons; in no order."""
+        """Return the rows with their person keys, in no particular order."""
         if not self.kinds:
             return f"(SELECT s.*, {self.person_key} AS {PERSON} FROM {rows} AS s)"
         name = sql.name(self.handling.person or "")
@@ -102,11 +102,11 @@ class Application(Lookups):
 
     @property
     def picks(self) -> bool:
-        """Whether codes are picked from lists instead of being joined."""
+        """Whether codes are selected from lists instead of being joined."""
         return bool(self.kinds) and all(len(coding.texts) <= MAX_TEXTS for coding in self.recoding.codings)
 
     def pickers(self) -> tuple[Picker, ...]:
-        """What picks entries for the values of each quasi-identifier."""
+        """Return the dictionary expressions of the quasi-identifiers."""
         pairs = enumerate(zip(self.recoding.columns, self.recoding.codings, strict=True))
         return tuple(
             Picker(f"texts{place}", as_text(name, self.strip), coding.texts, self.kinds.get(name, ""), sql.name(name))

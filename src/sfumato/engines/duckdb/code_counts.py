@@ -6,24 +6,24 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.engines.duckdb.count import CodeCounting, Counting, in_order
-from sfumato.engines.duckdb.explanations import changed
-from sfumato.engines.duckdb.person_rows import fits
-from sfumato.engines.numbering import Texts
+from sfumato.engines.category_order import Texts
+from sfumato.engines.duckdb.count_statements import CodeCounting, Counting, in_order
+from sfumato.engines.duckdb.error_messages import changed
+from sfumato.engines.duckdb.in_memory_persons import fits
 from sfumato.hierarchies.levels import present_codes
-from sfumato.microdata.counts.packing import Words, counted_words
+from sfumato.microdata.counts.key_packing import Words, counted_words
 
-# The texts of each column; for each combination its codes, and its rows.
+# The texts of each column, and the codes and number of rows of each combination.
 Combinations = tuple[tuple[Texts, ...], npt.NDArray[np.int32], npt.NDArray[np.int64]]
-# The texts of columns, packed codes of combinations, and their rows.
+# The coding of columns, the packed codes of combinations, and their numbers of rows.
 Coded = tuple[CodeCounting, Words, npt.NDArray[np.int64]]
 
 
 class CountsByCodes:
-    """Counting by codes, where columns lie in dictionaries and have few texts."""
+    """Counts by codes if columns are dictionary-encoded with few texts."""
 
     def _by_codes(self: Any, counting: Counting) -> Combinations | None:
-        """Texts of each column, codes and rows of each combination; None where columns are to be counted by texts."""
+        """Return texts of columns, codes and rows of combinations; None if columns must be counted by texts."""
         kinds = self._dictionaries() if counting.columns else {}
         texts = in_order(self._run(counting.sampled())[0]) if kinds else None
         if texts is None:
@@ -41,9 +41,9 @@ class CountsByCodes:
         return coding.values, coding.packing.unpack(packed), np.asarray(counts, np.int64)
 
     def _grouped_here(self: Any, coding: CodeCounting) -> Coded | None:
-        """Packed codes of combinations and their rows, grouped in memory; None where columns have too many texts.
+        """Group packed codes in memory; None if columns have too many texts.
 
-        The first rows mostly have all texts. Where they have not, those of rows without a code are looked for.
+        The first rows usually contain all texts. Otherwise the texts of rows without a code are queried.
         """
         keys = self._codes_of_rows(coding)
         if np.ma.is_masked(keys):
@@ -62,13 +62,13 @@ class CountsByCodes:
         return coding, words.reshape(1, -1), counts
 
     def _codes_of_rows(self: Any, coding: CodeCounting) -> Any:
-        """The packed code of each row; masked where it has none."""
+        """Return the packed code of each row, masked if it has none."""
         for statement in coding.types():
             self._run(statement)
         return self._connection.execute(coding.codes_of_rows()).fetchnumpy()["k"]
 
     def _grouped(self: Any, counting: Counting, kinds: Mapping[str, str]) -> Coded | None:
-        """The same, grouped in the database."""
+        """Group packed codes in the database."""
         texts = in_order(self._run(counting.whole())[0])
         if texts is None:
             return None
@@ -81,16 +81,16 @@ class CountsByCodes:
 
 
 def _all_occur(coding: CodeCounting, words: Words) -> bool:
-    """Whether some combination has each text of each column."""
+    """Return whether each text of each column occurs in some combination."""
     codes = coding.packing.unpack(words.reshape(1, -1))
     return all(len(present_codes(codes[:, place])) == len(texts) for place, texts in enumerate(coding.values))
 
 
 def _whole_codes(codes: Any) -> Words:
-    """Codes of which none is missing.
+    """Return codes without missing ones.
 
     Raises:
-        EngineError: One is: its texts came while rows were read.
+        EngineError: A code is missing, because its text appeared during reading.
     """
     if np.ma.is_masked(codes):
         raise changed()

@@ -5,17 +5,17 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+from sfumato.engines.duckdb.connection_pool import SPARES
 from sfumato.engines.duckdb.instance import Instance
-from sfumato.engines.duckdb.spares import SPARES
 from sfumato.errors import PlanError
 from sfumato.microdata.data_plan import DataPlan
 
 
 class Database:
-    """Let go by the last engine that uses it: to start one costs as much as to count thousands of rows."""
+    """A database shared by the engines of a release; starting one costs as much as counting thousands of rows."""
 
     def __init__(self, plan: DataPlan, opens: Iterable[Path] = ()) -> None:
-        """Take one that waits, or start one.
+        """Take a database from the pool, or start one.
 
         Args:
             opens: The files and folders that it may read and write.
@@ -27,20 +27,20 @@ class Database:
 
     @property
     def folder(self) -> Path:
-        """Where rows lie that do not fit in memory."""
+        """The folder for rows that do not fit into memory."""
         return self._instance.scratch.path
 
     def shared(self) -> "Database":
-        """The same for one more engine, which closes it as well."""
+        """Return the database for one more engine, which must also close it."""
         self._users += 1
         return self
 
     def session(self) -> Any:
-        """A connection with tables of its own."""
+        """Return a connection with its own tables."""
         return self._instance.session()
 
     def close(self) -> None:
-        """Let go of it, as one of those who use it."""
+        """Close the database for one of its engines."""
         self._users -= 1
         if self._users == 0:
             self._instance.close() if self._limited else SPARES.keep(self._instance)
@@ -48,13 +48,13 @@ class Database:
 
 @contextmanager
 def connected(folder: Path) -> Iterator[Any]:
-    """A connection for a moment, which may read and write a folder."""
+    """Open a temporary connection that may read and write a folder."""
     with closing(Database(DataPlan(), [folder])) as database, closing(database.session()) as session:
         yield session
 
 
 def _started(plan: DataPlan, paths: tuple[Path, ...]) -> Instance:
-    """A new database with the plan's limit of memory and its folder, where it has such."""
+    """Start a database with the plan's memory limit and folder, if it has some."""
     folder = None if plan.temp_folder is None else Path(plan.temp_folder)
     try:
         return Instance(paths, folder, plan.memory_bytes)

@@ -10,33 +10,33 @@ from typing import Any
 import numpy as np
 
 from sfumato.engines import sql
+from sfumato.engines.canonical_text import no_text
+from sfumato.engines.category_order import Texts, numbered, ordered
 from sfumato.engines.duckdb.apply import Application, as_text, locating
 from sfumato.engines.duckdb.code_counts import Combinations, CountsByCodes
-from sfumato.engines.duckdb.count import Counting
+from sfumato.engines.duckdb.column_replacement import ReplacesColumns
+from sfumato.engines.duckdb.count_statements import Counting
 from sfumato.engines.duckdb.database import Database
-from sfumato.engines.duckdb.explanations import explained
-from sfumato.engines.duckdb.join import Joining
-from sfumato.engines.duckdb.library import compiled, register, relations
-from sfumato.engines.duckdb.person_rows import fits, person_count, persons_here, write_numbers
-from sfumato.engines.duckdb.replace import ReplacesColumns
-from sfumato.engines.duckdb.row_codes import RowCodes
+from sfumato.engines.duckdb.error_messages import explained
+from sfumato.engines.duckdb.fast_import import compiled, register, relations
+from sfumato.engines.duckdb.in_memory_apply import RowCodes
+from sfumato.engines.duckdb.in_memory_csv import KeepsTextRows, arrays_of, kept_codes
+from sfumato.engines.duckdb.in_memory_persons import fits, person_count, persons_here, write_numbers
+from sfumato.engines.duckdb.join_apply import Joining
 from sfumato.engines.duckdb.sources import Source, csv_source, file_list, open_source, opened_for
-from sfumato.engines.duckdb.stream import Stream, streams
-from sfumato.engines.duckdb.text_rows import KeepsTextRows, arrays_of, kept_codes
+from sfumato.engines.duckdb.streaming_apply import Stream, streams
 from sfumato.engines.duckdb.writing import asked
 from sfumato.engines.engine import LOOKED_AT_ROWS, Reading, ReadsSource
 from sfumato.engines.files import about_rows, files_of, fingerprint, format_of
-from sfumato.engines.numbering import Texts, numbered, ordered
-from sfumato.engines.order import PERSON, PERSONS_FILE
-from sfumato.engines.texts import no_text
+from sfumato.engines.keyed_hashes import PERSON, PERSONS_FILE
 from sfumato.errors import DataError, EngineError, SfumatoError
-from sfumato.microdata.counts.frequencies import TextCounts
+from sfumato.microdata.counts.frequency_table import TextCounts
 from sfumato.microdata.counts.persons import PersonCount
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.recoding.recoding import STAR, Handling, LevelRecoding, Recoding
 
 Row = dict[str, str | None]
-# Texts of so few cells are numbered in Python.
+# Texts of at most this many cells are numbered in Python.
 _FEW_CELLS = 1_000_000
 
 
@@ -45,14 +45,14 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
 
     name = "duckdb"
 
-    # The column of keys of persons, where they are attached.
+    # The column of person keys if they are attached, else None.
     person_column: str | None = None
     _person_rows = ""
     _person_keys = ""
 
     _closed = False
 
-    # Columns by whose published values Parquet files are laid in folders.
+    # Columns whose published values partition Parquet files into folders.
     partition: tuple[str, ...] = ()
 
     def __init__(
@@ -86,7 +86,7 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
         plan: DataPlan | None = None,
         database: Database | None = None,
     ) -> "DuckDBEngine":
-        """The engine that reads a file just written to a private folder, within the limits of a plan."""
+        """Return the engine for a file just written to a private folder, within the limits of a plan."""
         engine = cls.__new__(cls)
         limits = DataPlan()
         if plan is not None:
@@ -94,7 +94,7 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
         if path.suffix == ".csv":
             source = csv_source([path], columns, separator, published=True)
             engine._open(path, limits, lambda _, __: source, (path.parent,), database)
-        else:  # Parquet tells its columns by itself
+        else:  # Parquet contains its columns
             engine._open(
                 path,
                 limits,
@@ -113,7 +113,7 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
         kept: bool = False,
         opens: Sequence[Path] = (),
     ) -> "DuckDBEngine":
-        """The engine for a stream of Arrow batches, which can be read once unless its rows are kept.
+        """Return the engine for a stream of Arrow batches, which can be read once unless its rows are kept.
 
         Args:
             opens: Folders into which its rows are written.
@@ -138,16 +138,16 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
         opens: Sequence[Path],
         database: Database | None = None,
     ) -> None:
-        """Connect and open the source; nothing stays behind when that fails.
+        """Connect and open the source; a failure leaves nothing behind.
 
         Args:
-            opens: All that is opened, the source's own files as well.
+            opens: All files and folders that are opened, including the source's own.
         """
         self.opens = tuple(opens)
         self.path, self.plan, self.source = path, plan, Source("", ())
-        # The texts of columns that were counted by codes, for whoever counts them again.
+        # The texts of columns that were counted by codes, for later counts.
         self._known_texts: dict[tuple[str, tuple[str, ...]], Texts] = {}
-        # How many rows there are, as soon as they were counted.
+        # The number of rows as soon as they were counted, else None.
         self._rows: int | None = None
         self.coded, self.likely = {}, {}
         with ExitStack() as undo:
@@ -160,7 +160,7 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
             undo.pop_all()
 
     def count(self, columns: Sequence[str], reading: Reading) -> TextCounts:
-        keyed = PERSON in columns  # keys of persons stand beside the rows, in no dictionary of theirs
+        keyed = PERSON in columns  # person keys are in a separate file without dictionaries
         with self.faults(reads=True):
             table = self._person_rows if keyed else self.source.table
             counting = Counting(table, tuple(columns), reading, self.plan.strip)
@@ -179,7 +179,7 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
         return self._all_rows() if form == "parquet" else about_rows(self.path) if form == "csv" else None
 
     def count_persons(self, columns: Sequence[str], person: str, value: str | None, reading: Reading) -> PersonCount:
-        """Persons are added up where they do in the database: only who has rows in several combinations leaves it."""
+        """Count persons in the database; only persons with rows in several combinations are returned individually."""
         table = self._person_rows if person == PERSON else self.source.table
         counting = Counting(table, tuple(columns), reading, self.plan.strip)
         with self.faults(reads=True):
@@ -194,12 +194,12 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
         return PersonCount(TextCounts(names, values, codes, counts, int(counts.sum())), persons, nameless)
 
     def _by_texts(self, counting: Counting) -> Combinations:
-        """Texts of each column, codes and rows of each combination, for columns of any kind."""
+        """Return texts of columns, codes and rows of combinations, for columns of any type."""
         self._run(counting.group_by_texts())
         return self._texts_and_codes(counting)[:3]
 
     def _persons_by_codes(self, counting: Counting, person: str, value: str | None) -> PersonCount | None:
-        """Persons by packed codes, where the columns lie in dictionaries and have few texts; None where not."""
+        """Count persons by packed codes if the columns are dictionary-encoded with few texts, else return None."""
         kinds = self._dictionaries()
         texts = [self._known_texts.get((name, counting.reading.required)) for name in counting.columns]
         if not kinds or any(entry is None for entry in texts):
@@ -226,7 +226,7 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
         return person_count(coding, arrays["k"], arrays["person"], arrays["n"], nameless)
 
     def _texts_and_codes(self, counting: Counting, further: str = "") -> tuple[Any, ...]:
-        """What the table of combinations holds: texts, codes and counts, and persons where these are asked for."""
+        """Return the table of combinations: texts, codes and counts, and persons if requested."""
         if self._run("SELECT count(*) FROM combinations")[0][0] * len(counting.columns) <= _FEW_CELLS:
             return self._coded_here(counting, further)
         values = self._texts(counting)
@@ -240,7 +240,7 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
         return values, matrix, np.asarray(arrays["n"], np.int64), persons
 
     def _coded_here(self, counting: Counting, further: str) -> tuple[Any, ...]:
-        """The same of a few combinations, whose texts are numbered here: statements would cost more than they save."""
+        """Return a small table of combinations, numbering its texts in Python, because statements would cost more."""
         arrays = self._connection.execute(f"SELECT {counting.names_of_texts}n{further} FROM combinations").fetchnumpy()
         self._run("DROP TABLE combinations")
         coded = [numbered(arrays[f"t{place}"].tolist()) for place in range(len(counting.columns))]
@@ -278,15 +278,15 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
         return published
 
     def _shareable(self) -> Database | None:
-        """The database for a file that was just written, unless the source is attached to it as long as it is there."""
+        """Return the database for reading the written file, unless the source is attached to it."""
         attached = bool(self.path.name) and format_of(self.path, self.plan) == "duckdb"
         return None if attached else self._database
 
     def attach_persons(self, path: Path) -> None:
-        """Have the keys of the rows' persons, which a file holds in the order of the rows, as a further column.
+        """Add the person keys from a file, in the order of the rows, as a further column.
 
         Raises:
-            DataError: The file has not as many keys as there are rows.
+            DataError: The numbers of keys and rows differ.
         """
         keys = f"read_parquet({file_list(files_of(path))})"
         with self.faults(reads=True):
@@ -309,7 +309,7 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
             self._run(stream.persons(record))
 
     def _join(self, joining: Joining) -> Mapping[str, Texts]:
-        """Publish rows by joins or by codes; which texts columns are then written with, where that is known."""
+        """Publish rows by joins or by codes; return the written texts of columns if they are known."""
         known = {name: texts for (name, required), texts in self._known_texts.items() if not required}
         codes = RowCodes(joining, known)
         kept = kept_codes(codes, self.coded)
@@ -326,7 +326,7 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
         return {}
 
     def _write_codes(self, codes: RowCodes, arrays: dict[str, Any]) -> Mapping[str, Texts]:
-        """Publish rows by their codes, which came into memory; the texts of columns that are written as such."""
+        """Publish rows by their codes in memory; return the texts of columns that are written as texts."""
         published = codes.published(arrays)
         alone = codes.joining.one_writes(self._threads)
         for statement in (*published.types(), "SET threads = 1") if alone else ():
@@ -341,7 +341,7 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
         return int(self._run("SELECT current_setting('threads')")[0][0])
 
     def _dictionaries(self) -> dict[str, str]:
-        """The types of columns that lie in dictionaries: those of Parquet files."""
+        """Return the types of dictionary-encoded columns, which are those of Parquet files."""
         if not self.path.name or format_of(self.path, self.plan) != "parquet":
             return {}
         return {row[0]: row[1] for row in self._run(f"DESCRIBE SELECT * FROM {self.source.table} AS s")}
@@ -350,33 +350,33 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
         return self.path
 
     def frame(self) -> Any:
-        """All rows as a frame of texts, with whichever library for frames is installed."""
-        from sfumato.engines.frames.sources import installed
+        """Return all rows as a frame of texts, with an installed library."""
+        from sfumato.engines.dataframes.sources import installed
 
         texts = sql.listed(f"{self._star_or_text(column)} AS {sql.name(column)}" for column in self.columns)
         with self.faults(reads=True):
             rows = relations(self._connection, f"SELECT {texts} FROM {self.source.table} AS s")
-            polars = ("polars",) if find_spec("pyarrow") else ()  # which DuckDB makes by way of Arrow
+            polars = ("polars",) if find_spec("pyarrow") else ()  # DuckDB makes Polars frames through Arrow
             return rows.pl() if installed(*polars, "pandas") == "polars" else rows.df()
 
     def _star_or_text(self, column: str) -> str:
-        """The text of a column's value; a star for one that has none."""
+        """Return the expression of a value's text; a star for columns without texts."""
         return sql.text(STAR) if column in self.source.textless else as_text(column, self.plan.strip)
 
     def first_rows(self, limit: int) -> list[Row]:
-        """So many rows from the top, by column, as texts; None is the missing value."""
+        """Return the first rows by column, as texts; None is the missing value."""
         texts = sql.listed(map(self._star_or_text, self.columns))
         with self.faults(reads=True):
             rows = self._run(f"SELECT {texts} FROM {self.source.table} AS s LIMIT {int(limit)}")
         return [dict(zip(self.columns, row, strict=True)) for row in rows]
 
     def ask(self, statement: str) -> list[tuple[Any, ...]]:
-        """The answer to a question about the rows."""
+        """Return the result of a query."""
         with self.faults(reads=True):
             return self._run(statement)
 
     def stream(self) -> Any:
-        """All rows as a stream of Arrow batches."""
+        """Return all rows as a stream of Arrow batches."""
         with self.faults():
             return relations(self._connection, f"SELECT * FROM {self.source.table}").to_arrow_reader()
 
@@ -393,7 +393,7 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
         return list(self._connection.execute(statement).fetchall())
 
     def _texts(self, counting: Counting) -> tuple[Texts, ...]:
-        """The texts of each column of the table of combinations, in their order."""
+        """Return the texts of each column in the table of combinations, in order."""
         if not counting.columns:
             return ()
         arrays = self._connection.execute(counting.texts()).fetchnumpy()
@@ -407,10 +407,10 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
 
     @contextmanager
     def faults(self, reads: bool = False) -> Iterator[None]:
-        """Turns DuckDB's errors into ours; their texts may hold values of rows and are not passed on.
+        """Convert errors of DuckDB to Sfumato's; their texts may contain data values and are not passed on.
 
         Args:
-            reads: Whether nothing but reading the source goes on, so that a fault is most likely one of the data.
+            reads: Whether only the source is read, so that an error is probably one of the data.
         """
         try:
             yield

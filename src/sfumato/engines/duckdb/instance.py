@@ -6,30 +6,30 @@ from glob import escape
 from pathlib import Path
 from typing import Any
 
+from sfumato.atomic_folders import Scratch
 from sfumato.confinement import allowed
 from sfumato.engines import sql
-from sfumato.engines.duckdb.library import compiled
-from sfumato.folders import Scratch
+from sfumato.engines.duckdb.fast_import import compiled
 
-# After this nothing else can be opened, no extension is loaded, and none of it can be changed.
+# After this nothing else can be opened, no extension can be loaded, and no setting can be changed.
 LOCKING = (
     "SET allowed_directories = [{paths}]; SET allowed_paths = [{paths}]; "
     "SET allowed_configs = ['threads', 'timezone']; SET enable_external_access = false; SET lock_configuration = true"
 )
-# The text of a moment must not depend on where the machine stands.
+# The text of a timestamp must not depend on the machine's time zone.
 ZONE = "SET TimeZone = 'UTC'"
-# 1 where a database is as it was when it started: temporary tables and types went with the sessions that made them.
-# Rows that went to the disk show in the scratch folder.
+# 1 if a database is in its initial state; temporary tables and types ended with their sessions. Rows spilled to disk
+# are in the scratch folder.
 CLEANING = "RESET threads; SELECT count(*) FROM duckdb_databases() WHERE NOT internal"
 
 
 class Instance:
-    """A database that opens some files and folders and its own scratch folder, and leaves nothing behind.
+    """A database that may open some files and folders and its own scratch folder, and leaves nothing behind.
 
-    In a confined process these are the files and folders of that process, whatever is asked for.
+    In a confined process, the files and folders are those of the process, regardless of the arguments.
 
     Attributes:
-        scratch: Where rows lie that do not fit in memory, and files that live as long as an engine.
+        scratch: The folder for rows that do not fit into memory, and for files with the lifetime of an engine.
     """
 
     def __init__(self, opens: Iterable[Path], temp_folder: Path | None = None, memory_bytes: int = 0) -> None:
@@ -37,7 +37,8 @@ class Instance:
 
         Args:
             opens: The files and folders that it may read and write.
-            memory_bytes: The limit of memory; 0 for DuckDB's own.
+            temp_folder: The folder for the scratch folder; None for the system's.
+            memory_bytes: The memory limit; 0 for DuckDB's own.
         """
         self.scratch = Scratch(temp_folder)
         confined = allowed()
@@ -61,20 +62,20 @@ class Instance:
         return connection
 
     def covers(self, opens: Iterable[Path]) -> bool:
-        """Whether these files and folders can be opened."""
+        """Return whether some files and folders can be opened."""
         return allowed() is not None or all(
             any(path in self._paths for path in (absolute, *map(str, Path(absolute).parents)))
             for absolute in _absolute(opens)
         )
 
     def session(self) -> Any:
-        """A connection with tables of its own."""
+        """Return a connection with its own tables."""
         session = self._connection.cursor()
         session.execute(ZONE).fetchall()
         return session
 
     def rest(self) -> bool:
-        """Let go of the scratch folder until `resume`; whether nothing was in it, and all is as it was at the start."""
+        """Remove the scratch folder until `resume`; return whether it was empty and the database is unchanged."""
         try:
             clean = bool(self._connection.execute(CLEANING).fetchall() == [(1,)])
             if clean:
@@ -84,7 +85,7 @@ class Instance:
         return clean
 
     def resume(self) -> bool:
-        """Make the scratch folder again; whether that could be done."""
+        """Create the scratch folder again, and return whether that succeeded."""
         try:
             self.scratch.path.mkdir(0o700)
         except OSError:
@@ -92,7 +93,7 @@ class Instance:
         return True
 
     def close(self) -> None:
-        """End it, with its scratch folder."""
+        """Close the database and delete its scratch folder."""
         self._connection.close()
         self.scratch.cleanup()
 

@@ -12,30 +12,30 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.delimited.decimal_marks import COMMA_NUMBER
 from sfumato.delimited.dialect import DecimalMark, encoding_of
-from sfumato.delimited.faults import damaged, empty, title_line
+from sfumato.delimited.errors import damaged, empty, title_line
 from sfumato.delimited.header import SAMPLED_RECORDS, header_of
 from sfumato.delimited.opening import open_text
-from sfumato.delimited.titles import is_title_row
+from sfumato.delimited.title_rows import is_title_row
 from sfumato.engines import sql
-from sfumato.engines.duckdb.library import register
-from sfumato.engines.duckdb.values import textless_in, with_one_text, without_codes
+from sfumato.engines.canonical_text import as_text, no_text
+from sfumato.engines.duckdb.fast_import import register
+from sfumato.engines.duckdb.value_expressions import textless_in, with_one_text, without_codes
 from sfumato.engines.files import files_in, files_of, format_of, head_of, other_columns
+from sfumato.engines.identifier_checks import check_names, table_named
+from sfumato.engines.keyed_hashes import PERSONS_FILE
 from sfumato.engines.lines import Records, records_in
-from sfumato.engines.names import check_names, table_named
-from sfumato.engines.order import PERSONS_FILE
-from sfumato.engines.texts import as_text, no_text
 from sfumato.errors import DataError, PlanError, extra_part
 from sfumato.microdata.data_plan import DataPlan
 
-# The column of a row's number.
+# The column with the row number.
 ROW = "sfumato_row"
-# Parquet's name for a row's place in its file.
+# Parquet's name for the row index in a file.
 PLACE = "file_row_number"
-# Types of JSON values that are no texts; everything else is read as the text that stands in the file.
+# Types of JSON values other than texts; everything else is read as the text in the file.
 JSON_KINDS = ("BIGINT", "UBIGINT", "HUGEINT", "DOUBLE", "BOOLEAN")
-# Longer records need larger buffers than those that DuckDB takes by itself, in bytes.
+# Longer records need larger buffers than DuckDB's default, in bytes.
 USUAL_BYTES, USUAL_BUFFER = 1_000_000, 32_000_000
-# Encodings that DuckDB reads by itself; files in others are rewritten as UTF-8 first.
+# Encodings that DuckDB reads; files in others are rewritten as UTF-8 first.
 NATIVE_ENCODINGS = {"utf-8": "utf-8", "iso8859-1": "latin-1", "utf-16": "utf-16"}
 
 
@@ -45,16 +45,16 @@ class Source:
 
     Attributes:
         table: The table expression.
-        columns: Names of the columns.
-        textless: Those of them whose values have no text, which the table has not: nobody can read them.
-        separator: Of a CSV file, for writing the release alike.
-        numbered: The table with its rows' numbers (from 1) as a further column `sfumato_row`, where these are known
-            without counting rows one by one; else empty.
-        notes: What a reader should know of the columns.
-        sheet: Of a workbook, the one that is read; sheets: the names of all of them.
-        with_codes: Where columns have codes that mean missing, the table before these are left out; else empty.
+        columns: The names of the columns.
+        textless: Columns whose values have no text; they are not in the table and cannot be read.
+        separator: The separator of a CSV file, also used for the release.
+        numbered: The table with row numbers (from 1) in a column `sfumato_row`, if known without counting; else empty.
+        notes: Notes on the columns for data users.
+        sheet: The sheet of a workbook that is read.
+        sheets: The names of all its sheets.
+        with_codes: If columns have codes that mean missing, the table including these; else empty.
         kinds: The types of the columns of that table.
-        records: Of text files, their records, counted apart from DuckDB.
+        records: The records of text files, counted independently of DuckDB; else None.
     """
 
     table: str
@@ -70,22 +70,22 @@ class Source:
     records: Records | None = None
 
     def table_for(self, column: str, data: DataPlan) -> str:
-        """The table for a question about one column: codes of others need not be looked for."""
+        """Return the table for a query about one column, which need not replace the codes of others."""
         own = {name: kind for name, kind in self.kinds.items() if name == column}
         return without_codes(self.with_codes, own, data) if self.with_codes else self.table
 
     @property
     def with_numbers(self) -> str:
-        """The table with its rows' numbers."""
+        """The table with row numbers."""
         return self.numbered or f"(SELECT row_number() OVER () AS {ROW}, * FROM {self.table} AS s)"
 
 
 def open_source(connection: Any, path: Path, data: DataPlan, names: Sequence[str], scratch: Path) -> Source:
-    """A source for a file.
+    """Open the source for a file.
 
     Args:
-        names: The columns' names when a CSV file has no header.
-        scratch: A private folder for files that live as long as the engine.
+        names: The column names of a CSV file without a header.
+        scratch: A private folder for files with the lifetime of the engine.
     """
     files_of(path)
     opener: Callable[[Any, Path, DataPlan, Sequence[str], Path], Source] = {
@@ -107,7 +107,7 @@ def open_source(connection: Any, path: Path, data: DataPlan, names: Sequence[str
 
 
 def opened_for(path: Path, data: DataPlan) -> tuple[Path, ...]:
-    """The files that DuckDB opens for a source, with the keys of persons that may lie beside it.
+    """Return the files that DuckDB opens for a source, including a possible record of person keys next to it.
 
     Raises:
         DataError: There is none.
@@ -115,7 +115,7 @@ def opened_for(path: Path, data: DataPlan) -> tuple[Path, ...]:
     files = files_of(path)
     if path.is_dir():
         return (path,)
-    # Changes to a database that it has not taken in yet lie beside it.
+    # The write-ahead log of a database is next to it.
     logs = [file.with_name(f"{file.name}.wal") for file in files] if format_of(path, data) == "duckdb" else []
     return (*files, *logs, path.with_name(PERSONS_FILE))
 
@@ -129,7 +129,7 @@ def _csv(_connection: Any, path: Path, data: DataPlan, names: Sequence[str], scr
 
 
 def _with_points(table: str, columns: Sequence[str], decimal: DecimalMark) -> str:
-    """The table with a point in numbers that are written with a comma."""
+    """Return the table with decimal points in numbers written with a comma."""
     if decimal == ".":
         return table
     pattern = sql.text(COMMA_NUMBER)
@@ -143,7 +143,7 @@ def _with_points(table: str, columns: Sequence[str], decimal: DecimalMark) -> st
 
 def _parquet(connection: Any, path: Path, _data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
     files = files_in(path, "parquet")
-    # Columns are matched by name, but values of another type would be made to fit: 1.5 becomes 2.
+    # Columns are matched by name, but values of another type would be converted: 1.5 becomes 2.
     first = sorted(_kinds(connection, _parquet_table(files[:1])))
     for file in files[1:]:
         if sorted(_kinds(connection, _parquet_table([file]))) != first:
@@ -161,12 +161,12 @@ def _parquet_table(files: Sequence[Path], further: str = "") -> str:
 
 
 def _kinds(connection: Any, table: str) -> list[tuple[str, str]]:
-    """Name and type of each column of a table."""
+    """Return the name and type of each column of a table."""
     return [(row[0], row[1]) for row in connection.execute(f"DESCRIBE SELECT * FROM {table}").fetchall()]
 
 
 def _json(connection: Any, path: Path, _data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
-    """Records are looked through as a whole: a text stays a text, also where it looks like a date."""
+    """Open JSON files, whose records are all scanned; a text remains a text even if it looks like a date."""
     files = file_list(files_in(path, "json"))
     whole = f"sample_size=-1, maximum_sample_files={2**31 - 1}, union_by_name=true"
     table = f"read_json({files}, format='auto', {whole})"
@@ -184,7 +184,7 @@ def _json(connection: Any, path: Path, _data: DataPlan, _names: Sequence[str], _
 
 
 def _narrowed(connection: Any, table: str, kinds: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Name and type of each column; numbers that were given 128 bits but fit in 64 have those."""
+    """Return the name and type of each column; 128-bit integers become 64-bit ones if all values fit."""
     wide = [name for name, kind in kinds if kind == "HUGEINT"]
     if not wide:
         return kinds
@@ -195,7 +195,7 @@ def _narrowed(connection: Any, table: str, kinds: list[tuple[str, str]]) -> list
 
 def _duckdb(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
     connection.execute(f"ATTACH {sql.text(str(path))} AS source (READ_ONLY)").fetchall()
-    # Views are not followed: they may read other files. A view may have the name of a table in another schema.
+    # Views are not followed, because they may read other files. A view may have the name of a table in another schema.
     found = "SELECT {kind}_name, schema_name FROM duckdb_{kind}s() WHERE database_name = 'source' AND NOT internal"
     order = "ORDER BY schema_name = 'main', schema_name"
     tables, views = (
@@ -226,12 +226,12 @@ def _sqlite(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], 
             _check_any_text(values, bytes_in)
             cursor.execute(f"SELECT {sql.listed(texts.values())} FROM {sql.name(table)}")
             return _beside(_loaded(connection, cursor.fetch_record_batch()), values, bytes_in)
-    except (driver.Error, UnicodeDecodeError):  # names of tables and columns that are no texts
+    except (driver.Error, UnicodeDecodeError):  # names of tables and columns that are no valid texts
         raise damaged(path) from None
 
 
 def _sqlite_values(cursor: Any, table: str) -> dict[str, str]:
-    """What is read of each column of a SQLite table; nothing of bytes, values of several types as texts."""
+    """Return the expression for each column of a SQLite table; empty for bytes, and as text for mixed types."""
     cursor.execute(f"SELECT name FROM pragma_table_info({sql.text(table)})")
     columns = [row[0] for row in cursor.fetchall()]
     chosen = {}
@@ -245,7 +245,7 @@ def _sqlite_values(cursor: Any, table: str) -> dict[str, str]:
 
 def _excel(connection: Any, path: Path, data: DataPlan, names: Sequence[str], _scratch: Path) -> Source:
     from sfumato.engines.workbooks.merged_cells import check_merged
-    from sfumato.engines.workbooks.sheet_marks import take_marks
+    from sfumato.engines.workbooks.sheet_warnings import take_marks
     from sfumato.engines.workbooks.sheets import read_sheet, told_of_others
 
     sheet = read_sheet(path, data.table)
@@ -280,7 +280,7 @@ def _survey(connection: Any, path: Path, _data: DataPlan, _names: Sequence[str],
 
 
 def _cells(name: str, values: Sequence[Any]) -> Any:
-    """The texts of a column: a whole number has no decimals, an empty cell is missing."""
+    """Return the texts of a column: integers have no decimals, empty cells are missing."""
     try:
         return np.array([None if value == "" else as_text(_whole(value)) for value in values], object)
     except TypeError:
@@ -307,13 +307,13 @@ def _described(connection: Any, table: str) -> Source:
 
 
 def _check_any_text(columns: Iterable[str], textless: Sequence[str]) -> None:
-    """Refuse a table of which nothing can be read."""
+    """Refuse a table without any readable column."""
     if textless and not {*columns} - {*textless}:
         raise no_text(*textless)
 
 
 def _beside(source: Source, columns: Iterable[str], textless: Sequence[str]) -> Source:
-    """The source with columns that were not read because they have no text."""
+    """Return the source including columns that were not read because they have no text."""
     names = tuple(columns)
     check_names(names)
     return replace(source, columns=names, textless=(*source.textless, *textless))
@@ -328,10 +328,10 @@ def csv_source(
     header: bool = True,
     published: bool = False,
 ) -> Source:
-    """The source for CSV files, every value a text.
+    """Return the source for CSV files, with every value as text.
 
     Args:
-        published: Whether Sfumato wrote the file, so that an empty field in quotes is an empty text, not missing.
+        published: Whether Sfumato wrote the file, so that an empty quoted field is an empty text, not missing.
     """
     records = records_in(files, separator, len(columns), quote, encoding, header)
     kinds = sql.listed(f"{sql.text(column)}: 'VARCHAR'" for column in columns)
@@ -345,24 +345,24 @@ def csv_source(
 
 
 def _buffers(longest: int) -> str:
-    """What DuckDB needs to read records longer than 2 MB: a limit, and in one thread buffers of two of them."""
+    """Return DuckDB's options for records longer than 2 MB: a limit, and in one thread a buffer for two of them."""
     if longest < USUAL_BYTES:
         return ""
-    most = longest + 2  # and a line break
+    most = longest + 2  # including a line break
     return f"max_line_size={most}, buffer_size={max(2 * most, USUAL_BUFFER)}, parallel=false, "
 
 
 def file_list(files: Sequence[Path]) -> str:
-    """Files for DuckDB, which would take `*`, `?` and `[` in their names for patterns."""
+    """Return a list of files for DuckDB, with `*`, `?` and `[` in their names escaped."""
     return f"[{sql.listed(sql.text(escape(str(file))) for file in files)}]"
 
 
 def native(files: Sequence[Path], data: DataPlan, scratch: Path) -> tuple[Sequence[Path], str]:
-    """The files, and the name of their encoding, in an encoding that DuckDB reads."""
+    """Return the files and their encoding, converted to one that DuckDB reads if necessary."""
     encoding = encoding_of(data.encoding)
     if encoding in NATIVE_ENCODINGS:
         return files, NATIVE_ENCODINGS[encoding]
-    # Errors name the file that is read: each copy has the name of its own.
+    # Errors name the file that is read, so each copy has the name of its original.
     names = [file.stem if file.suffix.lower() == ".gz" else file.name for file in files]
     copies = [scratch / f"source{place}" / name for place, name in enumerate(names)]
     for file, copy in zip(files, copies, strict=True):

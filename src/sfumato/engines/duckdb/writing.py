@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from sfumato.engines import sql
 from sfumato.engines.duckdb.database import connected
-from sfumato.engines.duckdb.library import compiled
+from sfumato.engines.duckdb.fast_import import compiled
 from sfumato.errors import EngineError
 
 Cell = str | int | float | None
@@ -18,7 +18,7 @@ _MAX_ENUMERATED = 256
 
 
 def copy_statement(select: str, target: Path, separator: str, partition: Sequence[str] = ()) -> str:
-    """The statement that writes a release, in the format of the file's ending."""
+    """Return the statement that writes a release, in the format of the file's extension."""
     if target.suffix == ".parquet":
         by = sql.listed(map(sql.name, partition))
         form = "FORMAT parquet, COMPRESSION zstd" + (f", PARTITION_BY ({by})" if by else "")
@@ -28,12 +28,12 @@ def copy_statement(select: str, target: Path, separator: str, partition: Sequenc
 
 
 def keys_statement(select: str, target: Path) -> str:
-    """The statement that writes keys of persons: random texts, which no compression makes worth its time."""
+    """Return the statement that writes person keys, uncompressed because they are random texts."""
     return f"COPY ({select}) TO {sql.text(str(target))} (FORMAT parquet, COMPRESSION uncompressed)"
 
 
 def asked(connection: Any, arrays: dict[str, Any], statement: str) -> Any:
-    """The answer to a statement about arrays, the table `given`."""
+    """Return the result of a query on arrays, which are the table `given`."""
     connection.register("given", arrays)
     try:
         return connection.execute(statement).fetchnumpy()
@@ -48,9 +48,9 @@ def write_coded(
     format_: Literal["csv", "parquet"],
     separator: str,
 ) -> None:
-    """Write columns, given as codes into their categories, in order; the file appears whole or not at all.
+    """Write columns, given as codes of their categories, in order; the file is replaced atomically.
 
-    Codes that do not fit in memory wait on disk.
+    Codes that do not fit into memory are spilled to disk.
 
     Raises:
         EngineError: The file cannot be written.
@@ -96,7 +96,7 @@ def _value(values: Sequence[Cell], code: str) -> str:
 
 
 def _enumerated(values: Sequence[Cell], code: str) -> str:
-    """The value of a code; few texts go as an enumeration, which lands as text in Parquet in half the time."""
+    """Return the value of a code; few texts are an enumeration, which Parquet stores as text in half the time."""
     texts = [value for value in values if isinstance(value, str)]
     if len(texts) < len(values) or len(texts) > _MAX_ENUMERATED:
         return _value(values, code)

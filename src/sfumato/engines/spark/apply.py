@@ -1,7 +1,7 @@
 """Publish rows with Spark: lookups are joined to them, broadcast if small; no row is collected by the driver.
 
 The key of each quasi-identifier is looked up in a table of its own, which yields a code and, if every column has one
-level, the label. The codes of a row, packed as in packing.py, are looked up in the table of classes. All joins are
+level, the label. The codes of a row, packed as in key_packing.py, are looked up in the table of classes. All joins are
 null-safe. A value or combination that the recoding does not know finds no partner: the recount detects the difference.
 """
 
@@ -14,28 +14,28 @@ from pyspark.sql import functions as F  # noqa: N812
 from sfumato.dataclass import dataclass
 from sfumato.engines.arrow_counts import arrow
 from sfumato.engines.engine import Reading
-from sfumato.engines.lookups import Lookups
-from sfumato.engines.order import PERSON
+from sfumato.engines.join_tables import Lookups
+from sfumato.engines.keyed_hashes import PERSON
 from sfumato.engines.spark.count import is_float, key_of, plain_key_of, present, stripped, text_of
 from sfumato.engines.spark.sources import ROW, SparkSource
-from sfumato.microdata.counts.frequencies import DROPPED
+from sfumato.microdata.counts.frequency_table import DROPPED
 from sfumato.microdata.recoding.recoding import STAR, Division, LevelRecoding
 from sfumato.microdata.row_order import ORDER_DIGITS, ROWS_A_HASH
 
-# Beyond so many entries a lookup is joined like any other table instead of being sent to every executor.
+# Maximum number of rows of a lookup table to broadcast; larger ones are joined like any other table.
 MAX_BROADCAST = 2_000_000
-# So many rows are put in order at a time.
+# Number of rows sorted at a time.
 ROWS_A_PART = 1_000_000
-# The digits that place a row; by so many of them it is put into a part.
+# The column with the sort key of a row, and the number of its digits that determine the partition.
 PLACE, PART_DIGITS = "sfumato_place", 6
 _SHARED_BITS = ROWS_A_HASH.bit_length() - 1
-# What a missing value is looked up by: no value of a file has it, and a row is found by one key.
+# The lookup key of missing values; no file contains it, so a row still has a single key.
 MISSING = "\0missing"
 
 
 @dataclass(frozen=True, slots=True)
 class Application(Lookups):
-    """A recoding to be applied to the rows of a Spark source."""
+    """A recoding to apply to the rows of a Spark source."""
 
     source: SparkSource
     reading: Reading
@@ -47,7 +47,7 @@ class Application(Lookups):
         return self.with_class_column(self.source.columns)
 
     def frame(self) -> Any:
-        """The published rows."""
+        """Return the published rows."""
         rows = self._looked_up(present(self._rows(), self.source, self.reading, self.strip))
         if isinstance(self.recoding, LevelRecoding):
             rows = self._with_hidden(rows)
@@ -69,11 +69,11 @@ class Application(Lookups):
 
     @property
     def _hides(self) -> bool:
-        """Whether rows must be compared with classes: some are hidden, or their numbers are published."""
+        """Whether rows must be compared with classes, because some are suppressed or class numbers are published."""
         return bool(self.recoding.suppressed.any()) or self.handling.class_column is not None
 
     def _needs(self, place: int) -> bool:
-        """Whether a column's values must be looked up."""
+        """Return whether a column's values must be looked up."""
         drops = bool((self.recoding.codings[place].codes == DROPPED).any())
         return drops or not self.recoding.identical[place] or self._hides
 
@@ -89,7 +89,7 @@ class Application(Lookups):
         return rows
 
     def _codes_and_labels(self, place: int, codes: Any) -> dict[str, Any]:
-        """The codes of a column's values and, for a level, their labels."""
+        """Return the codes of a column's values and, for full-domain recoding, their labels."""
         pa = arrow()
         columns = {f"c{place}": pa.array(codes.view(np.int64))}
         if isinstance(self.recoding, LevelRecoding):
@@ -98,7 +98,7 @@ class Application(Lookups):
         return columns
 
     def _joined(self, rows: Any, column: str, texts: Any, columns: dict[str, Any]) -> Any:
-        """Rows with what is known of their value of a column, given for each of its texts."""
+        """Join rows with a lookup table by the texts of a column."""
         pa, at = arrow(), self.source.columns.index(column)
         kind = self.source.kind(at)
         number = {"float": pa.float32(), "double": pa.float64()}.get(str(kind.typeName()))
@@ -116,7 +116,7 @@ class Application(Lookups):
         return F.broadcast(frame) if table.num_rows <= MAX_BROADCAST else frame
 
     def _with_hidden(self, rows: Any) -> Any:
-        """Rows with their class's number, or with whether they are hidden; nothing where neither is asked for."""
+        """Add the class number of each row, or whether it is suppressed; unchanged if neither is needed."""
         if not self._hides:
             return rows
         wanted = np.ones(len(self.recoding.suppressed), bool)
@@ -128,7 +128,7 @@ class Application(Lookups):
         return self._shown(joined.withColumn("hidden", F.coalesce("hidden", F.lit(False))))
 
     def _with_classes(self, rows: Any, division: Division | None) -> Any:
-        """Rows with what their class is published as."""
+        """Add the published labels of each row's class."""
         labels = tuple(f"p{place}" for place in range(len(self.recoding.columns)))
         if division is None:
             classes = self._classes(None, ("hidden", "number", *labels))
@@ -141,7 +141,7 @@ class Application(Lookups):
         return self._shown(rows.join(classes, test))
 
     def _ranked(self, rows: Any, division: Division) -> Any:
-        """Rows with their rank among those of the same combination and value, by the hash of their number."""
+        """Add the rank of each row within its combination and value, by the hash of its number."""
         if division.column is None:
             rows = rows.withColumn("sfumato_value", F.lit(0).cast("long"))
         else:
@@ -151,7 +151,7 @@ class Application(Lookups):
         return rows.withColumn("sfumato_rank", F.row_number().over(within).cast("long"))
 
     def _keys(self) -> list[Any]:
-        """The packed codes of a row."""
+        """Return the packed codes of a row."""
         packing = self.packing
         keys = []
         for word in range(packing.words):
@@ -170,7 +170,7 @@ class Application(Lookups):
         return whole
 
     def _classes(self, wanted: Any, parts: tuple[str, ...]) -> Any:
-        """Some columns of the table of classes, for the wanted ones."""
+        """Return some columns of the class table, for the wanted classes."""
         pa = arrow()
         found = self.class_lookup()
         keys = {name: values.view(np.int64) for name, values in found.items() if name.startswith("k")}
@@ -186,14 +186,14 @@ class Application(Lookups):
         return rows if self.handling.suppressed == "star" else rows.where("NOT hidden")
 
     def _ordered(self, rows: Any) -> Any:
-        """Rows shuffled, or in the order of their files; rows of a frame that are not shuffled have none."""
+        """Return the rows shuffled, or in file order; unshuffled rows of a frame have no order."""
         if self.handling.order_key is not None:
             return _in_places(rows, _place(self.handling.order_key), self._parts)
         return rows if self.source.number is None else rows.orderBy(ROW)
 
     @property
     def _parts(self) -> int:
-        """In how many parts the rows are put in order."""
+        """The number of partitions in which the rows are sorted."""
         return int(self.recoding.sizes.sum()) // ROWS_A_PART + 1
 
     def _published(self) -> list[Any]:
@@ -205,7 +205,7 @@ class Application(Lookups):
         return [column.alias(f"o{place}") for place, column in enumerate(columns)]
 
     def _person_key(self) -> Any:
-        """The key of a row's person, as in order.py."""
+        """Return the person key of a row, as in keyed_hashes.py."""
         place = self.source.columns.index(self.handling.person or "")
         key, text = F.lit(self.handling.person_key), text_of(F.col(f"s{place}"), self.source.kind(place), self.strip)
         return F.substring(F.sha2(F.concat(key, plain_key_of(text)), 256), 1, 32)
@@ -238,7 +238,7 @@ def _hash(key: str) -> Any:
 
 
 def _place(key: str) -> Any:
-    """The digits by which a row is placed, as in order.py."""
+    """Return the sort key of a row, as in keyed_hashes.py."""
     before = F.col(ROW) - 1
     shared = F.sha2(F.concat(F.lit(key), F.shiftright(before, _SHARED_BITS).cast("string")), 256)
     part = before.bitwiseAND(ROWS_A_HASH - 1).cast("int")
@@ -246,10 +246,10 @@ def _place(key: str) -> Any:
 
 
 def _in_places(rows: Any, place: Any, parts: int) -> Any:
-    """Rows by the digits that place them, and of equal ones as they come.
+    """Sort rows by their sort keys, and equal ones by their number.
 
-    Places are as good as drawn by chance, so that the first digits tell which part a row belongs to. Spark's own order
-    would look for that in a sample, for which it works out all rows once more.
+    Sort keys are uniformly distributed, so their first digits determine the partition. Spark's own sort would sample
+    all rows first, computing them twice.
     """
     rows = rows.withColumn(PLACE, place)
     if parts == 1:
@@ -261,7 +261,7 @@ def _in_places(rows: Any, place: Any, parts: int) -> Any:
 
 
 def _marks(spark: Any, parts: int) -> list[int]:
-    """For each part a number that Spark puts into the partition of the same place."""
+    """Return for each partition a number that Spark's hash assigns to it."""
     partition = F.pmod(F.hash(F.col("id").cast("int")), F.lit(parts)).alias("part")
     found = spark.range(40 * parts).groupBy(partition).agg(F.min("id")).collect()
     marks = dict(map(tuple, found))

@@ -6,35 +6,35 @@ from typing import Any
 
 from pyspark.sql import functions as F  # noqa: N812
 
+from sfumato.engines.canonical_text import WHITE_SPACE
 from sfumato.engines.engine import Reading
 from sfumato.engines.spark.sources import SparkSource
-from sfumato.engines.texts import WHITE_SPACE
 from sfumato.hierarchies.person_keys import SIGNS
-from sfumato.microdata.column_codes import code_numbers, code_texts
 from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.missing_codes import code_numbers, code_texts
 
 
 def is_float(kind: Any) -> bool:
-    """Whether a type is one of floating numbers: their text is Python's, so they are grouped and joined as numbers."""
+    """Return whether a type is floating-point; its texts are Python's, so values are grouped and joined as numbers."""
     return str(kind.typeName()) in ("float", "double")
 
 
 def key_of(column: Any, kind: Any, strip: bool) -> Any:
-    """What a column's values are grouped and looked up by: their text, or the number itself; null for NaN."""
+    """Return the expression that groups and joins a column's values: their text, or the number; null for NaN."""
     if is_float(kind):
-        return F.when(~F.isnan(column), column + F.lit(0.0).cast(kind))  # -0.0 is 0.0
+        return F.when(~F.isnan(column), column + F.lit(0.0).cast(kind))  # -0.0 becomes 0.0
     text = _in_utc(column) if str(kind.typeName()) == "timestamp" else column.cast("string")
     return stripped(text) if strip else text
 
 
 def stripped(text: Any) -> Any:
-    """A text without white space at its ends; null where nothing is left."""
+    """Return a text without white space at its ends; null if it is empty."""
     bare = F.trim(text, F.lit(WHITE_SPACE))
     return F.when(bare != "", bare)
 
 
 def _in_utc(column: Any) -> Any:
-    """The text of a moment, which Spark would write in the zone of its session."""
+    """Return the text of a timestamp in UTC, instead of the time zone of the session."""
     seconds = (F.unix_micros(column).cast("decimal(20,0)") / 1_000_000).cast("decimal(18,6)")
     since = F.make_dt_interval(F.lit(0), F.lit(0), F.lit(0), seconds)
     moment = F.lit("1970-01-01 00:00:00").cast("timestamp_ntz") + since
@@ -42,7 +42,7 @@ def _in_utc(column: Any) -> Any:
 
 
 def text_of(column: Any, kind: Any, strip: bool) -> Any:
-    """The text of a column's values."""
+    """Return the text of a column's values."""
     key = key_of(column, kind, strip)
     if not is_float(kind):
         return key
@@ -50,14 +50,14 @@ def text_of(column: Any, kind: Any, strip: bool) -> Any:
 
 
 def plain_key_of(text: Any) -> Any:
-    """A key of a person as it is compared."""
+    """Return the normalized key of a person."""
     text = text.cast("string")
     bare = F.regexp_replace(F.lower(text), SIGNS, "")
     return F.when(text.startswith("-") | (bare == ""), text).otherwise(bare)
 
 
 def _writer(single: bool) -> Callable[[float | None], str | None]:
-    """What writes a number as texts.py does; sent by value, since the executors need not have Sfumato."""
+    """Return a function that formats numbers as canonical_text.py does, for executors that may lack Sfumato."""
 
     def written(number: float | None) -> str | None:
         import struct
@@ -72,7 +72,7 @@ def _writer(single: bool) -> Callable[[float | None], str | None]:
 
 
 def present(frame: Any, source: SparkSource, reading: Reading, strip: bool) -> Any:
-    """The rows in which no required value is missing."""
+    """Return the rows in which no required value is missing."""
     for column in reading.required:
         place = source.columns.index(column)
         text = text_of(F.col(f"s{place}"), source.kind(place), strip)
@@ -83,7 +83,7 @@ def present(frame: Any, source: SparkSource, reading: Reading, strip: bool) -> A
 
 
 def without_codes(source: SparkSource, data: DataPlan) -> SparkSource:
-    """The source with no value where a column has a code that means missing there."""
+    """Return the source with codes that mean missing in one column replaced by null."""
     codes = {name: codes for name, codes in data.codes.items() if name in source.columns}
     places = {source.columns.index(name): name for name in codes if name not in source.textless}
     if not places:
@@ -101,7 +101,7 @@ def without_codes(source: SparkSource, data: DataPlan) -> SparkSource:
 
 
 def _is_code(column: Any, kind: Any, codes: Sequence[str], strip: bool) -> Any:
-    """Whether a value is one of some codes; floating numbers are compared as such, since Spark has other texts."""
+    """Return whether a value is one of some codes; floating-point values are compared as numbers."""
     if is_float(kind):
         return column.isin(*(F.lit(number).cast(kind) for number in code_numbers(codes)))
     return key_of(column, kind, strip).isin(*code_texts(codes, decimals=str(kind.typeName()) == "decimal"))

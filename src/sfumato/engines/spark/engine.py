@@ -12,14 +12,14 @@ from pyspark.sql import functions as F  # noqa: N812
 from sfumato.engines.arrow_counts import arrow, text_counts
 from sfumato.engines.engine import LOOKED_AT_ROWS, Reading, ReadsSource
 from sfumato.engines.files import fingerprint
-from sfumato.engines.order import PERSON, PERSONS_FILE
+from sfumato.engines.keyed_hashes import PERSON, PERSONS_FILE
+from sfumato.engines.postprocessing.number_types import are_decimals, are_whole
 from sfumato.engines.spark.apply import Application
 from sfumato.engines.spark.count import key_of, plain_key_of, present, text_of, without_codes
 from sfumato.engines.spark.session import faults, session
 from sfumato.engines.spark.sources import ROW, SparkSource, of_frame, of_path, of_published
 from sfumato.engines.spark.writing import write
-from sfumato.engines.written.number_types import are_decimals, are_whole
-from sfumato.microdata.counts.frequencies import TextCounts
+from sfumato.microdata.counts.frequency_table import TextCounts
 from sfumato.microdata.counts.persons import PersonCount, added_persons
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.recoding.recoding import Handling, Recoding
@@ -27,16 +27,16 @@ from sfumato.microdata.recoding.recoding import Handling, Recoding
 if TYPE_CHECKING:
     from sfumato.engines.duckdb.engine import DuckDBEngine
 
-# Types whose values stay numbers when others stand in their place, the first of them whole ones.
+# Types whose replaced values remain numbers; those in WHOLE remain integers.
 WHOLE = ("byte", "short", "integer", "long")
 NUMBERS = (*WHOLE, "float", "double", "decimal")
 
 
 class SparkEngine(ReadsSource):
-    """Rows that Spark reads: of a frame that the caller holds, or of files.
+    """Rows that Spark reads, from a frame of the caller or from files.
 
-    The order of a frame's rows means nothing on Spark: its release is the same collection of rows as on the other
-    engines. Rows of files have the order of their files.
+    The rows of a Spark frame have no order; the release contains the same rows as on other engines. Rows of files have
+    the order of their files.
     """
 
     name = "spark"
@@ -48,18 +48,18 @@ class SparkEngine(ReadsSource):
         self.path = path
         self._kept: Any = None
         self._placed: Any = None
-        # The file with the keys of written rows' persons, where a column named them.
+        # The file with the person keys of written rows, or None without a person column.
         self._persons_file: Path | None = None
 
     @classmethod
     def of_frame(cls, frame: Any, plan: DataPlan | None = None) -> "SparkEngine":
-        """The engine for a Spark frame."""
+        """Return the engine for a Spark frame."""
         with faults():
             return cls(without_codes(of_frame(frame), plan or DataPlan()), plan)
 
     @classmethod
     def of_path(cls, path: Path | str, plan: DataPlan | None = None, names: Sequence[str] = ()) -> "SparkEngine":
-        """The engine for Parquet or CSV files, with the session that runs or a new one."""
+        """Return the engine for Parquet or CSV files, with the running session or a new one."""
         data = plan or DataPlan()
         spark = session(data)
         with faults(data.encoding):
@@ -80,7 +80,7 @@ class SparkEngine(ReadsSource):
         return counted
 
     def count_persons(self, columns: Sequence[str], person: str, value: str | None, reading: Reading) -> PersonCount:
-        """Persons are added up by Spark: only who has rows in several combinations comes to the driver."""
+        """Count persons in Spark; only persons with rows in several combinations are collected by the driver."""
         if self._persons_file is not None and person == PERSON:
             with self._beside_keys() as engine:
                 return engine.count_persons(columns, PERSON, value, reading)
@@ -105,14 +105,14 @@ class SparkEngine(ReadsSource):
         return added_persons(text_counts((*columns, *([value] if value else []), person), table), nameless)
 
     def _told_value(self, value: str, reading: Reading) -> Any:
-        """The text of a sensitive value; what tells none is missing."""
+        """Return the text of a sensitive value; texts that mean missing become null."""
         place = self.columns.index(value)
         text = text_of(F.col(f"s{place}"), self.source.kind(place), self.plan.strip)
         return F.when(~text.isin("", *reading.missing), text)
 
     @contextmanager
     def _beside_keys(self) -> Iterator["DuckDBEngine"]:
-        """The rows that were written, where they and the keys of their persons can be read side by side."""
+        """Open the written rows together with the keys of their persons."""
         from sfumato.engines.duckdb.engine import DuckDBEngine
 
         with closing(DuckDBEngine.of_published(Path(self.path or ""), self.columns, self.source.separator)) as engine:
@@ -127,7 +127,7 @@ class SparkEngine(ReadsSource):
             return {row[0]: int(row[1]) for row in rows.groupBy("t").count().collect()}
 
     def locate(self, column: str, texts: Sequence[str], limit: int) -> tuple[int, ...]:
-        """Numbers of rows, where they have some: rows of a frame have none."""
+        """Return row numbers if there are some; rows of a frame have none."""
         if self.source.number is None:
             return ()
         place = self.columns.index(column)
@@ -144,7 +144,7 @@ class SparkEngine(ReadsSource):
                 return self._handed_over(frame)
             if handling.person is None:
                 return self._written(frame, target, application.columns, self.source.separator)
-            # Rows and keys are written one after the other: kept, both come in the same order.
+            # Rows and keys are written one after the other; both are persisted, so their order is the same.
             both = frame.persist()
             try:
                 write(both.select(PERSON), target.with_name(PERSONS_FILE), "")
@@ -166,12 +166,12 @@ class SparkEngine(ReadsSource):
         return texts
 
     def floats(self, _column: str) -> None:
-        """Numbers are handed over as texts."""
+        """Return None, because numbers are returned as texts."""
 
     def _with_places(self) -> Any:
-        """The rows with numbers that grow in their order, kept: a second look must find the same."""
+        """Return the rows with increasing numbers, persisted so that repeated reads are identical."""
         if self._placed is None:
-            # Parts of a Parquet file are read in an order of Spark's own; keys of persons stand in that of their names.
+            # Spark orders the parts of a Parquet file itself; person keys are in the order of their names.
             in_turn = self.source.frame.select("*", F.monotonically_increasing_id().alias(ROW))
             self._placed = (in_turn if self.source.number is None else self.source.numbered()).persist()
         return self._placed
@@ -194,7 +194,7 @@ class SparkEngine(ReadsSource):
         return engine
 
     def _replacement(self, place: int, name: str, columns: Mapping[str, Sequence[str | None]]) -> Any:
-        """A column as it is, or what stands in its place: a number where it was one."""
+        """Return a column unchanged, or its replacement, which remains a number if it was one."""
         if name not in columns:
             return F.col(f"s{place}").alias(f"o{place}")
         value = F.col(f"r{[*columns].index(name)}")
@@ -207,7 +207,7 @@ class SparkEngine(ReadsSource):
         return value.alias(f"o{place}")
 
     def _handed_over(self, frame: Any) -> "SparkEngine":
-        """The published rows as a frame, kept so that the rows which are handed over are those that were recounted."""
+        """Return the published rows as a persisted frame, so that the rows returned are those recounted."""
         hidden = (PERSON,) if PERSON in frame.columns else ()
         engine = SparkEngine(of_frame(frame.persist(), hidden))
         engine._kept = frame
@@ -218,7 +218,7 @@ class SparkEngine(ReadsSource):
         return SparkEngine(of_published(frame.sparkSession, target, columns, separator), path=target)
 
     def write(self, target: Path, separator: str) -> "SparkEngine":
-        """Write the rows to a CSV file or a folder of Parquet files; the answer reads what was written."""
+        """Write the rows to a CSV file or a folder of Parquet files, and return an engine that reads it."""
         with faults():
             frame = self.source.frame.toDF(*self.columns, *self.source.hidden)
             if self.source.hidden:
@@ -234,7 +234,7 @@ class SparkEngine(ReadsSource):
         return self._kept.drop(PERSON) if self.source.hidden else self._kept
 
     def fingerprint(self) -> str:
-        """SHA-256 of files; of a frame, one of its columns and of sums of the rows' hashes, whatever their order."""
+        """Return the SHA-256 of files; for a frame, that of its columns and of sums of row hashes in any order."""
         if self.path is not None and "://" not in str(self.path):
             return fingerprint(Path(self.path))
         textless = [f"s{place}" for place, name in enumerate(self.columns) if name in self.source.textless]
@@ -246,19 +246,19 @@ class SparkEngine(ReadsSource):
         return hashlib.sha256(repr((self.columns, *map(str, found))).encode()).hexdigest()
 
     def close(self) -> None:
-        """Let go of what Spark keeps; the session is the caller's, or serves the next run."""
+        """Release what Spark persists; the session belongs to the caller, or is used for the next run."""
         for kept in (self._kept, self._placed):
             if kept is not None:
                 kept.unpersist()
         self._kept = self._placed = None
 
     def _plain_key(self, person: str) -> Any:
-        """The key of a row's person as it is compared."""
+        """Return the normalized person key of a row."""
         place = (*self.columns, *self.source.hidden).index(person)
         return plain_key_of(text_of(F.col(f"s{place}"), self.source.kind(place), self.plan.strip))
 
     def _is_nobody(self, person: str, reading: Reading) -> Any:
-        """Whether a row names no person."""
+        """Return whether a row names no person."""
         key = self._key(person)
         return key.isNull() | key.cast("string").isin(*reading.missing)
 

@@ -6,23 +6,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from sfumato.delimited.faults import ragged, wrong_encoding
+from sfumato.delimited.errors import ragged, wrong_encoding
 from sfumato.errors import DataError, EngineError, SfumatoError, extra_part
 from sfumato.microdata.data_plan import DataPlan
 
-# A session that is started for us: nothing of it is reachable from outside this machine.
+# Settings of our own session; nothing of it is reachable from outside this machine.
 OWN = {
     "spark.ui.enabled": "false",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.sql.session.timeZone": "UTC",
 }
-# Set by spark-submit and by Spark Connect: then the cluster is already chosen.
+# Set by spark-submit and by Spark Connect; then the cluster is chosen already.
 CHOSEN = ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "MASTER")
 
 
 def session(plan: DataPlan) -> Any:
-    """The session that is running, or a new one: on the cluster that the surroundings name, else on this machine."""
+    """Return the running session, or a new one on the cluster of the environment variables or on this machine."""
     with extra_part("pyspark", "spark"):
         from pyspark.sql import SparkSession
     active = SparkSession.getActiveSession()
@@ -31,7 +31,7 @@ def session(plan: DataPlan) -> Any:
     builder = SparkSession.builder.appName("sfumato")
     if not any(name in os.environ for name in CHOSEN):
         builder = builder.master("local[*]")
-        # Spark's workers must be the Python that runs here, not the system's.
+        # Spark's workers must use the running Python, not the system's.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         for key, value in (OWN | _limits(plan)).items():
             builder = builder.config(key, value)
@@ -42,7 +42,7 @@ def session(plan: DataPlan) -> Any:
 
 
 def _limits(plan: DataPlan) -> dict[str, str]:
-    """The plan's limits as Spark's settings."""
+    """Return the plan's limits as Spark settings."""
     settings = {}
     if plan.memory_limit is not None:
         settings["spark.driver.memory"] = f"{plan.memory_bytes // 2**20}m"
@@ -60,14 +60,14 @@ def _no_session(error: Exception) -> EngineError:
 
 
 def is_spark_frame(data: Any) -> bool:
-    """Whether something is a Spark DataFrame; nothing of Spark is loaded to find out."""
+    """Return whether a value is a Spark DataFrame, without importing Spark."""
     kind = type(data)
     return kind.__name__ == "DataFrame" and kind.__module__.startswith("pyspark.sql.")
 
 
 @contextmanager
 def faults(encoding: str = "utf-8") -> Iterator[None]:
-    """Turns Spark's errors into ours; their texts may hold values of rows and are not passed on."""
+    """Convert errors of Spark to Sfumato's; their texts may contain data values and are not passed on."""
     from pyspark.errors import PySparkException
 
     try:
@@ -81,12 +81,12 @@ def faults(encoding: str = "utf-8") -> Iterator[None]:
 
 
 def _of_java(error: Exception) -> bool:
-    """Whether an error comes from Spark's own side of the bridge to Java."""
+    """Return whether an error comes from the Java side of Spark."""
     return type(error).__module__.startswith("py4j.")
 
 
 def explained(error: Exception, encoding: str) -> SfumatoError:
-    """Our error for one of Spark's, without a word of its text."""
+    """Return Sfumato's error for one of Spark's, without its text."""
     text = str(error)
     if "MALFORMED_RECORD" in text or "MALFORMED_CSV" in text:
         return ragged()
@@ -106,6 +106,6 @@ def explained(error: Exception, encoding: str) -> SfumatoError:
 
 
 def _condition(error: Exception) -> str:
-    """The name that Spark has for an error, or its kind."""
+    """Return Spark's name of an error, or its type."""
     condition = getattr(error, "getCondition", lambda: None)()
     return str(condition or type(error).__name__)

@@ -13,10 +13,10 @@ from sfumato.confinement import check_open
 from sfumato.dataclass import dataclass
 from sfumato.delimited.decimal_marks import COMMA_NUMBER
 from sfumato.delimited.dialect import DecimalMark
+from sfumato.engines.canonical_text import no_text
 from sfumato.engines.files import files_in, format_of, head_of
+from sfumato.engines.identifier_checks import check_names
 from sfumato.engines.lines import Records, records_in
-from sfumato.engines.names import check_names
-from sfumato.engines.texts import no_text
 from sfumato.errors import EngineError
 from sfumato.microdata.data_plan import DataPlan
 
@@ -32,15 +32,14 @@ class SparkSource:
     """Rows that Spark can read.
 
     Attributes:
-        frame: The rows, their columns named s0, s1, ….
-        columns: The columns' own names.
-        separator: Of a CSV file, for writing the release alike.
-        number: Makes the same rows with their numbers (from 1) in the column `sfumato_row`; None where rows of this
-            source have no lasting order.
-        notes: What a reader should know of the columns.
-        hidden: Names of further columns of the frame, which are not published.
-        textless: Columns whose values have no text, which nobody can read.
-        records: Of text files, their records, counted apart from Spark.
+        frame: The rows, with columns named s0, s1, ….
+        columns: The original column names.
+        separator: The separator of a CSV file, also used for the release.
+        number: Returns the rows with their numbers (from 1) in the column `sfumato_row`; None without a stable order.
+        notes: Notes on the columns for data users.
+        hidden: Names of further columns of the frame that are not published.
+        textless: Columns whose values have no text and cannot be read.
+        records: The records of text files, counted independently of Spark; else None.
     """
 
     frame: Any
@@ -53,7 +52,7 @@ class SparkSource:
     records: Records | None = None
 
     def numbered(self) -> Any:
-        """The rows with their numbers.
+        """Return the rows with their numbers.
 
         Raises:
             EngineError: They have none.
@@ -68,7 +67,7 @@ class SparkSource:
         return self.number()
 
     def kind(self, place: int) -> Any:
-        """The type of a column; whoever reads one asks for it first.
+        """Return the type of a column; every read of a column asks for it first.
 
         Raises:
             DataError: Its values have no text.
@@ -79,13 +78,13 @@ class SparkSource:
 
 
 def of_frame(frame: Any, hidden: tuple[str, ...] = ()) -> SparkSource:
-    """The source for a frame, whose last columns may be hidden."""
+    """Return the source for a frame, whose last columns may be hidden."""
     columns = tuple(name for name in frame.columns if name not in hidden)
     return SparkSource(_checked(frame, hidden), columns, hidden=hidden, textless=_textless_in(frame))
 
 
 def of_path(spark: Any, path: str, plan: DataPlan, names: Sequence[str]) -> SparkSource:
-    """The source for files; a path may be an address that Spark's file systems know (s3a://, hdfs://)."""
+    """Return the source for files; the path may be an address of Spark's file systems (s3a://, hdfs://)."""
     address = "://" in path
     if not address:
         check_open(path)
@@ -103,7 +102,7 @@ def of_path(spark: Any, path: str, plan: DataPlan, names: Sequence[str]) -> Spar
 
 
 def of_published(spark: Any, path: Path, columns: Sequence[str], separator: str) -> SparkSource:
-    """The source for what was just written."""
+    """Return the source for files that were just written."""
     if path.suffix == ".csv":
         frame = _read_csv(spark, [path], columns, separator, DataPlan())
         records = records_in([path], separator, len(columns))
@@ -113,7 +112,7 @@ def of_published(spark: Any, path: Path, columns: Sequence[str], separator: str)
 
 def _parquet(spark: Any, path: str) -> SparkSource:
     with _partitions_are_texts(spark):
-        # One file's columns would be taken for those of all: what others have more would not be seen.
+        # Otherwise the columns of one file would be used for all, and further columns ignored.
         frame = spark.read.option("mergeSchema", "true").parquet(path)
     columns = tuple(frame.columns)
     return SparkSource(_checked(frame), columns, number=lambda: _by_file(frame, columns), textless=_textless_in(frame))
@@ -121,7 +120,7 @@ def _parquet(spark: Any, path: str) -> SparkSource:
 
 @contextmanager
 def _partitions_are_texts(spark: Any) -> Iterator[None]:
-    """Folder names such as zip=00712 are read as texts, like on the other engines."""
+    """Read folder names such as zip=00712 as texts, as on the other engines."""
     before = spark.conf.get(INFERENCE)
     spark.conf.set(INFERENCE, "false")
     try:
@@ -131,7 +130,7 @@ def _partitions_are_texts(spark: Any) -> Iterator[None]:
 
 
 def _by_file(frame: Any, columns: Sequence[str]) -> Any:
-    """The rows of Parquet files numbered through the files in the order of their names."""
+    """Number the rows of Parquet files, with the files sorted by name."""
     if len(frame.inputFiles()) == 1:
         return frame.select("*", F.col("_metadata.row_index") + 1).toDF(*_places(columns), ROW)
     located = frame.select("*", F.col("_metadata.file_path"), F.col("_metadata.row_index"))
@@ -139,7 +138,7 @@ def _by_file(frame: Any, columns: Sequence[str]) -> Any:
 
 
 def _by_text_file(read: Any, columns: Sequence[str]) -> Any:
-    """The rows of CSV files numbered alike: one task reads a file from its beginning to its end."""
+    """Number the rows of CSV files likewise; one task reads a file from beginning to end."""
     located = read.select("*", F.col("_metadata.file_path"), F.monotonically_increasing_id())
     within = Window.partitionBy(FILE).orderBy(INDEX)
     rows = located.toDF(*_places(columns), FILE, INDEX)
@@ -147,7 +146,7 @@ def _by_text_file(read: Any, columns: Sequence[str]) -> Any:
 
 
 def _through_files(rows: Any, columns: Sequence[str]) -> Any:
-    """Rows that know their file and their place in it, numbered from 1 through the files in the order of names."""
+    """Number rows from 1 across files sorted by name, given each row's file and position."""
     from urllib.parse import unquote
 
     lengths = rows.groupBy(FILE).agg((F.max(INDEX) + 1).alias("n")).collect()
@@ -166,12 +165,12 @@ def _csv(spark: Any, path: Path, plan: DataPlan, names: Sequence[str]) -> SparkS
     head = head_of(files, plan, names)
     read = _read_csv(spark, files, head.columns, head.separator, plan)
     places = _places(head.columns)
-    # In the source an empty field means missing, whether or not it stands in quotes.
+    # In the source an empty field is missing, quoted or not.
     empty = [F.when(F.col(place) != "", _with_point(F.col(place), plan.decimal)).alias(place) for place in places]
     frame = read.toDF(*places).select(*empty)
 
     def numbered() -> Any:
-        # A file whose values may hold line breaks is read by one task: its rows come in the file's order.
+        # A file with possible line breaks in values is read by one task, so its rows are in file order.
         if len(files) == 1:
             return frame.select("*", (F.monotonically_increasing_id() + 1).alias(ROW))
         return _by_text_file(read, head.columns).select(*empty, ROW)
@@ -182,7 +181,7 @@ def _csv(spark: Any, path: Path, plan: DataPlan, names: Sequence[str]) -> SparkS
 
 
 def _with_point(column: Any, decimal: DecimalMark) -> Any:
-    """A column with a point in numbers that are written with a comma."""
+    """Return a column with decimal points in numbers written with a comma."""
     number = F.trim(column).rlike(f"^(?:{COMMA_NUMBER})$")
     return column if decimal == "." else F.when(number, F.translate(column, ",.", ".")).otherwise(column)
 
@@ -200,7 +199,7 @@ def _read_csv(spark: Any, files: Sequence[Path], columns: Sequence[str], separat
         .option("encoding", plan.encoding)
         .option("multiLine", "true")
         .option("mode", "FAILFAST")
-        # A row with too many fields shows only when all of it is read.
+        # A row with too many fields is detected only if all of it is read.
         .option("columnPruning", "false")
         .option("enforceSchema", "true")
         .option("maxCharsPerColumn", "-1")
@@ -209,7 +208,7 @@ def _read_csv(spark: Any, files: Sequence[Path], columns: Sequence[str], separat
 
 
 def _checked(frame: Any, hidden: tuple[str, ...] = ()) -> Any:
-    """The frame with its columns named by their places, when every one has a name, and some have texts."""
+    """Return the frame with columns named by position, after checking their names and that some have texts."""
     columns = tuple(frame.columns)
     check_names([name for name in columns if name not in hidden])
     textless = _textless_in(frame)
@@ -219,7 +218,7 @@ def _checked(frame: Any, hidden: tuple[str, ...] = ()) -> Any:
 
 
 def _textless_in(frame: Any) -> tuple[str, ...]:
-    """The columns of types that have no text."""
+    """Return the columns whose types have no text."""
     kinds = {field.name: field.dataType for field in frame.schema.fields}
     return tuple(
         name for name, kind in kinds.items() if str(kind.typeName()) in TEXTLESS or "interval" in kind.simpleString()

@@ -3,19 +3,19 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sfumato.engines.tables.record_keys import LARGEST, PATTERNS, POWER, RecordKeys
-from sfumato.tables.cell_key.key_spread import BINS, FEW
+from sfumato.engines.tabulation.record_keys import LARGEST, PATTERNS, POWER, RecordKeys
+from sfumato.tables.cell_key.key_distribution import BINS, FEW
 
-# White space that is cut off at both ends of a code, as in every engine.
+# White space removed at both ends of a code, as in every engine.
 BLANKS = " \t\r\n"
 
 
 def grouped_rows(
     frame: Any, keys: Sequence[str], factors: Sequence[str | None], top: int, records: RecordKeys | None
 ) -> list[tuple[Any, ...]]:
-    """Codes, the sum of record keys where there are any, amounts that are no numbers, rows, sum, largest values.
+    """Return for each group: codes, sum of record keys if any, number of invalid amounts, rows, sum, largest values.
 
-    The rows are those that DuckDB hands over for a file; `top` is 0 where a group is one holding.
+    The rows have the layout that DuckDB returns for a file; `top` is 0 if a group is one holding.
     """
     from pyspark.sql import functions as F  # noqa: N812
     from pyspark.sql.window import Window
@@ -50,7 +50,7 @@ def grouped_rows(
 
 
 def _check_records(frame: Any, records: RecordKeys) -> None:
-    """Refuse records that are named as another one is, and keys that do not fill their range."""
+    """Refuse duplicate record names, and keys that do not fill their range."""
     from pyspark.sql import functions as F  # noqa: N812
 
     if records.secret is not None:
@@ -66,14 +66,14 @@ def _check_records(frame: Any, records: RecordKeys) -> None:
 
 
 def _text(name: str) -> Any:
-    """A column as text without blanks at its ends, empty where missing."""
+    """Return a column as text without blanks at its ends, empty if missing."""
     from pyspark.sql import functions as F  # noqa: N812
 
     return F.coalesce(F.trim(F.col(f"`{name}`").cast("string"), F.lit(BLANKS)), F.lit(""))
 
 
 def _name(column: str) -> Any:
-    """The name of a record: a whole number without a fraction of nothing, of whatever type it is."""
+    """Return the name of a record; integers have no decimals, whatever their type."""
     from pyspark.sql import functions as F  # noqa: N812
 
     number = f"try_cast(`{column}` as double)"
@@ -89,7 +89,7 @@ def _name(column: str) -> Any:
 
 
 def record_key(records: RecordKeys) -> Any:
-    """The key of a record as a decimal number; null where it has none."""
+    """Return the key of a record as a decimal number; null if it has none."""
     from pyspark.sql import functions as F  # noqa: N812
 
     text = _name(records.column)

@@ -14,14 +14,14 @@ def write(frame: Any, target: Path, separator: str) -> None:
     """Write a frame.
 
     Args:
-        target: A path whose ending tells the format; all executors must be able to reach it.
-        separator: Of a CSV file.
+        target: A path whose extension determines the format; all executors must be able to reach it.
+        separator: The separator of a CSV file.
     """
     parts = target.with_name(f".{target.name}.parts")
     try:
         if target.suffix == ".parquet":
             frame.write.option("compression", "zstd").parquet(str(parts))
-            # What Spark notes for itself is no part of a release; others stumble over it when they read the folder.
+            # Spark's own metadata files are not part of a release and confuse other readers of the folder.
             for note in (*parts.glob(".*"), *parts.glob("_*")):
                 note.unlink()
             parts.rename(target)
@@ -36,7 +36,7 @@ def write(frame: Any, target: Path, separator: str) -> None:
 
 
 def _write_texts(frame: Any, parts: Path, separator: str) -> None:
-    """Every value as the text that it has on all engines."""
+    """Write every value as its canonical text."""
     fields = frame.schema.fields
     places = [f"s{place}" for place in range(len(fields))]
     texts = [text_of(F.col(place), field.dataType, False) for place, field in zip(places, fields, strict=True)]
@@ -54,7 +54,7 @@ def _write_texts(frame: Any, parts: Path, separator: str) -> None:
 
 
 def _join(columns: list[str], parts: Path, target: Path, separator: str) -> None:
-    """One file of all parts, under a header."""
+    """Join all parts into one file with a header."""
     with target.open("w", encoding="utf-8", newline="") as head:
         csv.writer(head, delimiter=separator, lineterminator="\n").writerow(columns)
     with target.open("ab") as whole:

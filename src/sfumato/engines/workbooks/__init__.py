@@ -1,1 +1,1 @@
-"""Properties of workbook cells besides their values: merged cells, uncomputed formulas, errors, leading zeros."""
+"""Properties of workbook cells other than their values: merged cells, uncomputed formulas, errors, leading zeros."""

@@ -8,13 +8,13 @@ from typing import Protocol
 from xml.parsers import expat
 from zipfile import BadZipFile, ZipFile, is_zipfile
 
-from sfumato.delimited.faults import damaged
+from sfumato.delimited.errors import damaged
 
 CHUNK_BYTES = 1 << 18
-# How UTF-16 begins, with a mark or without.
+# The first bytes of UTF-16, with a byte order mark or without.
 OTHER_ENCODINGS = (b"\xff\xfe", b"\xfe\xff", b"<\x00", b"\x00<")
 Attributes = dict[str, str]
-# What reading a damaged part ends with: of ZIP, of what is packed, of XML, of what it says of cells.
+# Errors for damaged parts: of the ZIP file, of compressed data, of XML, of cell contents.
 DAMAGE = (
     *(BadZipFile, NotImplementedError, RuntimeError, OSError),
     *(zlib.error, EOFError),
@@ -23,18 +23,18 @@ DAMAGE = (
 
 
 class Listener(Protocol):
-    """What is told of elements and texts in their order."""
+    """A receiver of the elements and texts of a part."""
 
     def listen(self, parser: expat.XMLParserType) -> None:
-        """Say what of a part is to be told; that may change on the way, and what is not asked for costs nothing."""
+        """Set the handlers of a parser; they may change later, and unhandled events cost nothing."""
 
 
 @contextmanager
 def opened(path: Path) -> Iterator["Archive | None"]:
-    """The parts of a workbook; None of one that is no ZIP file.
+    """Open the parts of a workbook; None if it is no ZIP file.
 
     Raises:
-        DataError: It is damaged, as whoever reads it finds out.
+        DataError: It is damaged.
     """
     if not is_zipfile(path):
         yield None
@@ -47,7 +47,7 @@ def opened(path: Path) -> Iterator["Archive | None"]:
 
 
 class Archive:
-    """A workbook's parts by their names, whichever way slashes and letters are written."""
+    """The parts of a workbook by name, regardless of case and of the kind of slashes."""
 
     def __init__(self, file: ZipFile) -> None:
         self._file = file
@@ -57,15 +57,15 @@ class Archive:
         return part.lower() in self._names
 
     def named(self, folder: str) -> list[str]:
-        """The parts whose names begin so, those of relations left out."""
+        """Return the parts whose names begin with a text, without relations."""
         return [part for part in self._names if part.startswith(folder) and not part.endswith(".rels")]
 
     def lengths(self) -> list[tuple[int, int]]:
-        """The length of each part, unpacked and packed."""
+        """Return the uncompressed and compressed length of each part."""
         return [(entry.file_size, entry.compress_size) for entry in self._file.infolist()]
 
     def chunks(self, part: str) -> Iterator[bytes]:
-        """The bytes of a part.
+        """Yield the bytes of a part.
 
         Raises:
             KeyError: There is no such part.
@@ -75,16 +75,16 @@ class Archive:
                 yield chunk
 
     def holds(self, part: str, signs: Sequence[bytes]) -> bool:
-        """Whether a part holds one of some signs; one that is not written in UTF-8 may."""
+        """Return whether a part contains one of some byte sequences; assumed for parts in UTF-16."""
         before, overlap = b"", max(map(len, signs))
         for chunk in self.chunks(part):
             if chunk.startswith(OTHER_ENCODINGS) or any(sign in before + chunk for sign in signs):
                 return True
-            before = chunk[-overlap:]  # a sign may lie across two chunks
+            before = chunk[-overlap:]  # a sequence may span two chunks
         return False
 
     def tell(self, part: str, listener: Listener) -> Iterator[None]:
-        """Tell a listener of a part, piece by piece; what it has heard by then can be taken after each."""
+        """Parse a part chunk by chunk for a listener, whose results can be used after each chunk."""
         parser = expat.ParserCreate()
         parser.buffer_text = True
         listener.listen(parser)
@@ -95,7 +95,7 @@ class Archive:
         yield
 
     def elements(self, part: str) -> list[tuple[str, Attributes]]:
-        """The elements of a short part in their order, without the prefixes of their names."""
+        """Return the elements of a short part in order, without namespace prefixes."""
         elements = _Elements()
         for _ in self.tell(part, elements):
             pass
@@ -114,7 +114,7 @@ class _Elements:
 
 
 def plain(name: str) -> str:
-    """A name without its prefix.
+    """Return a name without its prefix.
 
     >>> plain("x:row"), plain("row")
     ('row', 'row')

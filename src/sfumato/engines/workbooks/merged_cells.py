@@ -3,24 +3,24 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from sfumato.engines.workbooks.places import Place, listed, name_of
+from sfumato.engines.workbooks.cell_references import Place, listed, name_of
 from sfumato.errors import DataError
 
-# The first cell and the last.
+# The first and the last cell.
 Merged = tuple[Place, Place]
 
 
 def check_merged(merged: Iterable[Merged], start: Place, cells: Sequence[Sequence[Any]], has_header: bool) -> None:
-    """Refuse a sheet whose rows have merged cells with something in them.
+    """Refuse a sheet with non-empty merged cells in its rows.
 
-    All rows but the first of such cells would lack a value that they have: of a person, of a household, or one that is
-    sensitive, which promises then do not count.
+    All rows but the first of such cells would lack a value that they have: a person, a household, or a sensitive value.
+    Models would then not count it.
 
     Args:
-        merged: Where cells of the sheet are merged.
-        start: The place of the first cell that holds something.
+        merged: The merged cells of the sheet.
+        start: The position of the first non-empty cell.
         cells: The cells, from that one on.
-        has_header: Whether the first row has the names of columns; those beside one another are none of this.
+        has_header: Whether the first row has the column names; cells merged within it are accepted.
 
     Raises:
         DataError: There are such cells; the text says where.
@@ -36,7 +36,7 @@ def check_merged(merged: Iterable[Merged], start: Place, cells: Sequence[Sequenc
 
 
 def _in_rows(merged: Iterable[Merged], start: Place, cells: Sequence[Sequence[Any]], has_header: bool) -> Iterator[str]:
-    """Where merged cells reach into the rows and hold something, as spreadsheets say it."""
+    """Yield the references of non-empty merged cells within the rows."""
     for (top, left), (bottom, right) in sorted(merged):
         row, column = top - start[0], left - start[1]
         inside = 0 <= row < len(cells) and 0 <= column < len(cells[row])

@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 from sfumato.patterns import regex
 
-# A language, zeros and what stands between them, and formats of negative numbers.
+# A language, zeros with separators, and formats of negative numbers.
 ZEROS = regex(r'(?:\[\$-[0-9A-Fa-f]+\])?((?:0|\\.|"[^"]*"|[- ])*)(?:;.*)?')
 PIECES = regex(r'0|\\.|"[^"]*"|[- ]')
 
 
 def shown_by(form: str) -> Callable[[str], str | None] | None:
-    """How a format shows numbers, given as a file writes them; None for a format that adds no zeros.
+    """Return a function that formats numbers with leading zeros; None for a format without leading zeros.
 
     >>> show = shown_by('"D-"00000')
     >>> show("1067"), show("1234567"), show("10.5"), show("-3")
@@ -25,7 +25,7 @@ def shown_by(form: str) -> Callable[[str], str | None] | None:
 
 
 def _shown(value: str, pieces: list[str], zeros: int) -> str | None:
-    """A number in the pieces of its format, those digits before the first zero for which there is none."""
+    """Return a number in its format; surplus digits are placed before the first zero."""
     whole = _whole(value)
     if whole is None:
         return None
@@ -40,7 +40,7 @@ def _shown(value: str, pieces: list[str], zeros: int) -> str | None:
 
 
 def _whole(value: str) -> str | None:
-    """The digits of a number that is whole and not negative."""
+    """Return the digits of a non-negative integer, else None."""
     try:
         number = float(value)
     except ValueError:

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from xml.parsers.expat import XMLParserType
 
 from sfumato.engines.workbooks.archive import Archive, Attributes
-from sfumato.engines.workbooks.marks import Mark
-from sfumato.engines.workbooks.places import Place
+from sfumato.engines.workbooks.cell_annotations import Mark
+from sfumato.engines.workbooks.cell_references import Place
 from sfumato.patterns import regex
 
 CONTENT, STYLES = "content.xml", "styles.xml"
@@ -16,10 +16,10 @@ LEADING = regex(r"0[0-9]+")
 
 
 def marks_in_ods(archive: Archive, sheet: str) -> Iterator[Mark]:
-    """The marks of a sheet's cells.
+    """Yield the marks of a sheet's cells.
 
     Raises:
-        ValueError: The file is no XML, or counts with something else than numbers.
+        ValueError: The file is no XML, or an attribute is not a number.
     """
     if not archive.holds(CONTENT, (*SIGNS, *ZEROS)) and not (STYLES in archive and archive.holds(STYLES, ZEROS)):
         return
@@ -30,7 +30,7 @@ def marks_in_ods(archive: Archive, sheet: str) -> Iterator[Mark]:
 
 
 class _Cells:
-    """Listens to the sheets of a file, and marks cells of one of them."""
+    """Parses the sheets of a file, and marks cells of one of them."""
 
     def __init__(self, sheet: str) -> None:
         self.marks: list[Mark] = []
@@ -83,10 +83,10 @@ class _Cells:
             self.marks.append(Mark("shown", place, self._text, self._last()))
 
     def _shows_zeros(self) -> bool:
-        """Whether the text is the number with zeros before it."""
+        """Return whether the text is the number with leading zeros."""
         return LEADING.fullmatch(self._text) is not None and float(self._text) == float(self._cell["office:value"])
 
     def _last(self) -> Place:
-        """The last of all cells that this one is written for."""
+        """Return the last cell of a repetition."""
         columns = int(self._cell.get("table:number-columns-repeated", 1))
         return self._row + self._rows - 1, self._column + columns - 1

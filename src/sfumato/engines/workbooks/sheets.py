@@ -5,34 +5,34 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.dataclass import dataclass
-from sfumato.delimited.faults import damaged
-from sfumato.engines.names import table_named
-from sfumato.engines.workbooks.extents import check_extent, check_packing
+from sfumato.delimited.errors import damaged
+from sfumato.engines.identifier_checks import table_named
+from sfumato.engines.workbooks.cell_references import Place
 from sfumato.engines.workbooks.merged_cells import Merged
-from sfumato.engines.workbooks.places import Place
+from sfumato.engines.workbooks.used_range import check_extent, check_packing
 from sfumato.errors import DataError, extra_part
 
-# What is said of a workbook of which nobody named a sheet.
+# The note on a workbook if no sheet was selected.
 OTHER_SHEETS = (
     'The workbook has {count} sheets: "{name}" was read, not {others}. '
     "To read another, choose it (data.table, --table)."
 )
-# What a sheet that tells of the workbook has at the most.
+# The maximum size of a cover sheet, which describes the workbook.
 _COVER_ROWS, _COVER_WIDTH = 30, 2
-# Names of sheets that are listed; workbooks may have hundreds.
+# Maximum number of sheet names listed; workbooks may have hundreds.
 SHOWN = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A sheet that is read.
+    """A sheet of a workbook.
 
     Attributes:
         name: Its name.
         all: The names of all sheets.
         cells: Its values, row by row.
-        start: The place of the first of them.
-        merged: Cells that are merged, as far as the reader tells.
+        start: The position of the first value.
+        merged: The merged cells, as far as the reader provides them.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Sheet:
 
 
 def sheet_names(path: Path) -> tuple[str, ...]:
-    """The names of the sheets of a workbook that hold cells, not charts.
+    """Return the names of the sheets with cells, without charts.
 
     Raises:
         DataError: The file cannot be read.
@@ -52,7 +52,7 @@ def sheet_names(path: Path) -> tuple[str, ...]:
 
 
 def read_sheet(path: Path, wanted: str | None) -> Sheet:
-    """A sheet by its name; by default the first that people see and that has rows below a header, no cover.
+    """Read a sheet by its name; by default the first visible one with rows below a header that is no cover.
 
     Raises:
         DataError: The file cannot be read.
@@ -73,7 +73,7 @@ def read_sheet(path: Path, wanted: str | None) -> Sheet:
 
 
 def _first_with_rows(sheets: Iterable[Sheet]) -> Sheet:
-    """The first sheet with more than one row that is no cover; where there is none, the first cover, or the fullest."""
+    """Return the first sheet with several rows that is no cover; otherwise the first cover, or the fullest sheet."""
     fullest, cover = Sheet("", (), [], (0, 0), ()), None
     for sheet in sheets:
         if len(sheet.cells) > 1 and not _is_cover(sheet):
@@ -84,13 +84,13 @@ def _first_with_rows(sheets: Iterable[Sheet]) -> Sheet:
 
 
 def _is_cover(sheet: Sheet) -> bool:
-    """Whether a sheet tells of the workbook: a few rows, each a line of text, or a word and what it is."""
+    """Return whether a sheet is a cover: few rows, with at most two filled cells each."""
     filled = (sum(cell not in ("", None) for cell in row) for row in sheet.cells[: _COVER_ROWS + 1])
     return len(sheet.cells) <= _COVER_ROWS and max(filled, default=0) <= _COVER_WIDTH
 
 
 def told_of_others(sheet: Sheet) -> str:
-    """What is said where a sheet was read that nobody named, and the workbook has others."""
+    """Return the note for a workbook with several sheets if none was selected."""
     return OTHER_SHEETS.format(count=len(sheet.all), name=sheet.name, others=_listed(sheet.all, sheet.name))
 
 

@@ -4,23 +4,23 @@ from collections.abc import Callable, Iterator
 from xml.parsers.expat import XMLParserType
 
 from sfumato.engines.workbooks.archive import Archive, Attributes, plain
-from sfumato.engines.workbooks.marks import Mark
+from sfumato.engines.workbooks.cell_annotations import Mark
+from sfumato.engines.workbooks.cell_references import Place, place_of
 from sfumato.engines.workbooks.number_formats import shown_by
-from sfumato.engines.workbooks.places import Place, place_of
 
 BOOK, RELATIONS, STYLES = "xl/workbook.xml", "xl/_rels/workbook.xml.rels", "xl/styles.xml"
-# A formula, or something else that begins so; an error.
+# A formula, or another element that begins so; an error.
 SIGNS = (b"<f", b":f", b't="e"', b"t='e'")
 Show = Callable[[str], str | None]
 Formats = dict[str, Show]
 
 
 def marks_in_xlsx(archive: Archive, sheet: str) -> Iterator[Mark]:
-    """The marks of a sheet's cells.
+    """Yield the marks of a sheet's cells.
 
     Raises:
         KeyError: A part is missing.
-        ValueError: A part is no XML, or says something of cells that are none.
+        ValueError: A part is no XML, or a cell reference is invalid.
     """
     part, formats = part_of(archive, sheet), _formats(archive)
     if not formats and not archive.holds(part, SIGNS):
@@ -34,7 +34,7 @@ def marks_in_xlsx(archive: Archive, sheet: str) -> Iterator[Mark]:
 
 
 def part_of(archive: Archive, sheet: str) -> str:
-    """The name of the part with the cells of a sheet.
+    """Return the name of the part with the cells of a sheet.
 
     Raises:
         KeyError: There is none.
@@ -46,7 +46,7 @@ def part_of(archive: Archive, sheet: str) -> str:
 
 
 def _formats(archive: Archive) -> Formats:
-    """How styles show numbers, by the numbers of those that add zeros."""
+    """Return the formats of styles with leading zeros, by style number."""
     if STYLES not in archive:
         return {}
     forms: Formats = {}
@@ -63,19 +63,19 @@ def _formats(archive: Archive) -> Formats:
 
 
 class _Cells:
-    """Listens to a sheet, and marks its cells.
+    """Parses a sheet and marks its cells.
 
     Args:
-        formats: How styles show numbers.
-        waits: Whether the workbook waits to be computed when it is opened: programs that compute nothing write so, and
-            0 for each value.
+        formats: How styles display numbers.
+        waits: Whether the workbook is to be computed when it is opened. Programs that compute nothing set this and
+            write 0 for each value.
     """
 
     def __init__(self, formats: Formats, waits: bool) -> None:
         self.marks: list[Mark] = []
         self._formats = formats
         self._empty = ("", "0") if waits else ("",)
-        # A cell says where it is; one that does not is beside the one before.
+        # A cell usually has its reference; one without it follows the previous cell.
         self._named: str | None = None
         self._row, self._column = -1, -1
         self._cell: Attributes = {}
@@ -100,7 +100,7 @@ class _Cells:
             self._column, self._named = -1, None
 
     def _begin(self, attributes: Attributes) -> None:
-        """A cell begins: whether it is looked at any closer is known by its style and type, and by its formula."""
+        """Begin a cell; only its style, type and formula decide whether its value is needed."""
         named = attributes.get("r")
         if named is None:
             row, column = self._place()
@@ -127,7 +127,7 @@ class _Cells:
             self._look_closer(False)
 
     def _place(self) -> Place:
-        """Where the last cell is."""
+        """Return the position of the last cell."""
         return place_of(self._named) if self._named else (self._row, self._column)
 
     def _mark(self, type_of_value: str, show: Show | None) -> None:

@@ -17,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.attacks.coded_texts import Codes
-from sfumato.microdata.attacks.labels import Floats
-from sfumato.microdata.attacks.learning import Trees, is_learnable
+from sfumato.microdata.attacks.attack_data import AttackColumn, AttackRows
+from sfumato.microdata.attacks.attack_result import SENSITIVE_KNOWN, Attack, Rate
+from sfumato.microdata.attacks.dictionary_encoding import Codes
+from sfumato.microdata.attacks.label_semantics import Floats
+from sfumato.microdata.attacks.learned_inference import Trees, is_learnable
 from sfumato.microdata.attacks.neighbors import Ints, Votes, space_of
-from sfumato.microdata.attacks.outcome import SENSITIVE_KNOWN, Attack, Rate
 from sfumato.microdata.attacks.predicate_counts import Told
-from sfumato.microdata.attacks.rows import AttackColumn, AttackRows
 
 NAME = "inference"
 # Maximum relative error of a correct guess of a number.

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.microdata.attacks.coded_texts import Codes
+from sfumato.microdata.attacks.attack_data import AttackColumn, AttackRows
+from sfumato.microdata.attacks.attack_result import Attack, Rate
+from sfumato.microdata.attacks.dictionary_encoding import Codes
 from sfumato.microdata.attacks.neighbors import space_of
-from sfumato.microdata.attacks.outcome import Attack, Rate
 from sfumato.microdata.attacks.predicate_counts import Told
-from sfumato.microdata.attacks.rows import AttackColumn, AttackRows
 
 NAME = "linking"
 

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.attacks.outcome import Attack, Rate
-from sfumato.microdata.models.classes import Classes, histogram
+from sfumato.microdata.attacks.attack_result import Attack, Rate
+from sfumato.microdata.models.equivalence_classes import Classes, histogram
 from sfumato.microdata.models.model import Model
 
 NAME = "minimality"

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.loops.arrays import Halves, Halves2, Ints, Ints2
-from sfumato.loops.compiled import compiled
+from sfumato.native.array_types import Halves, Halves2, Ints, Ints2
+from sfumato.native.dispatch import compiled
 
 ONE = 1 << 40
 _FAR = 1 << 62

@@ -8,11 +8,11 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.attacks import neighbor_kernels as kernels
-from sfumato.microdata.attacks.coded_texts import Codes
-from sfumato.microdata.attacks.labels import Floats
+from sfumato.microdata.attacks.attack_data import AttackColumn
+from sfumato.microdata.attacks.dictionary_encoding import Codes
+from sfumato.microdata.attacks.label_semantics import Floats
 from sfumato.microdata.attacks.neighbor_kernels import ONE, Listing, Sides, Turns
 from sfumato.microdata.attacks.predicate_counts import Told
-from sfumato.microdata.attacks.rows import AttackColumn
 
 Ints = npt.NDArray[np.int64]
 

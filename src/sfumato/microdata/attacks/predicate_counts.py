@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.attacks.coded_texts import Codes
+from sfumato.microdata.attacks.attack_data import AttackColumn
+from sfumato.microdata.attacks.dictionary_encoding import Codes
 from sfumato.microdata.attacks.predicate_kernels import count_rows, rows_of_codes
-from sfumato.microdata.attacks.rows import AttackColumn
 
 # Batch size of predicates: conditions stay small in memory, and progress is reported regularly.
 AT_ONCE = 250

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sfumato.loops.arrays import Ints
-from sfumato.loops.compiled import compiled
+from sfumato.native.array_types import Ints
+from sfumato.native.dispatch import compiled
 
 
 @compiled

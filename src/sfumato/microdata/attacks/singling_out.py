@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.attacks.outcome import SENSITIVE_KNOWN, Attack, Rate
+from sfumato.microdata.attacks.attack_data import AttackColumn, AttackRows
+from sfumato.microdata.attacks.attack_result import SENSITIVE_KNOWN, Attack, Rate
 from sfumato.microdata.attacks.predicate_counts import Condition, Predicate, PredicateCounts, Told
-from sfumato.microdata.attacks.rows import AttackColumn, AttackRows
 
 NAME = "singling-out"
 COLUMNS_AT_ONCE = 3

@@ -7,10 +7,10 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.counts import grouping_kernels, kernels
-from sfumato.microdata.counts.frequencies import FrequencyTable
-from sfumato.microdata.counts.packing import Packing, Words, packing_of
-from sfumato.microdata.counts.steps import Steps
-from sfumato.microdata.models.classes import Classes, Counts, Histogram
+from sfumato.microdata.counts.frequency_table import FrequencyTable
+from sfumato.microdata.counts.key_packing import Packing, Words, packing_of
+from sfumato.microdata.counts.level_maps import Steps
+from sfumato.microdata.models.equivalence_classes import Classes, Counts, Histogram
 from sfumato.microdata.models.persons import PERSONS
 
 Node = tuple[int, ...]

@@ -6,8 +6,8 @@ of each word are contiguous. All loops release the interpreter lock.
 
 import numpy as np
 
-from sfumato.loops.arrays import Halves, Halves2, Ints, Ints3, Shorts, Shorts2, Words, Words2
-from sfumato.loops.compiled import compiled
+from sfumato.native.array_types import Halves, Halves2, Ints, Ints3, Shorts, Shorts2, Words, Words2
+from sfumato.native.dispatch import compiled
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _ONE = np.uint64(1)

@@ -6,8 +6,8 @@ of each word are contiguous. All loops release the interpreter lock.
 
 import numpy as np
 
-from sfumato.loops.arrays import Flags, Flags2, Halves, Halves2, Ints, Ints2, Reals, Reals2, Words, Words2
-from sfumato.loops.compiled import compiled
+from sfumato.native.array_types import Flags, Flags2, Halves, Halves2, Ints, Ints2, Reals, Reals2, Words, Words2
+from sfumato.native.dispatch import compiled
 
 # Maximum size of a dense table of classes and values, as a multiple of the histogram's entries.
 _DENSE = 16

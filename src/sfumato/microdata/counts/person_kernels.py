@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sfumato.loops.arrays import Halves, Words
-from sfumato.loops.compiled import compiled
+from sfumato.native.array_types import Halves, Words
+from sfumato.native.dispatch import compiled
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _ONE = np.uint64(1)

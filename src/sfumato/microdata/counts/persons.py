@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.person_keys import plain_key
-from sfumato.microdata.counts.frequencies import DROPPED, FrequencyTable, TextCounts
-from sfumato.microdata.counts.packing import packing_of
-from sfumato.microdata.models.classes import Histogram, histogram
+from sfumato.microdata.counts.frequency_table import DROPPED, FrequencyTable, TextCounts
+from sfumato.microdata.counts.key_packing import packing_of
+from sfumato.microdata.models.equivalence_classes import Histogram, histogram
 from sfumato.microdata.models.persons import PERSONS, counting_persons, persons_with
 from sfumato.microdata.plan.model import Plan
 

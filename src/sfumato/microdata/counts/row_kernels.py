@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sfumato.loops.arrays import Flags, Halves, Ints, Words
-from sfumato.loops.compiled import compiled
+from sfumato.native.array_types import Flags, Halves, Ints, Words
+from sfumato.native.dispatch import compiled
 
 
 @compiled

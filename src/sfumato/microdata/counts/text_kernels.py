@@ -7,9 +7,9 @@ firsts: (most,), the first row of each number, and codes: (n,), the numbers. The
 
 import numpy as np
 
-from sfumato.loops.arrays import Bytes, Halves, Ints, Words2
-from sfumato.loops.compiled import compiled
-from sfumato.loops.word_kernels import put_word, word_at
+from sfumato.native.array_types import Bytes, Halves, Ints, Words2
+from sfumato.native.byte_kernels import put_word, word_at
+from sfumato.native.dispatch import compiled
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _TURN = np.uint64(0xC2B2AE3D27D4EB4F)

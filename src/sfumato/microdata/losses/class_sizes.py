@@ -18,10 +18,10 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.grouping import Grouped
 from sfumato.microdata.losses.loss import Swept, Terms, Window, summed_over_lattice
-from sfumato.microdata.models.classes import Floats, Mask
+from sfumato.microdata.models.equivalence_classes import Floats, Mask
 
 
 @dataclass(frozen=True, slots=True)

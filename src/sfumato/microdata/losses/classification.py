@@ -21,13 +21,13 @@ from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.grouping import Grouped
 from sfumato.microdata.losses.class_sizes import ClassLoss
 from sfumato.microdata.losses.loss import Terms
-from sfumato.microdata.models.classes import Counts, Histogram, Mask
+from sfumato.microdata.models.equivalence_classes import Counts, Histogram, Mask
 
 
 def most_frequent(content: Histogram) -> Counts:
     """Return for each class the number of rows with its most frequent value.
 
-    >>> from sfumato.microdata.models.classes import histogram
+    >>> from sfumato.microdata.models.equivalence_classes import histogram
     >>> entries = np.array([0, 0, 1]), np.array([0, 1, 1], np.int32), np.array([2, 3, 4])
     >>> most_frequent(histogram(*entries, classes=2, size=2)).tolist()
     [3, 4]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.microdata.models.classes import Counts, Floats
+from sfumato.microdata.models.equivalence_classes import Counts, Floats
 from sfumato.microdata.plan.methods import Aggregate
 
 

@@ -13,8 +13,8 @@ from functools import cached_property
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.counts.frequencies import FrequencyTable
-from sfumato.microdata.models.classes import Floats
+from sfumato.microdata.counts.frequency_table import FrequencyTable
+from sfumato.microdata.models.equivalence_classes import Floats
 
 
 @dataclass(frozen=True)

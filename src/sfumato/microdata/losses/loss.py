@@ -12,7 +12,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.grouping import Grouped
-from sfumato.microdata.models.classes import Counts, Floats, Mask
+from sfumato.microdata.models.equivalence_classes import Counts, Floats, Mask
 
 # The levels of each column that may be used
 Window = tuple[slice, ...]

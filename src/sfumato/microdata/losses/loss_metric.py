@@ -11,8 +11,8 @@ It does not measure relations between columns: two slightly generalized columns 
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.hierarchies.ladder import Ladder
-from sfumato.microdata.models.classes import Floats
+from sfumato.hierarchies.hierarchy import Ladder
+from sfumato.microdata.models.equivalence_classes import Floats
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,10 @@
 """Registry of the losses that a plan may name; each module is loaded when a plan asks for it."""
 
-from sfumato.microdata.counts.frequencies import FrequencyTable
-from sfumato.microdata.losses import steps
+from sfumato.microdata.counts.frequency_table import FrequencyTable
+from sfumato.microdata.losses import level_losses
+from sfumato.microdata.losses.additive_losses import ColumnLoss, Marginal
 from sfumato.microdata.losses.loss import Prepared
 from sfumato.microdata.losses.loss_metric import LossMetric
-from sfumato.microdata.losses.marginal import ColumnLoss, Marginal
 from sfumato.microdata.plan.methods import Aggregate, LossName
 
 
@@ -35,4 +35,6 @@ def _column_loss(name: LossName, table: FrequencyTable) -> ColumnLoss:
         from sfumato.microdata.losses.entropy import NonUniformEntropy
 
         return NonUniformEntropy(table)
-    return {"score": steps.score, "height": steps.height, "precision": steps.precision}[name](table.ladders)
+    return {"score": level_losses.score, "height": level_losses.height, "precision": level_losses.precision}[name](
+        table.ladders
+    )

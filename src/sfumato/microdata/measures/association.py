@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.counts import kernels
-from sfumato.microdata.measures.view import View, are_informative
-from sfumato.microdata.models.classes import Floats, Mask
+from sfumato.microdata.measures.recoded_view import View, are_informative
+from sfumato.microdata.models.equivalence_classes import Floats, Mask
 
 # Limit of the work: pairs of columns times rows of the frequency table.
 MAX_WORK = 20_000_000

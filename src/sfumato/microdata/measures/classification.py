@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import missing_extra
-from sfumato.microdata.measures.view import View, are_informative
-from sfumato.microdata.models.classes import Counts
+from sfumato.microdata.measures.recoded_view import View, are_informative
+from sfumato.microdata.models.equivalence_classes import Counts
 
 HELD_OUT = 0.3
 MAX_ENTRIES = 200_000

@@ -6,8 +6,8 @@ from math import sqrt
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.publishing.numbers import read_numbers
-from sfumato.microdata.publishing.plan import PublishPlan
+from sfumato.microdata.column_transforms.number_parsing import read_numbers
+from sfumato.microdata.column_transforms.transform_plan import PublishPlan
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.counts.frequencies import FrequencyTable
-from sfumato.microdata.counts.sample import Households
+from sfumato.microdata.counts.frequency_table import FrequencyTable
+from sfumato.microdata.counts.survey_sample import Households
 from sfumato.microdata.recoding.recoding import Recoding
 
 

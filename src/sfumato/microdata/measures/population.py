@@ -26,7 +26,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import Fault, PlanError
-from sfumato.microdata.models.classes import Counts
+from sfumato.microdata.models.equivalence_classes import Counts
 
 SMALL_FRACTION = 0.1
 # An upper bound of the number of persons who ever lived; beyond it, logarithms of factorials lose all digits.

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.hierarchies.bounds import bounds_of, ends_of
-from sfumato.microdata.counts.frequencies import FrequencyTable
-from sfumato.microdata.models.classes import Counts
+from sfumato.hierarchies.label_bounds import bounds_of, ends_of
+from sfumato.microdata.counts.frequency_table import FrequencyTable
+from sfumato.microdata.models.equivalence_classes import Counts
 from sfumato.microdata.models.persons import PERSONS
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.grids import range_ends, set_members
+from sfumato.microdata.recoding.range_grid import range_ends, set_members
 from sfumato.microdata.recoding.recoding import Recoding
 
 # A value with fewer rows is rare, whatever k is requested.

@@ -7,19 +7,19 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.counts.frequencies import FrequencyTable
-from sfumato.microdata.counts.sample import weighted_view
-from sfumato.microdata.counts.wildcards import matching_rows
-from sfumato.microdata.measures import contribution
-from sfumato.microdata.measures.forcing import forcing
-from sfumato.microdata.measures.outliers import outliers
+from sfumato.microdata.counts.frequency_table import FrequencyTable
+from sfumato.microdata.counts.missing_matches import matching_rows
+from sfumato.microdata.counts.survey_sample import weighted_view
+from sfumato.microdata.measures import risk_contribution
+from sfumato.microdata.measures.generalization_drivers import forcing
+from sfumato.microdata.measures.minimal_uniques import outliers
 from sfumato.microdata.measures.risk import THRESHOLD, attacker, prosecutor
+from sfumato.microdata.measures.risk_overview import distribution, hiding
 from sfumato.microdata.measures.sample_risk import published_classes, raw_classes, sample_risk
-from sfumato.microdata.measures.survey import distribution, hiding
 from sfumato.microdata.measures.uniques.published_uniques import published_uniques
 from sfumato.microdata.measures.uniques.special_uniques import special_uniques
 from sfumato.microdata.measures.utility import utility
-from sfumato.microdata.models.classes import Counts, histogram
+from sfumato.microdata.models.equivalence_classes import Counts, histogram
 from sfumato.microdata.models.persons import PERSONS, persons_in
 from sfumato.microdata.plan.methods import CellSuppression
 from sfumato.microdata.plan.model import Plan
@@ -133,6 +133,6 @@ def _contributions(table: FrequencyTable) -> dict[str, Any]:
     """Return the unique rows without each column, and at each of its levels, with all other columns unchanged."""
     return {
         "uniques": int((table.counts == 1).sum()),
-        "without": {entry.column: entry.uniques for entry in contribution.of_columns(table, MAX_WORK)},
-        "steps": [asdict(entry) for entry in contribution.of_steps(table, MAX_WORK)],
+        "without": {entry.column: entry.uniques for entry in risk_contribution.of_columns(table, MAX_WORK)},
+        "steps": [asdict(entry) for entry in risk_contribution.of_steps(table, MAX_WORK)],
     }

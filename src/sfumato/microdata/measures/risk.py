@@ -18,7 +18,7 @@ Suppressed rows are not published and carry no risk; averages are over the publi
 from dataclasses import asdict
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.models.classes import Counts, Floats
+from sfumato.microdata.models.equivalence_classes import Counts, Floats
 
 THRESHOLD = 0.2
 

@@ -7,12 +7,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.counts.wildcards import matching_rows
+from sfumato.microdata.counts.missing_matches import matching_rows
 from sfumato.microdata.measures.sample_risk import WeightedClasses
 from sfumato.microdata.measures.uniques.special_uniques import SpecialUniques
-from sfumato.microdata.models.classes import Floats
+from sfumato.microdata.models.class_weights import MILLIONTHS
+from sfumato.microdata.models.equivalence_classes import Floats
 from sfumato.microdata.models.individual_risk import expected_risks
-from sfumato.microdata.models.weights import MILLIONTHS
 
 Places = npt.NDArray[np.int64]
 

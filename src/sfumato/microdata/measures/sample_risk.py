@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.counts.frequencies import FrequencyTable
-from sfumato.microdata.counts.wildcards import matching_rows
-from sfumato.microdata.models.classes import Counts, Floats, Mask
+from sfumato.microdata.counts.frequency_table import FrequencyTable
+from sfumato.microdata.counts.missing_matches import matching_rows
+from sfumato.microdata.models.class_weights import MILLIONTHS
+from sfumato.microdata.models.equivalence_classes import Counts, Floats, Mask
 from sfumato.microdata.models.individual_risk import expected_risks
-from sfumato.microdata.models.weights import MILLIONTHS
 from sfumato.microdata.recoding.recoding import Recoding
 
 Codes = npt.NDArray[np.int32]

@@ -10,14 +10,14 @@ from dataclasses import asdict
 from typing import Any
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.measures.association import Associations, associations
 from sfumato.microdata.measures.classification import Accuracy, accuracy
-from sfumato.microdata.measures.distributions import Drift, drift_of
-from sfumato.microdata.measures.lost_information import Lost, losses
-from sfumato.microdata.measures.range_counts import RangeCounts, range_counts
-from sfumato.microdata.measures.values_left import values_left
-from sfumato.microdata.measures.view import view_of
+from sfumato.microdata.measures.distinct_share import values_left
+from sfumato.microdata.measures.distribution_distance import Drift, drift_of
+from sfumato.microdata.measures.information_loss import Lost, losses
+from sfumato.microdata.measures.range_query_error import RangeCounts, range_counts
+from sfumato.microdata.measures.recoded_view import view_of
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import Recoding
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.microdata.models.classes import Floats
-from sfumato.microdata.publishing.numbers import read_numbers
-from sfumato.microdata.publishing.plan import PublishPlan
+from sfumato.microdata.column_transforms.number_parsing import read_numbers
+from sfumato.microdata.column_transforms.transform_plan import PublishPlan
+from sfumato.microdata.models.equivalence_classes import Floats
 
 # Number of bins, number of category values shown, and the maximum length of a two-ended bin name.
 BINS, MOST_VALUES, LONGEST_END = 12, 8, 6

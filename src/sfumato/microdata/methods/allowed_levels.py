@@ -5,7 +5,7 @@ from math import prod
 from typing import Any
 
 from sfumato.errors import PlanError
-from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.plan.model import Plan
 
 

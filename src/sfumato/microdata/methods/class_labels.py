@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.microdata.counts.frequencies import FrequencyTable
-from sfumato.microdata.counts.packing import packing_of
+from sfumato.microdata.counts.frequency_table import FrequencyTable
+from sfumato.microdata.counts.key_packing import packing_of
 from sfumato.microdata.recoding.recoding import STAR, ClassRecoding, Division, Labels, class_recoding
 
 Ints = npt.NDArray[np.int64]

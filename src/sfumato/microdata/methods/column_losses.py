@@ -11,11 +11,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.losses.loss_metric import LossMetric
-from sfumato.microdata.measures.view import View, view_of
-from sfumato.microdata.methods.result import Result
-from sfumato.microdata.models.classes import Floats, Mask
+from sfumato.microdata.measures.recoded_view import View, view_of
+from sfumato.microdata.methods.search_result import Result
+from sfumato.microdata.models.equivalence_classes import Floats, Mask
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import LevelRecoding
 

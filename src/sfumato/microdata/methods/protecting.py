@@ -10,13 +10,13 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.errors import UnattainableError
-from sfumato.microdata.counts.frequencies import FrequencyTable
-from sfumato.microdata.methods.assessment import assess
-from sfumato.microdata.methods.result import Result
-from sfumato.microdata.models.classes import Classes, Mask
+from sfumato.microdata.counts.frequency_table import FrequencyTable
+from sfumato.microdata.methods.class_assessment import assess
+from sfumato.microdata.methods.search_result import Result
+from sfumato.microdata.models.equivalence_classes import Classes, Mask
 from sfumato.microdata.models.protection import Protection, holding_groups
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.prediction import classes_of
+from sfumato.microdata.recoding.expected_counts import classes_of
 from sfumato.microdata.recoding.recoding import STAR, ClassRecoding
 
 REMARK = "{column}: {rows} rows are published as * in it, since their other quasi-identifiers would disclose it."

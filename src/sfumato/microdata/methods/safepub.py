@@ -12,17 +12,17 @@ from math import exp, prod
 import numpy as np
 
 from sfumato.errors import PlanError, UnattainableError
-from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.grouping import Grouper, Node
 from sfumato.microdata.methods.allowed_levels import check_levels
 from sfumato.microdata.methods.class_labels import recode_classes
-from sfumato.microdata.methods.result import Progress, Result
-from sfumato.microdata.models.classes import Counts, Floats
+from sfumato.microdata.methods.search_result import Progress, Result
 from sfumato.microdata.models.differential_privacy import DifferentialPrivacy
+from sfumato.microdata.models.equivalence_classes import Counts, Floats
 from sfumato.microdata.plan.methods import SafePub
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.division import division_of
 from sfumato.microdata.recoding.recoding import STAR, ClassRecoding, Labels
+from sfumato.microdata.recoding.split_combinations import division_of
 
 # Maximum size of lattices whose nodes are all candidates.
 MOST_NODES = 20_000

@@ -8,27 +8,27 @@ from typing import Any
 import numpy as np
 
 from sfumato.errors import UnattainableError
-from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.persons import person_view
-from sfumato.microdata.counts.sample import weighted_view
+from sfumato.microdata.counts.survey_sample import weighted_view
+from sfumato.microdata.methods.fully_generalized_classes import all_alike, must_tell, with_top_classes
 from sfumato.microdata.methods.protecting import with_protections
-from sfumato.microdata.methods.result import Progress, Result
+from sfumato.microdata.methods.search_result import Progress, Result
 from sfumato.microdata.methods.time_limit import out_of_time
-from sfumato.microdata.methods.top_classes import all_alike, must_tell, with_top_classes
-from sfumato.microdata.models.readers_view import without_skew
+from sfumato.microdata.models.published_reference import without_skew
 from sfumato.microdata.plan.methods import Greedy
 from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.recoding.expected_counts import classes_of, veils
 from sfumato.microdata.recoding.population import holding_population
-from sfumato.microdata.recoding.prediction import classes_of, veils
 from sfumato.microdata.recoding.recoding import Recoding
 
 # Methods without one level per column; each has a folder of its own, whose loops are loaded on use.
 FOLDERS = {
     "mondrian": "mondrian.search",
-    "local": "local.search",
+    "local": "local_recoding.search",
     "k-optimize": "k_optimize.search",
     "auto": "auto",
-    "cells": "cells.search",
+    "cells": "local_suppression.search",
     "microaggregation": "microaggregation",
     "safepub": "safepub",
 }
@@ -69,15 +69,15 @@ def _first_release(plan: Plan, table: FrequencyTable, result: Result) -> Result:
     Raises:
         EngineError: No node was found in time, either.
     """
-    from sfumato.microdata.methods.full_domain import last_resort
     from sfumato.microdata.methods.full_domain import search as full_domain
-    from sfumato.microdata.methods.full_domain.posing import problem_of
+    from sfumato.microdata.methods.full_domain import timeout_result
+    from sfumato.microdata.methods.full_domain.make_problem import problem_of
 
     asked: Any = plan.method
     shared = {name: getattr(asked, name) for name in ("suppression", "aggregate", "time_limit") if hasattr(asked, name)}
     method = Greedy(**{"aggregate": "mean"} | shared)
     problem = problem_of(plan, method, table)
-    first = full_domain.result_of(problem, method.loss, last_resort.first_release(problem))
+    first = full_domain.result_of(problem, method.loss, timeout_result.first_release(problem))
     return replace(first, details=result.details, method=result.method)
 
 

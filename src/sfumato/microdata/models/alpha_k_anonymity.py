@@ -16,12 +16,12 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.hierarchies.spellings import meanings
+from sfumato.hierarchies.spelling_variants import meanings
 from sfumato.microdata.models import bounds_kernels
-from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
+from sfumato.microdata.models.equivalence_classes import Classes, Counts, Floats, Mask
 from sfumato.microdata.models.model import EXACT, ClassModel, SensitiveColumn, short_of
-from sfumato.shapes.parts import plan_part
-from sfumato.shapes.records import Note, TextOrNumber
+from sfumato.schema.dataclass_schema import Note, TextOrNumber
+from sfumato.schema.typed_parts import plan_part
 
 
 @lru_cache(maxsize=16)

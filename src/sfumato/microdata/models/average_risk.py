@@ -18,10 +18,10 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.models.classes import Classes, Mask
+from sfumato.microdata.models.equivalence_classes import Classes, Mask
 from sfumato.microdata.models.model import EXACT, ReleaseRisk
-from sfumato.shapes.parts import plan_part
-from sfumato.shapes.records import Note
+from sfumato.schema.dataclass_schema import Note
+from sfumato.schema.typed_parts import plan_part
 
 
 @plan_part

@@ -20,10 +20,10 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.models import bounds_kernels
-from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
+from sfumato.microdata.models.equivalence_classes import Classes, Counts, Floats, Mask
 from sfumato.microdata.models.model import EXACT, ComparingModel, Comparison, SensitiveColumn, short_of
-from sfumato.shapes.parts import plan_part
-from sfumato.shapes.records import Note
+from sfumato.schema.dataclass_schema import Note
+from sfumato.schema.typed_parts import plan_part
 
 
 @plan_part

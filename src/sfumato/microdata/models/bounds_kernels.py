@@ -7,8 +7,8 @@ the classes marked in `failing` (n,), every kernel writes the maximum number of 
 
 import numpy as np
 
-from sfumato.loops.arrays import Flags, Halves, Ints, Reals
-from sfumato.loops.compiled import compiled
+from sfumato.native.array_types import Flags, Halves, Ints, Reals
+from sfumato.native.dispatch import compiled
 
 
 @compiled

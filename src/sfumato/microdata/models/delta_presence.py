@@ -21,12 +21,12 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
+from sfumato.microdata.models.equivalence_classes import Classes, Counts, Floats, Mask
 from sfumato.microdata.models.k_map import persons_of
 from sfumato.microdata.models.model import EXACT, ClassModel, short_of
-from sfumato.shapes.parts import plan_part
-from sfumato.shapes.records import Note
-from sfumato.shapes.shapes import Scalar
+from sfumato.schema.composite import Scalar
+from sfumato.schema.dataclass_schema import Note
+from sfumato.schema.typed_parts import plan_part
 
 
 @plan_part

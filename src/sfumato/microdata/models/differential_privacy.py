@@ -20,10 +20,10 @@ from math import ceil, exp, expm1, lgamma, log, log1p
 from typing import Annotated, ClassVar
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.models.classes import Classes, Mask
+from sfumato.microdata.models.equivalence_classes import Classes, Mask
 from sfumato.microdata.models.model import ClassModel
-from sfumato.shapes.parts import plan_part
-from sfumato.shapes.records import Note
+from sfumato.schema.dataclass_schema import Note
+from sfumato.schema.typed_parts import plan_part
 
 # The range of epsilon in which delta is bounded; the part of epsilon for the rows must lie in it, too.
 LEAST_EPSILON, GREATEST_EPSILON = 0.001, 20

@@ -10,8 +10,8 @@ value at all, a label of its own at every level and on both sides of every step.
 
 import numpy as np
 
-from sfumato.loops.arrays import Flags, Halves, Halves2, Ints, Reals, Reals2
-from sfumato.loops.compiled import compiled
+from sfumato.native.array_types import Flags, Halves, Halves2, Ints, Reals, Reals2
+from sfumato.native.dispatch import compiled
 
 # A class with at least one in so many values is processed step by step.
 _DENSE = 8

@@ -18,11 +18,11 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.models import risk_kernels
-from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
+from sfumato.microdata.models.class_weights import estimated_persons
+from sfumato.microdata.models.equivalence_classes import Classes, Counts, Floats, Mask
 from sfumato.microdata.models.model import EXACT, ThresholdModel
-from sfumato.microdata.models.weights import estimated_persons
-from sfumato.shapes.parts import plan_part
-from sfumato.shapes.records import Note
+from sfumato.schema.dataclass_schema import Note
+from sfumato.schema.typed_parts import plan_part
 
 SamplingFraction = Annotated[
     float | None, Note("the share of the population in the rows, where no column is the weight", minimum=0, maximum=1)

@@ -17,13 +17,13 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, ClassVar
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.models.classes import Classes, Mask
+from sfumato.microdata.models.equivalence_classes import Classes, Mask
 from sfumato.microdata.models.model import ClassModel
-from sfumato.shapes.faults import Faults
-from sfumato.shapes.frozen import FrozenDict
-from sfumato.shapes.parts import plan_part
-from sfumato.shapes.records import Note
-from sfumato.shapes.shapes import Conversion, Integer, MapOf
+from sfumato.schema.composite import Conversion, Integer, MapOf
+from sfumato.schema.dataclass_schema import Note
+from sfumato.schema.frozen_dict import FrozenDict
+from sfumato.schema.issues import Faults
+from sfumato.schema.typed_parts import plan_part
 
 
 @dataclass(frozen=True, slots=True)

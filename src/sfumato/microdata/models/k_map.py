@@ -27,12 +27,12 @@ from typing import Annotated, ClassVar
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.data_plan import DATA, DataPlan
-from sfumato.microdata.models.classes import POPULATION, Classes, Counts, Mask
+from sfumato.microdata.models.equivalence_classes import POPULATION, Classes, Counts, Mask
 from sfumato.microdata.models.model import ClassModel
-from sfumato.shapes.parts import plan_part
-from sfumato.shapes.paths import FilePath
-from sfumato.shapes.records import Note
-from sfumato.shapes.shapes import Conversion, Either, Key, Record
+from sfumato.schema.composite import Conversion, Either, Key, Record
+from sfumato.schema.dataclass_schema import Note
+from sfumato.schema.paths import FilePath
+from sfumato.schema.typed_parts import plan_part
 
 # Above this mean, a Poisson variable is approximated by a normal one.
 LARGE_MEAN = 500.0

@@ -31,10 +31,10 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.models import bounds_kernels
-from sfumato.microdata.models.classes import Classes, Counts, Floats, Histogram, Mask, histogram
+from sfumato.microdata.models.equivalence_classes import Classes, Counts, Floats, Histogram, Mask, histogram
 from sfumato.microdata.models.model import EXACT, ClassModel, SensitiveColumn, short_of
-from sfumato.shapes.parts import plan_part
-from sfumato.shapes.records import Note
+from sfumato.schema.dataclass_schema import Note
+from sfumato.schema.typed_parts import plan_part
 
 Variant = Literal["distinct", "entropy", "recursive"]
 # Cache key of the code of the missing value.

@@ -5,8 +5,8 @@ from typing import Annotated, ClassVar, Literal, Protocol, TypeGuard
 
 import numpy as np
 
-from sfumato.microdata.models.classes import Classes, Counts, Mask
-from sfumato.shapes.records import Note
+from sfumato.microdata.models.equivalence_classes import Classes, Counts, Mask
+from sfumato.schema.dataclass_schema import Note
 
 # The reference distribution of a class: the original table (the definition of the literature), or also the published
 # rows, which are all a data user sees.

@@ -18,10 +18,10 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.models.classes import POPULATION, Classes, Counts, Histogram, Mask, histogram
+from sfumato.microdata.models.class_weights import WEIGHTS
+from sfumato.microdata.models.equivalence_classes import POPULATION, Classes, Counts, Histogram, Mask, histogram
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import Model
-from sfumato.microdata.models.weights import WEIGHTS
 
 # Names of class contents: the persons; and, with a column's name appended, the persons who have a value of it.
 PERSONS = "sfumato_persons"

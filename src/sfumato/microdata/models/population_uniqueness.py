@@ -19,12 +19,12 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.measures.population import Uniqueness, uniqueness
-from sfumato.microdata.models.classes import Classes, Mask
+from sfumato.microdata.models.class_weights import estimated_persons
+from sfumato.microdata.models.equivalence_classes import Classes, Mask
 from sfumato.microdata.models.individual_risk import SamplingFraction
 from sfumato.microdata.models.model import EXACT, ReleaseRisk
-from sfumato.microdata.models.weights import estimated_persons
-from sfumato.shapes.parts import plan_part
-from sfumato.shapes.records import Note
+from sfumato.schema.dataclass_schema import Note
+from sfumato.schema.typed_parts import plan_part
 
 
 @plan_part

@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.models.classes import Classes, Histogram, Mask, histogram
+from sfumato.microdata.models.equivalence_classes import Classes, Histogram, Mask, histogram
 from sfumato.microdata.models.model import ClassModel, Model
 from sfumato.microdata.models.registry import SHAPES
-from sfumato.shapes.shapes import Anything, Either, Key, Record, Tagged
+from sfumato.schema.composite import Anything, Either, Key, Record, Tagged
 
 Labels = Sequence[Sequence[str | None]]
 Codes = npt.NDArray[np.signedinteger[Any]]

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from sfumato.microdata.models.model import Model
-from sfumato.shapes.records import records_by_name
-from sfumato.shapes.shapes import Tagged
+from sfumato.schema.composite import Tagged
+from sfumato.schema.dataclass_schema import records_by_name
 
 SHAPES = records_by_name(
     {

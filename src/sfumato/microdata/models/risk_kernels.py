@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sfumato.loops.arrays import Ints, Reals
-from sfumato.loops.compiled import compiled
+from sfumato.native.array_types import Ints, Reals
+from sfumato.native.dispatch import compiled
 
 # Up to this size, and below this share, the recurrence is faster than the series and as accurate.
 RECURRING = 40

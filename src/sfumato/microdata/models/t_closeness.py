@@ -37,13 +37,13 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
-from sfumato.hierarchies.ladder import Hierarchy
+from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.microdata.models import distance_kernels
-from sfumato.microdata.models.classes import Classes, Counts, Floats, Histogram, Mask
+from sfumato.microdata.models.equivalence_classes import Classes, Counts, Floats, Histogram, Mask
 from sfumato.microdata.models.model import EXACT, ComparingModel, Comparison, SensitiveColumn, short_of
-from sfumato.shapes.parts import plan_part
-from sfumato.shapes.records import Note, TextOrNumber
+from sfumato.schema.dataclass_schema import Note, TextOrNumber
+from sfumato.schema.typed_parts import plan_part
 
 Distance = Literal["equal", "ordered", "hierarchical"]
 Texts = tuple[str | None, ...]

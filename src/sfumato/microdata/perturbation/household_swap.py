@@ -12,9 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.microdata.counts.tallies import numbers_of
-from sfumato.microdata.models.classes import Mask
-from sfumato.microdata.perturbation.draws import uniforms
+from sfumato.microdata.counts.count_differences import numbers_of
+from sfumato.microdata.models.equivalence_classes import Mask
+from sfumato.microdata.perturbation.keyed_random import uniforms
 
 Codes = npt.NDArray[np.int64]
 

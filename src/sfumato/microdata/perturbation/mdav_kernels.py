@@ -5,8 +5,8 @@ points: (records, columns), standardized; groups: (records,) the group of each r
 
 import numpy as np
 
-from sfumato.loops.arrays import Ints, Reals, Reals2
-from sfumato.loops.compiled import compiled
+from sfumato.native.array_types import Ints, Reals, Reals2
+from sfumato.native.dispatch import compiled
 
 FREE = -1
 

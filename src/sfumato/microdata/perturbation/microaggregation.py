@@ -12,9 +12,9 @@ loss and re-optimizing their surroundings. A single column is partitioned optima
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.microdata.models.classes import Floats
+from sfumato.microdata.models.equivalence_classes import Floats
 from sfumato.microdata.perturbation import mdav_kernels
-from sfumato.microdata.perturbation.blocks import groups_in_blocks
+from sfumato.microdata.perturbation.block_microaggregation import groups_in_blocks
 
 Places = npt.NDArray[np.int64]
 # More records than this are cut into blocks of at most this size.

@@ -7,7 +7,7 @@ expectation, and variances grow by the same factor for all.
 
 import numpy as np
 
-from sfumato.microdata.models.classes import Floats
+from sfumato.microdata.models.equivalence_classes import Floats
 
 
 def with_noise(values: Floats, drawn: Floats, share: float, deviation: float | None, correlated: bool) -> Floats:

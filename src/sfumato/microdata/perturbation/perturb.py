@@ -15,27 +15,7 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, UnattainableError
-from sfumato.microdata.counts.frequencies import value_of
-from sfumato.microdata.counts.tallies import numbers_of as combination_numbers
-from sfumato.microdata.models.classes import Floats, Mask
-from sfumato.microdata.perturbation import household_swap, pram
-from sfumato.microdata.perturbation.draws import normals, uniforms
-from sfumato.microdata.perturbation.microaggregation import groups_of, information_loss, means_of, revealing_means
-from sfumato.microdata.perturbation.noise import with_noise
-from sfumato.microdata.perturbation.numbers import (
-    EXACT_WHOLE,
-    Texts,
-    check_digits,
-    checked,
-    noise_decimals,
-    rounded_texts,
-    texts_of,
-)
-from sfumato.microdata.perturbation.rank_swap import rank_partners
-from sfumato.microdata.perturbation.shift import shifted
-from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.pseudonyms.pseudonyms import Pseudonyms
-from sfumato.microdata.publishing.perturbation import (
+from sfumato.microdata.column_transforms.perturbation import (
     Microaggregate,
     Noise,
     Pram,
@@ -45,6 +25,26 @@ from sfumato.microdata.publishing.perturbation import (
     SwapHouseholds,
     jobs_of,
 )
+from sfumato.microdata.counts.count_differences import numbers_of as combination_numbers
+from sfumato.microdata.counts.frequency_table import value_of
+from sfumato.microdata.models.equivalence_classes import Floats, Mask
+from sfumato.microdata.perturbation import household_swap, pram
+from sfumato.microdata.perturbation.date_shift import shifted
+from sfumato.microdata.perturbation.keyed_random import normals, uniforms
+from sfumato.microdata.perturbation.microaggregation import groups_of, information_loss, means_of, revealing_means
+from sfumato.microdata.perturbation.noise import with_noise
+from sfumato.microdata.perturbation.number_text import (
+    EXACT_WHOLE,
+    Texts,
+    check_digits,
+    checked,
+    noise_decimals,
+    rounded_texts,
+    texts_of,
+)
+from sfumato.microdata.perturbation.rank_swap import rank_partners
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.pseudonyms.pseudonyms import Pseudonyms
 
 STAR = "*"
 # Name of the person key column added to published rows.

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
-from sfumato.microdata.models.classes import Floats
+from sfumato.microdata.models.equivalence_classes import Floats
 
 Codes = npt.NDArray[np.int64]
 

@@ -7,8 +7,8 @@ distribution of the column stays exactly the same; its relation to other columns
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.microdata.models.classes import Floats
-from sfumato.microdata.perturbation.draws import uniforms
+from sfumato.microdata.models.equivalence_classes import Floats
+from sfumato.microdata.perturbation.keyed_random import uniforms
 from sfumato.microdata.perturbation.swap_kernels import swap_ranks
 
 Places = npt.NDArray[np.int64]

@@ -1,7 +1,7 @@
 """The compiled loop of rank swapping."""
 
-from sfumato.loops.arrays import Ints, Reals
-from sfumato.loops.compiled import compiled
+from sfumato.native.array_types import Ints, Reals
+from sfumato.native.dispatch import compiled
 
 
 @compiled

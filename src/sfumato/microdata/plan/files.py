@@ -5,9 +5,9 @@ from typing import Annotated
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import Fault, did_you_mean
-from sfumato.shapes.parts import plan_part
-from sfumato.shapes.paths import PLAIN_NAME, PlanPath
-from sfumato.shapes.records import Note
+from sfumato.schema.dataclass_schema import Note
+from sfumato.schema.paths import PLAIN_NAME, PlanPath
+from sfumato.schema.typed_parts import plan_part
 
 
 @plan_part

@@ -6,9 +6,9 @@ from decimal import Decimal
 from typing import Annotated, ClassVar, Literal, get_args
 
 from sfumato.dataclass import dataclass
-from sfumato.shapes.parts import plan_part
-from sfumato.shapes.records import Note, record_of
-from sfumato.shapes.shapes import Conversion, Either, Integer, Key, MapOf, Number, Record, Tagged
+from sfumato.schema.composite import Conversion, Either, Integer, Key, MapOf, Number, Record, Tagged
+from sfumato.schema.dataclass_schema import Note, record_of
+from sfumato.schema.typed_parts import plan_part
 
 LossName = Literal[
     "score",

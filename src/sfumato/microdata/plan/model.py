@@ -6,26 +6,32 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar, get_args
 
 from sfumato.dataclass import dataclass
+from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.hierarchies.intervals import Intervals
-from sfumato.hierarchies.ladder import Hierarchy
 from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.hierarchies.types import NUMBER_TYPES, ColumnType
-from sfumato.microdata.column_codes import codes_of
+from sfumato.microdata.column_transforms.perturbation import (
+    Microaggregate,
+    Perturbation,
+    Pseudonym,
+    ShiftDays,
+    SwapHouseholds,
+)
+from sfumato.microdata.column_transforms.transform_plan import PublishPlan
 from sfumato.microdata.data_plan import DataPlan
-from sfumato.microdata.models.kinds import is_delta_presence
+from sfumato.microdata.missing_codes import codes_of
 from sfumato.microdata.models.model import ClassModel, Model
+from sfumato.microdata.models.model_names import is_delta_presence
 from sfumato.microdata.models.protection import PROTECT, Protection
 from sfumato.microdata.plan.files import FilePlan
 from sfumato.microdata.plan.methods import Method, Optimal
 from sfumato.microdata.plan.policy_plan import PolicyPlan
-from sfumato.microdata.publishing.perturbation import Microaggregate, Perturbation, Pseudonym, ShiftDays, SwapHouseholds
-from sfumato.microdata.publishing.plan import PublishPlan
-from sfumato.shapes.frozen import FrozenDict
-from sfumato.shapes.parts import plan_part
-from sfumato.shapes.paths import PlanPath
-from sfumato.shapes.records import Note, TextOrNumber, record_of
-from sfumato.shapes.release_plan import ReleasePlan
-from sfumato.shapes.shapes import Choice, Either, Number
+from sfumato.schema.composite import Choice, Either, Number
+from sfumato.schema.dataclass_schema import Note, TextOrNumber, record_of
+from sfumato.schema.frozen_dict import FrozenDict
+from sfumato.schema.paths import PlanPath
+from sfumato.schema.release_plan import ReleasePlan
+from sfumato.schema.typed_parts import plan_part
 
 if TYPE_CHECKING:
     from sfumato.microdata.models.delta_presence import Subset

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 from sfumato.dataclass import dataclass
 from sfumato.policies.presets import policy_ids
-from sfumato.shapes.parts import plan_part
-from sfumato.shapes.paths import PlanPath
-from sfumato.shapes.records import Note, record_of
-from sfumato.shapes.shapes import Choice, Conversion, Either, MapOf, Number, Text
+from sfumato.schema.composite import Choice, Conversion, Either, MapOf, Number, Text
+from sfumato.schema.dataclass_schema import Note, record_of
+from sfumato.schema.paths import PlanPath
+from sfumato.schema.typed_parts import plan_part
 
 
 @plan_part

@@ -8,14 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import Fault, PlanError, did_you_mean
-from sfumato.microdata.column_codes import code_texts
+from sfumato.microdata.column_transforms.perturbation import Microaggregate, SwapHouseholds
+from sfumato.microdata.missing_codes import code_texts
 from sfumato.microdata.models.k_anonymity import KAnonymity
-from sfumato.microdata.models.kinds import is_delta_presence, is_estimated, is_k_map
+from sfumato.microdata.models.listed_values import faults_of, in_one_text
 from sfumato.microdata.models.model import Model
-from sfumato.microdata.models.named_values import faults_of, in_one_text
+from sfumato.microdata.models.model_names import is_delta_presence, is_estimated, is_k_map
 from sfumato.microdata.models.registry import located
-from sfumato.microdata.plan.building import Plan
-from sfumato.microdata.plan.cell_faults import cell_faults, level_faults
+from sfumato.microdata.plan.builder import Plan
+from sfumato.microdata.plan.differential_privacy_checks import sampled_data, sampling_faults
+from sfumato.microdata.plan.linked_files_checks import relation_faults
+from sfumato.microdata.plan.local_suppression_checks import cell_faults, level_faults
 from sfumato.microdata.plan.methods import (
     Auto,
     FullDomain,
@@ -28,13 +31,10 @@ from sfumato.microdata.plan.methods import (
 )
 from sfumato.microdata.plan.model import Plan as ResolvedPlan
 from sfumato.microdata.plan.model import RequestedPlan, Role
-from sfumato.microdata.plan.relation_faults import relation_faults
-from sfumato.microdata.plan.sampling import sampled_data, sampling_faults
-from sfumato.microdata.plan.shape import CHOSEN_BY_POLICY, PLAN
-from sfumato.microdata.publishing.perturbation import Microaggregate, SwapHouseholds
-from sfumato.shapes import files
-from sfumato.shapes.faults import Faults, Refused
-from sfumato.shapes.shapes import Schema, kind_of
+from sfumato.microdata.plan.plan_schema import CHOSEN_BY_POLICY, PLAN
+from sfumato.schema import files
+from sfumato.schema.composite import Schema, kind_of
+from sfumato.schema.issues import Faults, Refused
 
 WHAT_A_PLAN_IS = (
     "A plan is a YAML or JSON file that says what each column is; one is proposed for a file of rows by: "
@@ -105,7 +105,7 @@ def _read(value: object, folder: Path) -> Plan:
 
 
 def _salvaged(value: object) -> RequestedPlan | None:
-    from sfumato.microdata.plan.salvage import salvaged
+    from sfumato.microdata.plan.partial_plan import salvaged
 
     return salvaged(value, PLAN)
 

@@ -10,11 +10,11 @@ from sfumato.dataclass import dataclass
 from sfumato.microdata.models.k_anonymity import SetSizes
 from sfumato.microdata.plan.methods import Suppression
 from sfumato.microdata.plan.model import RequestedPlan
+from sfumato.microdata.plan.plan_schema import PLAN
 from sfumato.microdata.plan.policy_plan import POLICY_RECORD, PolicyPlan
-from sfumato.microdata.plan.shape import PLAN
-from sfumato.shapes.files import dumped
-from sfumato.shapes.paths import PlanPath
-from sfumato.shapes.shapes import Either, ListOf, MapOf, Record, Shape, Tagged
+from sfumato.schema.composite import Either, ListOf, MapOf, Record, Shape, Tagged
+from sfumato.schema.files import dumped
+from sfumato.schema.paths import PlanPath
 
 # Builders of hierarchies, by class, and their names in a plan.
 HIERARCHIES = {

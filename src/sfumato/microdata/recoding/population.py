@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.microdata.counts.frequencies import DROPPED, FrequencyTable, TextCounts
+from sfumato.microdata.counts.frequency_table import DROPPED, FrequencyTable, TextCounts
 from sfumato.microdata.counts.grouping import Grouped
-from sfumato.microdata.counts.packing import Words, packing_of
-from sfumato.microdata.models.classes import POPULATION, Classes, Counts, Histogram
+from sfumato.microdata.counts.key_packing import Words, packing_of
+from sfumato.microdata.models.equivalence_classes import POPULATION, Classes, Counts, Histogram
 from sfumato.microdata.recoding.recoding import Labels, LevelRecoding, Recoding, published_labels
 
 

@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.counts.frequencies import Coding, FrequencyTable
+from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable
 from sfumato.microdata.counts.grouping import Grouped, Grouper, Node
-from sfumato.microdata.counts.packing import packing_of
-from sfumato.microdata.models.classes import Counts, Mask
+from sfumato.microdata.counts.key_packing import packing_of
+from sfumato.microdata.models.equivalence_classes import Counts, Mask
 
 Labels = tuple[str | None, ...]
 STAR = "*"

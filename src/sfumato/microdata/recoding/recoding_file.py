@@ -10,8 +10,8 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
-from sfumato.hierarchies.ladder import Ladder
-from sfumato.microdata.counts.frequencies import DROPPED, Coding
+from sfumato.hierarchies.hierarchy import Ladder
+from sfumato.microdata.counts.frequency_table import DROPPED, Coding
 from sfumato.microdata.recoding.recoding import Division, Labels, LevelRecoding, Recoding, published_labels
 
 

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import SfumatoError
-from sfumato.hierarchies.bounds import bounds_of
-from sfumato.hierarchies.ladder import Hierarchy, Ladder
-from sfumato.microdata.recoding.grids import range_ends, set_members
+from sfumato.hierarchies.hierarchy import Hierarchy, Ladder
+from sfumato.hierarchies.label_bounds import bounds_of
+from sfumato.microdata.recoding.range_grid import range_ends, set_members
 from sfumato.microdata.recoding.recoding import STAR
 
 Text = str | None

@@ -1,7 +1,7 @@
 """Compiled loops: how often labels occur with the values of a column, and how well these predict them."""
 
-from sfumato.loops.arrays import Flags, Ints, Reals, Reals2
-from sfumato.loops.compiled import compiled
+from sfumato.native.array_types import Flags, Ints, Reals, Reals2
+from sfumato.native.dispatch import compiled
 
 
 @compiled

@@ -10,8 +10,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.hierarchies.ladder import Hierarchy
-from sfumato.microdata.counts.frequencies import TextCounts
+from sfumato.hierarchies.hierarchy import Hierarchy
+from sfumato.microdata.counts.frequency_table import TextCounts
 from sfumato.microdata.release_check.evidence import RIGHT, USUAL, Evidence, is_better, is_beyond_chance, surpasses
 from sfumato.microdata.release_check.finer_labels import MOST_LABELS, finer_labels
 from sfumato.microdata.release_check.guess_kernels import count_labels

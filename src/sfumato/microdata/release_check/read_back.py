@@ -21,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.counts.frequencies import TextCounts
-from sfumato.microdata.counts.tallies import numbers_of
+from sfumato.microdata.counts.count_differences import numbers_of
+from sfumato.microdata.counts.frequency_table import TextCounts
 from sfumato.microdata.release_check.evidence import (
     RIGHT,
     Evidence,

@@ -10,31 +10,31 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, did_you_mean
-from sfumato.hierarchies.suggest.profile import Profile
-from sfumato.hierarchies.suggest.roles import suggest
-from sfumato.microdata.attacks.differences import attack_histories, attack_rows
+from sfumato.hierarchies.role_detection.profile import Profile
+from sfumato.hierarchies.role_detection.roles import suggest
+from sfumato.microdata.attacks.attack_data import AttackRows, Columns, coded_rows
+from sfumato.microdata.attacks.attack_result import FAMILYWISE_ERROR, Absence, Attack, judged_together
+from sfumato.microdata.attacks.differencing import attack_histories, attack_rows
 from sfumato.microdata.attacks.inference import infer
-from sfumato.microdata.attacks.labels import Text
-from sfumato.microdata.attacks.learning import NO_TREES
+from sfumato.microdata.attacks.label_semantics import Text
+from sfumato.microdata.attacks.learned_inference import NO_TREES
 from sfumato.microdata.attacks.linking import link, link_register
-from sfumato.microdata.attacks.order import attack_order
-from sfumato.microdata.attacks.outcome import FAMILYWISE_ERROR, Absence, Attack, judged_together
-from sfumato.microdata.attacks.rows import AttackRows, Columns, coded_rows
+from sfumato.microdata.attacks.row_order import attack_order
 from sfumato.microdata.attacks.singling_out import single_out
 from sfumato.microdata.plan.model import Plan
-from sfumato.pipelines.attacks.control import SHARE, check_control, check_rows, released_again
+from sfumato.pipelines.attacks.control_rows import SHARE, check_control, check_rows, released_again
 from sfumato.pipelines.attacks.frame_shuffles import frame_shuffles
 from sfumato.pipelines.attacks.minimality import minimality
-from sfumato.pipelines.attacks.persons import compared_by_persons
-from sfumato.pipelines.attacks.published import Target, in_one_text, ladders_of, others_texts, target_of, texts_of
-from sfumato.pipelines.column_names import listed
+from sfumato.pipelines.attacks.person_histories import compared_by_persons
+from sfumato.pipelines.attacks.target import Target, in_one_text, ladders_of, others_texts, target_of, texts_of
+from sfumato.pipelines.column_arguments import listed
 from sfumato.pipelines.release_folder import Progress
-from sfumato.pipelines.stages.sealing import remark_on_siblings
+from sfumato.pipelines.release_stages.checksums import remark_on_siblings
 from sfumato.report.attack import section
 from sfumato.version import __version__
 
 ATTEMPTS = 1000
-# What is told of while somebody waits: reading, comparing, and six kinds of attacks, each in so many parts at most.
+# Progress steps: reading, comparing and six kinds of attacks, with at most PARTS parts each.
 STEPS, PARTS = 8, 100
 NAME_LADDERS = "A plan with their hierarchies says what they stand for."
 HIDDEN = "nothing but stars is published."
@@ -43,12 +43,13 @@ K = 5
 
 @dataclass(frozen=True, slots=True)
 class AttackReport:
-    """What an attacker reached.
+    """The results of attacks on a release.
 
     Attributes:
-        attacks: All that were run; absences: those that were not, and why.
+        attacks: All attacks that were run.
+        absences: The attacks that were not run, and why.
         rows: How many published, raw and control rows were compared.
-        rerun: Whether the plan was run again on a part of the raw rows, for want of a control.
+        rerun: Whether the plan was run again on a part of the raw rows, because no control was given.
     """
 
     attacks: tuple[Attack, ...]
@@ -69,7 +70,7 @@ class AttackReport:
 
     @property
     def found(self) -> tuple[Attack, ...]:
-        """The attacks that succeeded, of those by which a release is accused."""
+        """The successful attacks that count against the release."""
         return tuple(attack for attack in self.attacks if attack.evidence and attack.counted)
 
     @property
@@ -107,23 +108,25 @@ def attack(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> AttackReport:
-    """Attack a release, or any file that others anonymized or made up.
+    """Attack a release, or any file anonymized or synthesized by other software.
 
     Args:
         release: A release, its folder, a published file, or a frame.
         raw: The rows behind it: a file or a frame.
-        control: Rows of others, which were never published; where there are none, the plan is run again on a random
-            80 % of the raw rows, and the rest is the control.
-        register: Persons whom the attacker knows: rows with columns that the release has, too.
-        earlier: Earlier releases of the same persons, to be compared with this one; the first one first.
-        plan: The plan behind the release, where it is no folder.
-        quasi_identifiers, sensitive: The columns of these roles, where no plan says so; guessed by default.
-        attempts: How often each attack is tried; neighbors: how many nearest rows linking looks at.
-        seed: By which attempts are drawn.
-        progress: Called with the stage, how much of it is done, and how much there is.
+        control: Rows of other persons that were never published. Without any, the plan is run again on a random 80 % of
+            the raw rows, and the rest is the control.
+        register: Persons known to the attacker: rows that share columns with the release.
+        earlier: Earlier releases of the same persons for comparison, the first one first.
+        plan: The plan behind the release, if it is no release folder.
+        quasi_identifiers: The quasi-identifiers if there is no plan; guessed by default.
+        sensitive: The sensitive columns if there is no plan; guessed by default.
+        attempts: The number of attempts of each attack.
+        neighbors: The number of nearest rows that linkage considers.
+        seed: The seed of the random attempts.
+        progress: Called with the stage, the amount done, and the total.
 
     Raises:
-        PlanError: There is no control and no plan to run again, or a column is not there.
+        PlanError: There is neither a control nor a plan to run again, or a column does not exist.
     """
     random = np.random.default_rng(seed)
     target = target_of(release, plan)
@@ -171,7 +174,7 @@ def _remarks(control: Any, release: Any, rows: AttackRows) -> tuple[str, ...]:
 
 
 class _Pace:
-    """How far the attacks are: steps, and parts of each."""
+    """The progress of the attacks, in steps and parts."""
 
     def __init__(self, progress: Progress | None) -> None:
         self._tell = progress or (lambda *_: None)
@@ -179,12 +182,12 @@ class _Pace:
         self._told()
 
     def next(self) -> None:
-        """A step is done."""
+        """Report that a step is done."""
         self._step, self._part = self._step + 1, 0
         self._told()
 
     def part(self) -> None:
-        """A part of a step is done; how many it has is not known before."""
+        """Report that a part of a step is done; the number of parts is not known in advance."""
         self._part = min(self._part + 1, PARTS - 1)
         self._told()
 
@@ -223,7 +226,7 @@ def _profile(name: str, texts: Sequence[Text]) -> Profile:
 def _compared(
     target: Target, raw: Columns, control: Any, random: np.random.Generator, progress: Progress | None
 ) -> tuple[Columns, Columns, Columns]:
-    """Published, raw and control rows."""
+    """Return published, raw and control rows."""
     if control is not None:
         others = texts_of(control, target.plan)
         check_control(raw, others)
@@ -315,7 +318,7 @@ def _inference(
 
 
 def _order(target: Target, raw: Columns, roles: _Roles, random: np.random.Generator, pace: _Pace) -> Attack:
-    """The order of the release that was given, against all raw rows."""
+    """Attack the order of the given release, compared with all raw rows."""
     rows = _coded(target, target.rows, raw, raw, roles)
     others = [texts for name, texts in raw.items() if name not in {column.name for column in rows.columns}]
     seed = None if target.plan is None else target.plan.seed
@@ -340,7 +343,7 @@ def _is_path(one: Any) -> bool:
 
 
 def _classes(target: Target, roles: _Roles) -> dict[tuple[Hashable, ...], Counter[Hashable]]:
-    """The rows of a release by their quasi-identifiers."""
+    """Count the rows of a release by their quasi-identifiers."""
     names = [name for name in roles.quasi_identifiers if name in target.rows] or list(target.rows)
     rest = [name for name in target.rows if name not in names]
     count = len(next(iter(target.rows.values())))
@@ -352,6 +355,6 @@ def _classes(target: Target, roles: _Roles) -> dict[tuple[Hashable, ...], Counte
 
 
 def _least(plan: Plan | None) -> int:
-    """The k that is promised, or a common one where none is."""
+    """Return the requested k, or a common one if there is none."""
     asked = [int(model.asked) for model in plan.privacy if model.name == "k-anonymity"] if plan is not None else []
     return max(asked, default=K)

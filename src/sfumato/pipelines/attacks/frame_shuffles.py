@@ -4,16 +4,16 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from sfumato.microdata.attacks.shuffles import Order, Shuffle
+from sfumato.microdata.attacks.seeded_shuffles import Order, Shuffle
 
 
 def frame_shuffles() -> tuple[tuple[str, Shuffle], ...]:
-    """The libraries by name; pandas draws by NumPy."""
+    """Return the installed libraries by name; pandas shuffles like NumPy."""
     return (("Polars", _by_polars),) if find_spec("polars") is not None else ()
 
 
 def _by_polars(seed: int, number: int) -> Order:
-    """What `sample(fraction=1, shuffle=True)` and `shuffle` of Polars give."""
+    """Return the order of `sample(fraction=1, shuffle=True)` and `shuffle` in Polars."""
     import polars
 
     order: Order = polars.Series(np.arange(number)).shuffle(seed=seed % 2**64).to_numpy()

@@ -5,14 +5,14 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.hierarchies.ladder import Ladder
+from sfumato.hierarchies.hierarchy import Ladder
+from sfumato.microdata.attacks.attack_data import Columns, codes_of
+from sfumato.microdata.attacks.attack_result import Absence, Attack
 from sfumato.microdata.attacks.minimality import Finer, attack_minimality
 from sfumato.microdata.attacks.minimality import Target as Attacked
-from sfumato.microdata.attacks.outcome import Absence, Attack
-from sfumato.microdata.attacks.rows import Columns, codes_of
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import of_release
-from sfumato.pipelines.attacks.published import Target, in_one_text, ladders_of
+from sfumato.pipelines.attacks.target import Target, in_one_text, ladders_of
 
 NAME = "minimality"
 Places = npt.NDArray[np.int64]
@@ -20,7 +20,7 @@ MOST_ROWS = 50_000
 
 
 def minimality(target: Target, raw: Columns, random: np.random.Generator, absences: list[Absence]) -> list[Attack]:
-    """The attacks on each column that promises are about."""
+    """Attack each column with privacy models."""
     why = _why_not(target, raw)
     if why:
         absences.append(Absence(NAME, why))
@@ -51,7 +51,7 @@ def _why_not(target: Target, raw: Columns) -> str:
 
 
 def _groups(target: Target, raw: Columns) -> list[list[tuple[Places, Places]]]:
-    """For each column that could be finer, the rows of each class with their parts, where all parts are large."""
+    """Return for each column with a finer level the rows of each class with their parts, if all parts are large."""
     plan, report = target.plan, target.report
     assert plan is not None and report is not None
     typed = in_one_text(raw, plan)
@@ -64,14 +64,14 @@ def _groups(target: Target, raw: Columns) -> list[list[tuple[Places, Places]]]:
             continue
         finer = _labels(typed, ladders, levels | {name: level - 1})
         if np.bincount(finer).min() < k:
-            continue  # the sizes are reason enough
+            continue  # the class sizes explain the level
         members = [np.flatnonzero(classes == one) for one in range(int(classes.max()) + 1)]
         groups.append([(rows, np.unique(finer[rows], return_inverse=True)[1].ravel()) for rows in members])
     return groups
 
 
 def _labels(typed: Columns, ladders: Mapping[str, Ladder], levels: Mapping[str, int]) -> Places:
-    """The class of each row at some levels."""
+    """Return the class of each row at the given levels."""
     columns = [
         [ladders[name].published(text, level) if text is not None else None for text in typed[name]]
         for name, level in levels.items()

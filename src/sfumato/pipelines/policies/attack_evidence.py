@@ -8,10 +8,10 @@ from typing import Any
 from sfumato.microdata.plan.model import Plan
 from sfumato.pipelines.attacks.attack import attack
 from sfumato.pipelines.policies.rows_evidence import Roles
-from sfumato.policies.judgment import Measurement
+from sfumato.policies.evaluation import Measurement
 from sfumato.policies.policy import Policy
 
-# Metric -> the attacks whose risk it is.
+# The kind of attack for each risk metric.
 ATTACKS = {"linking-risk": "linking", "inference-risk": "inference"}
 NOT_ATTACKED = (
     "No attack was run. Provide the original rows (--raw FILE), or attack the folder: sfumato attack DIR --save."
@@ -21,11 +21,13 @@ NOT_ATTACKED = (
 def measure_attacks(
     policy: Policy, release: Any, roles: Roles, plan: Plan | None, raw: Any, control: Any
 ) -> dict[str, Measurement]:
-    """The risk by each kind of attack that clauses are about.
+    """Measure the risks of the attacks that clauses require.
 
     Args:
-        release: A release folder, a file or a frame; plan: behind it.
-        raw: The rows behind it, if they are at hand; control: rows that were never published.
+        release: A release folder, a file or a frame.
+        plan: The plan behind it, or None.
+        raw: The raw rows, or None if they are not available.
+        control: Rows that were never published, or None.
     """
     metrics = [clause.metric for clause in policy.clauses if clause.metric in ATTACKS]
     if not metrics:
@@ -44,7 +46,7 @@ def _attacked(release: Any, roles: Roles, plan: Plan | None, raw: Any, control: 
 
 
 def _saved(release: Any) -> Mapping[str, Any] | None:
-    """What an attacker reached, as the reports of a release folder tell it."""
+    """Return the attack results in the report of a release folder, or None."""
     path = release / "report.json" if isinstance(release, Path) else None
     if path is None or not path.exists():
         return None
@@ -53,7 +55,7 @@ def _saved(release: Any) -> Mapping[str, Any] | None:
 
 
 def _risk(figures: Mapping[str, Any], kind: str) -> Measurement:
-    """The greatest risk of attacks of a kind; one that failed is no evidence of any."""
+    """Return the greatest risk of attacks of a kind; failed attacks count as risk 0."""
     attacks = [one for one in figures["attacks"] if one["attack"] == kind and one["counted"] and one["attempts"]]
     if not attacks:
         reasons = [one["why"] for one in figures["not_run"] if one["attack"] == kind]

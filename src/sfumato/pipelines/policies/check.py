@@ -15,16 +15,16 @@ from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
 from sfumato.pipelines.policies.attack_evidence import measure_attacks
-from sfumato.pipelines.policies.files import opened, people_of
+from sfumato.pipelines.policies.inputs import opened, people_of
 from sfumato.pipelines.policies.rows_evidence import measure_rows, profiles_of, roles_of
 from sfumato.pipelines.policies.table_evidence import measure_table, table_of_file, table_of_frame
-from sfumato.pipelines.stages import sealing
-from sfumato.policies.judgment import PolicyVerdict, judge_policy
+from sfumato.pipelines.release_stages import checksums
+from sfumato.policies.evaluation import PolicyVerdict, judge_policy
 from sfumato.policies.policy import Policy
 from sfumato.policies.presets import policy_named
 from sfumato.policies.safe_harbor.columns import Setting
 
-# What is measured by classes and attacks: other files of a release may tell their rows apart.
+# Metrics of classes and attacks; other files of a release may distinguish more rows.
 RISKS = ("sample-uniques", "smallest-class", "highest-risk", "smallest-l", "linking-risk", "inference-risk")
 
 
@@ -45,21 +45,23 @@ def check(
     separator: str | None = None,
     table: str | None = None,
 ) -> PolicyVerdict:
-    """Hold a file against a policy.
+    """Check a file against a policy.
 
     Args:
-        data: A release folder, a file of rows or of a table of counts, or a frame.
-        policy: The policy's id.
-        plan: The plan behind the rows; that of a release folder by default.
-        quasi_identifiers, sensitive: The columns of these roles, where no plan says so; guessed by default.
+        data: A release folder, a file with rows or with a table of counts, or a frame.
+        policy: The id of the policy.
+        plan: The plan behind the rows; by default that of a release folder.
+        quasi_identifiers: The quasi-identifiers if there is no plan; guessed by default.
+        sensitive: The sensitive columns if there is no plan; guessed by default.
         values: Other values for clauses, by name; the verdict shows them.
-        attested: Who attests clauses that nobody can measure, by name.
-        raw: The rows behind the file, where clauses ask what an attacker reaches; control: rows never published.
+        attested: Who attests clauses that cannot be measured, by clause name.
+        raw: The raw rows, for clauses on attacks.
+        control: Rows that were never published, for the attacks.
         population: A file or frame with the columns `zip3` and `people`, for ZIP codes.
-        code_column: The column with a code for re-identification (HIPAA), which is then for people to judge.
-        today: The day by which years of birth are judged.
-        separator: Of a CSV file; found out from its header by default.
-        table: Of a database, the table; of a workbook, the sheet, the first by default.
+        code_column: The column with a re-identification code (HIPAA), which must then be judged by people.
+        today: The reference date for years of birth.
+        separator: The separator of a CSV file; detected by default.
+        table: The table of a database, or the sheet of a workbook; the first by default.
 
     Raises:
         PlanError: There is no such policy, clause or column.
@@ -77,7 +79,7 @@ def check(
         return _of_table(handed_out, chosen, attested or {}, reading)
     own = path / "plan.yaml" if path is not None and (path / "plan.yaml").exists() else None
     plan_read = None if plan is None and own is None else read_plan(plan if plan is not None else own)  # type: ignore[arg-type]
-    file = sealing.data_of(path) if path is not None and own is not None else path
+    file = checksums.data_of(path) if path is not None and own is not None else path
     if chosen.about == "tables":
         return _of_table(data if file is None else file, chosen, attested or {}, reading)
     quotes = own is not None and plan_read is not None and plan_read.output.quotes_formulas
@@ -89,12 +91,12 @@ def check(
         measured, remarks = measure_rows(engine, profiles, roles, setting, resolved)
     measured |= measure_attacks(chosen, data if path is None else path, roles, resolved, raw, control)
     verdict = judge_policy(chosen, measured, attested or {}, remarks)
-    siblings = sealing.remark_on_siblings(data)
+    siblings = checksums.remark_on_siblings(data)
     return _of_one_file(verdict, siblings) if siblings else verdict
 
 
 def _of_one_file(verdict: PolicyVerdict, siblings: str) -> PolicyVerdict:
-    """The verdict on one of several files that are joined by keys: what it satisfies about risks is open."""
+    """Return the verdict on one of several linked files: satisfied clauses about risks become open."""
     clauses = tuple(
         replace(judgment, status="open", measurement=replace(judgment.measurement, remark=siblings))
         if judgment.status == "satisfied" and judgment.clause.metric in RISKS
@@ -113,14 +115,14 @@ def _check_attested(policy: Policy, attested: Mapping[str, str]) -> None:
 
 
 def _handed_out(folder: Path) -> Path:
-    """The table of a release folder that is handed out."""
+    """Return the path of the published table in a release folder."""
     from sfumato.report.tables.page import HANDED_OUT
 
     return folder / HANDED_OUT
 
 
 def _of_table(data: Any, policy: Policy, attested: Mapping[str, str], reading: DataPlan) -> PolicyVerdict:
-    """The verdict on a published table of counts."""
+    """Return the verdict on a published table of counts."""
     assert policy.cells is not None
     if not isinstance(data, Path):
         return judge_policy(policy, measure_table(table_of_frame(data), policy.cells), attested)

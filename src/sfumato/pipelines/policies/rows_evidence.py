@@ -6,13 +6,13 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, Reading
-from sfumato.engines.names import check_header
+from sfumato.engines.identifier_checks import check_header
 from sfumato.errors import PlanError, did_you_mean
-from sfumato.hierarchies.suggest.profile import Profile
-from sfumato.hierarchies.suggest.roles import suggest
+from sfumato.hierarchies.role_detection.profile import Profile
+from sfumato.hierarchies.role_detection.roles import suggest
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.published import classes_of
-from sfumato.policies.judgment import Measurement
+from sfumato.microdata.published_table import classes_of
+from sfumato.policies.evaluation import Measurement
 from sfumato.policies.safe_harbor.columns import Setting, identifiers_of
 from sfumato.policies.safe_harbor.values import is_bare_hash
 
@@ -23,7 +23,7 @@ _FREE_TEXT = "free text is searched for numbers, addresses and dates; names in i
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Which columns are quasi-identifiers and which are sensitive, and whether that was guessed."""
+    """The quasi-identifiers and sensitive columns, and whether they were guessed."""
 
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
@@ -31,7 +31,7 @@ class Roles:
 
 
 def profiles_of(engine: Engine) -> tuple[Profile, ...]:
-    """The columns of a file with their distinct values."""
+    """Return the profiles of a file's columns."""
     return tuple(_profile(engine, name) for name in engine.columns)
 
 
@@ -50,7 +50,7 @@ def roles_of(
     quasi_identifiers: Sequence[str] | None,
     sensitive: Sequence[str] | None,
 ) -> Roles:
-    """The roles as the caller or the plan says them, or else as the columns look."""
+    """Return the roles given by the caller or the plan; guessed otherwise."""
     for name in (*(quasi_identifiers or ()), *(sensitive or ())):
         check_header([name], engine.columns)
         if name not in engine.columns:
@@ -68,7 +68,7 @@ def roles_of(
 def measure_rows(
     engine: Engine, profiles: Sequence[Profile], roles: Roles, setting: Setting, plan: Plan | None
 ) -> tuple[dict[str, Measurement], tuple[str, ...]]:
-    """The figures of a file of rows by metric, and what a reader should know of them."""
+    """Return the measurements of a file by metric, and remarks."""
     identifiers = identifiers_of(profiles, setting)
     kinds = {f"identifier {kind}": columns for kind, columns in identifiers.kinds.items()}
     measured = _Identifiers(
@@ -80,7 +80,7 @@ def measure_rows(
 
 
 class _Identifiers(dict[str, Measurement]):
-    """Figures by metric; of a kind of identifier that no column holds there are none."""
+    """Measurements by metric; kinds of identifiers that no column contains count as 0."""
 
     def get(self, metric: str, default: Measurement | None = None) -> Measurement | None:  # type: ignore[override]
         if metric.startswith("identifier "):
@@ -93,7 +93,7 @@ def _reasons(columns: dict[str, str]) -> str:
 
 
 def _class_figures(engine: Engine, roles: Roles) -> dict[str, Measurement]:
-    """The sizes of classes, rows of `*` left out."""
+    """Return the metrics of class sizes, without rows of `*`."""
     names = ("sample-uniques", "smallest-class", "highest-risk")
     if not roles.quasi_identifiers:
         return dict.fromkeys(names, Measurement(None, _NO_CLASSES))
@@ -108,7 +108,7 @@ def _class_figures(engine: Engine, roles: Roles) -> dict[str, Measurement]:
 
 
 def _value_figures(engine: Engine, roles: Roles) -> dict[str, Measurement]:
-    """The least number of different sensitive values in a class."""
+    """Return the least number of distinct sensitive values in a class."""
     if not roles.quasi_identifiers or not roles.sensitive:
         why = _NO_CLASSES if not roles.quasi_identifiers else _NO_VALUES
         return {"smallest-l": Measurement(None, why)}
@@ -124,7 +124,7 @@ def _least_values(engine: Engine, names: Sequence[str], column: str) -> int:
 
 
 def _technique_figures(profiles: Sequence[Profile], plan: Plan | None) -> dict[str, Measurement]:
-    """Bare hashes among the values, and transformations of the plan whose class nobody knows."""
+    """Return columns with bare hashes, and columns whose transformation cannot be classified."""
     hashes = [profile.name for profile in profiles if profile.sample and profile.share(is_bare_hash) > 0.5]
     keyed = plan.publishes_keys if plan is not None else False
     bare = () if keyed else tuple(hashes)
@@ -138,7 +138,7 @@ def _technique_figures(profiles: Sequence[Profile], plan: Plan | None) -> dict[s
 
 
 def techniques_of(plan: Plan) -> list[str]:
-    """What the plan does to each column, in the classes of ISO/IEC 20889's taxonomy."""
+    """Return the technique applied to each column, in the classes of the ISO/IEC 20889 taxonomy."""
     return [f"{name}: {_technique(plan, name)}" for name in plan.columns]
 
 

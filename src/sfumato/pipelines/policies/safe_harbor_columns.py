@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from sfumato.hierarchies.suggest.date_formats import date_hierarchy
-from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.role_detection.date_formats import date_hierarchy
+from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.policies.safe_harbor.columns import Setting, column_identifiers
 from sfumato.policies.safe_harbor.places import area_shown, is_zip_column
 from sfumato.policies.safe_harbor.times import OLDEST_SHOWN, latest_years
@@ -13,7 +13,7 @@ OLDEST = 120
 
 
 def safe_harbor_column(profile: Profile, proposed: dict[str, Any], setting: Setting) -> dict[str, Any]:
-    """What a plan says of a column: as proposed where it holds no identifier, generalized where that is enough."""
+    """Return the plan entry of a column: as suggested if it has no identifier, otherwise generalized or removed."""
     kinds = {kind for kind, _ in column_identifiers(profile, setting)}
     if not kinds:
         return proposed
@@ -27,14 +27,14 @@ def safe_harbor_column(profile: Profile, proposed: dict[str, Any], setting: Sett
 
 
 def _zip(profile: Profile, setting: Setting) -> dict[str, Any]:
-    """Three digits of ZIP codes, 000 where few people live."""
+    """Generalize ZIP codes to three digits, 000 for areas with few people."""
     parents = {value: area_shown(value, setting.people) for value in profile.values}
     parents = {value: area for value, area in parents.items() if area != value}
     return {"role": "quasi-identifier", "hierarchy": {"type": "tree", "parents": parents}, "min_level": 1}
 
 
 def _dates(profile: Profile, old: Setting | None) -> dict[str, Any]:
-    """Years of dates; decades, or centuries, where years would show an age over 89."""
+    """Generalize dates to years; to decades or centuries if years would reveal an age over 89."""
     proposal = date_hierarchy(profile, named=True)
     if proposal is None or proposal[1].get("type") != "date":
         return WITHHELD
@@ -43,14 +43,14 @@ def _dates(profile: Profile, old: Setting | None) -> dict[str, Any]:
 
 
 def _levels_of_the_old(profile: Profile, setting: Setting) -> list[str]:
-    """Decades, where each of them has somebody of 89 or younger in it; else centuries."""
+    """Return decades if each of them includes persons of 89 or younger, otherwise centuries."""
     years = [year for value in profile.values for year in latest_years(value)]
     oldest = min(years, default=0) // 10 * 10 + 9
     return ["century"] if setting.today.year - oldest > OLDEST_SHOWN else ["decade", "century"]
 
 
 def _ages(profile: Profile) -> dict[str, Any]:
-    """Ages up to 89, and all others as one."""
+    """Top-code ages over 89."""
     ladder = {"type": "intervals", "start": 0, "end": OLDEST, "top": OLDEST_SHOWN, "widths": [1, 5, 10, 20]}
     fits = all(value.strip().isdecimal() and int(value) <= OLDEST for value in profile.values)
     if not fits:

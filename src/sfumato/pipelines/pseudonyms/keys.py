@@ -5,13 +5,13 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from sfumato.atomic_folders import check_free
 from sfumato.engines.engine import Engine, Reading
 from sfumato.errors import DataError, PlanError
-from sfumato.folders import check_free
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.pseudonyms.key import PseudonymKey
 
-# The key in a release folder; only its owner may read it, and it is never handed out.
+# The key in a release folder, readable by its owner only and never published.
 KEY_FILE = "pseudonyms.key"
 PRIVATE = 0o600
 EXPOSED = (
@@ -20,7 +20,7 @@ EXPOSED = (
 
 
 def new_key(path: Path, domain: str) -> PseudonymKey:
-    """Draw a key and write its file.
+    """Generate a key and write its file.
 
     Raises:
         PlanError: The file exists.
@@ -32,21 +32,21 @@ def new_key(path: Path, domain: str) -> PseudonymKey:
 
 
 def write_key(path: Path, key: PseudonymKey) -> None:
-    """Write the file of a key, for its owner alone."""
+    """Write the file of a key, readable by its owner only."""
     write_private(path, json.dumps(key.to_dict(), indent=1) + "\n")
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a new file that its owner alone may read."""
+    """Write a new file readable by its owner only."""
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE), "w", encoding="utf-8") as file:
         file.write(text)
 
 
 def read_key(path: Path) -> PseudonymKey:
-    """The key in a file.
+    """Read the key in a file.
 
     Raises:
-        PlanError: There is no such file, or it holds no key.
+        PlanError: There is no such file, or it contains no key.
     """
     try:
         return PseudonymKey.of_dict(json.loads(path.read_text(encoding="utf-8")))
@@ -56,23 +56,23 @@ def read_key(path: Path) -> PseudonymKey:
 
 
 def exposed_keys(plan: Plan) -> tuple[str, ...]:
-    """A warning where others than their owner may read the key files that a plan names."""
+    """Return a warning if key files of the plan are readable by others than their owner."""
     named = [operation.key_file for operation in plan.pseudonyms.values()]
     named += [file.key_file for file in plan.files.values()]
     paths = {name.within(plan.folder) for name in named if name is not None}
-    # Only where rights are kept as in POSIX do they say anything.
+    # Permissions are meaningful on POSIX systems only.
     exposed = sorted(path.name for path in paths if os.name == "posix" and path.stat().st_mode & 0o077)
     return (EXPOSED.format(names=", ".join(exposed)),) if exposed else ()
 
 
 def keys_of(plan: Plan, folder: Path | None = None) -> dict[str, PseudonymKey]:
-    """The key of each column that has pseudonyms.
+    """Return the key of each pseudonymized column.
 
     Args:
-        folder: A release folder, whose key goes on to be used where the plan names none.
+        folder: A release folder whose key is used again if the plan names none.
 
     Raises:
-        PlanError: A key file is none, its domain is another one, or the plan names a seed and no key.
+        PlanError: A key file is invalid or for another domain, or the plan has a seed and no key.
     """
     drawn: dict[str, PseudonymKey] = {}
     keys = {}
@@ -94,16 +94,16 @@ def keys_of(plan: Plan, folder: Path | None = None) -> dict[str, PseudonymKey]:
 
 
 def drawn_key(plan: Plan, keys: Mapping[str, PseudonymKey]) -> PseudonymKey | None:
-    """The key that was drawn for the release, where one was."""
+    """Return the key that was generated for the release, or None."""
     own = (keys[name] for name, operation in plan.pseudonyms.items() if operation.key_file is None)
     return next(own, None)
 
 
 def check_single(plan: Plan, source: Engine) -> None:
-    """Refuse pseudonyms of an identifier that repeats: they would join rows, which no promise counts then.
+    """Refuse pseudonyms of an identifier that repeats: they would link rows, but models would count rows.
 
     Raises:
-        DataError: One does.
+        DataError: An identifier repeats.
     """
     for name in plan.pseudonyms:
         if plan.columns[name].role == "identifier":

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.engines.engine import Reading
-from sfumato.engines.written.formulas import open_published
+from sfumato.engines.postprocessing.formulas import open_published
 from sfumato.errors import DataError, PlanError, did_you_mean
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.resolve import released_plan
 from sfumato.microdata.pseudonyms.key import PseudonymKey
 from sfumato.microdata.pseudonyms.pseudonyms import pseudonyms_of
 from sfumato.pipelines.pseudonyms.keys import KEY_FILE, PRIVATE, read_key
-from sfumato.pipelines.stages import sealing
+from sfumato.pipelines.release_stages import checksums
 
 LOG_SUFFIX = ".log"
 
@@ -30,13 +30,15 @@ def reveal(
     column: str | None = None,
     key: str | Path | None = None,
 ) -> list[str]:
-    """The identifiers behind pseudonyms of a release.
+    """Return the identifiers behind pseudonyms of a release.
 
     Args:
         release: The release folder.
-        by, reason: Who asks, and why: both go into the log, which lies beside the key; no value does.
-        column: Whose pseudonyms these are, where several columns have some.
-        key: The key file; that of the plan, or of the folder, unless given.
+        pseudonyms: The pseudonyms to reverse.
+        by: Who requests it, for the log next to the key.
+        reason: Why, for the log; the log contains no values.
+        column: The column of the pseudonyms, if several columns have some.
+        key: The key file; by default that of the plan, or of the folder.
 
     Raises:
         PlanError: The release has no such pseudonyms, or its key is another one.
@@ -62,12 +64,12 @@ def reveal(
 
 
 def _check_published(folder: Path, column: str, pseudonyms: Sequence[str], quotes: bool) -> None:
-    """Refuse texts that stand in no published row: any text of a format has one behind it, which was never hidden.
+    """Refuse texts that are in no published row, because format-preserving pseudonyms map any text to some value.
 
     Raises:
-        DataError: One does not.
+        DataError: A text is in no published row.
     """
-    with closing(open_published(sealing.data_of(folder), DataPlan(header=True), quotes)) as engine:
+    with closing(open_published(checksums.data_of(folder), DataPlan(header=True), quotes)) as engine:
         texts = {*engine.count((column,), Reading()).values[0]}
     if not texts.issuperset(pseudonyms):
         raise DataError(
@@ -86,7 +88,7 @@ def _column(names: Sequence[str], column: str | None) -> str:
 
 
 def _fingerprint(folder: Path, column: str) -> Any:
-    """The fingerprint of the key with which the pseudonyms of a column were made."""
+    """Return the fingerprint of the key with which a column was pseudonymized."""
     try:
         report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
         operations = report["perturbation"]["operations"]
@@ -96,7 +98,7 @@ def _fingerprint(folder: Path, column: str) -> Any:
 
 
 def _log(path: Path, key: PseudonymKey, folder: Path, column: str, number: int, by: str, reason: str) -> None:
-    """Write down who asked for what, before anything is told."""
+    """Write the request to the log before anything is revealed."""
     entry = {
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "by": by,

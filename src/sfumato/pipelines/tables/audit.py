@@ -10,25 +10,25 @@ import numpy as np
 
 from sfumato.errors import PlanError
 from sfumato.pipelines.tables.perturbation.perturbed_table import PerturbedTable
+from sfumato.pipelines.tables.protect_linked import chains_of, of_crossed
 from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
-from sfumato.pipelines.tables.several import chains_of, of_crossed
 from sfumato.pipelines.tables.table_source import columns_from, with_metadata
 from sfumato.tables.attack.findings import Audit
-from sfumato.tables.build.joint import Sheet
+from sfumato.tables.build.linked_table import Sheet
 from sfumato.tables.cells.columns import Columns
-from sfumato.tables.formats.cell_places import errors_in
-from sfumato.tables.nesting.chain import Chain
-from sfumato.tables.perturbed.review import review_perturbed
+from sfumato.tables.column_dependencies.column_chain import Chain
+from sfumato.tables.formats.cell_locations import errors_in
+from sfumato.tables.perturbation.audit_perturbed import review_perturbed
 from sfumato.tables.plan.attackers import Attackers
 from sfumato.tables.plan.crossing import Crossing
 from sfumato.tables.plan.group_disclosure import GroupDisclosure
 from sfumato.tables.plan.plan import TablePlan, read_table_plan
-from sfumato.tables.published.further_columns import published_names, unexplained_columns
-from sfumato.tables.published.reading import Reading, read_published
-from sfumato.tables.published.review import review
-from sfumato.tables.published.review_responses import ReleasedTable, review_responses
-from sfumato.tables.published.rows_left_out import unlisted_cells, with_rows_left_out
-from sfumato.tables.suppression.installed import check_installed
+from sfumato.tables.published_tables.audit_responses import ReleasedTable, review_responses
+from sfumato.tables.published_tables.audit_table import review
+from sfumato.tables.published_tables.further_columns import published_names, unexplained_columns
+from sfumato.tables.published_tables.parse_cells import Reading, read_published
+from sfumato.tables.published_tables.rows_left_out import unlisted_cells, with_rows_left_out
+from sfumato.tables.suppression.solver_check import check_installed
 
 
 def audit(
@@ -39,21 +39,20 @@ def audit(
     own_contribution: bool | None = None,
     harmless: Sequence[str] = (),
 ) -> Audit:
-    """Attack a published table.
+    """Audit a published table.
 
     Args:
-        table: What `protect` returned, or a frame or the path of a CSV file, with the plan's dimensions and what was
-            published: columns `<value>_published`, `_lower`, `_upper` (or the original's), or the value column itself
-            with masks in it.
-            A list of tables is attacked together.
-        plan: The plan with the dimensions and rules; not needed for what `protect` returned. For several tables one
-            with `tables`, in the same order, or a list of plans.
-        integer: Whether the attacker knows that values are whole; as the plan says by default.
-        own_contribution: Whether single respondents attack with their own value; as the plan says by default.
-        harmless: Columns with numbers next to suppressed cells that reveal nothing of these, in addition to the plan's.
+        table: The result of `protect`, or a frame or CSV file with the dimensions of the plan and the published
+            columns. These are `<value>_published`, `_lower`, `_upper` (or the original's names), or the value column
+            itself with suppression marks. Tables in a list are audited together.
+        plan: The plan with dimensions and rules; not needed for results of `protect`. For several tables, one plan with
+            `tables` in the same order, or a list of plans.
+        integer: Whether the attacker knows that values are integers; by default as in the plan.
+        own_contribution: Whether single respondents attack with their own contribution; by default as in the plan.
+        harmless: Numeric columns next to suppressed cells that reveal nothing about them, in addition to the plan's.
 
     Raises:
-        PlanError: The plan is not one, or a column is missing.
+        PlanError: The plan is invalid, or a column is missing.
         DataError: A cell is unreadable, or the published totals do not add up.
         EngineError: A part of the installation is missing.
     """
@@ -83,7 +82,7 @@ def audit(
 
 
 def _plan_for(table: Any, plan: TablePlan) -> TablePlan:
-    """The plan for what is attacked: a `.jj` file has cells, relations and promises of its own."""
+    """Return the plan for the audited table; a `.jj` file has its own cells, constraints and protection levels."""
     if isinstance(table, str | Path) and Path(table).suffix.lower() == ".jj" and plan.table.cells is None:
         path = str(Path(table).resolve())
         return replace(
@@ -93,7 +92,7 @@ def _plan_for(table: Any, plan: TablePlan) -> TablePlan:
 
 
 def _all_unsafe(table: Any, columns: Columns, reading: Reading) -> bool:
-    """Whether all masked cells of a `.jj` file are unsafe ones: solvers' files have no other mark for masked cells."""
+    """Return whether all suppressed cells of a `.jj` file are sensitive; such files mark no secondary suppressions."""
     if not isinstance(table, str | Path) or Path(table).suffix.lower() != ".jj":
         return False
     marks = {mark for mark, hit in zip(columns.text("status"), np.isnan(reading.exact), strict=True) if hit}
@@ -106,9 +105,9 @@ def _several(
     adapted: Callable[[TablePlan], TablePlan],
     linked: tuple[tuple[Chain, ...], frozenset[str]] | None = None,
 ) -> Audit:
-    """Attack several tables together; the plan has a table for each of them, or there is a plan for each.
+    """Audit several tables together, by one plan with all of them or by a plan for each.
 
-    What columns determine each other is `linked`, or told by the records of the one plan, where they are there.
+    Functional dependencies are given by `linked`, or found in the records of the first plan if they exist.
     """
     if plan is None:
         raise PlanError("the audit needs the plan.", "Name it: it says which cells add up.", "no-plan")
@@ -144,10 +143,10 @@ def _several(
 
 
 def _crossings(plans: Sequence[TablePlan], tables: Sequence[Any]) -> list[tuple[TablePlan, Crossing]]:
-    """For each table the plan that it is of, and its dimensions.
+    """Return for each table its plan and its dimensions.
 
     Raises:
-        PlanError: There are more or fewer tables.
+        PlanError: The numbers of tables and plans differ.
     """
     first = plans[0]
     if first.tables:
@@ -164,7 +163,7 @@ def _crossings(plans: Sequence[TablePlan], tables: Sequence[Any]) -> list[tuple[
 
 
 def _linked(plans: Sequence[TablePlan]) -> tuple[tuple[Chain, ...], frozenset[str]]:
-    """The columns that determine each other in the records of a plan; nothing where they do not lie there."""
+    """Return the functional dependencies in the records of a plan; empty if the records do not exist."""
     first = plans[0]
     records = None if first.table.microdata is None else first.table.microdata.within(first.folder)
     if not first.tables or records is None or not records.is_file():
@@ -176,7 +175,7 @@ def _linked(plans: Sequence[TablePlan]) -> tuple[tuple[Chain, ...], frozenset[st
 def _released(
     table: Any, plan: TablePlan, crossing: Crossing, chains: tuple[Chain, ...], recorded: frozenset[str]
 ) -> ReleasedTable:
-    """A table as it is published, read by its own dimensions: a file without a header does not name them."""
+    """Return a published table, read by its own dimensions, because a file without a header does not name them."""
     columns = table if isinstance(table, Columns) else columns_from(table, _alone(plan, crossing), published=True)
     dimensions = {key: part.placed(plan.folder) for key, part in crossing.dimensions.items()}
     return ReleasedTable(
@@ -185,7 +184,7 @@ def _released(
 
 
 def _alone(plan: TablePlan, crossing: Crossing) -> TablePlan:
-    """The plan of one of several tables; where all rules are about dimensions of others, the one of all."""
+    """Return the plan of one of several tables, or the joint plan if all rules are about dimensions of others."""
     rules = tuple(
         rule for rule in plan.primary if not isinstance(rule, GroupDisclosure) or rule.dimension in crossing.dimensions
     )
@@ -195,10 +194,10 @@ def _alone(plan: TablePlan, crossing: Crossing) -> TablePlan:
 
 
 def _check_masked(plans: Sequence[TablePlan]) -> None:
-    """Refuse plans that change numbers: what several changed tables tell together is not computed.
+    """Refuse plans with perturbation, because joint inference from several perturbed tables is not computed.
 
     Raises:
-        PlanError: One does.
+        PlanError: A plan has perturbation.
     """
     changed = [plan.perturbation.name for plan in plans if plan.perturbation is not None]
     if changed:

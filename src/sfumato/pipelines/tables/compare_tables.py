@@ -10,28 +10,28 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.atomic_folders import staged, write_text
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, SfumatoError
-from sfumato.folders import staged, write_text
 from sfumato.pipelines.tables.perturbation.perturb import change
 from sfumato.pipelines.tables.protect import run
-from sfumato.pipelines.tables.several import plan_of, sheets_of
+from sfumato.pipelines.tables.protect_linked import plan_of, sheets_of
 from sfumato.pipelines.tables.table_source import columns_from, source_columns, with_metadata
-from sfumato.report.page.html_parts import fragment
+from sfumato.report.page.html_page import fragment
 from sfumato.report.tables.comparison import html, text
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.comparison import TableRun, TableRuns
 from sfumato.tables.deadline import within
-from sfumato.tables.perturbed.chances import keys_by_codes
-from sfumato.tables.perturbed.parts import perturbed_parts
+from sfumato.tables.perturbation.cell_uniforms import keys_by_codes
+from sfumato.tables.perturbation.parts import perturbed_parts
 from sfumato.tables.plan.method import MethodChoice
 from sfumato.tables.plan.perturbation import Adjustment, CellKey, Rounding
 from sfumato.tables.plan.plan import TablePlan, read_table_plan
-from sfumato.tables.protected import MaskedTable
 from sfumato.tables.redesign.proposals import redesign, sentence
-from sfumato.tables.suppression.installed import check_installed
+from sfumato.tables.suppressed_table import MaskedTable
+from sfumato.tables.suppression.solver_check import check_installed
 
-# Proposals that are shown.
+# Maximum number of proposals shown.
 MOST = 5
 MASKING = ("optimal", "fast", "ranges")
 METHODS = (
@@ -47,7 +47,7 @@ METHODS = (
 
 @dataclass(frozen=True, slots=True)
 class TableComparison(TableRuns):
-    """A comparison that can be written as a folder."""
+    """A comparison that can be saved as a folder."""
 
     def __repr__(self) -> str:
         return f"TableComparison({len(self.runs)} ways; {self.cells:,} cells, {self.unsafe:,} unsafe)"
@@ -56,7 +56,7 @@ class TableComparison(TableRuns):
         return fragment(html(self))
 
     def save(self, folder: str | Path) -> None:
-        """Write compare.html, compare.json and compare.txt, whole or not at all."""
+        """Write compare.html, compare.json and compare.txt atomically."""
         with staged(Path(folder)) as stage:
             write_text(stage / "compare.html", html(self))
             write_text(stage / "compare.json", json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n")
@@ -72,22 +72,22 @@ def compare_tables(
     redesign_seconds: float = 20.0,
     progress: Callable[[str], None] | None = None,
 ) -> TableComparison:
-    """Protect one table in several ways and compare them.
+    """Protect one table by several methods and compare them.
 
     Args:
-        plan: The plan of the table; its method is not used, but its base where it rounds.
+        plan: The plan of the table; its method is ignored, except for its rounding base.
         table: A frame or a file, instead of the plan's source.
-        methods: Which ways: methods that mask, kinds of rounding, `cell-key`, `adjustment`.
+        methods: The methods to compare: suppression methods, kinds of rounding, `cell-key`, `adjustment`.
         time_limit: Seconds for each.
         redesign_seconds: Seconds for proposals of coarser tables; none with 0.
-        progress: Told what is being tried.
+        progress: Called with the name of each method.
 
     Raises:
         PlanError: The plan is of several tables, or a method is unknown.
     """
     check_installed()
     named, columns = _one_table(read_table_plan(plan), table)
-    # Files of masks do not go with every way, and none is written.
+    # Suppression files do not fit every method, and none is written.
     made = replace(named, output=replace(named.output, files=()))
     unknown = [name for name in methods if name not in METHODS]
     if unknown:
@@ -105,10 +105,10 @@ def compare_tables(
 
 
 def _one_table(plan: TablePlan, table: Any) -> tuple[TablePlan, Columns]:
-    """The plan of one table of cells, and its columns; crossed from microdata where the plan is of such.
+    """Return the plan and columns of a single table, tabulated from microdata if necessary.
 
     Raises:
-        PlanError: There are several tables, or releases of before.
+        PlanError: There are several tables, or earlier releases.
     """
     if plan.previous or len(plan.tables) > 1:
         do = "Take one with its dimensions, and nothing that was published before."
@@ -121,7 +121,7 @@ def _one_table(plan: TablePlan, table: Any) -> tuple[TablePlan, Columns]:
 
 
 def _base(plan: TablePlan, parts: Sequence[Any]) -> float:
-    """The plan's base; else the smallest of 3, 5, 10, 20, 50, … that no rule asks more than."""
+    """Return the plan's rounding base, or the smallest of 3, 5, 10, 20, 50, … that satisfies all protection levels."""
     if isinstance(plan.perturbation, Rounding):
         return plan.perturbation.base
     needs = [part.table.reach for part in parts]
@@ -132,7 +132,7 @@ def _base(plan: TablePlan, parts: Sequence[Any]) -> float:
 
 
 def _with_keys(columns: Columns, plan: TablePlan, parts: Sequence[Any]) -> Columns:
-    """The columns with keys of cells: their own, or some made of codes, which serve for a comparison."""
+    """Return the columns with cell keys: existing ones, or some derived from codes for the comparison."""
     method = plan.perturbation
     if "key" in columns or (isinstance(method, CellKey) and method.key in columns):
         return columns
@@ -161,7 +161,7 @@ def _run(plan: TablePlan, columns: Columns, name: str, base: float, seconds: flo
 
 
 def _check_rules(plan: TablePlan, name: str) -> None:
-    """Refuse a way that protects unsafe cells, where nothing says which they are."""
+    """Refuse a method that protects sensitive cells if no rule identifies them."""
     if name in (*MASKING, "adjustment") and not plan.primary and plan.table.cells is None:
         raise PlanError("no rule says which cells are unsafe.", "Name some in primary.", "no-rules")
 

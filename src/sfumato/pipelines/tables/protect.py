@@ -7,29 +7,29 @@ from typing import Any, Unpack, overload
 
 from sfumato.errors import DataError, Fault, PlanError, PromiseError, did_you_mean
 from sfumato.pipelines.tables.perturbation.perturb import perturb
+from sfumato.pipelines.tables.perturbation.perturb_linked import perturb_several
 from sfumato.pipelines.tables.perturbation.perturbed_table import PerturbedTable, PerturbedTables
-from sfumato.pipelines.tables.perturbation.several import perturb_several
-from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
-from sfumato.pipelines.tables.several import protect_several
-from sfumato.pipelines.tables.table_parts import (
+from sfumato.pipelines.tables.plan_arguments import (
     ChangingParts,
     MaskingParts,
     SeveralChangingParts,
     SeveralMaskingParts,
     TableParts,
 )
+from sfumato.pipelines.tables.protect_linked import protect_several
+from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
 from sfumato.pipelines.tables.table_source import columns_from, source_columns, with_metadata
 from sfumato.tables.build.build import build
+from sfumato.tables.cell_labels import NAMES, cells_named
 from sfumato.tables.cells.columns import Columns
-from sfumato.tables.cells.parts import Part
+from sfumato.tables.cells.table_part import Part
 from sfumato.tables.deadline import Deadline, never, within
-from sfumato.tables.formats.cell_places import errors_in
-from sfumato.tables.masking import Masked, mask_part
+from sfumato.tables.formats.cell_locations import errors_in
 from sfumato.tables.plan.plan import FILE_KEYS, PLAN, TABLE, TablePlan, read_table_plan
-from sfumato.tables.promises.told_kind import check_kind
-from sfumato.tables.suppression.installed import check_installed
+from sfumato.tables.protection_levels.value_domain import check_kind
+from sfumato.tables.suppress_table import Masked, mask_part
+from sfumato.tables.suppression.solver_check import check_installed
 from sfumato.tables.suppression.suppression import Progress
-from sfumato.tables.words import NAMES, cells_named
 
 Answer = ProtectedTable | ProtectedTables | PerturbedTable | PerturbedTables
 
@@ -59,22 +59,22 @@ def protect(table: Any = None, plan: str | Path | Mapping[str, Any] | TablePlan 
 
 
 def protect(table: Any = None, plan: str | Path | Mapping[str, Any] | TablePlan | None = None, **parts: Any) -> Answer:
-    """Mask the cells of a table, or of several, so that its attackers cannot compute them; or change its numbers.
+    """Suppress or perturb cells of one or several tables so that attackers cannot compute sensitive ones.
 
     Args:
-        table: A frame (pandas, Polars, Arrow) or the path of a CSV file; None when the plan names its source. Microdata
-            where the plan has several tables.
+        table: A frame (pandas, Polars, Arrow) or the path of a CSV file; None if the plan names its source. Microdata
+            if the plan has several tables.
         plan: A plan, a mapping, or the path of a plan file.
-        **parts: Parts of a plan by name (`value`, `group_by`, `dimensions`, `primary`, `method`, …) instead of one.
+        **parts: Keys of a plan (`value`, `group_by`, `dimensions`, `primary`, `method`, …) instead of a plan.
 
     Returns:
-        The protected table; the protected tables where the plan has `tables`, `previous` or microdata. A perturbed
-        table, or several, where the method changes numbers: rounding, cell-key, adjustment.
+        The protected table, or the protected tables if the plan has `tables`, `previous` or microdata. The result is
+            perturbed if the method is rounding, cell-key or adjustment.
 
     Raises:
-        PlanError: The plan is not one, or does not fit the table.
-        DataError: The table is not what the plan says.
-        UnattainableError: An unsafe cell cannot be protected.
+        PlanError: The plan is invalid, or does not fit the table.
+        DataError: The table does not match the plan.
+        UnattainableError: A sensitive cell cannot be protected.
         PromiseError: The attacker still narrows a cell; nothing may be published.
 
     >>> cells = {"area": ["Total", "a", "b", "c"], "n": [24, 2, 9, 13]}
@@ -97,12 +97,12 @@ def protect(table: Any = None, plan: str | Path | Mapping[str, Any] | TablePlan 
 
 
 def run_plan(plan: TablePlan, progress: Progress | None = None, asked: Callable[[], bool] | None = None) -> Answer:
-    """Protect what a plan names: one table, or several together.
+    """Protect the sources of a plan: one table, or several together.
 
     Args:
         plan: The plan.
-        progress: Told how far the search is.
-        asked: Whether somebody wants the best so far.
+        progress: Called with the progress of the search.
+        asked: Returns whether the caller wants the best result so far.
     """
     plan = with_metadata(plan)
     if plan.alone:
@@ -117,7 +117,7 @@ def run_plan(plan: TablePlan, progress: Progress | None = None, asked: Callable[
 
 
 def _file(plan: TablePlan, table: Any = None) -> Path | None:
-    """The file of a table, where it comes from one."""
+    """Return the file of a table if it comes from one, else None."""
     if table is None:
         return None if plan.table.source is None else plan.table.source.within(plan.folder)
     return Path(table) if isinstance(table, str | Path) else None
@@ -134,7 +134,7 @@ def run(
 
     Raises:
         EngineError: A part of the installation is missing.
-        PromiseError: The attacker still narrows a cell; with `repair: false` the answer is returned all the same.
+        PromiseError: The attacker still narrows a cell; with `repair: false` the result is returned nevertheless.
     """
     check_installed()
     start = time.perf_counter()
@@ -169,7 +169,7 @@ def _refuse_taken_names(plan: TablePlan, columns: Columns) -> None:
 
 
 def _masked(parts: Sequence[Part], plan: TablePlan, deadline: Deadline, progress: Progress | None) -> list[Masked]:
-    """Every group gets its share of the time limit, by its cells."""
+    """Suppress cells of every group, with a part of the time limit in proportion to its cells."""
     left = sum(len(part.table) for part in parts)
     done = []
     for part in parts:
@@ -193,14 +193,14 @@ def _plan(plan: Any, parts: dict[str, Any], table: Any) -> TablePlan:
 
 
 def _check_parts(parts: Mapping[str, Any]) -> None:
-    """Refuse parts that there are not, with the nearest of a plan and of its table."""
+    """Refuse unknown keys, with the most similar key of a plan and of its table."""
     known = {*_TABLE_KEYS, *PLAN.keys, "plan"}
     faults = [Fault(name, "unknown key.", did_you_mean(name, known)) for name in parts if name not in known]
     if faults:
         raise PlanError(faults, code="faults")
 
 
-# Of the keys of a table those that name no file, nor columns of one.
+# The keys of a table that name neither a file nor its columns.
 _TABLE_KEYS = [key for key in TABLE.keys if key not in FILE_KEYS]
 
 

@@ -6,22 +6,22 @@ from typing import Any
 
 from sfumato.dataclass import dataclass
 from sfumato.pipelines.tables.table_release import TableRelease, TablesRelease
-from sfumato.report.tables.house import Papers
-from sfumato.report.tables.masked_house import masked_house
+from sfumato.report.tables.internal_report import Papers
 from sfumato.report.tables.page import html
 from sfumato.report.tables.report import figures
+from sfumato.report.tables.suppressed_internal import masked_house
 from sfumato.tables.attack.findings import Audit
 from sfumato.tables.cells.columns import Columns
+from sfumato.tables.column_dependencies.column_chain import Chain
 from sfumato.tables.formats.release_files import masked_files
-from sfumato.tables.masking import Masked
-from sfumato.tables.nesting.chain import Chain
-from sfumato.tables.protected import MaskedTable
-from sfumato.tables.published.handed_out import check_masked
+from sfumato.tables.published_tables.handed_out import check_masked
+from sfumato.tables.suppress_table import Masked
+from sfumato.tables.suppressed_table import MaskedTable
 
 
 @dataclass(frozen=True, repr=False)
 class ProtectedTable(MaskedTable, TableRelease[Masked]):
-    """A protected table with the evidence, as a report, a frame, a page or a folder."""
+    """A protected table with its audit, as a report, a frame, a page or a folder."""
 
     def __repr__(self) -> str:
         masked = sum(int(part.mask.sum()) for part in self.parts)
@@ -42,7 +42,7 @@ class ProtectedTable(MaskedTable, TableRelease[Masked]):
             check_masked(self, external)
 
     def sheets(self) -> dict[str, Columns]:
-        """All for the house, what is published, and where the promise holds what to hand out."""
+        """Return the internal file, the published columns, and the file for publication if the audit passed."""
         handed_out = {"table-external.csv": self.external} if self.holds else {}
         return {"table.csv": self.columns, "published.csv": self.public, **handed_out}
 
@@ -55,8 +55,8 @@ class ProtectedTables(TablesRelease[ProtectedTable]):
     """Several tables that were protected together.
 
     Attributes:
-        chains: The columns that determine each other, as the records tell.
-        recorded: The columns of which these tell.
+        chains: Functional dependencies found in the records.
+        recorded: The columns checked for dependencies.
     """
 
     chains: tuple[Chain, ...] = ()
@@ -67,7 +67,7 @@ class ProtectedTables(TablesRelease[ProtectedTable]):
 
     @property
     def audit(self) -> Audit:
-        """What the attackers found with all tables at hand."""
+        """The result of the joint audit of all tables."""
         return self.joint.audit
 
     @cached_property

@@ -2,25 +2,25 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from sfumato.tables.build.trees import tree_of
+from sfumato.tables.build.code_trees import tree_of
 from sfumato.tables.cells.dimensions import Tree
-from sfumato.tables.nesting.chain import Chain
-from sfumato.tables.nesting.determined_columns import determined_chains
-from sfumato.tables.nesting.record_codes import Names, RecordCodes
+from sfumato.tables.column_dependencies.column_chain import Chain
+from sfumato.tables.column_dependencies.determined_columns import determined_chains
+from sfumato.tables.column_dependencies.record_codes import Names, RecordCodes
 from sfumato.tables.plan.crossing import Dimension
 
 
 def columns_in(dimensions: Iterable[Mapping[str, Dimension]]) -> list[str]:
-    """The columns of the dimensions of some tables, each once."""
+    """Return the columns of the dimensions of some tables, each once."""
     return list(dict.fromkeys(name for own in dimensions for one in own.values() for name in _names(one)))
 
 
 def record_chains(tables: Sequence[Mapping[str, Dimension]], records: RecordCodes) -> tuple[Chain, ...]:
-    """The columns of tables that hang together in the records, with their codes.
+    """Return the functional dependencies between the columns of tables in the records, with their codes.
 
     Args:
         tables: The dimensions of each table.
-        records: The records, with as many of their columns as there are.
+        records: The records, with those of the columns that exist.
     """
     own = [one for dimensions in tables for one in dimensions.values() if records.codes.keys() >= set(_names(one))]
     crossed = [frozenset(columns_in([dimensions])) for dimensions in tables]

@@ -14,25 +14,24 @@ def suppress(
     derived: Derived | None = None,
     subtotals: Subtotals | None = None,
 ) -> Any:
-    """A crosstab made fit for publication under a policy.
+    """Suppress small cells of a crosstab as a policy requires.
 
     Args:
         crosstab: A pandas crosstab (labels in the index) or a Polars one (labels in the first column), with margins.
-        policy: The policy's id: cms-11, nhs-hes, eurostat-ifs-2023, tre-10, omop-5 and others that are about tables.
-        margins: The label of the margins, where it is an unusual one; sums are found by their numbers in any case.
-        derived: Columns that are percentages: their name, and the columns divided, or None for one that is counts and
-            only looks like a percentage (or is called one; rows, too). Others are found by themselves.
-        subtotals: Rows or columns that are sums, each with its parts, where the numbers alone do not tell; with it no
-            sums of scattered lines are sought, and `{}` says that there are none. Subtotals that stand directly before
-            or after their parts are found in any case.
+        policy: The id of a policy for tables: cms-11, nhs-hes, eurostat-ifs-2023, tre-10, omop-5 and others.
+        margins: The label of the margins, if it is unusual; sums are found by their numbers in any case.
+        derived: Percentage columns: their name, and the columns divided, or None for counts that only look like
+            percentages or are named so; also rows. Others are detected.
+        subtotals: Rows or columns that are sums, each with its parts, if the numbers alone are ambiguous. With it, no
+            sums of scattered lines are searched; `{}` says that there are none. Subtotals directly before or after
+            their parts are found in any case.
 
     Returns:
-        The same kind of frame; small cells are masked, percentages follow what is published.
+        The same kind of frame; small cells are suppressed, percentages are computed from what is published.
 
     Raises:
         PlanError: There is no such policy, margin or column.
-        DataError: A cell is no count, a column may be counts or not, margins do not add up, or the numbers leave open
-            which rows or columns are sums.
+        DataError: A cell is no count, a column is ambiguous, margins do not add up, or sums are ambiguous.
         UnattainableError: A small cell cannot be protected.
 
     >>> import pandas
@@ -40,6 +39,6 @@ def suppress(
     >>> suppress(table, "nhs").loc["x"].tolist()
     ['*', 20]
     """
-    from sfumato.engines.tables.tabulation import crosstab_like, crosstab_of
+    from sfumato.engines.tabulation.tabulation import crosstab_like, crosstab_of
 
     return crosstab_like(crosstab, apply(crosstab_of(crosstab), rule_named(policy), margins, derived, subtotals))

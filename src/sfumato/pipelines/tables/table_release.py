@@ -9,48 +9,48 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from sfumato.atomic_folders import make_private, staged, write_text
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.formulas import plain_cell
-from sfumato.delimited.lines import delimited_text, read_lines
-from sfumato.folders import make_private, staged, write_text
-from sfumato.pipelines.tables.house_documents import HOUSE, annex_of, hash_of, papers_of
+from sfumato.delimited.records import delimited_text, read_lines
+from sfumato.pipelines.tables.internal_documents import HOUSE, annex_of, hash_of, papers_of
 from sfumato.report.annex import ANNEX, markdown
-from sfumato.report.page.html_parts import fragment
-from sfumato.report.tables.house import Papers
+from sfumato.report.page.html_page import fragment
+from sfumato.report.tables.internal_report import Papers
 from sfumato.report.tables.page import DAY, HANDED_OUT, SEAL
-from sfumato.shapes.files import written
+from sfumato.schema.files import written
 from sfumato.tables.cells.columns import Columns
-from sfumato.tables.plan.plain import table_plan_dict
 from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.table_answer import Group_co, TableAnswer
+from sfumato.tables.plan.plan_dict import table_plan_dict
+from sfumato.tables.table_result import Group_co, TableAnswer
 
-# The report that goes out with the table.
+# The report published with the table.
 EXTERNAL = "report-external.html"
-# Files with true values, limits of rules, or which cells are unsafe by themselves.
+# Files with original values, rule parameters, or the cells that are sensitive by themselves.
 _STAYING = ("table.csv", "published.csv", "plan.yaml", "report.json", HOUSE, ANNEX)
 
 
 @dataclass(frozen=True, repr=False)
 class TableRelease(TableAnswer[Group_co]):
-    """The answer for one table as a report, a frame, a page or a folder."""
+    """The result for one table as a report, a frame, a page or a folder."""
 
     @cached_property
     @abstractmethod
     def report(self) -> dict[str, Any]:
-        """The figures of report.json."""
+        """The metrics of report.json."""
 
     @abstractmethod
     def page(self, report: Mapping[str, Any]) -> str:
-        """The page of a report on this table, to hand out."""
+        """Return the report page on this table for publication."""
 
     @abstractmethod
     def house(self, report: Mapping[str, Any], papers: Papers) -> str:
-        """The page that stays in the house, to be signed."""
+        """Return the internal page, to be signed."""
 
     @abstractmethod
     def check(self, external: Columns) -> None:
-        """Compare a file to hand out with what the audit assumed.
+        """Compare a file for publication with what the audit assumed.
 
         Raises:
             InternalError: It shows something else, or more.
@@ -58,14 +58,14 @@ class TableRelease(TableAnswer[Group_co]):
 
     @abstractmethod
     def sheets(self) -> dict[str, Columns]:
-        """The CSV files of the release folder, by their names."""
+        """Return the CSV files of the release folder, by name."""
 
     @abstractmethod
     def office_files(self, group: Any, columns: Columns) -> dict[str, bytes]:
-        """The files of offices of one group, by their names."""
+        """Return the τ-ARGUS and other files of one group, by name."""
 
     def further_files(self) -> dict[str, bytes]:
-        """The files of offices that the plan asks for; one set for each group."""
+        """Return the further files that the plan requests, one set for each group."""
         files: dict[str, bytes] = {}
         for group in self.parts if self.plan.output.files and self.holds else ():
             own = self.office_files(group, self.source.rows(group.part.rows))
@@ -74,22 +74,22 @@ class TableRelease(TableAnswer[Group_co]):
 
     @property
     def data(self) -> Any:
-        """The table with its new columns, as the kind of frame that came in, or as one of those installed."""
-        from sfumato.engines.tables.tabulation import frame_of, with_columns
+        """The table with its new columns, as the kind of frame that came in, or as an installed one."""
+        from sfumato.engines.tabulation.tabulation import frame_of, with_columns
 
         if self.like is None or isinstance(self.like, str | Path):
             return frame_of("", {name: list(texts) for name, texts in self.columns.texts.items()})
         return with_columns(self.like, self.new_columns())
 
     def save(self, folder: str | Path, home: Path | None = None) -> None:
-        """Write the release folder, whole or not at all.
+        """Write the release folder atomically.
 
         Args:
-            folder: Where it is written.
-            home: Where the paths of plan.yaml start: the folder itself, unless its files will lie elsewhere.
+            folder: The folder to write.
+            home: The folder from which paths in plan.yaml are resolved; by default the release folder.
 
         Raises:
-            PlanError: The folder is there already.
+            PlanError: The folder exists already.
             EngineError: The disk refuses.
         """
         target = Path(folder)
@@ -98,11 +98,11 @@ class TableRelease(TableAnswer[Group_co]):
             _write_house(self, self.report, stage, home or target)
 
     def fill(self, report: Mapping[str, Any], stage: Path, home: Path) -> None:
-        """Write the files of a release, the plan with paths from a folder; not the documents of the house."""
+        """Write the files of a release and the plan with paths relative to `home`, without the internal documents."""
         for name, columns in self.sheets().items():
             write_text(stage / name, delimited_text([columns.texts, *zip(*columns.texts.values(), strict=True)]))
         if self.holds:
-            # The file on the disk is the one that is published.
+            # The check reads the written file, which is the published one.
             self.check(_on_disk(stage / HANDED_OUT))
             dated = {**report, DAY: date.today(), SEAL: hash_of(stage / HANDED_OUT)}
             write_text(stage / EXTERNAL, self.page(dated))
@@ -116,9 +116,9 @@ class TableRelease(TableAnswer[Group_co]):
 
 
 def _write_house(release: TableRelease[Any], report: Mapping[str, Any], stage: Path, home: Path) -> None:
-    """Write the documents of the house: the annex, and the report to sign, which tells of the annex, too.
+    """Write the internal documents: the annex, and the report to sign, which also lists the annex.
 
-    The stage itself is private; what stays in the house is so when the folder appears, too.
+    The staging folder itself is private; internal files remain private in the final folder.
     """
     write_text(stage / ANNEX, markdown(annex_of(release.plan, report, papers_of(stage, home, date.today()))))
     write_text(stage / HOUSE, release.house(report, papers_of(stage, home, date.today(), (HOUSE,))))
@@ -127,20 +127,20 @@ def _write_house(release: TableRelease[Any], report: Mapping[str, Any], stage: P
 
 
 def _on_disk(path: Path) -> Columns:
-    """A table as it was written; what a spreadsheet would compute is quoted in it."""
+    """Return a table as it was written; texts that spreadsheets would evaluate are quoted in it."""
     header, *rows = [[*map(plain_cell, line.fields)] for line in read_lines(path, Dialect(","))]
     return Columns(dict(zip(header, zip(*rows, strict=True), strict=True)))
 
 
 def parts_of(folder: Path) -> tuple[list[str], list[str]]:
-    """The files of a release folder that may be handed out, and those that stay, as far as it is decided."""
+    """Return the files of a release folder for publication, and the internal ones; others are undecided."""
     files = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
     staying = [path for path in files if path.name in _STAYING or "house" in path.parts[:-1]]
     return [str(path) for path in files if path.name in (HANDED_OUT, EXTERNAL)], [str(path) for path in staying]
 
 
 def _marked(name: str, mark: str) -> str:
-    """The name of a group's file: without signs that no file may have."""
+    """Return the file name of a group, without characters that file names may not have."""
     if not mark:
         return name
     folder, slash, file = name.rpartition("/")
@@ -152,10 +152,10 @@ Release_co = TypeVar("Release_co", bound=TableRelease[Any], covariant=True)
 
 @dataclass(frozen=True, repr=False)
 class TablesRelease(ABC, Generic[Release_co]):
-    """The answer for several tables.
+    """The result for several tables.
 
     Attributes:
-        joint: All of them as one, with releases of before.
+        joint: All of them as one, with earlier releases.
         tables: Each of them, by its name.
     """
 
@@ -164,28 +164,28 @@ class TablesRelease(ABC, Generic[Release_co]):
 
     @property
     def holds(self) -> bool:
-        """Whether every promise holds with all tables at hand."""
+        """Whether the joint audit of all tables passed."""
         return self.joint.holds
 
     @cached_property
     @abstractmethod
     def report(self) -> dict[str, Any]:
-        """The figures of report.json."""
+        """The metrics of report.json."""
 
     @property
     def reports(self) -> dict[str, dict[str, Any]]:
-        """The figures in the folder of each table: by default those of all, for each is safe only with the others."""
+        """The metrics in each table's folder: by default the joint ones, because each is safe only with the others."""
         return dict.fromkeys(self.tables, self.report)
 
     def save(self, folder: str | Path, home: Path | None = None) -> None:
-        """Write the release folder, one folder in it for each table, whole or not at all.
+        """Write the release folder with one folder for each table atomically.
 
         Args:
-            folder: Where it is written.
-            home: Where the paths of all plans start: each in its own folder, unless its files will lie elsewhere.
+            folder: The folder to write.
+            home: The folder from which paths of all plans are resolved; by default the folder of each table.
 
         Raises:
-            PlanError: The folder is there already.
+            PlanError: The folder exists already.
         """
         target = Path(folder)
         with staged(target) as stage:
@@ -197,7 +197,7 @@ class TablesRelease(ABC, Generic[Release_co]):
 
 
 def _write_evidence(report: Mapping[str, Any], plan: TablePlan, stage: Path, folder: Path) -> None:
-    """Write report.json, and the plan for the folder in which it will lie."""
+    """Write report.json, and the plan for its final folder."""
     dated = {**report, DAY: date.today().isoformat()}
     write_text(stage / "report.json", json.dumps(dated, indent=2, ensure_ascii=False) + "\n")
     write_text(stage / "plan.yaml", written(table_plan_dict(plan, folder), width=80))

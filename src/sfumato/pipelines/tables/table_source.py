@@ -7,37 +7,38 @@ from typing import Any
 
 from sfumato.delimited.dialect import DecimalMark, likely_separator
 from sfumato.delimited.opening import first_record, open_text
+from sfumato.tables.argus.file_errors import likely_encoding
 from sfumato.tables.build.build import read_source
 from sfumato.tables.cells.columns import Columns, read_columns
-from sfumato.tables.formats.crosstab_file import as_cells
-from sfumato.tables.formats.delimited_cells import read_delimited_cells
-from sfumato.tables.formats.headerless_file import cells_without_header, with_statuses
-from sfumato.tables.formats.metadata import Metadata, read_metadata
-from sfumato.tables.formats.office_columns import (
+from sfumato.tables.formats.argus_columns import (
     office_columns,
     refuse_others,
     respondents_in,
     with_masks,
     with_names,
 )
+from sfumato.tables.formats.crosstab_file import as_cells
+from sfumato.tables.formats.delimited_cells import read_delimited_cells
+from sfumato.tables.formats.headerless_file import cells_without_header, with_statuses
+from sfumato.tables.formats.metadata import Metadata, read_metadata
 from sfumato.tables.formats.sdmx import RESPONDENTS, VALUE
-from sfumato.tables.office.faults import likely_encoding
 from sfumato.tables.plan.crossing import Dimension
 from sfumato.tables.plan.plan import TablePlan
 
 TAB = ".tab"
-# The code of a total where nothing is said.
+# The default code of a total.
 TOTAL = Dimension(column="").total
-# Files that an engine reads.
+# File types that an engine reads.
 BY_ENGINE = (".xlsx", ".xlsm", ".xls", ".ods", ".parquet", ".json", ".jsonl")
 
 
 def with_metadata(plan: TablePlan, table: Any = None) -> TablePlan:
-    """The plan with what the files that it names tell and it does not: codes of totals and respondents.
+    """Return the plan completed from its metadata files: codes of totals, and columns of respondents.
 
     Args:
         plan: The plan.
-        table: What is read instead of the plan's source; where it is no `.tab` file, the source's metadata still hold.
+        table: The table read instead of the plan's source; if it is no `.tab` file, the source's metadata still
+            applies.
     """
     given = Path(table) if isinstance(table, str | Path) and Path(table).suffix.lower() == TAB else None
     source = plan.table.source.within(plan.folder) if plan.table.source is not None else None
@@ -45,8 +46,10 @@ def with_metadata(plan: TablePlan, table: Any = None) -> TablePlan:
 
 
 def _with_respondents(plan: TablePlan, path: Path | None) -> TablePlan:
-    """The plan with the columns of respondents and largest contributions that a file tells, where it names neither:
-    sums must not be taken for respondents."""
+    """Return the plan with the columns of respondents and largest contributions from a file, if it names neither.
+
+    Otherwise sums would be taken for respondents.
+    """
     own = _told_by_file(plan, path) if plan.table.counts and path is not None and plan.table.cells is None else {}
     if not own:
         return plan
@@ -58,7 +61,7 @@ def _with_respondents(plan: TablePlan, path: Path | None) -> TablePlan:
 
 
 def _told_by_file(plan: TablePlan, path: Path) -> dict[str, Any]:
-    """What a `.tab` file's metadata, or the header of SDMX-CSV, say of respondents and largest contributions."""
+    """Return the columns of respondents and largest contributions from `.tab` metadata or an SDMX-CSV header."""
     described = _described(plan, path)
     if described is not None:
         return respondents_in(read_metadata(described, plan.table.encoding), plan.table.value)
@@ -70,7 +73,7 @@ def _told_by_file(plan: TablePlan, path: Path) -> dict[str, Any]:
 
 
 def _with_office_totals(plan: TablePlan, given: Path | None, source: Path | None) -> TablePlan:
-    """The plan with the codes of totals that the metadata of its `.tab` files name, where it names none itself."""
+    """Return the plan with codes of totals from the metadata of its `.tab` files, if it has none itself."""
     crossings = tuple(
         replace(one, dimensions=_with_totals(plan, one.source.within(plan.folder), one.dimensions))
         if one.source
@@ -80,7 +83,7 @@ def _with_office_totals(plan: TablePlan, given: Path | None, source: Path | None
     dimensions = _with_totals(plan, given or source, plan.dimensions)
     if dimensions == dict(plan.dimensions) and crossings == plan.tables:
         return plan
-    # A release keeps its plan, whose table has no metadata any more.
+    # A release keeps its plan, but its table has no metadata any more.
     plain = dict(plan.plain)
     if "dimensions" in plain:
         plain["dimensions"] = _plain_totals(plain["dimensions"], dimensions)
@@ -93,7 +96,7 @@ def _with_office_totals(plan: TablePlan, given: Path | None, source: Path | None
 
 
 def _plain_totals(plain: Mapping[str, Any], dimensions: Mapping[str, Dimension]) -> dict[str, Any]:
-    """Dimensions as a plan has them, with codes of totals that are not the usual one."""
+    """Return dimensions as plain plan entries, with codes of totals that differ from the default."""
     return {
         name: {**own, "total": dimensions[name].total} if dimensions[name].total != TOTAL else own
         for name, own in plain.items()
@@ -109,7 +112,7 @@ def _with_totals(plan: TablePlan, path: Path | None, dimensions: Mapping[str, Di
 
 
 def _described(plan: TablePlan, path: Path | None) -> Path | None:
-    """The metadata file of a `.tab` file, where it is there."""
+    """Return the metadata file of a `.tab` file if it exists, else None."""
     if path is None or path.suffix.lower() != TAB:
         return None
     described = _metadata_of(path, plan) or path.with_suffix(".rda")
@@ -122,7 +125,7 @@ def _with_total(dimension: Dimension, metadata: Metadata) -> Dimension:
 
 
 def source_columns(plan: TablePlan) -> Columns:
-    """The columns of the plan's source.
+    """Return the columns of the plan's source.
 
     Raises:
         PlanError: The plan names no file.
@@ -135,14 +138,14 @@ def source_columns(plan: TablePlan) -> Columns:
 
 
 def columns_from(table: Any, plan: TablePlan, published: bool = False) -> Columns:
-    """The columns of a frame, or of a file.
+    """Return the columns of a frame or a file.
 
     Args:
         table: The frame, or the path of the file.
-        plan: What its columns mean.
-        published: Whether what is published is asked for, where a file has true values and statuses side by side.
+        plan: The meaning of its columns.
+        published: Whether to read the published values of a file that has original values and statuses.
     """
-    from sfumato.engines.tables.tabulation import columns_of, columns_of_file
+    from sfumato.engines.tabulation.tabulation import columns_of, columns_of_file
 
     if not isinstance(table, str | Path):
         return as_cells(Columns(columns_of(table)), plan)
@@ -158,7 +161,7 @@ def columns_from(table: Any, plan: TablePlan, published: bool = False) -> Column
 
 
 def _metadata_of(path: Path, plan: TablePlan) -> Path | None:
-    """The metadata of a file: those that lie beside it; the plan's are those of its source, and of files without."""
+    """Return the metadata of a file: its own, or the plan's for the source and for files without metadata."""
     own = plan.table.source is not None and (plan.table.source.within(plan.folder)).resolve() == path.resolve()
     if plan.table.metadata is None or (not own and path.with_suffix(".rda").is_file()):
         return None
@@ -166,7 +169,7 @@ def _metadata_of(path: Path, plan: TablePlan) -> Path | None:
 
 
 def _as_published(plan: TablePlan, path: Path) -> TablePlan:
-    """The plan for a file that was published: what we write is UTF-8, with commas and points, whatever came in."""
+    """Return the plan for a published file: Sfumato writes UTF-8 with commas and points, whatever the source had."""
     source = plan.table
     encoding = likely_encoding(path, source.encoding)
     with open_text(path, encoding) as stream:
@@ -177,9 +180,9 @@ def _as_published(plan: TablePlan, path: Path) -> TablePlan:
 
 
 def _plain_columns(path: Path, plan: TablePlan, published: bool) -> Columns:
-    """The columns of a delimited file."""
+    """Return the columns of a delimited file."""
     names = [name for one in plan.dimensions.values() for name in (one.levels or (one.column or "",))]
-    # What is to be protected needs a header, which says what is what; what others published may have none.
+    # Tables to protect need a header that names their columns; published tables may have none.
     cells = cells_without_header(path, names, plan.table.value, plan.table.dialect) if published and names else None
     if cells is None:
         read = (

@@ -24,39 +24,40 @@ def tabulate(
     digits: int | None = None,
     request: str | None = None,
 ) -> Any:
-    """The table of microdata with every total, ready for `protect`.
+    """Tabulate microdata with every total, ready for `protect`.
 
     Args:
         data: A frame, or the path of a CSV, Parquet or JSON file.
         dimensions: Column names, or dimensions as in a plan (levels, or a column with a hierarchy).
         value: The column to be summed; a table of counts without it.
-        weight: A column that says how many respondents of its value a record stands for; the count is of records.
-        holding: The column that says which holding or person a record belongs to.
+        weight: The sampling weight: how many respondents with its value a record represents; `count` counts records.
+        holding: The column with the holding or person of a record.
         decimal: The decimal mark of a CSV file.
-        encoding: Of a CSV file; UTF-8 by default.
-        record: For the cell key method: the column that names a record, from which with the secret its key is made; or,
-            without a secret, the column that holds the records' keys.
-        secret: What keys are made of, the same for all tables; it stays in the house.
-        digits: Digits of decimal keys; whole numbers of 64 bits without it.
-        request: A column that says who asked for protection (1, true, yes, y or x), for the rule of this name: the
-            table has a column of the same name, 1 in cells where one who contributes most did, 0 elsewhere.
-        top: How many of the contributions that are largest by absolute size are kept beside a sum.
+        encoding: The encoding of a CSV file; UTF-8 by default.
+        record: For the cell key method: the column that identifies a record, from which the secret derives its key.
+            Without a secret, the column with the record keys.
+        secret: The secret from which keys are derived, the same for all tables; it is internal.
+        digits: Digits of decimal keys; 64-bit integers without it.
+        request: A column that marks who requested protection (1, true, yes, y or x), for the rule of this name. The
+            table gets a column of the same name, 1 in cells whose largest contributors include one who did, else 0.
+        top: How many of the contributions that are largest by absolute value are kept in addition to a sum.
 
     Returns:
-        A frame of the kind that came in, totals first: the dimensions, `count`, and with a value its sum under the
-        value's name, `top1`, … and, with a holding, `top1_id`, … (whose they are) and `holdings`, how many there
-        are; of counts, a holding contributes its records. With records' keys, `key` is their sum modulo 2^64, as text.
+        A frame of the kind that came in, totals first: the dimensions and `count`. With a value, its sum under the
+            value's name, and `top1`, …. With a holding, `top1_id`, … with the contributors, and `holdings` with their
+            number; for counts, a holding contributes its records. With record keys, `key` is their sum modulo 2^64, as
+            text.
 
     Raises:
-        PlanError: A request is asked for without a value to contribute to.
-        DataError: A code is missing or unknown, or a value is no number.
+        PlanError: A request column is given without a value.
+        DataError: A code is missing or unknown, or a value is not a number.
 
     >>> import pandas
     >>> tabulate(pandas.DataFrame({"sex": ["m", "w", "w"]}), ["sex"])["count"].tolist()
     [3, 1, 2]
     """
-    from sfumato.engines.tables.record_keys import RecordKeys
-    from sfumato.engines.tables.tabulation import base_of, frame_of
+    from sfumato.engines.tabulation.record_keys import RecordKeys
+    from sfumato.engines.tabulation.tabulation import base_of, frame_of
 
     made = shaped(dimensions)
     names = [name for dimension in made.values() for name in (dimension.levels or (dimension.column or "",))]

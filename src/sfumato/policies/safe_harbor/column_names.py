@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
-from sfumato.hierarchies.suggest.words.concepts import read_sections
-from sfumato.hierarchies.suggest.words.vocabulary import words_of
+from sfumato.hierarchies.role_detection.lexicon.concepts import read_sections
+from sfumato.hierarchies.role_detection.lexicon.name_terms import words_of
 
 WORDS = {head[0]: words for head, words in read_sections("words.txt", __package__)}
 # Sections that are no identifiers by themselves.

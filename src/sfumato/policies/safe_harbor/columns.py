@@ -7,8 +7,8 @@ from datetime import date
 from unicodedata import normalize
 
 from sfumato.dataclass import dataclass
-from sfumato.hierarchies.suggest.profile import Profile
-from sfumato.hierarchies.suggest.words.person_names import share_of_full_names, share_of_names
+from sfumato.hierarchies.role_detection.lexicon.person_names import share_of_full_names, share_of_names
+from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.policies.safe_harbor.column_names import WORDS, kinds_of_name, words_speak_of
 from sfumato.policies.safe_harbor.places import place_faults
 from sfumato.policies.safe_harbor.times import age_fault, date_fault

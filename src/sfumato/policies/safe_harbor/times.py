@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from datetime import date
 
-from sfumato.hierarchies.bounds import NOTHING, bounds_of
-from sfumato.hierarchies.suggest.words.vocabulary import words_of
+from sfumato.hierarchies.label_bounds import NOTHING, bounds_of
+from sfumato.hierarchies.role_detection.lexicon.name_terms import words_of
 from sfumato.policies.safe_harbor.column_names import WORDS, words_speak_of
 
 OLDEST_SHOWN = 89

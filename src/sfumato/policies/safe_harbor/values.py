@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 
-from sfumato.hierarchies.suggest.formats import EMAIL, is_card
+from sfumato.hierarchies.role_detection.identifier_formats import EMAIL, is_card
 
 Check = Callable[[str], bool]
 # Uninformative texts: masks, blanks, and the words for them.

@@ -6,7 +6,7 @@ from html import escape
 from math import ceil
 
 from sfumato.dataclass import dataclass
-from sfumato.texts.words import Words
+from sfumato.localization.messages import Words
 
 WIDTH, HEIGHT, LEFT, FOOT, HEAD = 720, 220, 46, 42, 12
 # Horizontal bars: the height of each, and the space for names and values.

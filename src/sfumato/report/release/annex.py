@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, get_args
 
-from sfumato.microdata.measures.column_fates import Fate
+from sfumato.microdata.measures.column_outcomes import Fate
 from sfumato.report.annex import Annex, Chapter, necessity, processing, seals, signatures
 from sfumato.report.attack import HEAD, attack_words, verdict, why_words
 from sfumato.report.release import findings, sentences
-from sfumato.report.release.dossier import Dossier
+from sfumato.report.release.report_data import Dossier
 from sfumato.report.release.sign_off import (
     attacker_sentences,
     decision_rows,

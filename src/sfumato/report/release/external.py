@@ -12,12 +12,13 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
+from sfumato.localization.messages import Words
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.missing_texts import is_plain
+from sfumato.microdata.recoding.missing_values import is_plain
 from sfumato.microdata.verdict import Promise
 from sfumato.report import attack
-from sfumato.report.page import signing
-from sfumato.report.page.html_parts import (
+from sfumato.report.page import approval
+from sfumato.report.page.html_page import (
     definitions,
     folded,
     labels_html,
@@ -29,12 +30,11 @@ from sfumato.report.page.html_parts import (
     table,
 )
 from sfumato.report.release import findings, optimality, sentences
-from sfumato.report.release.dossier import Dossier
 from sfumato.report.release.findings import columns_alike
 from sfumato.report.release.labels import Meaning
-from sfumato.report.release.matrices import shown_matrix
+from sfumato.report.release.pram_matrices import shown_matrix
+from sfumato.report.release.report_data import Dossier
 from sfumato.report.release.sections import sections
-from sfumato.texts.words import Words
 
 # Roles of columns whose codes for missing values are published unchanged.
 KEEP_MISSING_WORDS = ("sensitive", "insensitive", "weight")
@@ -115,7 +115,7 @@ def _glossary(dossier: Dossier) -> list[tuple[str, str]]:
     persons = ["person"] * dossier.report.counts_persons
     names = [*GLOSSARY, *persons, *(promise.model for promise in dossier.report.models)]
     used = {dossier.words[f"glossary.{name}"] for name in names if f"glossary.{name}" in dossier.words}
-    return [entry for entry in signing.glossary_entries(dossier.words) if entry[0] in used]
+    return [entry for entry in approval.glossary_entries(dossier.words) if entry[0] in used]
 
 
 def _plan(dossier: Dossier) -> Plan:
@@ -125,7 +125,7 @@ def _plan(dossier: Dossier) -> Plan:
 
 
 def _document(dossier: Dossier) -> str:
-    rows = signing.rows_outside(dossier.words, dossier.day, dossier.report.version, dossier.about())
+    rows = approval.rows_outside(dossier.words, dossier.day, dossier.report.version, dossier.about())
     return table(["", ""], rows, dossier.words)
 
 

@@ -6,9 +6,9 @@ A few columns get a sentence each; findings about more are combined into one sen
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from sfumato.microdata.outcome import Report
-from sfumato.texts.enumeration import enumeration, names_told
-from sfumato.texts.words import Words
+from sfumato.localization.lists import enumeration, names_told
+from sfumato.localization.messages import Words
+from sfumato.microdata.release_report import Report
 
 # Number of columns with a sentence of their own.
 MOST_SINGLE = 2

@@ -5,17 +5,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sfumato.hierarchies.character_masking import Digits
 from sfumato.hierarchies.dates import Dates
-from sfumato.hierarchies.digits import Digits
 from sfumato.hierarchies.file import HierarchyFile
-from sfumato.hierarchies.ladder import ROOT, Ladder
+from sfumato.hierarchies.hierarchy import ROOT, Ladder
 from sfumato.hierarchies.levels import present_codes
 from sfumato.hierarchies.tree import Tree
+from sfumato.localization.messages import Words
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import Recoding
 from sfumato.patterns import regex
 from sfumato.report.release.sentences import rung_of
-from sfumato.texts.words import Words
 
 # Maximum number of explained labels per column; beyond it, rules are given for labels that follow one.
 MOST_LABELS, MOST_MEMBERS = 400, 60
@@ -102,7 +102,7 @@ def _digits(words: Words, hierarchy: Digits, label: str) -> tuple[str, str]:
 def _span(words: Words, label: str) -> tuple[str, str]:
     """Return the rule and meaning of a label that shows its own ends, or of other labels.
 
-    >>> from sfumato.texts.words import words_in
+    >>> from sfumato.localization.messages import words_in
     >>> _span(words_in(), "[1.35–2.04]")
     ('from_to', 'all values from 1.35 to 2.04, both included')
     >>> _span(words_in(), "[1.75, 1.95]")

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from sfumato.microdata.outcome import Report
-from sfumato.report.page.html_parts import paragraph, section, table
-from sfumato.report.release.dossier import Dossier
-from sfumato.report.release.sections.before_after import shown_as
-from sfumato.texts.words import Words
+from sfumato.localization.messages import Words
+from sfumato.microdata.release_report import Report
+from sfumato.report.page.html_page import paragraph, section, table
+from sfumato.report.release.report_data import Dossier
+from sfumato.report.release.sections.column_evidence import shown_as
 
 MOST_LABELS = 30
 Labels = Sequence[str | None]

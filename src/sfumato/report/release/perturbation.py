@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
 
-from sfumato.report.page.html_parts import paragraph, section, table
+from sfumato.localization.messages import Words
+from sfumato.report.page.html_page import paragraph, section, table
 from sfumato.report.page.plots import Pair, histogram, legend, meters
-from sfumato.report.release.dossier import Dossier
-from sfumato.texts.words import Words
+from sfumato.report.release.report_data import Dossier
 
 MOST_PLOTS = 6
 # Metrics of persons in the file and of others: message key, and the names of both metrics.

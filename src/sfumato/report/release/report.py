@@ -6,17 +6,17 @@ from html import escape
 from math import isclose
 from typing import Any
 
-from sfumato.microdata.outcome import Report
+from sfumato.localization.lists import MOST_NAMES, Enumeration, enumeration, names_told
+from sfumato.localization.messages import words_in, words_on_persons
+from sfumato.microdata.release_report import Report
 from sfumato.report import attack as attacks
 from sfumato.report import policy as policies
-from sfumato.report.page import signing
-from sfumato.report.page.html_parts import page, paragraph
+from sfumato.report.page import approval
+from sfumato.report.page.html_page import page, paragraph
 from sfumato.report.release import findings, optimality, sign_off
-from sfumato.report.release.dossier import Dossier
 from sfumato.report.release.perturbation import perturbation
+from sfumato.report.release.report_data import Dossier
 from sfumato.report.release.sections import sections
-from sfumato.texts.enumeration import MOST_NAMES, Enumeration, enumeration, names_told
-from sfumato.texts.words import words_in, words_on_persons
 
 
 def text(report: Report) -> str:
@@ -148,7 +148,7 @@ def html(dossier: Dossier) -> str:
         sections.tells(dossier),
         sections.lost(dossier),
         sections.limits(dossier),
-        signing.document(words, sign_off.document_rows(dossier)),
+        approval.document(words, sign_off.document_rows(dossier)),
         sections.key_figures(dossier),
         optimality.quality(dossier),
         sign_off.residual_risk(dossier),
@@ -159,11 +159,11 @@ def html(dossier: Dossier) -> str:
         policy(dossier),
         attack(dossier),
         sections.trade_off(dossier),
-        signing.decisions(words, sign_off.decision_rows(dossier)),
+        approval.decisions(words, sign_off.decision_rows(dossier)),
         sections.notes(dossier),
-        signing.signatures(words),
+        approval.signatures(words),
         sections.origin(dossier),
-        signing.glossary(words),
+        approval.glossary(words),
     ]
     return page(f"Sfumato: {words['report.title']}", [part for part in body if part], words.language)
 

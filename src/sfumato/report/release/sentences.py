@@ -4,20 +4,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from decimal import Decimal
 
+from sfumato.hierarchies.character_masking import Digits
 from sfumato.hierarchies.dates import LEVELS, Dates
-from sfumato.hierarchies.digits import Digits
-from sfumato.hierarchies.ladder import Hierarchy
-from sfumato.microdata.models.named_values import named
-from sfumato.microdata.outcome import Report
+from sfumato.hierarchies.hierarchy import Hierarchy
+from sfumato.localization.lists import Enumeration, enumeration, names_told
+from sfumato.localization.messages import Words
+from sfumato.localization.plurals import filled
+from sfumato.microdata.column_transforms.operation import written
+from sfumato.microdata.column_transforms.perturbation import Perturbation
+from sfumato.microdata.column_transforms.transform_plan import OPERATIONS, Limit, PublishPlan, number_of
+from sfumato.microdata.models.listed_values import named
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.publishing.operation import written
-from sfumato.microdata.publishing.perturbation import Perturbation
-from sfumato.microdata.publishing.plan import OPERATIONS, Limit, PublishPlan, number_of
+from sfumato.microdata.release_report import Report
 from sfumato.microdata.verdict import Promise
 from sfumato.report.release.findings import MOST_SINGLE
-from sfumato.texts.counted import filled
-from sfumato.texts.enumeration import Enumeration, enumeration, names_told
-from sfumato.texts.words import Words
 
 _PLACE = "\0"
 

@@ -3,22 +3,22 @@
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
-from sfumato.microdata.outcome import Report
+from sfumato.localization.lists import enumeration, names_told
+from sfumato.localization.messages import Words
 from sfumato.microdata.plan.methods import FullDomain
 from sfumato.microdata.plan.model import ROLES, Plan
+from sfumato.microdata.release_report import Report
 from sfumato.report.attack import reached
-from sfumato.report.page import signing
-from sfumato.report.page.html_parts import listing, section
+from sfumato.report.page import approval
+from sfumato.report.page.html_page import listing, section
 from sfumato.report.release import optimality, sentences
-from sfumato.report.release.dossier import Dossier
-from sfumato.texts.enumeration import enumeration, names_told
-from sfumato.texts.words import Words
+from sfumato.report.release.report_data import Dossier
 
 
 def document_rows(dossier: Dossier) -> list[tuple[str, str]]:
     """Return the data of the document, each with its label; missing entries of the plan are stated as such."""
     source = dossier.plan.data.source if dossier.plan else None
-    return signing.document_rows(dossier.words, dossier.day, dossier.report.version, source, dossier.about())
+    return approval.document_rows(dossier.words, dossier.day, dossier.report.version, source, dossier.about())
 
 
 def residual_risk(dossier: Dossier) -> str:
@@ -74,7 +74,7 @@ def _published_columns(dossier: Dossier) -> Iterator[str]:
         yield enumeration(words, words["sign.residual_other"], others)
 
 
-def decision_rows(dossier: Dossier) -> list[signing.Decision]:
+def decision_rows(dossier: Dossier) -> list[approval.Decision]:
     """Return the rows of decision, choice and reason."""
     words, plan = dossier.words, dossier.plan
     if plan is None:
@@ -97,7 +97,7 @@ def decision_rows(dossier: Dossier) -> list[signing.Decision]:
     ]
 
 
-def _promises(dossier: Dossier, plan: Plan) -> Iterator[signing.Decision]:
+def _promises(dossier: Dossier, plan: Plan) -> Iterator[approval.Decision]:
     """Yield the requested models, and who requested them."""
     words, why = dossier.words, dossier.words["sign.promises.why"]
     if plan.policy is not None:
@@ -108,7 +108,7 @@ def _promises(dossier: Dossier, plan: Plan) -> Iterator[signing.Decision]:
         yield words["sign.promises"], "; ".join(told), why
 
 
-def _coding(words: Words, plan: Plan) -> Iterator[signing.Decision]:
+def _coding(words: Words, plan: Plan) -> Iterator[approval.Decision]:
     ways = [f"{names_told(words, names)}: {way}" for way, names in sentences.coded(words, plan).items()]
     if ways:
         yield words["sign.coding"], "; ".join(ways), words["sign.coding.why"]

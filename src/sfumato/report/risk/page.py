@@ -2,12 +2,12 @@
 
 from html import escape
 
+from sfumato.localization.messages import Words, words_in
 from sfumato.microdata.measures.population import Estimate
 from sfumato.microdata.measures.risk import Attacker
-from sfumato.microdata.measures.survey import RiskSurvey
-from sfumato.report.page.html_parts import listing, page, paragraph, section, table
+from sfumato.microdata.measures.risk_overview import RiskSurvey
+from sfumato.report.page.html_page import listing, page, paragraph, section, table
 from sfumato.report.risk.report import SHOWN, attackers_of, best_sets, estimates_of, sample_rows
-from sfumato.texts.words import Words, words_in
 
 
 def page_of(report: RiskSurvey, language: str = "en") -> str:

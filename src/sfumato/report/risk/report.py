@@ -1,11 +1,11 @@
 """The risk report as text for the terminal."""
 
+from sfumato.localization.messages import words_in
+from sfumato.microdata.measures.column_set_risk import Telling
 from sfumato.microdata.measures.population import Estimate
 from sfumato.microdata.measures.risk import Attacker
+from sfumato.microdata.measures.risk_overview import RiskSurvey
 from sfumato.microdata.measures.sample_risk import GlobalFigures
-from sfumato.microdata.measures.subsets import Telling
-from sfumato.microdata.measures.survey import RiskSurvey
-from sfumato.texts.words import words_in
 
 SHOWN = 10
 SAME = (

@@ -1,10 +1,10 @@
 """Content of the annex for a release of tables: its facts in the order of an impact assessment; internal."""
 
 from sfumato.report.annex import Annex, Chapter, necessity, processing, seals, signatures
-from sfumato.report.tables.changed_house import changed_story
-from sfumato.report.tables.house import Papers, Teller, document_rows
-from sfumato.report.tables.masked_house import masked_story
-from sfumato.report.tables.outcome import outcome_sentences
+from sfumato.report.tables.internal_report import Papers, Teller, document_rows
+from sfumato.report.tables.perturbed_internal import changed_story
+from sfumato.report.tables.summary import outcome_sentences
+from sfumato.report.tables.suppressed_internal import masked_story
 
 
 def tables_annex(teller: Teller, papers: Papers) -> Annex:

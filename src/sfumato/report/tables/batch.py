@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from sfumato.report.page.html_parts import page, paragraph, section, table
-from sfumato.tables.formats.outputs import Protected
-from sfumato.tables.office.statuses import CellStatus
+from sfumato.report.page.html_page import page, paragraph, section, table
+from sfumato.tables.argus.statuses import CellStatus
+from sfumato.tables.formats.argus_outputs import Protected
 
 WORDS = {status: status.name.replace("_", " ").lower() for status in CellStatus}
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from html import escape
 
-from sfumato.report.page.html_parts import listing, page, paragraph, section, table
+from sfumato.localization.messages import Words, words_in
+from sfumato.report.page.html_page import listing, page, paragraph, section, table
 from sfumato.tables.comparison import TableRun, TableRuns
-from sfumato.texts.words import Words, words_in
 
 HEAD = (
     "method",

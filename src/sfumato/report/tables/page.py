@@ -4,14 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from sfumato.report.page.html_parts import listing, page, paragraph, section, table
-from sfumato.report.page.signing import rows_outside
-from sfumato.report.tables.limits import attackers_considered, limits
-from sfumato.report.tables.unattacked import unattacked
+from sfumato.localization.messages import Words, words_in
+from sfumato.report.page.approval import rows_outside
+from sfumato.report.page.html_page import listing, page, paragraph, section, table
+from sfumato.report.tables.limitations import attackers_considered, limits
+from sfumato.report.tables.not_audited import unattacked
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.protected import MaskedTable
-from sfumato.texts.words import Words, words_in
+from sfumato.tables.suppressed_table import MaskedTable
 
 MOST_ROWS = 500
 # The table published with the page; and the date and checksum of a saved release.

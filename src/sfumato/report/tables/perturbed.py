@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.report.tables.unattacked import unattacked, unattacked_words
-from sfumato.tables.perturbed.perturbed import ChangedTable, Perturbed
-from sfumato.texts.words import Words, words_in
+from sfumato.localization.messages import Words, words_in
+from sfumato.report.tables.not_audited import unattacked, unattacked_words
+from sfumato.tables.perturbation.perturbed import ChangedTable, Perturbed
 from sfumato.version import __version__
 
 NO_PROMISE = "No rule calls a cell unsafe, so nothing is promised; below stands what a reader computes."

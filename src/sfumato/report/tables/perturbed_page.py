@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from sfumato.report.page.html_parts import page, paragraph, section, table
+from sfumato.localization.messages import Words, words_in
+from sfumato.report.page.html_page import page, paragraph, section, table
 from sfumato.report.tables.page import document, not_promised, published, sealed
 from sfumato.report.tables.perturbed import additivity_line, limits, method_words, verdict_words
-from sfumato.tables.perturbed.perturbed import ChangedTable
-from sfumato.texts.words import Words, words_in
+from sfumato.tables.perturbation.perturbed import ChangedTable
 
 
 def html(changed: ChangedTable, report: Mapping[str, Any]) -> str:

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from sfumato.report.tables import perturbed
-from sfumato.report.tables.known_anyway import known_figures, known_note, tidy
-from sfumato.report.tables.unattacked import UNATTACKED, unattacked
+from sfumato.report.tables.inherent_disclosure import known_figures, known_note, tidy
+from sfumato.report.tables.not_audited import UNATTACKED, unattacked
 from sfumato.tables.attack.findings import Audit, Finding
-from sfumato.tables.attack.known_ends import known_line
+from sfumato.tables.attack.reduced_levels import known_line
+from sfumato.tables.cell_labels import cells_named, span
 from sfumato.tables.cells.cells import Numbers
 from sfumato.tables.cells.columns import Columns
-from sfumato.tables.masking import Masked
 from sfumato.tables.plan.group_disclosure import GroupDisclosure
-from sfumato.tables.protected import MaskedTable
-from sfumato.tables.words import cells_named, span
+from sfumato.tables.suppress_table import Masked
+from sfumato.tables.suppressed_table import MaskedTable
 from sfumato.version import __version__
 
 NO_RANGES = "Ranges of masked cells are not given: there was no time to compute all of them, as any reader can."

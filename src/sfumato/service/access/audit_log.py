@@ -15,7 +15,7 @@ LOG = logging.getLogger("sfumato.service")
 
 
 class AuditLog:
-    """The file of a server or of several; without a file nothing is written."""
+    """The audit log file of one or several servers; without a file nothing is written."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
@@ -27,7 +27,7 @@ class AuditLog:
         return self._path is not None
 
     def note(self, who: str, what: str, **more: str | int | None) -> None:
-        """Write a line, and wait until the disk has it; what goes wrong is told by `fault`, and in the log."""
+        """Write a line and flush it to disk; errors are reported by `fault` and in the log."""
         if self._path is None:
             return
         moment = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -45,7 +45,7 @@ class AuditLog:
             begun_by_root = os.geteuid() == 0 and not self._path.exists()
             descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
             try:
-                if begun_by_root:  # by a command of the operator: the service must be able to go on with it
+                if begun_by_root:  # created by a command of the operator; the service must be able to append to it
                     folder = self._path.parent.stat()
                     os.fchown(descriptor, folder.st_uid, folder.st_gid)
                 if os.write(descriptor, line) != len(line):

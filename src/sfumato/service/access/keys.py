@@ -30,13 +30,13 @@ from sfumato.service.http.problems import RefusedError
 LOG = logging.getLogger("sfumato.service")
 LINE = re.compile(r"(?P<name>[A-Za-z0-9._-]{1,64}):(?P<hash>[0-9a-f]{64})(?P<rest>( [a-z]+=[a-z0-9,-]+)*)")
 NOTES = ("role", "scopes", "expires", "revoked")
-# How often a file of keys is looked at; a key that was revoked opens nothing after that.
+# Maximum age of the keys in memory; a revoked key is refused after that time.
 LOOKING_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What is known of a key; it opens through the day `expires` (UTC), and ends at once when it is revoked."""
+    """A key; it is valid through the day `expires` (UTC), and invalid at once when it is revoked."""
 
     name: str
     hash: str
@@ -46,15 +46,15 @@ class Key:
     revoked: date | None = None
 
     def holds(self, day: date) -> bool:
-        """Whether it opens the service on a day."""
+        """Return whether the key is valid on a day."""
         return self.revoked is None and (self.expires is None or day <= self.expires)
 
     def user(self) -> User:
-        """Who sends it."""
+        """Return the user of the key."""
         return User(self.name, "key", self.role, frozenset(self.scopes), self.name)
 
     def line(self) -> str:
-        """Its line in a file."""
+        """Return the line of the key in a file."""
         notes = [f"role={self.role}"] if self.role != "user" else []
         notes += [f"scopes={','.join(self.scopes)}"] if self.scopes != SCOPES else []
         notes += [f"expires={self.expires}"] if self.expires else []
@@ -63,22 +63,22 @@ class Key:
 
 
 def today() -> date:
-    """The day, in UTC."""
+    """Return the current day, in UTC."""
     return datetime.now(UTC).date()
 
 
 def digest(key: str) -> str:
-    """The hash under which a key is kept."""
+    """Return the hash under which a key is stored."""
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def make_key(
     name: str, role: Role = "user", scopes: tuple[Scope, ...] = SCOPES, expires: date | None = None
 ) -> tuple[str, Key]:
-    """A new key, and what a file knows of it.
+    """Generate a key, and return it with its entry for a file.
 
     Raises:
-        PlanError: The name has letters that a line cannot hold.
+        PlanError: The name has characters that a line cannot contain.
     """
     text = secrets.token_urlsafe(32)
     key = Key(name, digest(text), role, scopes, expires)
@@ -89,19 +89,19 @@ def make_key(
 
 
 def new_key(name: str) -> tuple[str, str]:
-    """A new key for everything, and the line of the file that lets it in."""
+    """Generate a key for all scopes, and return it with its line for a file."""
     text, key = make_key(name)
     return text, key.line()
 
 
 def read_keys(path: Path) -> tuple[Key, ...]:
-    """The keys of a file; empty lines and lines that start with # are left out.
+    """Read the keys of a file; empty lines and lines that start with # are ignored.
 
     Raises:
-        PlanError: The file cannot be read, has no key, or a line holds no hash (a plain key, say).
+        PlanError: The file cannot be read, has no key, or a line contains no hash (for example a plain key).
     """
     try:
-        if path.exists() and not path.is_file():  # a pipe would let everybody wait for its writer
+        if path.exists() and not path.is_file():  # a pipe would block everyone until something is written
             raise OSError("no regular file")
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
@@ -135,10 +135,10 @@ def _no_keys(what: str) -> PlanError:
 
 
 class KeyFile:
-    """The keys of a file, as it is now.
+    """The current keys of a file.
 
     Raises:
-        PlanError: The file is none when the service starts.
+        PlanError: The file is invalid when the service starts.
     """
 
     def __init__(self, path: Path) -> None:
@@ -147,20 +147,20 @@ class KeyFile:
         self._state, self._looked = _state(path), time.monotonic()
 
     def find(self, key: str) -> User | None:
-        """Whose key this is, if anybody's; the time it takes does not depend on which, nor on how much of it fits."""
+        """Return the user of a key, or None; the time does not depend on which key it is or how much of it matches."""
         return self._match(key) or (self._match(key) if self._look(soon=True) else None)
 
     def named(self, name: str) -> User | None:
-        """The user of a key that still holds, by its name."""
+        """Return the user of a valid key by its name, or None."""
         return next((key.user() for key in self._current() if key.name == name and key.holds(today())), None)
 
     def hash_of(self, name: str) -> str:
-        """The hash of a key that still holds, by its name; empty where there is none."""
+        """Return the hash of a valid key by its name, or an empty text."""
         return next((key.hash for key in self._current() if key.name == name and key.holds(today())), "")
 
     @property
     def fault(self) -> str | None:
-        """What keeps everybody out, if anything does."""
+        """Return why nobody can sign in, or None."""
         self._look()
         return "the file of keys cannot be read" if self._keys is None else None
 
@@ -170,7 +170,7 @@ class KeyFile:
         return next((entry.user() for entry in matches if entry.holds(day)), None)
 
     def _look(self, *, soon: bool = False) -> bool:
-        """Read the file again if it has changed, and return whether it had; `soon`: an unknown key may be a new one."""
+        """Read the file again if it has changed, and return whether it had; `soon`: also within the maximum age."""
         now = time.monotonic()
         if now - self._looked <= LOOKING_SECONDS and not soon:
             return False
@@ -183,10 +183,10 @@ class KeyFile:
         return True
 
     def _current(self) -> tuple[Key, ...]:
-        """The keys; none opens while the file cannot be read, since any of them may have been revoked.
+        """Return the keys; none is accepted while the file cannot be read, because any of them may have been revoked.
 
         Raises:
-            RefusedError: It cannot be read.
+            RefusedError: The file cannot be read.
         """
         self._look()
         if self._keys is None:
@@ -211,12 +211,12 @@ def _state(path: Path) -> tuple[int, ...]:
 
 
 def add_key(path: Path, key: Key, group: str | None = None) -> None:
-    """Put a key into a file, which may be new; with a group, its members may read the file.
+    """Add a key to a file, which may be new; members of a given group may read the file.
 
     Raises:
-        PlanError: The name is taken, there is no such group, or the file cannot stay its owner's.
+        PlanError: The name is taken, there is no such group, or the owner of the file cannot be preserved.
     """
-    path = path.resolve()  # a link stays one
+    path = path.resolve()  # a link remains a link
     with _alone(path):
         if path.exists() and any(other.name == key.name for other in _keys_of(path)):
             raise PlanError(f"there is a key named {key.name}.", "Choose another name.", "api-key-name")
@@ -224,12 +224,12 @@ def add_key(path: Path, key: Key, group: str | None = None) -> None:
 
 
 def revoke_key(path: Path, name: str) -> None:
-    """Revoke a key; its line stays, so that the name is not given again.
+    """Revoke a key; its line remains, so that the name is not used again.
 
     Raises:
         PlanError: There is no such key.
     """
-    path = path.resolve()  # the service reads the file that a link leads to
+    path = path.resolve()  # the service reads the target of a link
     with _alone(path):
         keys = {key.line(): key for key in _keys_of(path)}
         if not any(key.name == name for key in keys.values()):
@@ -253,7 +253,7 @@ def _lines(path: Path) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Readers:
-    """Who may read a file: its owner and group by their numbers (-1: as the system makes it), and its mode."""
+    """The readers of a file: numbers of its owner and group (-1: the system's default), and its mode."""
 
     owner: int = -1
     group: int = -1
@@ -261,7 +261,7 @@ class _Readers:
 
 
 def _readers(path: Path, group: str | None = None) -> _Readers:
-    """Those of the file as it is, or its user alone; a group may be named, by its name or number."""
+    """Return the readers of an existing file, or its user only; a group may be given by name or number."""
     readers = _Readers()
     if path.exists():
         status = path.stat()
@@ -276,7 +276,7 @@ def _readers(path: Path, group: str | None = None) -> _Readers:
 
 
 def _write(path: Path, lines: list[str], readers: _Readers) -> None:
-    """Write a file of keys whole or not at all, for the eyes of those who could read it before."""
+    """Write a key file atomically, readable by the same users as before."""
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
@@ -296,7 +296,7 @@ def _write(path: Path, lines: list[str], readers: _Readers) -> None:
 
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
-    """No two commands change a file at the same time."""
+    """Lock a file against changes by other commands."""
     lock = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)

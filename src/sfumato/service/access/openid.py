@@ -17,7 +17,7 @@ from sfumato.service.access.users import User
 DISCOVERY = "/.well-known/openid-configuration"
 ALGORITHMS = ("RS256", "PS256", "ES256", "EdDSA", "RS384", "RS512", "PS384", "PS512", "ES384", "ES512")
 FETCHING_SECONDS = 10.0
-# How long what the provider says about itself is believed; how much its clock may be ahead or behind.
+# How long the provider's metadata is cached, and the tolerance for its clock.
 KEPT_SECONDS = 3600.0
 LEEWAY_SECONDS = 60
 LABELS = ("name", "preferred_username", "email")
@@ -25,7 +25,7 @@ LABELS = ("name", "preferred_username", "email")
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """An OpenID provider and this service's place with it; `claim` is what names a user."""
+    """An OpenID provider and this service's registration; `claim` is the claim with the user's name."""
 
     issuer: str
     client: str
@@ -35,7 +35,7 @@ class Provider:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A sign-in that was begun: what its answer must fit."""
+    """A sign-in in progress, with the values that the response must match."""
 
     state: str
     nonce: str
@@ -45,16 +45,16 @@ class Attempt:
 
 
 class SignInError(Exception):
-    """A sign-in did not succeed; the text is for the log, and holds nothing that was sent."""
+    """A failed sign-in; the text is for the log, and contains nothing that was sent."""
 
 
 def new_attempt(redirect: str, target: str) -> Attempt:
-    """The beginning of a sign-in."""
+    """Begin a sign-in."""
     return Attempt(token_urlsafe(24), token_urlsafe(24), token_urlsafe(48), redirect, target)
 
 
 class OpenId:
-    """Asks a provider who somebody is."""
+    """Authenticates users at a provider."""
 
     def __init__(self, provider: Provider) -> None:
         with extra_part("httpx and joserfc", "openid"):
@@ -67,11 +67,11 @@ class OpenId:
 
     @property
     def identity(self) -> str:
-        """What names of users are names by: the same one of another provider, client or claim is another user."""
+        """The namespace of user names; the same name with another provider, client or claim is another user."""
         return f"{self._provider.issuer} {self._provider.client} {self._provider.claim}"
 
     def address(self, attempt: Attempt) -> str:
-        """Where a browser is sent to sign in.
+        """Return the address to which a browser is sent to sign in.
 
         Raises:
             EngineError: The provider does not answer.
@@ -91,10 +91,10 @@ class OpenId:
         return f"{place}{'&' if '?' in place else '?'}{urlencode(fields)}"
 
     def user(self, attempt: Attempt, code: str) -> User:
-        """Who signed in, by the code that the provider gave the browser.
+        """Return the user who signed in, by the code that the provider gave the browser.
 
         Raises:
-            SignInError: The provider does not know the code, or its token is not what it must be.
+            SignInError: The provider does not know the code, or its token is invalid.
             EngineError: The provider does not answer.
         """
         claims = self._claims(self._token(attempt, code), attempt.nonce)
@@ -120,7 +120,7 @@ class OpenId:
         return token
 
     def _claims(self, token: str, nonce: str) -> dict[str, Any]:
-        """What a token says, once it is known to be the provider's, for this service, and for this sign-in."""
+        """Return the claims of a token, after verifying its provider, its audience and its sign-in."""
         from joserfc import jwt
         from joserfc.errors import JoseError
 

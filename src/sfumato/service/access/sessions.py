@@ -22,13 +22,13 @@ ENDED = "ended-sessions"
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """What a cookie says: who signed in and how. Roles and scopes are those of the configuration at each request.
+    """The content of a cookie: who signed in and how. Roles and scopes come from the configuration at each request.
 
     Attributes:
-        way: How they signed in.
-        name: Under which that way knows them.
-        label: What pages call them.
-        by: What vouched for them, such as the provider; the same name by another one is another user.
+        way: The sign-in method.
+        name: The user's name with that method.
+        label: The name shown on pages.
+        by: What authorized the user, such as the provider; the same name by another one is another user.
     """
 
     way: str
@@ -41,7 +41,7 @@ PARTS = tuple(part.name for part in fields(SignedIn))
 
 
 def session_secret(folder: Path | None) -> bytes:
-    """The secret of the servers that share a folder; without a folder, one for this process."""
+    """Return the secret of the servers that share a folder; without a folder, one for this process."""
     if folder is None:
         return Fernet.generate_key()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -51,23 +51,23 @@ def session_secret(folder: Path | None) -> bytes:
         with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
             stream.write(Fernet.generate_key())
         with suppress(FileExistsError):
-            path.hardlink_to(partial)  # the first of several servers makes it
+            path.hardlink_to(partial)  # the first of several servers creates it
         partial.unlink()
     return path.read_bytes()
 
 
 class EndedSessions:
-    """The sign-ins that somebody ended: an empty file each, in the folder that servers share, for as long as needed."""
+    """Sessions that were ended: an empty file for each, in the shared folder, as long as needed."""
 
     def __init__(self, folder: Path | None, seconds: float) -> None:
         self._folder, self._seconds = None if folder is None else folder / ENDED, seconds
         self._here: set[str] = set()
 
     def add(self, session: str) -> None:
-        """Note that a sign-in has ended, on all servers.
+        """Record on all servers that a session has ended.
 
         Raises:
-            OSError: There is no room to note it.
+            OSError: There is no free space for the record.
         """
         self._here.add(session)
         if self._folder is not None:
@@ -79,7 +79,7 @@ class EndedSessions:
         return session in self._here or (self._folder is not None and (self._folder / session).exists())
 
     def _erase_old(self, folder: Path) -> None:
-        """Cookies of before are too old by themselves."""
+        """Delete records of sessions whose cookies have expired."""
         oldest = time.time() - 2 * self._seconds
         for path in folder.iterdir():
             with suppress(OSError):
@@ -88,18 +88,18 @@ class EndedSessions:
 
 
 class Sessions:
-    """Makes and reads the cookies of users who signed in."""
+    """Creates and reads the cookies of signed-in users."""
 
     def __init__(self, secret: bytes, seconds: float, folder: Path | None = None) -> None:
         self._cipher, self._seconds = Fernet(secret), int(seconds)
         self._ended = EndedSessions(folder, seconds)
 
     def seal(self, content: dict[str, Any]) -> str:
-        """A text that only this service can read."""
+        """Encrypt content so that only this service can read it."""
         return self._cipher.encrypt(json.dumps(content).encode()).decode()
 
     def unseal(self, text: str, seconds: int) -> dict[str, Any] | None:
-        """What a text holds, if this service made it and not too long ago."""
+        """Return the content of an encrypted text, or None if it is not from this service or too old."""
         try:
             content: dict[str, Any] = json.loads(self._cipher.decrypt(text.encode(), seconds))
         except (InvalidToken, ValueError):
@@ -107,17 +107,17 @@ class Sessions:
         return content
 
     def signed_in(self, cookies: dict[str, str]) -> SignedIn | None:
-        """Who signed in with a browser, and how; what they may do is no part of it."""
+        """Return who signed in with a browser, and how; their permissions are not included."""
         content = self._content(cookies)
         if content is None or content["session"] in self._ended:
             return None
         return SignedIn(*(str(content.get(part, "")) for part in PARTS))
 
     def end(self, cookies: dict[str, str]) -> None:
-        """Let a cookie, wherever there is a copy of it, be nobody's any more.
+        """End a session, so that every copy of its cookie becomes invalid.
 
         Raises:
-            OSError: There is no room to note it.
+            OSError: There is no free space for the record.
         """
         content = self._content(cookies)
         if content is not None:
@@ -128,12 +128,12 @@ class Sessions:
         return content if content is not None and "session" in content else None
 
     def begin(self, request: Request, response: Response, signed_in: SignedIn) -> None:
-        """Let a browser be known as a user's."""
+        """Begin a session of a user in a browser."""
         content = {"session": uuid.uuid4().hex, **asdict(signed_in)}
         set_cookie(request, response, COOKIE, self.seal(content), self._seconds)
 
 
 def set_cookie(request: Request, response: Response, name: str, value: str, seconds: int) -> None:
-    """Give a browser a cookie that no script reads, and that goes with links from other sites but not with forms."""
+    """Set a cookie that no script can read, and that is sent with links from other sites but not with forms."""
     secure = request.url.scheme == "https"
     response.set_cookie(name, value, max_age=seconds, httponly=True, samesite="lax", secure=secure, path="/")

@@ -11,12 +11,12 @@ from urllib.parse import parse_qs
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from sfumato.service.access.door import Door
+from sfumato.localization.messages import Words, accepted_words
+from sfumato.service.access.authentication import Door
 from sfumato.service.access.openid import Attempt, OpenId, SignInError, new_attempt
 from sfumato.service.access.sessions import COOKIE, set_cookie
 from sfumato.service.access.users import User
 from sfumato.service.http.problems import RefusedError
-from sfumato.texts.words import Words, accepted_words
 
 LOG = logging.getLogger("sfumato.service")
 PATH, CALLBACK, LEAVING = "/sign-in", "/sign-in/callback", "/sign-out"
@@ -25,7 +25,7 @@ ATTEMPT_SECONDS = 600
 MOST_BYTES = 4_000
 HOME = "/app"
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'"
-# Without a referrer browsers would send the form as from nowhere, and it would be refused.
+# Without a referrer, browsers would send the form without an origin, and it would be refused.
 HEADERS = {"content-security-policy": POLICY, "referrer-policy": "same-origin"}
 PAGE = """<!doctype html><html lang="{language}"><head><meta charset="utf-8"><title>Sfumato</title>
 <meta name="viewport" content="width=device-width"><style>body{{font:1rem/1.5 system-ui,sans-serif;margin:4rem auto;
@@ -37,7 +37,7 @@ margin:.4rem 0}}input,button{{padding:.5rem}}.fault{{color:#a00}}</style></head>
 
 
 def sign_in_routes(door: Door) -> APIRouter:
-    """The router for signing in; which way depends on the door."""
+    """Return the router for signing in, by the configured method."""
     router = APIRouter(include_in_schema=False)
     router.add_api_route(LEAVING, _leaving(door), methods=["GET", "POST"])
     if door.openid is not None:
@@ -50,7 +50,7 @@ def sign_in_routes(door: Door) -> APIRouter:
 
 
 def own_path(text: str) -> str:
-    """A path of this service to go on to; anything else leads to the start.
+    """Return a path of this service as the redirect target; anything else becomes the start page.
 
     >>> own_path("/app/tables"), own_path("//evil.example"), own_path("https://evil.example"), own_path("/\\\\evil")
     ('/app/tables', '/app', '/app', '/app')

@@ -13,14 +13,14 @@ SCOPES: tuple[Scope, ...] = ("attributes", "jobs", "pages")
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Who asks.
+    """The sender of a request.
 
     Attributes:
-        name: Under which the way of signing in knows them; empty where nobody needs to sign in.
-        way: How they signed in.
-        role: Admins see and cancel everybody's jobs; results are their owner's alone.
-        scopes: The parts of the service that are open to them.
-        label: What pages call them.
+        name: The user's name with the sign-in method; empty if no sign-in is needed.
+        way: The sign-in method.
+        role: Admins see and cancel all jobs; results are accessible to their owner only.
+        scopes: The permitted parts of the service.
+        label: The name shown on pages.
     """
 
     name: str = ""
@@ -31,9 +31,9 @@ class User:
 
     @property
     def owner(self) -> str:
-        """Under which their jobs are kept: a key and a person of the same name are two."""
+        """The owner of the user's jobs; a key and a person of the same name are different owners."""
         return f"{self.way}:{self.name}" if self.name else ""
 
 
-# Who asks where nobody needs to sign in.
+# The user if no sign-in is needed.
 ANYONE = User()

@@ -4,18 +4,18 @@ from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from typing import Any
 
-from sfumato.pipelines.moving.arxaas.answers import Attribute, Rows, analyzed, anonymized, model_of
-from sfumato.pipelines.moving.arxaas.hierarchies import build
+from sfumato.pipelines.migration.arxaas.answers import Attribute, Rows, analyzed, anonymized, model_of
+from sfumato.pipelines.migration.arxaas.hierarchies import build
 from sfumato.service.arxaas.schemas import AnalyzeBody, AnonymizeBody, Cell, HierarchyBody, Operation
 from sfumato.service.attributes.endpoints import Answer
 from sfumato.service.attributes.schemas import validate
-from sfumato.service.http.bodies import parse_json
 from sfumato.service.http.problems import RefusedError, to_json
+from sfumato.service.http.request_bodies import parse_json
 from sfumato.service.settings import Limits
 
 
 def answer(name: Operation, body: bytes, limits: Limits) -> Answer:
-    """The answer to a body."""
+    """Return the response to a body."""
     return ANSWERS[name](parse_json(body, limits), limits)
 
 
@@ -58,7 +58,7 @@ def _attributes(request: AnalyzeBody) -> list[Attribute]:
 
 
 def _labels(rows: Sequence[Sequence[Cell]] | None) -> tuple[tuple[str, ...], ...] | None:
-    """A hierarchy as texts."""
+    """Return a hierarchy as texts."""
     if not rows:
         return None
     if len({len(row) for row in rows}) > 1 or not rows[0]:
@@ -67,7 +67,7 @@ def _labels(rows: Sequence[Sequence[Cell]] | None) -> tuple[tuple[str, ...], ...
 
 
 def _text(value: Cell) -> str | None:
-    """A value as the text that it has in JSON."""
+    """Return a value as its JSON text."""
     if isinstance(value, bool):
         return str(value).lower()
     return None if value is None else str(value)

@@ -9,11 +9,11 @@ from sfumato.service.arxaas.schemas import AnalyzeBody, AnonymizeBody, Hierarchy
 from sfumato.service.attributes.endpoints import Answer
 from sfumato.service.attributes.routes import FAILURES
 from sfumato.service.http.access import needs_key
-from sfumato.service.http.bodies import receive
 from sfumato.service.http.problems import failure_responses
+from sfumato.service.http.request_bodies import receive
 from sfumato.service.settings import Limits
-from sfumato.service.workers.frames import Call
-from sfumato.service.workers.lanes import Lanes
+from sfumato.service.workers.messages import Call
+from sfumato.service.workers.request_queue import Lanes
 
 ANSWER = "sfumato.service.arxaas.endpoints:answer"
 BODIES: dict[Operation, type[Any]] = {"analyze": AnalyzeBody, "anonymize": AnonymizeBody, "hierarchy": HierarchyBody}
@@ -25,7 +25,7 @@ ABOUT = {
 
 
 def arxaas_routes(lanes: Lanes, limits: Limits) -> APIRouter:
-    """The router of these routes."""
+    """Return the router of these routes."""
     router = APIRouter(tags=["ARXaaS"], dependencies=[Depends(needs_key("jobs"))])
     for name in BODIES:
         _register(router, name, lanes, limits)

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sfumato.pipelines.moving.arxaas.answers import AttributeType
+from sfumato.pipelines.migration.arxaas.answers import AttributeType
 
 Cell = str | int | float | bool | None
 Text = Annotated[str, Field(max_length=10_000)]
@@ -15,7 +15,7 @@ class _Body(BaseModel):
 
 
 class AttributeBody(_Body):
-    """A column: what it is, and its hierarchy as rows of labels."""
+    """A column: its type, and its hierarchy as rows of labels."""
 
     field: Text
     attributeTypeModel: AttributeType  # noqa: N815
@@ -23,28 +23,28 @@ class AttributeBody(_Body):
 
 
 class AnalyzeBody(_Body):
-    """Rows, the names of their columns first."""
+    """Rows, after the names of their columns."""
 
     data: list[list[Cell]] = Field(min_length=1, description="The names of the columns, then the rows.")
     attributes: list[AttributeBody] = Field(min_length=1)
 
 
 class PrivacyModelBody(_Body):
-    """A promise with its parameters."""
+    """A privacy model with its parameters."""
 
     privacyModel: Text  # noqa: N815
     params: dict[str, Any] = Field(default_factory=dict)
 
 
 class AnonymizeBody(AnalyzeBody):
-    """Rows, and what must be promised of them."""
+    """Rows, and the privacy models that they must satisfy."""
 
     privacyModels: list[PrivacyModelBody] = Field(min_length=1)  # noqa: N815
     suppressionLimit: Annotated[float, Field(ge=0, le=1)] | None = None  # noqa: N815
 
 
 class HierarchyBody(_Body):
-    """A column, and how its hierarchy is built."""
+    """A column, and how to build its hierarchy."""
 
     column: list[Cell] = Field(min_length=1)
     builder: dict[str, Any]

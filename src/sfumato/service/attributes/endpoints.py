@@ -15,18 +15,18 @@ from sfumato.attributes.remote.fetching import Fetcher
 from sfumato.attributes.sources import Sources
 from sfumato.dataclass import dataclass
 from sfumato.service.attributes.schemas import AnonymizeRequest, FlatRequest, GraphRequest, validate
-from sfumato.service.http.bodies import parse_json
 from sfumato.service.http.problems import API_VERSION, RefusedError, to_json
+from sfumato.service.http.request_bodies import parse_json
 from sfumato.service.settings import Limits, Settings
-from sfumato.service.workers.frames import TakesLongError
+from sfumato.service.workers.messages import TakesLongError
 
-# So many configurations are remembered.
+# Number of configurations cached.
 CONFIGURATIONS = 32
 
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer's body, and how many records it is about; without slots, as it is pickled for each request."""
+    """The body of a response, and its number of records; without slots, because it is pickled for each request."""
 
     body: bytes
     records: int
@@ -34,14 +34,14 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Endpoints:
-    """What the attribute endpoints do; those that are not patient refuse what must be fetched and read first."""
+    """The attribute endpoints; those that are not patient refuse work that must fetch and parse something first."""
 
     sources: Sources
     limits: Limits
     patient: bool = True
 
     def anonymize(self, body: bytes) -> Answer:
-        """Records with a configuration at an address or in the request."""
+        """Anonymize records with a configuration from an address or in the request."""
         request = validate(AnonymizeRequest, parse_json(body, self.limits))
         self._check_number(request.data)
         configuration = self._configuration(request).with_options(request.buckets, request.passThrough)
@@ -50,7 +50,7 @@ class Endpoints:
         return _answer(content | _figures(answer, request.kpis), len(request.data))
 
     def flat(self, body: bytes) -> Answer:
-        """Flat records; the answer names each operation."""
+        """Anonymize flat records; the response names each operation."""
         request = validate(FlatRequest, parse_json(body, self.limits))
         self._check_number(request.data)
         self._check_at_hand(request.address())
@@ -60,7 +60,7 @@ class Endpoints:
         return _answer({"data": answer.data} | _figures(answer), len(request.data))
 
     def graph(self, body: bytes) -> Answer:
-        """A JSON-LD document; the answer is one as well."""
+        """Anonymize a JSON-LD document; the response is one, too."""
         request = validate(GraphRequest, parse_json(body, self.limits))
         nodes = _objects(request.data)
         if nodes > self.limits.nodes:
@@ -86,7 +86,7 @@ class Endpoints:
         return configuration
 
     def _check_at_hand(self, address: str | None, ontology: str | None = None) -> None:
-        """Leave to the large requests what names a graph that this process has not read: that takes long."""
+        """Defer requests whose graph this process has not read to the patient endpoints, because that takes long."""
         if self.patient:
             return
         new = address is not None and not self.sources.at_hand(address)
@@ -104,7 +104,7 @@ class Endpoints:
 
 @lru_cache(CONFIGURATIONS)
 def _inline(text: str, objects: tuple[DataType, ...]) -> Configuration:
-    """The configuration of a request, by its JSON text: most senders use the same one again and again."""
+    """Return the configuration of a request, cached by its JSON text, because most clients repeat it."""
     return inline(json.loads(text), objects)
 
 
@@ -118,7 +118,7 @@ _prepared: list[Endpoints] = []
 
 
 def prepare(settings: Settings) -> None:
-    """Make this process ready to answer."""
+    """Prepare this process for requests."""
     from sfumato.attributes.operations.operation import load_all
 
     load_all()
@@ -127,16 +127,16 @@ def prepare(settings: Settings) -> None:
 
 
 def answer(name: str, body: bytes, patient: bool = False) -> Answer:
-    """The answer of an endpoint to a body.
+    """Return the response of an endpoint to a body.
 
     Raises:
-        TakesLongError: A graph must be read first, and that is for patient requests.
+        TakesLongError: A graph must be read first, which is left to patient endpoints.
     """
     return ENDPOINTS[name](_prepared[patient], body)
 
 
 def _objects(document: Any) -> int:
-    """How many objects a document holds, at whatever depth."""
+    """Return how many objects a document contains, at any depth."""
     if isinstance(document, list):
         return sum(map(_objects, document))
     return 1 + sum(map(_objects, document.values())) if isinstance(document, dict) else 0

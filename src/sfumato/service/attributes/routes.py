@@ -13,11 +13,11 @@ from sfumato.service.attributes import examples
 from sfumato.service.attributes.endpoints import Answer
 from sfumato.service.attributes.schemas import AnonymizeAnswer, AnonymizeRequest, FlatAnswer, FlatRequest, GraphRequest
 from sfumato.service.http.access import check_key, needs_key
-from sfumato.service.http.bodies import receive
 from sfumato.service.http.problems import failure_responses
+from sfumato.service.http.request_bodies import receive
 from sfumato.service.settings import Limits
-from sfumato.service.workers.frames import Call
-from sfumato.service.workers.lanes import Lanes
+from sfumato.service.workers.messages import Call
+from sfumato.service.workers.request_queue import Lanes
 
 METHODS = ("PUT", "POST")
 FAILURES = {
@@ -35,7 +35,7 @@ Runner = Callable[[Request], Coroutine[Any, Any, Response]]
 
 @dataclass(frozen=True, slots=True)
 class _Route:
-    """One operation on the wire: its paths, its work, and what the documentation says."""
+    """An operation: its paths, its schemas and its documentation."""
 
     name: str
     paths: Sequence[str]
@@ -47,11 +47,11 @@ class _Route:
 
 
 class _DirectRoute(APIRoute):
-    """A route that hands the request straight to its function: bodies are read in workers, keys are one header."""
+    """A route that calls its function directly: bodies are parsed in workers, keys are in one header."""
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] not in (self.methods or ()):
-            await super().handle(scope, receive, send)  # which says what is allowed
+            await super().handle(scope, receive, send)  # this returns the allowed methods
             return
         request = Request(scope, receive)
         check_key(request, "attributes")
@@ -60,7 +60,7 @@ class _DirectRoute(APIRoute):
 
 
 def add_attribute_routes(app: FastAPI, lanes: Lanes, limits: Limits) -> None:
-    """Add the attribute endpoints to the application's own routes: a router of theirs would match each path twice."""
+    """Add the attribute endpoints to the application's own routes; a separate router would match each path twice."""
     for route in _routes():
         run = _runner(route, lanes, limits)
         for path in route.paths:

@@ -29,7 +29,7 @@ class _Options(_Body):
 
 
 class AnonymizeRequest(_Options):
-    """Records with a configuration, which lies at an address or stands in the request."""
+    """Records with a configuration, at an address or in the request."""
 
     data: Records = Field(description="The records, each an object of attributes and values.")
     configurationURL: Url | None = Field(None, description="Where the configuration graph lies (JSON-LD or Turtle).")  # noqa: N815
@@ -40,7 +40,7 @@ class AnonymizeRequest(_Options):
     kpis: bool = Field(False, description="Whether key figures are answered, too.")
 
     def address(self) -> str | None:
-        """Where the configuration lies.
+        """Return the address of the configuration, or None if it is in the request.
 
         Raises:
             RefusedError: It is given twice, or not at all.
@@ -58,7 +58,7 @@ class _ByAddress(_Options):
     configurationURL: Url | None = Field(None, description="The same in another spelling.")  # noqa: N815
 
     def address(self) -> str:
-        """Where the configuration lies.
+        """Return the address of the configuration.
 
         Raises:
             RefusedError: It is not given.
@@ -104,7 +104,7 @@ class FlatAnswer(BaseModel):
 
 
 class About(BaseModel):
-    """What is running here."""
+    """Name and version of the service."""
 
     service: str
     version: str
@@ -113,7 +113,7 @@ class About(BaseModel):
 
 
 class Health(BaseModel):
-    """Whether the service is well."""
+    """The state of the service."""
 
     status: str
 
@@ -122,10 +122,10 @@ Request = TypeVar("Request", bound=BaseModel)
 
 
 def validate(model: type[Request], value: Any) -> Request:
-    """A request's body as its model.
+    """Validate the body of a request.
 
     Raises:
-        RefusedError: It is none; the text names the first places that are wrong, not their values.
+        RefusedError: It is invalid; the text names the first positions of errors, not their values.
     """
     try:
         return model.model_validate(value)
@@ -141,12 +141,12 @@ def validate(model: type[Request], value: Any) -> Request:
 
 
 def missing(name: str) -> RefusedError:
-    """The refusal for a parameter that is not there."""
+    """Return the error for a missing parameter."""
     return RefusedError(HTTPStatus.BAD_REQUEST, "body.missing", f"The parameter {name} is missing.")
 
 
 def _said(location: tuple[int | str, ...], message: str) -> str:
-    """What is wrong, and where; of buckets one sentence, not one for each kind of value that it may be."""
+    """Return an error with its position; for buckets one sentence instead of one for each possible type."""
     if location[:1] == ("buckets",):
         return f'buckets: Give "unique99", "sqrt" or a whole number from 1 to {MOST_BUCKETS}.'
     return f"{_place(location)}: {message}"

@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 
-from sfumato.service.access.door import Door
+from sfumato.service.access.authentication import Door
 from sfumato.service.access.users import ANYONE, Scope, User
 
 _header = APIKeyHeader(name="X-API-Key", auto_error=False, description="A key, where the service asks for one.")
@@ -14,17 +14,17 @@ _bearer = HTTPBearer(auto_error=False, description="The same key as a bearer tok
 
 
 def check_key(request: Request, scope: Scope) -> None:
-    """Turn away a request of somebody who may not use a part of the service.
+    """Refuse a request of a user without access to a part of the service.
 
     Raises:
-        RefusedError: They may not.
+        RefusedError: The user has no access.
     """
     door: Door = request.app.state.door
     door.admit(request, scope)
 
 
 def needs_key(scope: Scope) -> Callable[..., Awaitable[None]]:
-    """The same for routers, which name it as a dependency, so that the documentation says it."""
+    """Return a dependency that checks access and appears in the documentation."""
 
     async def needed(
         request: Request,
@@ -37,6 +37,6 @@ def needs_key(scope: Scope) -> Callable[..., Awaitable[None]]:
 
 
 def user_of(request: Request) -> User:
-    """Who asks, once they were admitted."""
+    """Return the admitted user of a request."""
     user: User = getattr(request.state, "user", ANYONE)
     return user

@@ -3,15 +3,15 @@
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sfumato.service.access.door import Network, is_inside, networks_of
+from sfumato.service.access.authentication import Network, is_inside, networks_of
 
-# On the same machine a wrong word does no more than mark cookies.
+# From the same machine, a false header only affects cookies.
 LOCAL = frozenset({"127.0.0.0/8", "::1/128"})
 SECURE = {"http": "https", "ws": "wss"}
 
 
 class ForwardedScheme:
-    """Middleware that lets addresses and cookies be those of the connection between browser and proxy."""
+    """Middleware that uses the scheme of the connection between browser and proxy for addresses and cookies."""
 
     def __init__(self, app: ASGIApp, trusted: frozenset[str] = frozenset()) -> None:
         self._app = app

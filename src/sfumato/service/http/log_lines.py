@@ -8,39 +8,41 @@ import json
 import logging
 import traceback
 
-# What is written here was made for the log.
+# Loggers of this package, whose lines were written for the log.
 OWN = "sfumato"
 SERVER = "uvicorn.error"
-# Loggers of the server beneath, and of what the pages are made with.
+# Loggers of the HTTP server and of the libraries of the pages.
 FOREIGN = (SERVER, "nicegui", "asyncio", "engineio.server", "socketio", "socketio.server")
 
 
 def keep_log_plain() -> None:
-    """Let the lines of the server beneath pass the filter."""
-    logging.getLogger("uvicorn.access").disabled = True  # it writes addresses alone; our own log says what may be said
+    """Filter the log lines of the HTTP server."""
+    logging.getLogger(
+        "uvicorn.access"
+    ).disabled = True  # it logs whole addresses; the service's own log has what is permitted
     for name in FOREIGN:
-        logging.getLogger(name).addFilter(plain)  # a filter that is there already is not added again
+        logging.getLogger(name).addFilter(plain)  # an existing filter is not added again
 
 
 def start_log() -> None:
-    """The log of a process of the service's own: every line passes the filter, whoever writes it."""
+    """Start the log of a process of the service; every line passes the filter."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     for handler in logging.getLogger().handlers:
         handler.addFilter(plain)
 
 
 def place(error: BaseException) -> str:
-    """Where in the code an error came from."""
+    """Return where in the code an error occurred."""
     frames = traceback.extract_tb(error.__traceback__)
     return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "unknown"
 
 
 def plain(record: logging.LogRecord) -> bool:
-    """Make a line plain; whether it is written at all."""
+    """Redact a log record, and return whether it is written."""
     if record.name.partition(".")[0] == OWN or hasattr(record, "plain"):
         return True
     if record.name == SERVER and not record.exc_info and not _of_connection(record):
-        return True  # starting, stopping, and why it cannot start
+        return True  # start, stop, and why the server cannot start
     if record.levelno < logging.WARNING:
         return False
     _reduce(record)
@@ -48,7 +50,7 @@ def plain(record: logging.LogRecord) -> bool:
 
 
 def _of_connection(record: logging.LogRecord) -> bool:
-    """Whether a line tells of a browser's connection, with its address."""
+    """Return whether a record is about a browser's connection, with its address."""
     return "websockets" in record.pathname.replace("\\", "/").split("/")
 
 

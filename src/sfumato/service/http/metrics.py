@@ -10,13 +10,13 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-# Read when the library is first imported: from then on figures lie in files of the folder that it names.
+# Read when the library is first imported; from then on metrics are stored in files of the folder that it names.
 VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 Labels = tuple[str, str, str]  # method, route, status
 
 
 class Metrics:
-    """The figures of one process, and of its siblings where they share a folder."""
+    """The metrics of one process, and of its siblings if they share a folder."""
 
     def __init__(self) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]
@@ -34,12 +34,12 @@ class Metrics:
         self._records.inc(records)
 
     def add(self, figures: Collector) -> None:
-        """Tell further figures, which are looked up when somebody asks."""
+        """Add metrics that are computed on request."""
         self._registry.register(figures)
         self._further.append(figures)
 
     def text(self) -> str:
-        """All figures in Prometheus' text format."""
+        """Return all metrics in the text format of Prometheus."""
         registry = self._registry
         if VARIABLE in os.environ:
             registry = CollectorRegistry()

@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sfumato.attributes.operations.refusal import ValueRefusedError
+from sfumato.attributes.operations.value_errors import ValueRefusedError
 from sfumato.dataclass import dataclass
 from sfumato.errors import SfumatoError
 from sfumato.service.store.database import StoreUnavailableError
@@ -26,7 +26,7 @@ PROBLEM = "application/problem+json"
 
 
 class RefusedError(Exception):
-    """A request is turned away by the service itself, for its size, its time or its sender."""
+    """A request that the service refuses for its size, its time or its sender."""
 
     def __init__(self, status: HTTPStatus, code: str, what: str, headers: dict[str, str] | None = None) -> None:
         super().__init__(what)
@@ -38,11 +38,11 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is answered instead of a result.
+    """The response instead of a result.
 
     Attributes:
         detail: What is wrong, without any value.
-        quoting: The same as the original service words it, which tells the sender the value; in its own form alone.
+        quoting: The text of the original service, which includes the sender's value; only for its own form.
     """
 
     status: int
@@ -52,11 +52,11 @@ class Problem:
     quoting: str = ""
 
     def body(self) -> dict[str, Any]:
-        """The service's own form."""
+        """Return the body in the service's own form."""
         return {"version": API_VERSION, "valid": False, "errorMessage": self.quoting or self.detail}
 
     def details(self, request_id: str) -> dict[str, Any]:
-        """The form of RFC 9457."""
+        """Return the body in the form of RFC 9457."""
         return {
             "type": f"urn:sfumato:problem:{self.code}",
             "title": HTTPStatus(self.status).phrase,
@@ -70,7 +70,7 @@ class Problem:
 
 
 def problem_of(error: Exception) -> Problem:
-    """The problem that an error is answered as."""
+    """Return the response for an error."""
     if isinstance(error, ValueRefusedError):
         return Problem(error.status.http, error.code, error.text_with_place(), quoting=error.text_for_sender())
     if isinstance(error, SfumatoError):
@@ -89,12 +89,12 @@ def problem_of(error: Exception) -> Problem:
 
 
 def is_disk_full(error: Exception) -> bool:
-    """Whether the system says that a disk is full, or what may be used of it."""
+    """Return whether the system reports a full disk or an exceeded quota."""
     return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
 def answer(request: Request, error: Exception) -> Response:
-    """The answer to a request that failed, in the form that the client asks for."""
+    """Return the response to a failed request, in the form that the client accepts."""
     problem = problem_of(error)
     wants_problem = PROBLEM in request.headers.get("accept", "")
     content = problem.details(request_id(request)) if wants_problem else problem.body()
@@ -103,33 +103,33 @@ def answer(request: Request, error: Exception) -> Response:
 
 
 async def handle(request: Request, error: Exception) -> Response:
-    """The handler that the application registers."""
+    """Handle an error; the application registers this function."""
     if isinstance(error, HTTPException) and error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         error = HTTPException(error.status_code, headers={**(error.headers or {}), **_allowed(request)})
     return answer(request, error)
 
 
 def _allowed(request: Request) -> dict[str, str]:
-    """All methods of a path as the documentation has them; a route of one method knows only its own."""
+    """Return all documented methods of a path, because a route of one method knows only its own."""
     path = getattr(request.scope.get("route"), "path", request.scope["path"])
     methods = request.app.openapi()["paths"].get(path, {})
     return {"Allow": ", ".join(sorted(method.upper() for method in methods))} if methods else {}
 
 
 def request_id(request: Request) -> str:
-    """The number under which a request is known."""
+    """Return the id of a request."""
     return str(request.scope.get("state", {}).get("request_id", ""))
 
 
 def to_json(content: Any) -> bytes:
-    """JSON text as bytes; half a surrogate pair, which UTF-8 cannot hold, is written as its escape.
+    """Return JSON text as bytes; lone surrogates, which UTF-8 cannot represent, are escaped.
 
     Raises:
         ValueError: A number is infinite.
     """
-    with suppress(TypeError):  # a whole number of more than 64 bits, half a surrogate pair
+    with suppress(TypeError):  # an integer of more than 64 bits, or a lone surrogate
         text = orjson.dumps(content)
-        if b"null" not in text:  # infinity would be written so
+        if b"null" not in text:  # infinity would be written as null
             return text
     try:
         return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
@@ -138,7 +138,7 @@ def to_json(content: Any) -> bytes:
 
 
 class Failure(BaseModel):
-    """Why there is no result; nothing was half done."""
+    """Why there is no result; nothing was partially done."""
 
     version: str
     valid: Literal[False]
@@ -146,7 +146,7 @@ class Failure(BaseModel):
 
 
 class ProblemDetails(BaseModel):
-    """The same as RFC 9457 has it, for clients that accept application/problem+json."""
+    """The problem details of RFC 9457, for clients that accept application/problem+json."""
 
     type: str
     title: str
@@ -157,7 +157,7 @@ class ProblemDetails(BaseModel):
 
 
 def failure_responses(failures: dict[int, str]) -> dict[int | str, dict[str, Any]]:
-    """What the documentation says of answers that are none."""
+    """Return the documentation of error responses."""
     content = {
         "application/json": {"schema": Failure.model_json_schema()},
         PROBLEM: {"schema": ProblemDetails.model_json_schema()},

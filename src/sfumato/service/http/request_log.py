@@ -20,11 +20,11 @@ from sfumato.service.access.users import User
 from sfumato.service.http.log_lines import place
 from sfumato.service.http.metrics import Metrics
 from sfumato.service.http.problems import answer
-from sfumato.service.workers.frames import CrashedError
+from sfumato.service.workers.messages import CrashedError
 
 LOG = logging.getLogger("sfumato.service")
 ACCEPTED_ID = re.compile(r"[0-9a-fA-F-]{8,64}")
-# What every answer says unless its route says otherwise.
+# Default headers of responses, unless their route sets them.
 UNLESS_SAID = [
     (b"cache-control", b"no-store"),
     (b"content-security-policy", b"frame-ancestors 'self'"),
@@ -36,7 +36,7 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 
 class RequestLog:
-    """Middleware around everything that answers HTTP."""
+    """The outermost middleware for HTTP."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics, audit: AuditLog) -> None:
         self._app, self._metrics, self._audit = app, metrics, audit
@@ -51,7 +51,7 @@ class RequestLog:
         answered = _Answer(send, state["request_id"])
         try:
             await self._app(scope, receive, answered)
-        except Exception as error:  # its text may quote data: only its kind and place are told
+        except Exception as error:  # its text may contain data, so only its type and place are logged
             log_error(error, state["request_id"])
             if not answered.status:
                 await answer(Request(scope), error)(scope, receive, answered)
@@ -71,7 +71,7 @@ class RequestLog:
         LOG.info(json.dumps(line | who | job | {"records": records, "seconds": round(seconds, 4)}))
 
     async def _keep(self, scope: Scope, status: int) -> None:
-        """Write who did what, where that is more than a look at the service itself."""
+        """Write a line to the audit log, unless the request only asks about the service itself."""
         operation = getattr(scope.get("route"), "operation_id", None)
         state = scope["state"]
         user: User | None = state.get("user")
@@ -84,7 +84,7 @@ class RequestLog:
 
 
 class _Answer:
-    """Passes an answer on, notes its status, and adds the headers that every answer has."""
+    """Passes a response on, records its status, and adds common headers."""
 
     def __init__(self, send: Send, request_id: str) -> None:
         self._send = send
@@ -107,12 +107,12 @@ def _request_id(request: Request) -> str:
 
 
 def _route(scope: Scope) -> str:
-    """The pattern of the route; a path that no route has is not told, and one made while we run says its own name."""
+    """Return the route pattern, or "unmatched", never the path; routes created at run time set their own name."""
     route: Any = scope.get("route")
     return scope["state"].get("route") or str(getattr(route, "path", "")) or "unmatched"
 
 
 def log_error(error: BaseException, request_id: str = "") -> None:
-    """Write the line about an error that nobody foresaw."""
+    """Log an unexpected error."""
     crash = error if isinstance(error, CrashedError) else CrashedError(type(error).__name__, place(error))
     LOG.error(json.dumps({"request": request_id, "error": crash.kind, "at": crash.place}))

@@ -19,7 +19,7 @@ class Folders:
 
     Attributes:
         root: The folder itself.
-        lease: The server to which private folders belong.
+        lease: The server that owns private folders.
     """
 
     def __init__(self, root: Path, lease: str) -> None:
@@ -28,52 +28,52 @@ class Folders:
         root.chmod(0o700)
 
     def of(self, job_id: str) -> Path:
-        """Where a job's files lie."""
+        """Return the folder of a job's files."""
         return self.root / job_id
 
     def output(self, job: Job) -> Path:
-        """Where the result of a job's last attempt appears, when it is whole."""
+        """Return the folder of the result of a job's last attempt, which appears when it is complete."""
         return self.of(job.id) / f"output-{job.attempts}"
 
     def scratch(self, job: Job) -> Path:
-        """Where the job's process puts temporary files: they vanish with the job."""
+        """Create and return the folder for temporary files of a job's process, which is deleted with the job."""
         scratch = self.of(job.id) / f"scratch-{job.attempts}"
         scratch.mkdir(mode=0o700, exist_ok=True)
         return scratch
 
     def opened_by(self, job: Job) -> list[Path]:
-        """All that the job's process may open: its own folder, and what the server linked there for it."""
+        """Return all that the job's process may open: its own folder, and files that the server linked there."""
         inputs = self.of(job.id) / "input"
         linked = [path.resolve() for path in inputs.iterdir() if path.is_symlink()] if inputs.is_dir() else []
         return [self.of(job.id).resolve(), *linked]
 
     def half_done(self, job: Job) -> list[Path]:
-        """What an attempt that has ended leaves beside its result."""
+        """Return what an ended attempt leaves next to its result."""
         return [self.of(job.id) / f"draft-{job.attempts}", self.of(job.id) / f"scratch-{job.attempts}"]
 
     def private(self, purpose: str) -> Path:
-        """A new folder that is erased when this server is gone."""
+        """Create a folder that is deleted when this server is gone."""
         folder = self.root / f"{purpose}-{uuid.uuid4().hex}-{self.lease}"
         folder.mkdir(mode=0o700)
         return folder
 
     def abandoned(self, live: Container[str]) -> list[Path]:
-        """Private folders of servers that are gone."""
+        """Return private folders of servers that are gone."""
         matches = [(path, PRIVATE.fullmatch(path.name)) for path in self.root.iterdir()]
         return [path for path, match in matches if match and match[1] not in live]
 
     def unknown(self, ids: Container[str]) -> set[str]:
-        """Names of folders of jobs that are none of these."""
+        """Return the names of job folders that are not among some jobs."""
         return {path.name for path in self.root.iterdir() if JOB.fullmatch(path.name) and path.name not in ids}
 
     def keep_output(self, job: Job) -> None:
-        """Erase all that belongs to a job but its result."""
+        """Delete all files of a job except its result."""
         output = self.output(job)
         erase(*(path for path in self.of(job.id).iterdir() if path != output))
 
 
 def size_of(folder: Path) -> int:
-    """Bytes of the files in a folder; files of others that it leads to are not counted, nor those that just went."""
+    """Return the size of the files in a folder in bytes, without targets of links and files that have just vanished."""
     return sum(map(_size, folder.rglob("*")))
 
 
@@ -85,14 +85,14 @@ def _size(path: Path) -> int:
 
 
 def left_half_done(root: Path) -> list[Path]:
-    """What no server takes up again: attempts that did not end, uploads and visitors' files."""
+    """Return what no server continues: unfinished attempts, uploads and visitors' files."""
     jobs = [path for path in root.iterdir() if JOB.fullmatch(path.name)]
     attempts = [path for job in jobs for name in ("draft-*", "scratch-*") for path in job.glob(name)]
     return attempts + [path for path in root.iterdir() if PRIVATE.fullmatch(path.name)]
 
 
 def erase(*paths: Path) -> None:
-    """Remove files and folders, whether or not they are there."""
+    """Delete files and folders, if they exist."""
     for path in paths:
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Read the plans of jobs: within limits, with all faults reported, and only with files of the request."""
+"""Read the plans of jobs: within limits, with all issues reported, and only with files of the request."""
 
 import json
 from collections.abc import Container, Iterator, Mapping
@@ -8,26 +8,26 @@ from typing import Any
 
 from sfumato.engines.files import SUFFIXES
 from sfumato.errors import Fault, PlanError
-from sfumato.service.http.bodies import deeper_than
+from sfumato.schema.files import Written, parsed
+from sfumato.schema.paths import paths_in
+from sfumato.schema.scalar import Shape
 from sfumato.service.http.problems import RefusedError
+from sfumato.service.http.request_bodies import deeper_than
 from sfumato.service.store.jobs import OF_TABLES
-from sfumato.shapes.files import Written, parsed
-from sfumato.shapes.paths import paths_in
-from sfumato.shapes.scalars import Shape
 
 MOST_CHARACTERS = 500_000
-# What is read of a plan that comes as a file: more is more than that many characters, whatever they are.
+# Maximum number of bytes read of a plan file; more bytes exceed the maximum number of characters.
 MOST_BYTES = 4 * MOST_CHARACTERS
 MOST_DEPTH = 20
 
 
 def bad_request(code: str, what: str) -> RefusedError:
-    """The refusal of a request that is not what it should be."""
+    """Return the error for an invalid request."""
     return RefusedError(HTTPStatus.BAD_REQUEST, code, what)
 
 
 def read_plan_text(text: str) -> Any:
-    """The plain value in a plan's text. References are not taken: a few of them can stand for any number of values.
+    """Parse the text of a plan. References are refused, because a few of them can expand to any number of values.
 
     Raises:
         PlanError: It is no YAML.
@@ -46,20 +46,20 @@ def read_plan_text(text: str) -> Any:
             return content
         _check_events(yaml.parse(text, Loader=loader))
         return parsed(text)
-    except (yaml.YAMLError, ValueError) as error:  # a value such as an impossible date is no YAML error
+    except (yaml.YAMLError, ValueError) as error:  # an invalid value, such as an impossible date, is no YAML error
         mark = getattr(error, "problem_mark", None)
         where = f" in line {mark.line + 1}" if mark else ""
         raise PlanError(f"the plan is neither YAML nor JSON{where}.", code="yaml") from None
 
 
 def _json(text: str) -> Any:
-    """The value of a text that is JSON, which YAML's reader does not take in every length; None where it is not."""
+    """Return the value of JSON text, which YAML parsers do not accept in every length; None for other texts."""
     if not text.lstrip().startswith("{"):
         return None
     try:
         content = json.loads(text, parse_float=_number, parse_constant=_number, object_pairs_hook=_mapping)
     except (ValueError, RecursionError):
-        return None  # what is wrong with it is said by the reader of YAML
+        return None  # the YAML parser reports what is wrong with it
     return None if deeper_than(content, MOST_DEPTH) else content
 
 
@@ -88,10 +88,10 @@ def _check_events(events: Iterator[Any]) -> None:
 
 
 def check_plan(plan: dict[str, Any], kind: str, files: Container[str]) -> None:
-    """Refuse a plan with faults, without data, or that names a file which is not one of these.
+    """Refuse a plan with issues, without data, or with a file that is not among the given ones.
 
     Raises:
-        PlanError: It does; all faults are listed.
+        PlanError: The plan is refused; all issues are listed.
     """
     check_paths(plan, files)
     if kind in OF_TABLES:
@@ -110,7 +110,7 @@ def check_plan(plan: dict[str, Any], kind: str, files: Container[str]) -> None:
 
 
 def with_quoted_formulas(plan: Mapping[str, Any]) -> dict[str, Any]:
-    """The plan of a release whose file people will open by a click: formulas are quoted unless it says otherwise.
+    """Return the plan with formulas quoted unless it says otherwise, because people open the file in spreadsheets.
 
     >>> with_quoted_formulas({"output": {"order": "keep"}})
     {'output': {'formulas': 'quote', 'order': 'keep'}}
@@ -120,17 +120,17 @@ def with_quoted_formulas(plan: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_paths(plan: Any, files: Container[str], shape: Shape[Any] | None = None) -> None:
-    """Refuse a plan, or a part of one, that names a file which is not one of these.
+    """Refuse a plan, or a part of one, with a file that is not among the given ones.
 
     Args:
         plan: The plan in plain values.
-        files: The names of the files that it may name.
-        shape: What it must look like; by default a plan of either kind.
+        files: The names of the permitted files.
+        shape: The schema; by default that of a plan of either kind.
 
     Raises:
-        PlanError: It does; the fault names the key.
+        PlanError: The plan is refused; the issue names the key.
     """
-    from sfumato.microdata.plan.shape import PLAN
+    from sfumato.microdata.plan.plan_schema import PLAN
     from sfumato.tables.plan.plan import PLAN as TABLE_PLAN
 
     faults = []

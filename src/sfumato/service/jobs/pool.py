@@ -14,18 +14,18 @@ from sfumato.attributes.remote.fetching import Fetcher
 from sfumato.errors import EngineError, InternalError, SfumatoError
 from sfumato.service.access.audit_log import AuditLog
 from sfumato.service.http.problems import RefusedError
+from sfumato.service.jobs.disk_space import Presence, Room, no_room
 from sfumato.service.jobs.folders import Folders, erase, size_of
-from sfumato.service.jobs.room import Presence, Room, no_room
-from sfumato.service.jobs.upkeep import Upkeep
+from sfumato.service.jobs.maintenance import Upkeep
 from sfumato.service.jobs.webhooks import Webhooks
 from sfumato.service.settings import JobSettings
 from sfumato.service.store.database import StoreUnavailableError
 from sfumato.service.store.jobs import Ending, Job, JobStore
-from sfumato.service.store.leases import Leases
 from sfumato.service.store.opening import open_database
-from sfumato.service.workers.frames import Call, CrashedError, Progress, WorkerEndedError
+from sfumato.service.store.server_leases import Leases
+from sfumato.service.workers.fork_server import Worker, shared_template
+from sfumato.service.workers.messages import Call, CrashedError, Progress, WorkerEndedError
 from sfumato.service.workers.process import WorkerLimits
-from sfumato.service.workers.template import Worker, shared_template
 
 LOG = logging.getLogger("sfumato.service")
 POLL_SECONDS = 0.5
@@ -34,16 +34,16 @@ CLEANING_SECONDS = 2.0
 ROOM_SECONDS = 0.2
 ENDING_SECONDS = 5.0
 OPEN_FILES = 1024
-# So many beats may be missed before the store counts as one that cannot be written.
+# Number of missed beats after which the store counts as not writable.
 SILENT_BEATS = 2.5
-# What may come of a full disk, whatever its text says.
+# Errors that a full disk may cause, whatever their text says.
 ROOM_FAULTS = (CrashedError, WorkerEndedError, EngineError, InternalError)
 STORE_FAULTS = (StoreUnavailableError, OSError)
 WORK, REHEARSAL = "sfumato.service.jobs.worker:run_job", "sfumato.service.jobs.worker:rehearse"
 
 
 class Pool:
-    """Runs jobs; one thread a slot, one process a job."""
+    """Runs jobs with one thread per slot and one process per job."""
 
     def __init__(self, settings: JobSettings, fetcher: Fetcher | None = None, audit: AuditLog | None = None) -> None:
         self.settings = settings
@@ -66,7 +66,7 @@ class Pool:
         self._threads: list[threading.Thread] = []
 
     def start(self) -> None:
-        """Take up what an earlier server left, and begin."""
+        """Take over jobs of an earlier server, and start."""
         self._template.rehearse(Call(REHEARSAL))
         self.leases.renew()
         self.upkeep.take_over()
@@ -77,7 +77,7 @@ class Pool:
             thread.start()
 
     def close(self) -> None:
-        """Stop; a job that runs waits again, for the next server."""
+        """Stop; a running job is queued again for the next server."""
         self._stopping.set()
         self._wake.set()
         self._end_workers(lambda _: True)
@@ -89,27 +89,27 @@ class Pool:
         self._presence.leave()
 
     def folder(self, job_id: str) -> Path:
-        """Where a job's files lie."""
+        """Return the folder of a job's files."""
         return self.folders.of(job_id)
 
     def running(self) -> int:
-        """How many processes do jobs now."""
+        """Return how many processes are running jobs."""
         with self._lock:
             return len(self._running)
 
     def threads_alive(self) -> int:
-        """How many of the threads that care for jobs are there."""
+        """Return how many of the job threads are alive."""
         return sum(thread.is_alive() for thread in self._threads)
 
     def writes_store(self) -> bool:
-        """Whether the store takes what this server says, as its beats do."""
+        """Return whether the store accepts writes of this server, judged by its beats."""
         return self.leases.silent_seconds <= SILENT_BEATS * self.leases.beat_seconds
 
     def fault(self) -> str | None:
-        """What keeps this server from doing jobs, if anything does."""
+        """Return what prevents this server from running jobs, or None."""
         if self.threads_alive() < len(self._threads):
             return "a thread that cares for jobs has ended"
-        # A full disk first: it is why a store in a file cannot be written.
+        # A full disk is checked first, because it is the reason why a store in a file cannot be written.
         if not self.room.takes_jobs():
             return "the disk of jobs is nearly full"
         if not self.writes_store():
@@ -117,11 +117,11 @@ class Pool:
         return self.audit.fault
 
     def wake(self) -> None:
-        """Look for a new job at once."""
+        """Look for a new job immediately."""
         self._wake.set()
 
     def release_of(self, owner: str, job_id: str) -> Path | None:
-        """The release folder of a table that a job of somebody wrote, as long as it is there."""
+        """Return the release folder of a table from a job of an owner, if it still exists."""
         job = self.store.find(job_id)
         if job is None or (job.owner, job.kind, job.state) != (owner, "protect", "done"):
             return None
@@ -129,7 +129,7 @@ class Pool:
         return folder if folder.is_dir() else None
 
     def cancel(self, job: Job) -> None:
-        """Stop a job and erase its files; one that had ended is forgotten."""
+        """Stop a job and delete its files; one that has ended is removed from the store."""
         if not self.store.cancel(job.id, self.settings.keep_seconds):
             self.store.forget(job.id)
         self._end_workers(lambda run: run[0] == job.id)
@@ -142,16 +142,16 @@ class Pool:
                     worker.kill()
 
     def _keep(self, work: Callable[[], None]) -> None:
-        """Do some work again and again: a locked store or a full disk delays it and never ends it."""
+        """Repeat some work; a locked store or a full disk delays it but never ends it."""
         while not self._stopping.is_set():
             try:
                 work()
-            except Exception as error:  # its text may quote data: only its kind is told
+            except Exception as error:  # its text may contain data, so only its type is logged
                 LOG.error(json.dumps({"jobs": work.__name__, "error": type(error).__name__}))
                 self._stopping.wait(RETRY_SECONDS)
 
     def _insist(self, work: Callable[[], object]) -> None:
-        """Do what a job's end needs until the store takes it; a server that stops leaves it to the next."""
+        """Repeat the conclusion of a job until the store accepts it; if the server stops, the next one does this."""
         while True:
             try:
                 work()
@@ -162,7 +162,7 @@ class Pool:
                     return
 
     def _beat(self) -> None:
-        """Say that this server is there, and look for others that are not any more."""
+        """Renew this server's lease, and end the leases of servers that have stopped."""
         if self.leases.renew():
             self.leases.end_silent()
         else:
@@ -171,7 +171,7 @@ class Pool:
         self._stopping.wait(self.leases.beat_seconds)
 
     def _clean(self) -> None:
-        """Erase what is over, and end what another server has cancelled or taken over."""
+        """Delete what has expired, and end jobs that another server has cancelled or taken over."""
         self._stopping.wait(CLEANING_SECONDS)
         with self._lock:
             running = set(self._running)
@@ -181,7 +181,7 @@ class Pool:
         self.upkeep.clean()
 
     def _watch_room(self) -> None:
-        """End the job that takes most before the disk is full: then not even its end could be noted."""
+        """End the job that uses most disk space before the disk is full, because then no end could be recorded."""
         self._stopping.wait(ROOM_SECONDS)
         with self._lock:
             running = set(self._running)
@@ -204,17 +204,17 @@ class Pool:
             return
         try:
             self._run(job)
-        except STORE_FAULTS as error:  # no fault of the job: it waits again
+        except STORE_FAULTS as error:  # not the job's fault, so it is queued again
             LOG.error(json.dumps({"job": job.id, "store": type(error).__name__}))
             self._insist(partial(self.store.requeue, job))
-        except Exception as error:  # a fault of one job must not end the thread
+        except Exception as error:  # an error in one job must not end the thread
             LOG.error(json.dumps({"job": job.id, "error": type(error).__name__}))
             self._insist(partial(self._fail, job, "internal", "An internal error; nothing was published."))
 
     def _run(self, job: Job) -> None:
         try:
             worker = self._started(job)
-        except EngineError:  # no process can be started: no fault of the job, which waits again
+        except EngineError:  # no process can be started; not the job's fault, so it is queued again
             LOG.error(json.dumps({"job": job.id, "workers": "no process can be started"}))
             self._insist(partial(self.store.requeue, job))
             self._stopping.wait(RETRY_SECONDS)
@@ -235,13 +235,13 @@ class Pool:
         if isinstance(fault, WorkerEndedError):
             worker.ended.wait(ENDING_SECONDS)
         fault = self._room_fault(job, fault)
-        erase(*self.folders.half_done(job))  # first of all: noting the end may need the room
+        erase(*self.folders.half_done(job))  # done first, because recording the end may need the space
         with self._lock:
             self._running.pop((job.id, job.attempts), None)
         self._insist(partial(self._conclude, job, worker, fault, time.monotonic() - begun))
 
     def _room_fault(self, job: Job, fault: BaseException | None) -> BaseException | None:
-        """The fault of a job, or that there was no room for it; a result that leaves none is erased."""
+        """Return the error of a job, or that of insufficient disk space; a result that leaves no space is deleted."""
         run, output = (job.id, job.attempts), self.folders.output(job)
         if fault is None and self.room.is_used_up_by(output):
             erase(output)
@@ -251,7 +251,7 @@ class Pool:
         return no_room() if isinstance(fault, ROOM_FAULTS) and (cut or not self.room.keeps_jobs()) else fault
 
     def _advance(self, job: Job, progress: Progress) -> None:
-        with suppress(*STORE_FAULTS):  # how far it is will be told again
+        with suppress(*STORE_FAULTS):  # the progress will be reported again
             self.store.advance(job, progress.stage, progress.done, progress.whole)
 
     def _started(self, job: Job) -> Worker | None:
@@ -271,7 +271,7 @@ class Pool:
         return worker
 
     def _conclude(self, job: Job, worker: Worker, fault: BaseException | None, seconds: float) -> None:
-        """Bring a job to its end by how its process ended."""
+        """Conclude a job by how its process ended."""
         now = self.store.find(job.id)
         output = self.folders.output(job)
         if now is None or now.state == "cancelled":
@@ -299,7 +299,7 @@ class Pool:
         return "internal.worker", "The process of this job ended without a result, perhaps for lack of memory."
 
     def _fail(self, job: Job, code: str, message: str) -> None:
-        """A job has failed: nothing of it stays but why."""
+        """Record that a job failed, and delete its files."""
         ending = Ending("failed", self.settings.keep_seconds, code, message)
         if self.store.conclude(job, ending, lambda: erase(self.folder(job.id))):
             self.audit.note(job.owner, "job failed", job=job.id, code=code)

@@ -21,20 +21,20 @@ from starlette.types import Message, Receive
 from sfumato.attributes.sources import inside
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
-from sfumato.service.http.bodies import parse_json, receive
+from sfumato.schema.composite import Choice, Flag, Integer, Key, ListOf, Number, Record, Text, read
+from sfumato.schema.files import written
 from sfumato.service.http.problems import RefusedError, is_disk_full
-from sfumato.service.http.stopping import Stopping
+from sfumato.service.http.request_bodies import parse_json, receive
+from sfumato.service.http.shutdown import Stopping
+from sfumato.service.jobs.disk_space import Room, no_space
 from sfumato.service.jobs.plans import MOST_BYTES, bad_request, check_plan, read_plan_text, with_quoted_formulas
-from sfumato.service.jobs.room import Room, no_space
 from sfumato.service.jobs.uploads import UploadParser, give_name
 from sfumato.service.jobs.webhooks import Webhook, read_webhook
 from sfumato.service.settings import JobSettings, Limits
 from sfumato.service.store.jobs import KINDS, OF_TABLES, Kind
-from sfumato.shapes.files import written
-from sfumato.shapes.shapes import Choice, Flag, Integer, Key, ListOf, Number, Record, Text, read
 
 NAME = re.compile(r"(?!\.)[\w .()+-]{1,120}")
-# Kind -> its parameters.
+# The parameters of each kind of job.
 PARAMETERS: dict[Kind, Record[dict[str, Any]]] = {
     "anonymize": Record(
         {
@@ -80,13 +80,13 @@ BLOCK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class JobRequest:
-    """What a job is asked to do.
+    """The content of a job request.
 
     Attributes:
         plan: The plan in plain values.
-        files: The files that came along, by name: open for reading, or paths of the server's own sources.
-        parameters: More for the kinds that take some.
-        webhook: Whom to tell when the job has ended.
+        files: The files sent with the request, by name: open for reading, or paths of the server's own sources.
+        parameters: Further parameters of some kinds.
+        webhook: The webhook to notify when the job has ended, or None.
     """
 
     kind: Kind
@@ -100,13 +100,13 @@ class JobRequest:
 async def receive_request(
     request: Request, settings: JobSettings, limits: Limits, release_of: ReleaseOf = lambda _: None
 ) -> AsyncIterator[JobRequest]:
-    """The request for a job, as long as its files are open: a form, or JSON that names a source of the server.
+    """Receive a job request, a form or JSON with a source of the server; its files are open within the context.
 
     `release_of` finds the release that a job of the same user wrote.
 
     Raises:
-        RefusedError: It is too large or not what it should be.
-        PlanError: The plan is no YAML, or names a file that did not come along.
+        RefusedError: The request is too large or invalid.
+        PlanError: The plan is no YAML, or names a file that was not sent.
     """
     if request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
         form = await _form(request, settings, limits)
@@ -140,14 +140,14 @@ async def _form(request: Request, settings: JobSettings, limits: Limits) -> Form
         raise
     except TimeoutError:
         raise RefusedError(HTTPStatus.REQUEST_TIMEOUT, "limit.time", "The upload took too long.") from None
-    except Exception as error:  # whatever is wrong with a form; its own text may quote it
+    except Exception as error:  # any error in a form; its text may quote the form
         if is_disk_full(error):
             raise
         raise bad_request("jobs.form", "The form cannot be read.") from None
 
 
 class _Counted:
-    """Passes a body on until it is larger than allowed, or stops coming."""
+    """Passes a body on until it is larger than allowed, or stalls."""
 
     def __init__(self, receive: Receive, settings: JobSettings, seconds: float, stopping: Stopping) -> None:
         self._receive, self._settings, self._seconds, self._size = receive, settings, seconds, 0
@@ -228,7 +228,7 @@ def _request(
 
 
 def releases_named(plan: Mapping[str, Any], release_of: ReleaseOf) -> dict[str, Path]:
-    """The releases of jobs that a plan names in `previous`, by the names of the jobs."""
+    """Return the releases of jobs that a plan names in `previous`, by the names of the jobs."""
     named = plan.get("previous")
     found = {name: release_of(name) for name in named if isinstance(name, str)} if isinstance(named, list) else {}
     return {name: path for name, path in found.items() if path is not None}
@@ -242,10 +242,10 @@ def _check_parameters(kind: Kind, parameters: Any) -> None:
 
 
 def _server_source(source: Any, settings: JobSettings) -> Path:
-    """A file of the server's folder of sources; no name leads out of it."""
+    """Return a file in the server's folder of sources, never outside it."""
     if settings.sources is None:
         raise bad_request("jobs.source", "This server offers no sources; send the file along.")
-    if not isinstance(source, str) or not source.isprintable():  # half a surrogate pair is not printable, either
+    if not isinstance(source, str) or not source.isprintable():  # a lone surrogate is not printable, either
         raise bad_request("jobs.source", "source must be the name of a file.")
     path = inside(settings.sources, source)
     if path is None:
@@ -254,7 +254,7 @@ def _server_source(source: Any, settings: JobSettings) -> Path:
 
 
 def _with_source(plan: dict[str, Any], kind: Kind, files: Mapping[str, BinaryIO | Path], source: Any) -> dict[str, Any]:
-    """The plan with its source filled in, where exactly one file came along or a source of the server is named."""
+    """Return the plan with its source filled in, if exactly one file was sent or a source of the server is named."""
     part = "table" if kind in OF_TABLES else "data"
     inner = plan.get(part) or {}
     if not isinstance(inner, dict):
@@ -269,12 +269,12 @@ def _with_source(plan: dict[str, Any], kind: Kind, files: Mapping[str, BinaryIO 
         raise bad_request("jobs.source", "The plan names another source than the request.")
     if own is not None or named is None or any(inner.get(key) for key in ("cells", "microdata")):
         return plan
-    # Several tables of one file are crossed from its rows.
+    # Several tables of one file are tabulated from its rows.
     return plan | {part: {**inner, "microdata" if plan.get("tables") else "source": named}}
 
 
 def _unnamed(plan: Mapping[str, Any], files: list[str]) -> list[str]:
-    """The files that a plan names nowhere: the data, where hierarchies and other tables are named.
+    """Return the files that a plan does not name; they are the data if it names hierarchies and other tables.
 
     Raises:
         RefusedError: There are several.
@@ -290,7 +290,7 @@ def _unnamed(plan: Mapping[str, Any], files: list[str]) -> list[str]:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """All texts of a plan, at whatever depth."""
+    """Yield all texts of a plan, at any depth."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping | list):
@@ -299,7 +299,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def store_request(request: JobRequest, folder: Path) -> str:
-    """Put a request into a private folder; the answer is its digest."""
+    """Write a request to a private folder, and return its digest."""
     inputs = folder / "input"
     inputs.mkdir(mode=0o700)
     digest = hashlib.sha256()
@@ -319,7 +319,7 @@ def store_request(request: JobRequest, folder: Path) -> str:
 
 
 def _copy(file: BinaryIO, target: Path, digest: Any) -> None:
-    """Put a file into a folder: by a name where it lies on the same disk, else block by block."""
+    """Place a file in a folder: by a link on the same disk, otherwise by copying."""
     named = give_name(file, target)
     file.seek(0)
     with target.open("rb" if named else "wb") as stream:

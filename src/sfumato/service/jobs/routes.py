@@ -24,7 +24,7 @@ from sfumato.service.store.jobs import KINDS, Job
 
 LOOKING_SECONDS = 0.2
 Limit = Annotated[int, Query(ge=1, le=500)]
-# A stream ends after this long, so that a server that is told to stop need not wait; browsers take it up again.
+# Maximum duration of a stream, so that a stopping server need not wait; browsers reconnect.
 STREAM_SECONDS = 20.0
 REPORTS = ("report.html", "compare.html")
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
@@ -36,7 +36,7 @@ FAILURES = {
 }
 FAILURES |= {409: "The job is not as far, or the idempotency key stands for another request."}
 FAILURES |= {410: "The files of the result are gone.", 503: "The store does not answer.", 507: "The disk is full."}
-# What only the request for a job can come to.
+# Errors that only job submission can return.
 SUBMISSION_FAILURES = {408: "The body came too slowly.", 413: "Too large.", 415: "Neither a form nor JSON."}
 SUBMISSION_FAILURES |= {429: "Too many jobs wait."}
 KIND = {"enum": list(KINDS), "description": "What to do."}
@@ -83,7 +83,7 @@ BODY = {
 
 
 def describe(job: Job) -> dict[str, Any]:
-    """What a client gets to see of a job."""
+    """Return the description of a job for clients."""
     base = f"/api/jobs/{job.id}"
     links = {"self": base, "events": f"{base}/events"}
     if job.state == "done":
@@ -107,13 +107,13 @@ def _moment(seconds: float | None) -> str | None:
 
 
 def result_files(folder: Path) -> dict[str, Path]:
-    """The files of a result by their names, those of a partitioned one with their folders."""
+    """Return the files of a result by name, including folders of a partitioned one."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     return {path.relative_to(folder).as_posix(): path for path in files}
 
 
 class JobEndpoints:
-    """What the endpoints do."""
+    """The endpoints for jobs."""
 
     def __init__(self, pool: Pool, limits: Limits) -> None:
         self._pool, self._limits = pool, limits
@@ -173,7 +173,7 @@ class JobEndpoints:
         return FileResponse(path, filename=path.name)
 
     def _job(self, request: Request, job_id: str, admins: bool = False) -> Job:
-        """A job of who asks; with `admins`, those get everybody's."""
+        """Return a job of the requesting user; with `admins`, admins get every job."""
         job, user = self._pool.store.find(job_id), user_of(request)
         if job is None or not (job.owner == user.owner or (admins and user.role == "admin")):
             raise RefusedError(HTTPStatus.NOT_FOUND, "jobs.unknown", "There is no such job.")
@@ -181,7 +181,7 @@ class JobEndpoints:
         return job
 
     def _finished(self, request: Request, job_id: str) -> Path:
-        """The folder of a job's result."""
+        """Return the folder of a job's result."""
         job = self._job(request, job_id)
         if job.state != "done":
             raise RefusedError(HTTPStatus.CONFLICT, "jobs.state", f"The job is {job.state}.")
@@ -192,7 +192,7 @@ class JobEndpoints:
 
 
 def job_routes(pool: Pool, limits: Limits) -> APIRouter:
-    """The router of jobs."""
+    """Return the router for jobs."""
     router = APIRouter(prefix="/api/jobs", tags=["jobs"], dependencies=[Depends(needs_key("jobs"))])
     endpoints = JobEndpoints(pool, limits)
     table: list[tuple[str, str, Any, int, str]] = [
@@ -222,7 +222,7 @@ def job_routes(pool: Pool, limits: Limits) -> APIRouter:
 
 
 async def _events(request: Request, pool: Pool, job: Job) -> AsyncIterator[str]:
-    """A line for every change, until the job has ended or is forgotten."""
+    """Yield an event for every change, until the job has ended or is removed."""
     last, end = None, time.monotonic() + STREAM_SECONDS
     yield "retry: 300\n\n"
     while time.monotonic() < end and not await request.is_disconnected():

@@ -3,18 +3,18 @@
 from http import HTTPStatus
 
 from sfumato.service.http.problems import RefusedError
+from sfumato.service.jobs.disk_space import no_space
 from sfumato.service.jobs.folders import erase, size_of
 from sfumato.service.jobs.pool import Pool
 from sfumato.service.jobs.requests import JobRequest, store_request
-from sfumato.service.jobs.room import no_space
 from sfumato.service.store.jobs import Job, new_id
 
 
 def submit(pool: Pool, request: JobRequest, owner: str, idempotency: str | None = None) -> Job:
-    """Take a job on; the same request under the same idempotency key is the same job.
+    """Accept a job; the same request with the same idempotency key is the same job.
 
     Raises:
-        RefusedError: Too many jobs wait, the owner has too much here, or the key stands for another request.
+        RefusedError: Too many jobs wait, the owner exceeds a quota, or the key was used for another request.
     """
     check_room(pool, owner)
     job_id = new_id()
@@ -41,7 +41,7 @@ def submit(pool: Pool, request: JobRequest, owner: str, idempotency: str | None 
 
 
 def check_room(pool: Pool, owner: str) -> None:
-    """Refuse a job before its upload is read, where it could not be taken.
+    """Refuse a job before its upload is read, if it could not be accepted.
 
     Raises:
         RefusedError: Too many jobs wait, or too many of this owner have not ended.

@@ -16,7 +16,7 @@ NAMELESS = getattr(os, "O_TMPFILE", None)
 
 
 def new_file(folder: Path) -> IO[bytes]:
-    """A file without a name, which may get one later where the system allows it."""
+    """Create a file without a name, which can get one later if the system supports it."""
     if NAMELESS is not None:
         with suppress(OSError):
             return os.fdopen(os.open(folder, NAMELESS | os.O_RDWR, 0o600), "w+b")
@@ -24,12 +24,12 @@ def new_file(folder: Path) -> IO[bytes]:
 
 
 def give_name(file: BinaryIO, target: Path) -> bool:
-    """Let a file without a name be one of a folder; whether that was possible."""
+    """Give a file without a name a path, and return whether that was possible."""
     try:
         if os.fstat(file.fileno()).st_nlink:
-            return False  # it is somebody's already, who may change it
+            return False  # it has a name already, whose owner may change it
         file.flush()
-        number = file.fileno()  # named as a folder only to have links followed, which the call does for folders alone
+        number = file.fileno()  # passed as a folder only because the call follows links for folders only
         os.link(f"/proc/self/fd/{number}", target, src_dir_fd=number, follow_symlinks=True)
     except (OSError, AttributeError, ValueError):
         return False
@@ -37,7 +37,7 @@ def give_name(file: BinaryIO, target: Path) -> bool:
 
 
 class UploadParser(MultiPartParser):
-    """Reads a form; its files go straight into a folder."""
+    """Parses a form; its files are written directly to a folder."""
 
     def __init__(self, *arguments: Any, folder: Path, **more: Any) -> None:
         super().__init__(*arguments, **more)

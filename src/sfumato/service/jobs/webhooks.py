@@ -25,15 +25,15 @@ from sfumato.service.http.problems import RefusedError
 LOG = logging.getLogger("sfumato.service")
 SHORTEST_SECRET, LONGEST_SECRET = 16, 200
 LONGEST_ADDRESS = 2048
-# Seconds before each further attempt; then it is given up.
+# Seconds before each further attempt; after these, delivery is given up.
 PAUSES = (1.0, 5.0, 30.0, 120.0)
-# A server that was killed while it told leaves the name of a note that is being told.
+# A server that was killed during delivery leaves a renamed note, which is stale after this time.
 STALE_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """Whom to tell, and the secret that signs what is told."""
+    """An address to notify, and the secret that signs notifications."""
 
     address: str
     secret: str
@@ -44,10 +44,10 @@ class Webhook:
 
 
 def read_webhook(address: Any, secret: Any) -> Webhook | None:
-    """The webhook that a request names; None where it names none.
+    """Return the webhook that a request names, or None.
 
     Raises:
-        RefusedError: It has no secret of a fitting length.
+        RefusedError: Its secret is missing or has an invalid length.
     """
     if address is None and secret is None:
         return None
@@ -61,7 +61,7 @@ def read_webhook(address: Any, secret: Any) -> Webhook | None:
 
 
 def sign(secret: str, moment: str, body: bytes) -> str:
-    """The signature of what is told.
+    """Return the signature of a notification.
 
     >>> sign("0123456789abcdef", "1", b"{}")[:15]
     'sha256=2af693cb'
@@ -70,14 +70,14 @@ def sign(secret: str, moment: str, body: bytes) -> str:
 
 
 class Webhooks:
-    """The notes of a server about jobs whose end is to be told."""
+    """The pending notifications of a server."""
 
     def __init__(self, folder: Path, fetcher: Fetcher) -> None:
         self._folder, self._fetcher = folder, fetcher
         self._tries: dict[str, tuple[int, float]] = {}
 
     def add(self, job_id: str, webhook: Webhook) -> None:
-        """Note whom to tell of a job; it may not be an address that is never fetched from."""
+        """Add a webhook for a job; addresses that may not be fetched are refused."""
         try:
             self._fetcher.check(webhook.address)
         except PlanError as error:
@@ -89,7 +89,7 @@ class Webhooks:
         note.rename(self._folder / f"{job_id}.json")
 
     def waiting(self) -> list[str]:
-        """The jobs whose end is still to be told, as far as their time has come."""
+        """Return the jobs with pending notifications that are due."""
         self._free_stale()
         now = time.monotonic()
         names = sorted(path.stem for path in self._folder.glob("*.json"))
@@ -97,14 +97,14 @@ class Webhooks:
         return [name for name in names if self._tries.get(name, (0, 0.0))[1] <= now]
 
     def drop(self, job_id: str) -> None:
-        """Tell nobody: the job is not there any more."""
+        """Remove the webhook of a job that no longer exists."""
         (self._folder / f"{job_id}.json").unlink(missing_ok=True)
 
     def tell(self, job_id: str, content: dict[str, Any]) -> None:
-        """Tell of a job that has ended; what fails is tried again, a few times."""
+        """Send the notification of an ended job; failures are retried a few times."""
         note, taken = self._folder / f"{job_id}.json", self._folder / f"{job_id}.telling"
         try:
-            note.rename(taken)  # no two servers tell the same
+            note.rename(taken)  # the rename prevents two servers from sending the same
         except FileNotFoundError:
             return
         if self._told(Webhook(**json.loads(taken.read_text(encoding="utf-8"))), content):

@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato.service.temporary import temporary_folder
+from sfumato.service.temporary_folder import temporary_folder
 
 if TYPE_CHECKING:
     from sfumato.pipelines.release_folder import Release
@@ -29,7 +29,7 @@ REHEARSED_PLAN: dict[str, Any] = {
 
 
 def rehearse() -> None:
-    """Load what jobs need, by doing the smallest of them; the next server erases its folder if this one is killed."""
+    """Run a minimal job to load what jobs need; the next server deletes its folder if this one is killed."""
     with temporary_folder() as folder:
         (folder / "rows.csv").write_text(REHEARSED_ROWS, encoding="utf-8")
         (folder / "plan.yaml").write_text(json.dumps(REHEARSED_PLAN), encoding="utf-8")
@@ -37,7 +37,7 @@ def rehearse() -> None:
 
 
 def run_job(folder: Path, attempt: int, spark: str | None, tell: Tell) -> None:
-    """Do the job in a folder; the result appears whole, under the name of its attempt, or not at all."""
+    """Run the job in a folder; the result of the attempt appears when it is complete."""
     if spark is not None:
         os.environ["MASTER"] = spark
     request = json.loads((folder / "request.json").read_text(encoding="utf-8"))
@@ -51,7 +51,7 @@ def run_job(folder: Path, attempt: int, spark: str | None, tell: Tell) -> None:
 
 
 def pack(folder: Path, target: Path) -> None:
-    """The files of a result as one archive."""
+    """Write the files of a result to one archive."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive:
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             archive.write(path, path.relative_to(folder).as_posix())
@@ -60,14 +60,14 @@ def pack(folder: Path, target: Path) -> None:
 def _anonymize(plan: Path, result: Path, parameters: dict[str, Any], tell: Tell) -> None:
     from sfumato.pipelines.release import anonymize
 
-    # Who unpacks the result lays the files beside the plan that were sent with it.
+    # Paths in the plan are relative to the files sent with it, next to which the result will be unpacked.
     engine, attacks = parameters.get("engine"), parameters.get("attack", False)
     with closing(anonymize(None, plan, engine=engine, workspace=result.parent, progress=tell)) as release:
         (_attacked(release, tell) if attacks else release).save(result, plan.parent)
 
 
 def _attacked(release: "Release", tell: Tell) -> "Release":
-    from sfumato.pipelines.attacks.evidence import attacked
+    from sfumato.pipelines.attacks.saved_report import attacked
 
     tell("attack", 0, 1)
     return attacked(release)
@@ -83,7 +83,7 @@ def _protect(plan: Path, result: Path, _: dict[str, Any], tell: Tell) -> None:
 
 
 def _risk(plan: Path, result: Path, parameters: dict[str, Any], tell: Tell) -> None:
-    from sfumato.folders import staged, write_text
+    from sfumato.atomic_folders import staged, write_text
     from sfumato.pipelines.risk import risk
     from sfumato.report.risk.page import page_of
 

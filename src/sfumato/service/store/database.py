@@ -8,30 +8,30 @@ from sfumato.dataclass import dataclass
 
 
 class StoreUnavailableError(Exception):
-    """The store does not answer: it is locked for long, or its server is away."""
+    """Raised if the store does not answer: it is locked for long, or its server is unavailable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a statement came to: the rows it reads, or how many it changed."""
+    """The result of a statement: the rows it reads, or how many it changed."""
 
     rows: list[dict[str, Any]]
     count: int
 
 
 class Transaction(Protocol):
-    """Statements that hold together, all or none.
+    """Statements that are executed all or none.
 
     Attributes:
         now: Seconds since 1970 by the clock of the database, the same for all servers that share it.
-        for_update: What a query ends with that reads a row in order to change it.
+        for_update: The ending of a query that reads a row in order to change it.
     """
 
     now: float
     for_update: str
 
     def run(self, statement: str, values: Sequence[Any] = ()) -> Outcome:
-        """Run a statement; `?` stands for a value."""
+        """Run a statement; `?` is a placeholder for a value."""
         ...
 
     def be_alone(self) -> None:
@@ -40,10 +40,10 @@ class Transaction(Protocol):
 
 
 class Database(Protocol):
-    """A database that threads and processes share."""
+    """A database shared by threads and processes."""
 
     def transaction(self, writes: bool = True) -> AbstractContextManager[Transaction]:
-        """A transaction.
+        """Begin a transaction.
 
         Raises:
             StoreUnavailableError: The database does not answer.
@@ -52,5 +52,5 @@ class Database(Protocol):
         ...
 
     def close(self) -> None:
-        """Let connections go."""
+        """Close the connections."""
         ...

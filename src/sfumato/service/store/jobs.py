@@ -14,25 +14,30 @@ from sfumato.service.store.database import Database, Transaction
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 Kind = Literal["anonymize", "protect", "risk", "compare", "compare-tables"]
 KINDS: tuple[Kind, ...] = ("anonymize", "protect", "risk", "compare", "compare-tables")
-# Those whose plans are of tables.
+# Kinds of jobs whose plans are table plans.
 OF_TABLES: tuple[Kind, ...] = ("protect", "compare-tables")
 FINAL: tuple[State, ...] = ("done", "failed", "cancelled")
 STATES: tuple[State, ...] = ("queued", "running", *FINAL)
-# The row of a job that its server still runs, by its name, server and attempt.
+# The condition for a job that its server still runs, by id, server and attempt.
 RUNNING = "id = ? AND state = 'running' AND server = ? AND attempts = ?"
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What is known of a job.
+    """A job in the store.
 
     Attributes:
-        owner: Whose it is; nobody else gets to see it.
-        stage, done, whole: How far it is.
-        code, message: Why it failed.
-        digest: Of the request, to tell a repetition from another request under the same idempotency key.
-        server: The lease of the server that runs it; attempts: how often it was begun.
-        bytes: What its files take.
+        owner: Its owner; nobody else has access.
+        stage: The current stage, or None.
+        done: The amount done in this stage.
+        whole: The total amount of this stage.
+        code: The error code, or None.
+        message: The error message, or None.
+        digest: The digest of the request, which distinguishes repetitions from other requests with the same idempotency
+            key.
+        server: The lease of the server that runs it, or None.
+        attempts: How often it was started.
+        bytes: The size of its files.
     """
 
     id: str
@@ -61,7 +66,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a job ends: its state, why it failed, how long it is kept, and what is left of its files."""
+    """How a job ends: its state, its error, its retention, and the size of its remaining files."""
 
     state: State
     keep_seconds: float
@@ -71,7 +76,7 @@ class Ending:
 
 
 def new_id() -> str:
-    """A name that cannot be guessed."""
+    """Return an unguessable id."""
     return uuid.uuid4().hex
 
 
@@ -84,7 +89,7 @@ class JobStore:
     def add(
         self, job_id: str, owner: str, kind: Kind, digest: str, idempotency: str | None = None, size: int = 0
     ) -> Job:
-        """A new job; with an idempotency key that is known, the job that came with it first."""
+        """Add a job; for a known idempotency key, return the first job with it."""
         with self._database.transaction() as transaction:
             transaction.run(
                 "INSERT INTO jobs (id, owner, kind, state, created, digest, idempotency, bytes) "
@@ -95,27 +100,27 @@ class JobStore:
             return job or _existing(transaction, "owner = ? AND idempotency = ?", (owner, idempotency))
 
     def find(self, job_id: str) -> Job | None:
-        """A job by its name."""
+        """Return a job by its id, or None."""
         with self._database.transaction(writes=False) as transaction:
             return _one(transaction, "id = ?", (job_id,))
 
     def listed(self, *states: State) -> list[Job]:
-        """The jobs in some states, the oldest first."""
+        """Return the jobs in some states, the oldest first."""
         marks = ",".join("?" * len(states))
         return self._several(f"state IN ({marks}) ORDER BY created, id", states)
 
     def of_owner(self, owner: str | None, most: int, before: float | None = None) -> list[Job]:
-        """The last jobs of somebody, or of all, the newest first; with `before`, of those begun before that moment."""
+        """Return the last jobs of an owner, or of all, the newest first; `before`: those created before a time."""
         whose = ("", ()) if owner is None else ("owner = ? AND ", (owner,))
         values = (*whose[1], float("inf") if before is None else before, most)
         return self._several(f"{whose[0]}created < ? ORDER BY created DESC, id LIMIT ?", values)
 
     def orphans(self) -> list[Job]:
-        """Running jobs whose server has no lease any more."""
+        """Return running jobs whose server has no lease any more."""
         return self._several("state = 'running' AND server NOT IN (SELECT id FROM leases)", ())
 
     def running_on(self, server: str) -> set[tuple[str, int]]:
-        """Names and attempts of the jobs that a server runs, as the store has it."""
+        """Return ids and attempts of the jobs that a server runs."""
         return {(job.id, job.attempts) for job in self._several("state = 'running' AND server = ?", (server,))}
 
     def _several(self, where: str, values: tuple[Any, ...]) -> list[Job]:
@@ -123,31 +128,31 @@ class JobStore:
             return [Job(**row) for row in transaction.run(f"SELECT * FROM jobs WHERE {where}", values).rows]
 
     def counts(self) -> dict[State, int]:
-        """How many jobs there are in each state."""
+        """Return the number of jobs in each state."""
         with self._database.transaction(writes=False) as transaction:
             rows = transaction.run("SELECT state, count(*) AS number FROM jobs GROUP BY state").rows
         return dict.fromkeys(STATES, 0) | {row["state"]: row["number"] for row in rows}
 
     def longest_wait(self) -> float:
-        """Seconds that the oldest job that waits has waited."""
+        """Return how many seconds the oldest queued job has waited."""
         with self._database.transaction(writes=False) as transaction:
             rows = transaction.run("SELECT min(created) AS first FROM jobs WHERE state = 'queued'").rows
             return max(0.0, transaction.now - rows[0]["first"]) if rows[0]["first"] is not None else 0.0
 
     def use_of(self, owner: str) -> tuple[int, int]:
-        """What somebody has here: jobs that have not ended, and bytes of all jobs."""
+        """Return the usage of an owner: jobs that have not ended, and bytes of all jobs."""
         with self._database.transaction(writes=False) as transaction:
             rows = transaction.run("SELECT state, bytes FROM jobs WHERE owner = ?", (owner,)).rows
         return sum(row["state"] not in FINAL for row in rows), sum(row["bytes"] for row in rows)
 
     def remaining(self) -> dict[str, float]:
-        """Seconds until the results of jobs that have ended expire, by the store's clock."""
+        """Return the seconds until results of ended jobs expire, by the store's clock."""
         with self._database.transaction(writes=False) as transaction:
             rows = transaction.run("SELECT id, expires FROM jobs WHERE expires IS NOT NULL").rows
             return {row["id"]: row["expires"] - transaction.now for row in rows}
 
     def claim(self, server: str) -> Job | None:
-        """The oldest job that waits, now running on a server that has a lease; no two callers get the same."""
+        """Assign the oldest queued job to a server with a lease, and return it; no two callers get the same."""
         with self._database.transaction(writes=False) as transaction:
             if _one(transaction, "state = 'queued' LIMIT 1", ()) is None:
                 return None
@@ -163,11 +168,11 @@ class JobStore:
             return _existing(transaction, "id = ?", (job.id,))
 
     def advance(self, job: Job, stage: str, done: int, whole: int) -> bool:
-        """Note how far a running job is; whether it still is this server's."""
+        """Record the progress of a running job, and return whether it still belongs to this server."""
         return self._change("stage = ?, done = ?, whole = ?", (stage, done, whole), RUNNING, _run(job))
 
     def conclude(self, job: Job, ending: Ending, before: Callable[[], None] = lambda: None) -> bool:
-        """Note how a job ended, if it still is this server's; `before` is done in the same transaction."""
+        """Record how a job ended, if it still belongs to this server; `before` is called in the same transaction."""
         return self._end(ending, RUNNING, _run(job), before)
 
     def cancel(self, job_id: str, keep_seconds: float) -> bool:
@@ -186,7 +191,7 @@ class JobStore:
             return changed.count == 1
 
     def requeue(self, job: Job) -> bool:
-        """Let a running job wait again, to be begun from the start."""
+        """Queue a running job again, to be restarted."""
         columns = "state = 'queued', started = NULL, stage = NULL, done = 0, whole = 0, server = NULL"
         return self._change(columns, (), RUNNING, _run(job))
 

@@ -8,7 +8,7 @@ from sfumato.service.store.sqlite import SqliteDatabase
 
 FILE = "jobs.sqlite"
 BUSY_SECONDS = 20.0
-# Step by step from an empty database to what this version needs; a step that was published is never changed.
+# Migration steps from an empty database to this version; a published step is never changed.
 STEPS = (
     """CREATE TABLE IF NOT EXISTS jobs (
   id TEXT PRIMARY KEY, owner TEXT NOT NULL, kind TEXT NOT NULL, state TEXT NOT NULL, created DOUBLE PRECISION NOT NULL,
@@ -23,7 +23,7 @@ STEPS = (
 
 
 def open_database(folder: Path, address: str | None, busy_seconds: float = BUSY_SECONDS) -> Database:
-    """The database at an address, or a file of the folder of jobs, brought to what this version needs.
+    """Open the database at an address, or a file in the folder of jobs, and migrate it to this version.
 
     Args:
         folder: The folder of jobs.

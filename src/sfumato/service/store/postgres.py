@@ -15,9 +15,9 @@ CONNECTING_SECONDS = 5
 MOST_IDLE = 8
 # How long a statement waits for rows that another server has locked.
 BUSY_MILLISECONDS = 20_000
-# The clock of the database; asking it first shows, too, whether a kept connection still is one.
+# The clock of the database; this query also tests whether a pooled connection is still alive.
 CLOCK = "SELECT extract(epoch FROM clock_timestamp())::double precision AS now"
-# Servers that start at the same time make the tables one after the other. The number is this program's own.
+# Servers that start at the same time create the tables one after the other. The number is specific to this program.
 START_LOCK = "SELECT pg_advisory_xact_lock(7345018)"
 
 
@@ -39,7 +39,7 @@ class PostgresDatabase:
     """A database at an address.
 
     Raises:
-        PlanError: The address is none of PostgreSQL.
+        PlanError: The address is not that of a PostgreSQL database.
     """
 
     def __init__(self, address: str) -> None:
@@ -52,14 +52,14 @@ class PostgresDatabase:
         self._idle: LifoQueue[Any] = LifoQueue(MOST_IDLE)
 
     def close(self) -> None:
-        """Close the connections that nobody uses."""
+        """Close the idle connections."""
         with suppress(Empty):
             while True:
                 self._idle.get_nowait().close()
 
     @contextmanager
     def transaction(self, writes: bool = True) -> Iterator[Transaction]:
-        """A transaction; one that only reads waits for nobody."""
+        """Run a transaction; one that only reads does not wait for others."""
         with self._translated():
             connection, now = self._begun()
             try:
@@ -73,7 +73,7 @@ class PostgresDatabase:
             self._put_back(connection)
 
     def _begun(self) -> tuple[Any, float]:
-        """A connection in a transaction; one that was cut off meanwhile is replaced."""
+        """Return a connection in a transaction; a broken one is replaced."""
         with suppress(Empty):
             while True:
                 kept = self._idle.get_nowait()

@@ -12,12 +12,12 @@ from typing import Any
 
 from sfumato.service.store.database import Outcome, StoreUnavailableError, Transaction
 
-# With less room than this, the store cannot be written.
+# Minimum free space for writing to the store.
 NEEDED_BYTES = 1 << 17
 
 
 class _Transaction:
-    for_update = ""  # who writes has the whole file
+    for_update = ""  # a writer locks the whole file
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -28,11 +28,11 @@ class _Transaction:
         return Outcome([dict(row) for row in cursor.fetchall()], cursor.rowcount)
 
     def be_alone(self) -> None:
-        """Who writes is alone anyway."""
+        """Do nothing, because a writer is alone anyway."""
 
 
 class SqliteDatabase:
-    """A database file that only this user can read; a call waits so long while another process has locked it."""
+    """A database file that only this user can read; a call waits for a limited time if the file is locked."""
 
     def __init__(self, path: Path, busy_seconds: float) -> None:
         self._path, self._busy_seconds = path, busy_seconds
@@ -41,11 +41,11 @@ class SqliteDatabase:
         path.chmod(0o600)
 
     def close(self) -> None:
-        """Nothing stays open between calls."""
+        """Do nothing, because nothing stays open between calls."""
 
     @contextmanager
     def transaction(self, writes: bool = True) -> Iterator[Transaction]:
-        """A transaction; who writes is alone, who reads waits for nobody."""
+        """Run a transaction; a writer is alone, a reader does not wait."""
         with self._translated(), self._connection() as connection:
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
@@ -68,6 +68,6 @@ class SqliteDatabase:
             yield
         except sqlite3.Error as error:
             full = "full" in str(error) or shutil.disk_usage(self._path.parent).free < NEEDED_BYTES
-            if full:  # SQLite says it in several ways
+            if full:  # SQLite reports it in several ways
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from None
             raise StoreUnavailableError(type(error).__name__) from None

@@ -26,21 +26,21 @@ from sfumato.dataclass import dataclass
 from sfumato.errors import SfumatoError
 from sfumato.service.http.log_lines import place
 from sfumato.service.http.problems import RefusedError
-from sfumato.service.workers.frames import Call, CrashedError, Failure, Progress, TakesLongError, Value, receive, send
+from sfumato.service.workers.messages import Call, CrashedError, Failure, Progress, TakesLongError, Value, receive, send
 
 LOG = logging.getLogger("sfumato.service")
 PAUSE_SECONDS = 0.2
 STATM = Path("/proc/self/statm")
-# Programs reserve memory that they never use; the system's limit counts it all the same.
+# Programs reserve memory that they never use, but the system's limit includes it.
 RESERVED_BYTES = 2_000_000_000
-DEATH_SIGNAL = 1  # of prctl
-# So many new objects before garbage is looked for: records are many, and no garbage.
+DEATH_SIGNAL = 1  # a constant of prctl
+# Number of new objects before garbage collection; records are many, and no garbage.
 GARBAGE_OBJECTS = 50_000
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerLimits:
-    """What a worker may use; `watched` where its memory is also looked at while it works."""
+    """The resource limits of a worker; `watched` if its memory is also monitored while it works."""
 
     memory_bytes: int
     open_files: int = 256
@@ -49,7 +49,7 @@ class WorkerLimits:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Asks the template for a worker, whose end of a connection comes along; `confined`: all that it may open."""
+    """A request for a worker, sent with the worker's end of a connection; `confined` has all that it may open."""
 
     limits: WorkerLimits
     folder: str = "/"
@@ -59,28 +59,28 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """Asks the template to do a call itself, so that what it loads is there for every worker to come."""
+    """A request for a call in the template itself, so that workers inherit what it loads."""
 
     call: Call
 
 
 @dataclass(frozen=True, slots=True)
 class Kill:
-    """Asks the template to end a worker and whatever it started."""
+    """A request to kill a worker and its child processes."""
 
     pid: int
 
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A worker is there."""
+    """A notice that a worker was started."""
 
     pid: int
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A worker is gone, with the status that the system tells."""
+    """A notice that a worker has ended, with its exit status."""
 
     pid: int
     status: int
@@ -120,7 +120,7 @@ def _tell_ended(control: socket.socket, workers: set[int]) -> None:
 
 
 def _obey(control: socket.socket, workers: set[int], own: list[socket.socket]) -> bool:
-    """Do what the server asks; whether it is still there."""
+    """Handle a request of the server, and return whether it is still there."""
     message, descriptors = _asked(control)
     if isinstance(message, Start):
         _fork(control, message, descriptors[0], workers, own)
@@ -132,7 +132,7 @@ def _obey(control: socket.socket, workers: set[int], own: list[socket.socket]) -
 
 
 def _asked(control: socket.socket) -> tuple[Any, list[int]]:
-    """A message, and the connections that come with it: each message is announced by one byte that carries them."""
+    """Return a message with its connections; one byte before each message carries them."""
     mark, descriptors, _, _ = socket.recv_fds(control, 1, 1)
     return (receive(control) if mark else None), descriptors
 
@@ -143,7 +143,7 @@ def _rehearse(call: Call) -> None:
     except Exception:
         LOG.warning("The rehearsal failed; workers load what they need themselves.", exc_info=True)
     gc.collect()
-    gc.freeze()  # what is here stays shared with the workers
+    gc.freeze()  # objects loaded now remain shared with the workers
 
 
 def _fork(control: socket.socket, start: Start, descriptor: int, workers: set[int], own: list[socket.socket]) -> None:
@@ -174,21 +174,21 @@ def _work(connection: socket.socket, start: Start) -> None:
     os.chdir(start.folder)
     if start.folder != "/":
         os.environ["TMPDIR"] = os.environ["SPARK_LOCAL_DIRS"] = start.folder
-        tempfile.tempdir = None  # what the template chose does not count
+        tempfile.tempdir = None  # the template's choice must be ignored
     _limit(start.limits)
     if start.limits.watched:
         threading.Thread(target=_watch_memory, args=(connection, start.limits.memory_bytes), daemon=True).start()
     confine(start.confined)
     if start.first is not None:
         _function(start.first.target)(*start.first.arguments)
-    gc.freeze()  # what came with the template is no garbage: it is not looked through again and again
+    gc.freeze()  # objects of the template are no garbage and need not be scanned again
     gc.set_threshold(GARBAGE_OBJECTS, 10, 10)
     while (call := receive(connection)) is not None:
         send(connection, outcome(call, connection))
 
 
 def outcome(call: Call, connection: socket.socket) -> Value | Failure:
-    """Do a call; every error becomes a message."""
+    """Run a call and return its result or error as a message."""
     try:
         reports = (_Teller(connection),) if call.reports else ()
         return Value(_function(call.target)(*call.arguments, *reports))
@@ -200,7 +200,7 @@ def outcome(call: Call, connection: socket.socket) -> Value | Failure:
 
 
 def too_large() -> RefusedError:
-    """The error for work that needs more memory than it may use."""
+    """Return the error for work that exceeds its memory limit."""
     what = "The work needs more memory than it may use."
     return RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "limit.memory", what)
 
@@ -214,7 +214,7 @@ def _function(target: str) -> Callable[..., Any]:
 
 
 class _Teller:
-    """Tells each new stage at once, and how far it is a few times a second."""
+    """Reports each new stage immediately, and progress a few times per second."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -228,7 +228,7 @@ class _Teller:
 
 
 def end_with_parent(number: signal.Signals) -> None:
-    """Have the system send this process a signal when the one that started it ends, where it can."""
+    """Ask the system to send this process a signal when its parent ends, if supported."""
     if sys.platform == "linux":
         import ctypes
 
@@ -236,14 +236,14 @@ def end_with_parent(number: signal.Signals) -> None:
 
 
 def _end_with(parent: int) -> None:
-    """Have the system end this process with the one that forked it, where it can."""
+    """Ask the system to end this process with its parent, if supported."""
     end_with_parent(signal.SIGKILL)
-    if os.getppid() != parent:  # it was gone before the system was asked
+    if os.getppid() != parent:  # the parent had ended before the system was asked
         os._exit(1)
 
 
 def _kill(pid: int) -> None:
-    """End a worker and whatever it started: it leads a group of its own, once it has come that far."""
+    """Kill a worker and its child processes; it leads its own process group once it has started."""
     with suppress(OSError):
         os.killpg(pid, signal.SIGKILL)
     with suppress(OSError):
@@ -251,7 +251,7 @@ def _kill(pid: int) -> None:
 
 
 def _limit(limits: WorkerLimits) -> None:
-    """The system's own limits."""
+    """Set the system's resource limits."""
     import resource
 
     memory = limits.memory_bytes + RESERVED_BYTES
@@ -262,7 +262,7 @@ def _limit(limits: WorkerLimits) -> None:
 
 
 def _watch_memory(connection: socket.socket, memory: int) -> None:
-    """End the work, saying so, once it holds more memory than it may; looked at where the system tells."""
+    """End the process with an error message if it exceeds its memory limit, on systems that report it."""
     page = os.sysconf("SC_PAGE_SIZE")
     while STATM.exists():
         if int(STATM.read_text(encoding="ascii").split()[1]) * page > memory:

@@ -14,12 +14,12 @@ import numpy as np
 from sfumato.errors import InternalError, UnattainableError
 from sfumato.tables.cells.cell_order import order_of
 from sfumato.tables.cells.cells import Bounds, Numbers
-from sfumato.tables.cells.parts import Part
 from sfumato.tables.cells.precision import Scale
+from sfumato.tables.cells.table_part import Part
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.integer_programs import Answer, solve
-from sfumato.tables.perturbed.perturbed import Perturbed
-from sfumato.tables.perturbed.reader_ranges import reader_ranges
+from sfumato.tables.perturbation.feasibility_intervals import reader_ranges
+from sfumato.tables.perturbation.perturbed import Perturbed
 
 # Seconds for the intervals of an attacker who knows the largest move, if the search left less.
 READER = 2.0

@@ -12,17 +12,17 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
-from sfumato.tables.attack.attacked_table import AttackedTable
-from sfumato.tables.attack.certificates import Evidence
+from sfumato.tables.attack.attacker_view import Publication
+from sfumato.tables.attack.audit_evidence import Evidence
+from sfumato.tables.attack.audit_problem import AttackedTable
 from sfumato.tables.attack.components import Component
 from sfumato.tables.attack.findings import Audit, Finding, Verdict
 from sfumato.tables.attack.insiders import attack_from_within
-from sfumato.tables.attack.pace import Pace
-from sfumato.tables.attack.publication import Publication
+from sfumato.tables.attack.time_budget import Pace
+from sfumato.tables.cells.attacker_knowledge import Knowledge
 from sfumato.tables.cells.cells import Bounds, Numbers, Places
-from sfumato.tables.cells.knowledge import Knowledge
 from sfumato.tables.deadline import FOREVER
-from sfumato.tables.programs import component_labels
+from sfumato.tables.linear_programs import component_labels
 
 # Up to this many suppressed cells are audited as one component; splitting them would cost more than it saves.
 FEW = 60

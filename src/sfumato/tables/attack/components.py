@@ -8,7 +8,7 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Bounds, Places
 from sfumato.tables.cells.precision import proved_bound
-from sfumato.tables.programs import Extreme, Program
+from sfumato.tables.linear_programs import Extreme, Program
 
 # Programs work best with numbers up to this many units; larger ones are scaled down.
 COMFORT = 1e8

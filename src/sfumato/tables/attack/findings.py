@@ -5,8 +5,8 @@ from dataclasses import replace
 from enum import StrEnum
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.attack.known_ends import KnownEnd
-from sfumato.tables.words import cells_named
+from sfumato.tables.attack.reduced_levels import KnownEnd
+from sfumato.tables.cell_labels import cells_named
 
 
 class Verdict(StrEnum):

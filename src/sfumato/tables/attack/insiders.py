@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from sfumato.tables.attack.attacked_table import AttackedTable
+from sfumato.tables.attack.alternative_tables import Witnesses
+from sfumato.tables.attack.audit_problem import AttackedTable
 from sfumato.tables.attack.components import Component, with_own
 from sfumato.tables.attack.findings import Finding, Verdict
-from sfumato.tables.attack.witnesses import Witnesses
+from sfumato.tables.cells.attacker_knowledge import Attacker
 from sfumato.tables.cells.cells import Bounds, Places
-from sfumato.tables.cells.knowledge import Attacker
 
 
 def attack_from_within(table: AttackedTable, component: Component, findings: list[Finding]) -> None:

@@ -6,20 +6,20 @@ from itertools import combinations
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.attack.certificates import Evidence
-from sfumato.tables.attack.known_anyway import audit_promises
-from sfumato.tables.attack.known_ends import KnownEnd
-from sfumato.tables.attack.publication import Publication
+from sfumato.tables.argus.argus_table import OfficeTable
+from sfumato.tables.argus.statuses import masked_of, unsafe_of
+from sfumato.tables.attack.attacker_view import Publication
+from sfumato.tables.attack.audit_evidence import Evidence
+from sfumato.tables.attack.inherent_disclosure import audit_promises
+from sfumato.tables.attack.reduced_levels import KnownEnd
+from sfumato.tables.batch.argus_protection import office_part
 from sfumato.tables.batch.joint_table import JointTable, joined
-from sfumato.tables.batch.office_protection import office_part
-from sfumato.tables.batch.presence import Presence
 from sfumato.tables.batch.shared_cells import agree
+from sfumato.tables.batch.zero_patterns import Presence
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, no_bounds
-from sfumato.tables.cells.parts import Part
+from sfumato.tables.cells.table_part import Part
 from sfumato.tables.deadline import Deadline
-from sfumato.tables.formats.outputs import Protected
-from sfumato.tables.office.office_table import OfficeTable
-from sfumato.tables.office.statuses import masked_of, unsafe_of
+from sfumato.tables.formats.argus_outputs import Protected
 
 ADJUSTED = "adjustment"
 

@@ -5,18 +5,18 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.batch.coverage import Cover, Identity, coverage_of, variable_of
+from sfumato.tables.argus.argus_table import Holders, OfficeTable, floor_of
+from sfumato.tables.argus.statuses import CellStatus, choices_of, secondary_of, unsafe_of
+from sfumato.tables.batch.code_coverage import Cover, Identity, coverage_of, variable_of
+from sfumato.tables.batch.hidden_cells import UNSHOWN, Row, Ties, possible_values
+from sfumato.tables.batch.inconsistent_crosses import shared_cross
 from sfumato.tables.batch.linked_variables import View, cover_codes, linked_views
-from sfumato.tables.batch.presence import Presence
 from sfumato.tables.batch.shared_cells import Grain, add_loose, shared_cells, tied_rows
-from sfumato.tables.batch.shared_cross import shared_cross
-from sfumato.tables.batch.unshown_cells import UNSHOWN, Row, Ties, possible_values
-from sfumato.tables.build.joint_ties import loose_ties
+from sfumato.tables.batch.zero_patterns import Presence
+from sfumato.tables.build.code_links import loose_ties
 from sfumato.tables.cells.cells import Mask, Numbers, Places, Relations, Status, make_relations
+from sfumato.tables.cells.constraints import describe
 from sfumato.tables.cells.precision import step_of
-from sfumato.tables.cells.relations import describe
-from sfumato.tables.office.office_table import Holders, OfficeTable, floor_of
-from sfumato.tables.office.statuses import CellStatus, choices_of, secondary_of, unsafe_of
 
 # Frequency of cells with an unknown number of respondents: no one is a singleton in them.
 MANY = 1e6

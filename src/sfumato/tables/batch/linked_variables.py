@@ -10,15 +10,15 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.batch.coverage import Cover, Coverage, Identity, variable_of
+from sfumato.tables.argus.argus_table import Finer, OfficeTable
+from sfumato.tables.batch.code_coverage import Cover, Coverage, Identity, variable_of
 from sfumato.tables.build.column_chains import BETWEEN
 from sfumato.tables.build.common_codes import Axis, axes_of
 from sfumato.tables.build.crossed_columns import uncrossed
-from sfumato.tables.build.sections import Section, coded_table
+from sfumato.tables.build.table_views import Section, coded_table
 from sfumato.tables.cells.cells import Places
 from sfumato.tables.cells.columns import Columns
-from sfumato.tables.nesting.chain import Chain
-from sfumato.tables.office.office_table import Finer, OfficeTable
+from sfumato.tables.column_dependencies.column_chain import Chain
 
 
 @dataclass(frozen=True, slots=True)

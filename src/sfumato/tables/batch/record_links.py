@@ -8,19 +8,19 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.batch.crossing import spanned
+from sfumato.tables.batch.tabulation import spanned
 from sfumato.tables.build.column_chains import BETWEEN
 from sfumato.tables.cells.cells import Numbers, Places
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.dimensions import Tree
+from sfumato.tables.column_dependencies.column_chain import Chain
+from sfumato.tables.column_dependencies.determined_columns import chains_of, column_links
+from sfumato.tables.column_dependencies.recoded_columns import ShownColumn, upper_levels
+from sfumato.tables.column_dependencies.record_codes import RecordCodes
 from sfumato.tables.formats.metadata import Metadata, Variable
 from sfumato.tables.formats.recoding_file import Recoding
 from sfumato.tables.formats.record_trees import record_tree
 from sfumato.tables.formats.records_file import Records
-from sfumato.tables.nesting.chain import Chain
-from sfumato.tables.nesting.determined_columns import chains_of, column_links
-from sfumato.tables.nesting.record_codes import RecordCodes
-from sfumato.tables.nesting.shown_columns import ShownColumn, upper_levels
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,12 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
-from sfumato.tables.batch.coverage import Identity, coverage_of, finest_codes
+from sfumato.tables.argus.argus_table import OfficeTable
+from sfumato.tables.batch.code_coverage import Identity, coverage_of, finest_codes
+from sfumato.tables.batch.hidden_cells import Row
 from sfumato.tables.batch.linked_variables import own_identity
-from sfumato.tables.batch.unshown_cells import Row
 from sfumato.tables.cells.cells import Numbers, Places
 from sfumato.tables.cells.precision import step_of
-from sfumato.tables.office.office_table import OfficeTable
 
 # Tables count the same records if at least this share of the information in common cells agrees.
 ENOUGH = 0.25

@@ -7,21 +7,22 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.errors import DataError, PlanError, UnattainableError
+from sfumato.tables.build.code_trees import tree_of
 from sfumato.tables.build.groups import check_groups
 from sfumato.tables.build.instance_file import instance_part
-from sfumato.tables.build.trees import tree_of
 from sfumato.tables.cells.cells import Numbers, Places, Status, Statuses, make_table, no_bounds
 from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.constraints import Key, check, derive, describe
 from sfumato.tables.cells.dimensions import Code, Tree, level_codes
-from sfumato.tables.cells.parts import Part, in_group, in_part
-from sfumato.tables.cells.relations import Key, check, derive, describe
+from sfumato.tables.cells.table_part import Part, in_group, in_part
+from sfumato.tables.formats.argus_columns import office_columns
 from sfumato.tables.formats.delimited_cells import read_delimited_cells
-from sfumato.tables.formats.office_columns import office_columns
 from sfumato.tables.plan.crossing import Dimension
-from sfumato.tables.plan.facts import Facts
 from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.plan.rule_inputs import Facts
 from sfumato.tables.plan.rules import Judgment, check_marks
-from sfumato.tables.promises.resolution import (
+from sfumato.tables.protection_levels.minimum_widths import attainable
+from sfumato.tables.protection_levels.resolve_plan import (
     costs_of,
     facts_of,
     judgment_of,
@@ -34,7 +35,6 @@ from sfumato.tables.promises.resolution import (
     with_attackers,
     with_parts,
 )
-from sfumato.tables.promises.widths import attainable
 
 Space = tuple[tuple[Tree, ...], list[Key]]
 

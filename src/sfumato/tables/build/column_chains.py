@@ -9,10 +9,10 @@ from dataclasses import field
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
-from sfumato.tables.batch.coverage import Cover
+from sfumato.tables.batch.code_coverage import Cover
 from sfumato.tables.batch.variable_cycles import connected
 from sfumato.tables.cells.dimensions import Code, Tree
-from sfumato.tables.nesting.chain import Chain
+from sfumato.tables.column_dependencies.column_chain import Chain
 
 # Maximum number of code combinations.
 MOST = 500_000

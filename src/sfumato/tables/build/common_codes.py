@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.batch.coverage import Cover
+from sfumato.tables.batch.code_coverage import Cover
 from sfumato.tables.build.column_chains import (
     BETWEEN,
     LinkedColumns,
@@ -14,9 +14,9 @@ from sfumato.tables.build.column_chains import (
     linked_columns,
     path_of,
 )
+from sfumato.tables.cells.constraints import Key
 from sfumato.tables.cells.dimensions import Code, Tree
-from sfumato.tables.cells.relations import Key
-from sfumato.tables.nesting.chain import Chain
+from sfumato.tables.column_dependencies.column_chain import Chain
 
 # A code of a column; for level columns, identified by its lowest column.
 Name = tuple[str, Code]

@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from sfumato.tables.batch.coverage import Cover
+from sfumato.tables.batch.code_coverage import Cover
 from sfumato.tables.build.common_codes import Axis, one_text
-from sfumato.tables.build.sections import Section
+from sfumato.tables.build.table_views import Section
+from sfumato.tables.cells.constraints import Key
 from sfumato.tables.cells.dimensions import Code, Tree
-from sfumato.tables.cells.relations import Key
 
 # Positions of dimensions; those of the same linked columns are merged.
 Places = tuple[int, ...]

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.tables.build.details import shared_lines
+from sfumato.tables.build.shared_detail import shared_lines
 from sfumato.tables.cells.cells import Numbers
-from sfumato.tables.cells.parts import Part
 from sfumato.tables.cells.precision import step_of
+from sfumato.tables.cells.table_part import Part
 
 Lines = npt.NDArray[np.float64]
 # Bits of agreement beyond chance that prove a common unit.

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import DataError
-from sfumato.tables.build.details import shared_lines
 from sfumato.tables.build.group_units import has_units
-from sfumato.tables.build.sums import SECONDS, is_no_accident, most_parts, parts_of
+from sfumato.tables.build.shared_detail import shared_lines
+from sfumato.tables.build.undeclared_sums import SECONDS, is_no_accident, most_parts, parts_of
 from sfumato.tables.cells.cells import Mask
-from sfumato.tables.cells.parts import Part
+from sfumato.tables.cells.table_part import Part
 from sfumato.tables.plan.plan import TablePlan
 
 # Seconds for all unrestricted searches for group sums together; sums over whole columns are always compared.

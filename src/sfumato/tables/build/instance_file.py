@@ -7,14 +7,15 @@ import numpy as np
 from sfumato.errors import DataError, UnattainableError
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Reach, Relations, Status, Statuses, Table, make_relations
 from sfumato.tables.cells.columns import Columns, read_columns
-from sfumato.tables.cells.parts import Part, in_part
+from sfumato.tables.cells.constraints import check
 from sfumato.tables.cells.public_floor import public_floor
-from sfumato.tables.cells.relations import check
+from sfumato.tables.cells.table_part import Part, in_part
 from sfumato.tables.formats.solver_file import read_jj
-from sfumato.tables.plan.facts import Facts
 from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.plan.rule_inputs import Facts
 from sfumato.tables.plan.rules import Judgment, nothing
-from sfumato.tables.promises.resolution import (
+from sfumato.tables.protection_levels.minimum_widths import attainable
+from sfumato.tables.protection_levels.resolve_plan import (
     costs_of,
     facts_of,
     judgment_of,
@@ -27,7 +28,6 @@ from sfumato.tables.promises.resolution import (
     with_attackers,
     with_parts,
 )
-from sfumato.tables.promises.widths import attainable
 
 MARKS = {"u": Status.UNSAFE, "s": Status.SAFE, "z": Status.PUBLISH}
 

@@ -7,12 +7,12 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.tables.build.column_chains import BETWEEN, columns_of, path_of
-from sfumato.tables.build.joint import Joint
-from sfumato.tables.build.sections import Section, Shared
+from sfumato.tables.build.linked_table import Joint
+from sfumato.tables.build.table_views import Section, Shared
 from sfumato.tables.cells.cells import Bounds
 from sfumato.tables.cells.dimensions import Code
-from sfumato.tables.nesting.chain import Chain
-from sfumato.tables.nesting.likely_parts import CodeCells, likely_parts
+from sfumato.tables.column_dependencies.column_chain import Chain
+from sfumato.tables.column_dependencies.likely_subtotals import CodeCells, likely_parts
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.tables.cells.cells import Numbers
-from sfumato.tables.cells.parts import Part
+from sfumato.tables.cells.table_part import Part
 
 # Largest true count that is attacked.
 SMALL = 3

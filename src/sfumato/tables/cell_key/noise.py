@@ -12,17 +12,17 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError
 from sfumato.tables.cell_key.differences import difference_figures
-from sfumato.tables.cell_key.key_spread import check_spread, spread_of
-from sfumato.tables.cell_key.original_counts import SURE, possible_counts, reader_counts
+from sfumato.tables.cell_key.key_distribution import check_spread, spread_of
+from sfumato.tables.cell_key.possible_counts import SURE, possible_counts, reader_counts
 from sfumato.tables.cell_key.ptable import Ptable, remarks
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers
-from sfumato.tables.cells.parts import Part
+from sfumato.tables.cells.constraints import finest_of
 from sfumato.tables.cells.precision import Scale
-from sfumato.tables.cells.relations import finest_of
+from sfumato.tables.cells.table_part import Part
 from sfumato.tables.deadline import Deadline
-from sfumato.tables.perturbed.chances import chances_of, key_of, keys_by_codes
-from sfumato.tables.perturbed.perturbed import Perturbed
-from sfumato.tables.perturbed.reader_ranges import ReaderRanges, reader_ranges
+from sfumato.tables.perturbation.cell_uniforms import chances_of, key_of, keys_by_codes
+from sfumato.tables.perturbation.feasibility_intervals import ReaderRanges, reader_ranges
+from sfumato.tables.perturbation.perturbed import Perturbed
 from sfumato.tables.plan.perturbation import CellKey
 
 KEYS = (

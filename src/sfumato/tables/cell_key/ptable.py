@@ -6,7 +6,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
-from sfumato.tables.cell_key.rows import Row, row_of
+from sfumato.tables.cell_key.ptable_rows import Row, row_of
 from sfumato.tables.cells.cells import Numbers, Places
 from sfumato.tables.plan.perturbation import CellKey
 

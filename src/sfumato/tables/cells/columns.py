@@ -9,14 +9,14 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import Dialect
-from sfumato.delimited.faults import place_in, title_line
+from sfumato.delimited.errors import place_in, title_line
 from sfumato.delimited.formulas import plain_cell
-from sfumato.delimited.lines import read_lines
 from sfumato.delimited.opening import open_text
-from sfumato.delimited.titles import header_below, is_title_row
+from sfumato.delimited.records import read_lines
+from sfumato.delimited.title_rows import header_below, is_title_row
 from sfumato.errors import DataError, PlanError, did_you_mean
 from sfumato.tables.cells.cells import Numbers, Places
-from sfumato.tables.cells.finite_numbers import finite
+from sfumato.tables.cells.number_parsing import finite
 
 # Number of lines searched for a header below title lines.
 FIRST_LINES = 20

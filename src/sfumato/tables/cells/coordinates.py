@@ -7,8 +7,8 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Places
+from sfumato.tables.cells.constraints import Key
 from sfumato.tables.cells.dimensions import Code, Tree
-from sfumato.tables.cells.relations import Key
 
 NOWHERE = -1
 # Positions must fit into 64-bit integers.

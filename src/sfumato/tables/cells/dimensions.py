@@ -6,11 +6,11 @@ from pathlib import Path
 
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import Dialect
-from sfumato.delimited.lines import read_lines
+from sfumato.delimited.records import read_lines
 from sfumato.errors import DataError, EngineError, PlanError
+from sfumato.tables.argus.file_errors import likely_encoding, lines_of
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.hrc_lines import parents_in, unknown_code
-from sfumato.tables.office.faults import likely_encoding, lines_of
 
 Code = tuple[str, ...]
 

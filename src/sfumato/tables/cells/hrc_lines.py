@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.office.faults import wrong
+from sfumato.tables.argus.file_errors import wrong
 
 
 @dataclass(frozen=True, slots=True)

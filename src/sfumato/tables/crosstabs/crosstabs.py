@@ -10,8 +10,8 @@ from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError
 from sfumato.tables.build.group_units import is_multiple
 from sfumato.tables.cells.cells import Mask, Relations, make_relations
+from sfumato.tables.crosstabs.approximate_totals import near_total, running_sum
 from sfumato.tables.crosstabs.labels import grades, is_margin, label_text, names_a_figure, names_a_mean, names_a_share
-from sfumato.tables.crosstabs.near_totals import near_total, running_sum
 from sfumato.tables.crosstabs.subtotals import Doubt, Sum, adds_up, find_sums
 
 FACTORS = (100.0, 1.0, 1e3, 1e4, 1e5)

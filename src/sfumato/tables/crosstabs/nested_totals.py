@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.tables.crosstabs.near_totals import MOST_LINES, PROOF, bits_of
+from sfumato.tables.crosstabs.approximate_totals import MOST_LINES, PROOF, bits_of
 
 Lines = npt.NDArray[np.float64]
 

@@ -8,12 +8,12 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
+from sfumato.tables.attack.attacker_view import Publication
 from sfumato.tables.attack.audit import audit_publication
-from sfumato.tables.attack.publication import Publication
 from sfumato.tables.cells.cells import Bounds, Mask, Places, Relations, make_relations, no_bounds
+from sfumato.tables.crosstabs.approximate_totals import told_sums
 from sfumato.tables.crosstabs.crosstabs import Grid
 from sfumato.tables.crosstabs.labels import SHARES, is_margin
-from sfumato.tables.crosstabs.near_totals import told_sums
 from sfumato.tables.crosstabs.nested_totals import adds_up, nested_sums
 from sfumato.tables.crosstabs.published_cells import Cell, Text, cell_of, column_cells, is_number
 

@@ -11,11 +11,11 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
-from sfumato.tables.cells.relations import Key
+from sfumato.tables.argus.argus_table import OfficeTable
+from sfumato.tables.argus.file_errors import fields_in, lines_of, number_in, office_field, wrong
+from sfumato.tables.argus.statuses import CellStatus, masked_of, secondary_of
+from sfumato.tables.cells.constraints import Key
 from sfumato.tables.formats.solver_file import plain
-from sfumato.tables.office.faults import fields_in, lines_of, number_in, office_field, wrong
-from sfumato.tables.office.office_table import OfficeTable
-from sfumato.tables.office.statuses import CellStatus, masked_of, secondary_of
 
 # The status that an action sets, and from which statuses it is allowed.
 ACTIONS: dict[str, tuple[CellStatus, range]] = {

@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.formats.outputs import OPTIONS
-from sfumato.tables.formats.rule_numbers import method_fault, numbers_fault
-from sfumato.tables.office.faults import fields_in, lines_of, number_in, wrong
+from sfumato.tables.argus.file_errors import fields_in, lines_of, number_in, wrong
+from sfumato.tables.formats.argus_outputs import OPTIONS
+from sfumato.tables.formats.rule_parameters import method_fault, numbers_fault
 
 WORDS = (
     *("OPENMICRODATA", "OPENTABLEDATA", "OPENMETADATA", "SPECIFYTABLE", "SAFETYRULE", "READMICRODATA", "READTABLE"),

@@ -7,17 +7,17 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.errors import DataError, PlanError
+from sfumato.tables.argus.argus_table import OfficeTable, check_codes
+from sfumato.tables.argus.file_errors import fields_in, lines_of, number_in, office_field, wrong
+from sfumato.tables.argus.statuses import LETTERS, CellStatus, status_in
 from sfumato.tables.cells.cells import Mask, Numbers
+from sfumato.tables.cells.constraints import Key, check
 from sfumato.tables.cells.dimensions import Code, Tree, flat_tree
 from sfumato.tables.cells.precision import step_of
-from sfumato.tables.cells.relations import Key, check
 from sfumato.tables.formats.hrc import digits_tree, hrc_text, read_hrc
 from sfumato.tables.formats.labels_file import read_labels
 from sfumato.tables.formats.metadata import Metadata, Variable, metadata_text
 from sfumato.tables.formats.solver_file import plain
-from sfumato.tables.office.faults import fields_in, lines_of, number_in, office_field, wrong
-from sfumato.tables.office.office_table import OfficeTable, check_codes
-from sfumato.tables.office.statuses import LETTERS, CellStatus, status_in
 
 _Line = tuple[int, list[tuple[str, int]]]
 # Tags of columns that must not be negative.

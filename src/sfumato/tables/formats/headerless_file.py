@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.delimited.dialect import Dialect
-from sfumato.delimited.lines import read_lines
+from sfumato.delimited.records import read_lines
+from sfumato.tables.argus.file_errors import number_in, wrong
+from sfumato.tables.argus.statuses import CellStatus, masked_of, status_in
 from sfumato.tables.cells.columns import Columns
-from sfumato.tables.office.faults import number_in, wrong
-from sfumato.tables.office.statuses import CellStatus, masked_of, status_in
-from sfumato.tables.published.reading import MASKS
+from sfumato.tables.published_tables.parse_cells import MASKS
 
 # Mark of an empty cell: it has no records, which is public.
 EMPTY = "-"

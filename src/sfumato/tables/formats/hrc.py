@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import DataError
+from sfumato.tables.argus.file_errors import lines_of, wrong
 from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.cells.hrc_lines import parents_in
-from sfumato.tables.office.faults import lines_of, wrong
 
 
 def read_hrc(path: Path, name: str, total: str, lead: str = "@", encoding: str | None = None) -> Tree:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from sfumato.tables.office.faults import lines_of, wrong
+from sfumato.tables.argus.file_errors import lines_of, wrong
 
 
 def read_labels(path: Path, codes: set[str] | None = None, encoding: str | None = None) -> dict[str, str]:

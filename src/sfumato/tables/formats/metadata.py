@@ -6,7 +6,7 @@ from dataclasses import field, replace
 from pathlib import Path
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.office.faults import check_text, fields_in, lines_of, number_in, office_field, wrong
+from sfumato.tables.argus.file_errors import check_text, fields_in, lines_of, number_in, office_field, wrong
 
 # Tags without values, and tags with values.
 FLAGS = (

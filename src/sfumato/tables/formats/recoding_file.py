@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from sfumato.dataclass import dataclass
+from sfumato.tables.argus.file_errors import lines_of, wrong
 from sfumato.tables.cells.dimensions import Code, Tree
-from sfumato.tables.office.faults import lines_of, wrong
 
 TREE = "<TREERECODE>"
 

@@ -7,10 +7,10 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
+from sfumato.tables.argus.file_errors import fields_in, lines_of, number_in, wrong
 from sfumato.tables.cells.cells import Numbers
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.formats.metadata import Metadata, Variable
-from sfumato.tables.office.faults import fields_in, lines_of, number_in, wrong
 
 # Tags of variables that hold numbers.
 _NUMBERS = ("NUMERIC", "WEIGHT", "RECORDKEY")

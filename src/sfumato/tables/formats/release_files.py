@@ -7,26 +7,26 @@ from functools import partial
 import numpy as np
 
 from sfumato.errors import PlanError
+from sfumato.tables.argus.argus_table import OfficeTable
+from sfumato.tables.argus.statuses import CellStatus, masked_of, status_in
 from sfumato.tables.build.build import lines_of
 from sfumato.tables.cells.cells import Mask, Numbers, Places
 from sfumato.tables.cells.columns import Columns
-from sfumato.tables.cells.parts import Part
 from sfumato.tables.cells.precision import step_of, tidied
+from sfumato.tables.cells.table_part import Part
 from sfumato.tables.formats.apriori_file import apriori_text
+from sfumato.tables.formats.argus_outputs import Protected, output_text, shown, written_without_hidden
 from sfumato.tables.formats.cells_file import written_cells
-from sfumato.tables.formats.outputs import Protected, output_text, shown, written_without_hidden
 from sfumato.tables.formats.px import px_text
 from sfumato.tables.formats.sdmx import sdmx_text
 from sfumato.tables.formats.solver_file import jj_text
 from sfumato.tables.formats.workbook import workbook
-from sfumato.tables.masking import Masked
-from sfumato.tables.office.office_table import OfficeTable
-from sfumato.tables.office.statuses import CellStatus, masked_of, status_in
-from sfumato.tables.perturbed.perturbed import Perturbed
-from sfumato.tables.plan.facts import Facts
+from sfumato.tables.perturbation.perturbed import Perturbed
 from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.plan.rule_inputs import Facts
 from sfumato.tables.plan.rules import Rule, StatusColumn
-from sfumato.tables.promises.resolution import facts_of
+from sfumato.tables.protection_levels.resolve_plan import facts_of
+from sfumato.tables.suppress_table import Masked
 
 # Internal kinds: they contain true values, or show which suppressed cells are sensitive.
 HOUSE = ("code-value", "sbs", "jj", "hst", "tab")

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.delimited.dialect import Dialect
-from sfumato.delimited.lines import Line, delimited_text, read_lines
+from sfumato.delimited.records import Line, delimited_text, read_lines
+from sfumato.tables.argus.argus_table import OfficeTable, check_codes
+from sfumato.tables.argus.file_errors import number_in, wrong
+from sfumato.tables.argus.statuses import CellStatus, masked_of, status_in
 from sfumato.tables.cells.dimensions import Tree
 from sfumato.tables.formats.solver_file import plain
-from sfumato.tables.office.faults import number_in, wrong
-from sfumato.tables.office.office_table import OfficeTable, check_codes
-from sfumato.tables.office.statuses import CellStatus, masked_of, status_in
 
 VALUE, STATUS, CONFIDENTIAL = "OBS_VALUE", "OBS_STATUS", "CONF_STATUS"
 # Internal columns: the status from 1 to 14, and the number of respondents.

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
+from sfumato.tables.argus.argus_table import OfficeTable
+from sfumato.tables.argus.file_errors import fields_in, lines_of, number_in, truncated, wrong
+from sfumato.tables.argus.statuses import MARKS, CellStatus, choices_of, secondary_of
 from sfumato.tables.cells.cells import Relations, Status, make_relations
 from sfumato.tables.cells.precision import tidied
-from sfumato.tables.office.faults import fields_in, lines_of, number_in, truncated, wrong
-from sfumato.tables.office.office_table import OfficeTable
-from sfumato.tables.office.statuses import MARKS, CellStatus, choices_of, secondary_of
 
 WIDTH = 9
 _TERM = re.compile(r"(\d+)\s*\(\s*(-?[0-9.]+)\s*\)")

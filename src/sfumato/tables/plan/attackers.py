@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from sfumato.dataclass import dataclass
-from sfumato.shapes.records import Note
+from sfumato.schema.dataclass_schema import Note
 
 
 @dataclass(frozen=True, slots=True)

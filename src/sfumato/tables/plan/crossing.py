@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 from sfumato.dataclass import dataclass
-from sfumato.shapes.paths import PLAIN_NAME, PlanPath
-from sfumato.shapes.records import Note, record_of
-from sfumato.shapes.shapes import MapOf, Scalar
+from sfumato.schema.composite import MapOf, Scalar
+from sfumato.schema.dataclass_schema import Note, record_of
+from sfumato.schema.paths import PLAIN_NAME, PlanPath
 from sfumato.tables.plan.source import Texts
 
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
-from sfumato.shapes.records import Note
+from sfumato.schema.dataclass_schema import Note
 from sfumato.tables.cells.cells import Mask, Numbers, Places
-from sfumato.tables.plan.facts import Facts
+from sfumato.tables.plan.rule_inputs import Facts
 from sfumato.tables.plan.rules import Judgment, judge
 
 

@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 from sfumato.dataclass import dataclass
-from sfumato.shapes.records import Note
+from sfumato.schema.dataclass_schema import Note
 
 OfficeFile = Literal["px", "sdmx", "xlsx", "code-value", "pivot", "sbs", "jj", "hst", "tab"]
 # Files with suppression patterns and protection levels, for the next run.

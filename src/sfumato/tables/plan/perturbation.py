@@ -5,9 +5,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
-from sfumato.shapes.paths import PlanPath
-from sfumato.shapes.records import Note, record_of
-from sfumato.shapes.shapes import Record
+from sfumato.schema.composite import Record
+from sfumato.schema.dataclass_schema import Note, record_of
+from sfumato.schema.paths import PlanPath
 
 RoundingKind = Literal["controlled", "small-count", "random", "deterministic"]
 Seconds = Annotated[float, Note("seconds for the search", minimum=0.1)]

@@ -9,11 +9,7 @@ from typing import Any, get_args
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import encoding_of
 from sfumato.errors import PlanError
-from sfumato.shapes.files import load_plan
-from sfumato.shapes.paths import FilePath, PlanPath
-from sfumato.shapes.records import record_of
-from sfumato.shapes.release_plan import RELEASE, ReleasePlan
-from sfumato.shapes.shapes import (
+from sfumato.schema.composite import (
     Choice,
     Conversion,
     Either,
@@ -27,6 +23,10 @@ from sfumato.shapes.shapes import (
     kind_of,
     read,
 )
+from sfumato.schema.dataclass_schema import record_of
+from sfumato.schema.files import load_plan
+from sfumato.schema.paths import FilePath, PlanPath
+from sfumato.schema.release_plan import RELEASE, ReleasePlan
 from sfumato.tables.plan import rules
 from sfumato.tables.plan.attackers import AttackerModel, Attackers
 from sfumato.tables.plan.crossing import DIMENSION, Crossing, Dimension, named_twice

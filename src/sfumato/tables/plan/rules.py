@@ -13,10 +13,10 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError
-from sfumato.shapes.records import Note, TextOrNumber
+from sfumato.schema.dataclass_schema import Note, TextOrNumber
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Reach
 from sfumato.tables.cells.columns import Columns
-from sfumato.tables.plan.facts import Facts, Level
+from sfumato.tables.plan.rule_inputs import Facts, Level
 
 # Safety margin, in percent of the value, of rules that imply none.
 DEFAULT_PERCENT = 10.0

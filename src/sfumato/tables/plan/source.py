@@ -4,8 +4,8 @@ from typing import Annotated
 
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import DecimalMark, Dialect
-from sfumato.shapes.paths import PlanPath
-from sfumato.shapes.records import Note
+from sfumato.schema.dataclass_schema import Note
+from sfumato.schema.paths import PlanPath
 
 Texts = tuple[str, ...]
 # The column with the number of counted records, weighted if they have weights.

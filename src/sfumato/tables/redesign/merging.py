@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.shapes.paths import PlanPath
+from sfumato.schema.paths import PlanPath
 from sfumato.tables.build.build import dimensions_of
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.dimensions import Code, Tree

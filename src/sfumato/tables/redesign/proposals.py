@@ -9,10 +9,10 @@ from sfumato.errors import SfumatoError
 from sfumato.tables.build.build import build
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.deadline import Deadline
-from sfumato.tables.masking import mask_part
 from sfumato.tables.plan.method import MethodChoice
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.redesign.merging import Change, changes, coarser
+from sfumato.tables.suppress_table import mask_part
 
 # The method that proposals are judged by: quick, and the same for all.
 QUICK = MethodChoice(name="fast")

@@ -9,12 +9,12 @@ import numpy as np
 from sfumato.errors import PlanError
 from sfumato.tables.cells.cell_order import order_of
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places
-from sfumato.tables.cells.inner import inner_sums
-from sfumato.tables.cells.parts import Part
+from sfumato.tables.cells.finest_cells import inner_sums
 from sfumato.tables.cells.precision import Scale
+from sfumato.tables.cells.table_part import Part
 from sfumato.tables.deadline import Deadline
-from sfumato.tables.perturbed.perturbed import Perturbed
-from sfumato.tables.perturbed.reader_ranges import reader_ranges
+from sfumato.tables.perturbation.feasibility_intervals import reader_ranges
+from sfumato.tables.perturbation.perturbed import Perturbed
 from sfumato.tables.plan.perturbation import Rounding
 from sfumato.tables.rounding.controlled import Rounded, round_controlled
 from sfumato.tables.rounding.independent import round_nearest, round_randomly

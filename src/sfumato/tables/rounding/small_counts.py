@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.errors import DataError, UnattainableError
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Relations
-from sfumato.tables.cells.inner import inner_sums
+from sfumato.tables.cells.finest_cells import inner_sums
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.integer_programs import Answer, solve
 from sfumato.tables.rounding.controlled import Rounded

@@ -9,7 +9,7 @@ import numpy as np
 from sfumato.errors import InternalError
 from sfumato.tables.cells.cells import Bounds, Numbers
 from sfumato.tables.deadline import FOREVER, Deadline
-from sfumato.tables.programs import linear_program, solved
+from sfumato.tables.linear_programs import linear_program, solved
 from sfumato.tables.suppression.problem import Problem, Threat
 
 # Small capacity given to unmasked cells when a cut is sought: of all equally violated cuts it picks a sparse one.

@@ -8,15 +8,15 @@ are suppressed.
 
 import numpy as np
 
+from sfumato.tables.cells.alternative_table import Witness
 from sfumato.tables.cells.cells import Mask, Numbers
-from sfumato.tables.cells.witness import Witness
 from sfumato.tables.deadline import GRACE, Deadline, out_of_time, within
-from sfumato.tables.suppression.exchange import Exchange
-from sfumato.tables.suppression.known_start import KnownStart
-from sfumato.tables.suppression.master import Master
+from sfumato.tables.suppression.cut_separation import Separation
+from sfumato.tables.suppression.initial_pattern import KnownStart
+from sfumato.tables.suppression.master_problem import Master
+from sfumato.tables.suppression.pattern_exchange import Exchange
 from sfumato.tables.suppression.patterns import Pattern, PatternSearch, patience_of
 from sfumato.tables.suppression.problem import Problem
-from sfumato.tables.suppression.separation import Separation
 from sfumato.tables.suppression.suppression import Progress, Suppression, witnesses_of
 
 # Tables with at most so many entries in their relations have all cuts against bridges in their integer programs.

@@ -12,8 +12,8 @@ import numpy as np
 from sfumato.tables.cells.cells import Numbers
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.suppression.flows.flow import GENEROUS
+from sfumato.tables.suppression.flows.flow_cache import FlowMemory
 from sfumato.tables.suppression.flows.flow_programs import FlowPrograms
-from sfumato.tables.suppression.flows.memory import FlowMemory
 from sfumato.tables.suppression.problem import Problem, Threat
 
 # With fewer threats a second guard would cost more than he saves.

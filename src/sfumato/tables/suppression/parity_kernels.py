@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sfumato.loops.arrays import Flags, Ints, Reals, Words2
-from sfumato.loops.compiled import compiled
+from sfumato.native.array_types import Flags, Ints, Reals, Words2
+from sfumato.native.dispatch import compiled
 
 _ONE = np.uint64(1)
 

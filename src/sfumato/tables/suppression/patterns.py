@@ -13,13 +13,13 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Mask, Numbers, Places
 from sfumato.tables.deadline import FOREVER, Deadline
-from sfumato.tables.suppression.defense import Proof, open_attackers, proof_of, unprotectable, with_turned
 from sfumato.tables.suppression.flows.finders import finder_for
 from sfumato.tables.suppression.flows.flow import Flow
 from sfumato.tables.suppression.flows.tableau import Tableau
-from sfumato.tables.suppression.known_start import KnownStart
+from sfumato.tables.suppression.initial_pattern import KnownStart
 from sfumato.tables.suppression.problem import OUTSIDER, Problem, Threat
 from sfumato.tables.suppression.pruning import FEW_MASKED, Pruning, Reasons
+from sfumato.tables.suppression.threat_proofs import Proof, open_attackers, proof_of, unprotectable, with_turned
 
 # What a masked cell costs a flow, as a share of its own cost: enough to prefer short flows.
 REUSE = 1e-4

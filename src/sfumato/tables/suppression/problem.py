@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataclass import dataclass
+from sfumato.tables.cells.attacker_knowledge import Attacker
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Status, Table
 from sfumato.tables.cells.coordinates import Coordinates
-from sfumato.tables.cells.knowledge import Attacker
-from sfumato.tables.programs import component_labels
+from sfumato.tables.linear_programs import component_labels
 
 OUTSIDER = -1
 

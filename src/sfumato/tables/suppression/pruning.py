@@ -7,12 +7,12 @@ import numpy as np
 
 from sfumato.tables.cells.cells import Mask
 from sfumato.tables.deadline import FOREVER, Deadline
-from sfumato.tables.suppression.defense import Proof, needed, open_attackers, proof_of, with_turned
-from sfumato.tables.suppression.exposure import Exposure
 from sfumato.tables.suppression.flows.finders import local_finder_for
 from sfumato.tables.suppression.flows.flow import Finder, Flow
 from sfumato.tables.suppression.flows.tableau import Tableau
 from sfumato.tables.suppression.problem import OUTSIDER, Problem, Threat
+from sfumato.tables.suppression.quick_checks import Exposure
+from sfumato.tables.suppression.threat_proofs import Proof, needed, open_attackers, proof_of, with_turned
 
 # Up to so many masked cells one program over all of them decides what is superfluous; more go by boxes or paths.
 FEW_MASKED = 400

@@ -9,17 +9,17 @@ from nicegui import background_tasks, events, ui
 
 from sfumato.attributes.operations.datatypes import type_named
 from sfumato.attributes.operations.operation import is_implemented
-from sfumato.attributes.operations.refusal import ValueRefusedError
+from sfumato.attributes.operations.value_errors import ValueRefusedError
 from sfumato.errors import SfumatoError
+from sfumato.localization.messages import Words
 from sfumato.pipelines.attribute_records import read_attribute_records
 from sfumato.service.http.problems import RefusedError
-from sfumato.service.workers.frames import CrashedError
-from sfumato.texts.words import Words
+from sfumato.service.workers.messages import CrashedError
 from sfumato.web import components
 from sfumato.web.attributes.anonymized_records import MOST_RECORDS, Records, anonymized
 from sfumato.web.forms import is_number
-from sfumato.web.shared_room import SharedRoom
-from sfumato.web.shell import Shell
+from sfumato.web.page_layout import Shell
+from sfumato.web.tab_sync import SharedRoom
 
 RECORDS = [
     {"name": "Ada", "pay": 18000, "born": "1985-03-02"},
@@ -248,7 +248,7 @@ def refusal_text(error: Exception, words: Words) -> str:
 def shown(value: Any, words: Words) -> str:
     """Return a value as the preview shows it: a missing value is empty, a range shows its bounds.
 
-    >>> from sfumato.texts.words import words_in
+    >>> from sfumato.localization.messages import words_in
     >>> shown({"min": 1.5, "max": 2.0}, words_in("de")), shown(None, words_in())
     ('1,5 – 2', '')
     >>> shown("<= 300.58000000000004", words_in("de")), shown("497.255 - 595.4000000000001", words_in("de"))

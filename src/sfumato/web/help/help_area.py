@@ -8,13 +8,13 @@ from typing import Any
 
 from nicegui import ui
 
-from sfumato.manual import FIRST, pages, title
-from sfumato.reference.pages import written
-from sfumato.report.page.html_parts import definitions
-from sfumato.report.page.signing import all_entries
-from sfumato.texts.words import DEFAULT
+from sfumato.bundled_docs import FIRST, pages, title
+from sfumato.docs_reference.pages import written
+from sfumato.localization.messages import DEFAULT
+from sfumato.report.page.approval import all_entries
+from sfumato.report.page.html_page import definitions
 from sfumato.web import components
-from sfumato.web.shell import Shell
+from sfumato.web.page_layout import Shell
 
 # Pictures are left out: they show the pages that the visitor has open.
 _PICTURE = re.compile(r"!\[[^\]]*\]\([^)]*\)")

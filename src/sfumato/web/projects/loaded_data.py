@@ -12,20 +12,20 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.engines.duckdb.engine import DuckDBEngine, Row
 from sfumato.engines.engine import Reading
-from sfumato.hierarchies.ladder import Ladder
+from sfumato.hierarchies.hierarchy import Ladder
 from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.hierarchies.types import canonical
-from sfumato.microdata.column_codes import code_texts
+from sfumato.localization.messages import Words
 from sfumato.microdata.data_plan import DATA, DataPlan
-from sfumato.microdata.models.classes import Counts
+from sfumato.microdata.missing_codes import code_texts
+from sfumato.microdata.models.equivalence_classes import Counts
+from sfumato.pipelines.plan_suggestion.aggregated_input import told_of_cells
+from sfumato.pipelines.plan_suggestion.counted_rows import CountedRows
+from sfumato.pipelines.plan_suggestion.file_checks import writes_commas
+from sfumato.pipelines.plan_suggestion.progress import Looking, Tell
 from sfumato.pipelines.suggest import suggest_plan
-from sfumato.pipelines.suggesting.cell_tables import told_of_cells
-from sfumato.pipelines.suggesting.counted_rows import CountedRows
-from sfumato.pipelines.suggesting.first_look import writes_commas
-from sfumato.pipelines.suggesting.looking import Looking, Tell
-from sfumato.shapes.frozen import FrozenDict
-from sfumato.shapes.shapes import read as read_shape
-from sfumato.texts.words import Words
+from sfumato.schema.composite import read as read_shape
+from sfumato.schema.frozen_dict import FrozenDict
 
 PREVIEW_ROWS = 8
 # Extensions of files that can be loaded; a DuckDB file may contain views of other files of the server.

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict
 
-from sfumato.web.projects.unpacking import UNREADABLE, Room, extract
+from sfumato.web.projects.archive_extraction import UNREADABLE, Room, extract
 
 FOLDER = "runs"
 RESULT = "result"

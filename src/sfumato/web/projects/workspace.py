@@ -13,7 +13,8 @@ from threading import Lock
 from typing import Any, TypeVar, cast
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.localization.messages import Words, words_in
+from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.plan.model import Plan as ResolvedPlan
 from sfumato.service.jobs.folders import erase
 from sfumato.service.jobs.plans import check_paths, with_quoted_formulas
@@ -21,15 +22,14 @@ from sfumato.service.jobs.pool import Pool
 from sfumato.service.jobs.requests import NAME, JobRequest
 from sfumato.service.jobs.submission import submit
 from sfumato.service.store.jobs import Job, Kind, new_id
-from sfumato.service.workers.frames import Call
+from sfumato.service.workers.fork_server import Watch, run_once
+from sfumato.service.workers.messages import Call
 from sfumato.service.workers.process import WorkerLimits
-from sfumato.service.workers.template import Watch, run_once
-from sfumato.texts.words import Words, words_in
+from sfumato.web.projects.archive_extraction import Room
 from sfumato.web.projects.loaded_data import KINDS, Loaded
 from sfumato.web.projects.run_archives import RunRecord, archives, unpacked
 from sfumato.web.projects.tabs import Tabs
 from sfumato.web.projects.undo import Undo
-from sfumato.web.projects.unpacking import Room
 
 MOST_RUNS = 6
 Plan = dict[str, Any]

@@ -7,8 +7,8 @@ from threading import Lock
 
 from sfumato.errors import SfumatoError
 from sfumato.service.jobs.pool import Pool
+from sfumato.web.projects.encrypted_projects import SealedProjects
 from sfumato.web.projects.loaded_data import load
-from sfumato.web.projects.sealed_projects import SealedProjects
 from sfumato.web.projects.workspace import Workspace, data_of
 
 _log = logging.getLogger("sfumato.web")

@@ -6,14 +6,14 @@ from typing import Any
 
 from nicegui import events, ui
 
-from sfumato.delimited.lines import read_lines
+from sfumato.delimited.records import read_lines
 from sfumato.errors import DataError
 from sfumato.web import components
 from sfumato.web.forms import Values, is_number
 from sfumato.web.projects.workspace import Workspace
-from sfumato.web.tables.first_look import Doubt, doubt_about, mark_names, own_total, writes_commas
-from sfumato.web.tables.masking_rules import FACTS, MaskingRules
-from sfumato.web.tables.releases import Releases
+from sfumato.web.tables.earlier_releases import Releases
+from sfumato.web.tables.input_detection import Doubt, doubt_about, mark_names, own_total, writes_commas
+from sfumato.web.tables.protection_settings import FACTS, MaskingRules
 
 MOST_BYTES = 20_000_000
 COUNT = "count"

@@ -7,15 +7,16 @@ from typing import Any
 from nicegui import events, ui
 
 from sfumato.delimited.dialect import likely_separator
-from sfumato.delimited.lines import delimited_text
+from sfumato.delimited.records import delimited_text
 from sfumato.service.store.jobs import Kind
 from sfumato.tables.plan.plan import read_table_plan
 from sfumato.web import components
-from sfumato.web.shared_room import SharedRoom
-from sfumato.web.shell import Shell
-from sfumato.web.sign_off import sign_off_fields
+from sfumato.web.approval_fields import sign_off_fields
+from sfumato.web.page_layout import Shell
+from sfumato.web.tab_sync import SharedRoom
 from sfumato.web.tables.crosstab import unfolded
-from sfumato.web.tables.first_look import (
+from sfumato.web.tables.earlier_releases import Releases
+from sfumato.web.tables.input_detection import (
     Doubt,
     decimal_mark,
     decoded,
@@ -28,11 +29,10 @@ from sfumato.web.tables.first_look import (
     total_of,
 )
 from sfumato.web.tables.linked_tables import LinkedTables
-from sfumato.web.tables.masking_rules import FACTS, MaskingRules
-from sfumato.web.tables.releases import Releases
-from sfumato.web.tables.row_counting import CountedPersons, RowCounting
-from sfumato.web.tables.row_counts import CountedTable
+from sfumato.web.tables.protection_settings import FACTS, MaskingRules
 from sfumato.web.tables.table_result import AREA, TableResult
+from sfumato.web.tables.tabulated_rows import CountedTable
+from sfumato.web.tables.tabulation_form import CountedPersons, RowCounting
 
 EXAMPLE = """area,sex,count
 Total,Total,104

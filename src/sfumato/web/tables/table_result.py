@@ -12,8 +12,8 @@ from sfumato.service.store.jobs import Job, Kind
 from sfumato.web import components
 from sfumato.web.job_progress import Then, follow, start_job
 from sfumato.web.projects.workspace import Workspace
-from sfumato.web.tables import ways_view
-from sfumato.web.tables.outcome import show_outcome
+from sfumato.web.tables import method_comparison
+from sfumato.web.tables.result_summary import show_outcome
 
 AREA = "tables"
 
@@ -84,4 +84,4 @@ class TableResult:
                 keep.props("outline").classes("self-start")
 
     async def _compared(self, job: Job) -> None:
-        ways_view.show(self._workspace.output(job) / "result", self._words)
+        method_comparison.show(self._workspace.output(job) / "result", self._words)

@@ -8,14 +8,14 @@ import polars as pl
 import pytest
 
 from sfumato.engines.opening import open_engine
-from sfumato.microdata.counts.frequencies import FrequencyTable
-from sfumato.microdata.measures.outliers import outliers
-from sfumato.microdata.measures.subsets import subsets
+from sfumato.microdata.counts.frequency_table import FrequencyTable
+from sfumato.microdata.measures.column_set_risk import subsets
+from sfumato.microdata.measures.minimal_uniques import outliers
 from sfumato.microdata.measures.uniques import column_sets as module
 from sfumato.microdata.measures.uniques.column_sets import column_sets
 from sfumato.microdata.measures.uniques.special_uniques import special_uniques
 from sfumato.microdata.plan.read import read_plan
-from sfumato.pipelines.stages.counting import frequency_table
+from sfumato.pipelines.release_stages.counting import frequency_table
 
 
 def table_of(rows: int, sizes: tuple[int, ...], seed: int) -> FrequencyTable:

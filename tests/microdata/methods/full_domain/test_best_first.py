@@ -13,10 +13,10 @@ from sfumato.engines.opening import open_engine
 from sfumato.errors import UnattainableError
 from sfumato.microdata.methods.full_domain import best_first, exhaustive, optimal
 from sfumato.microdata.methods.full_domain.lattice.problem import Problem
-from sfumato.microdata.methods.full_domain.posing import problem_of
+from sfumato.microdata.methods.full_domain.make_problem import problem_of
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release import anonymize
-from sfumato.pipelines.stages.counting import frequency_table
+from sfumato.pipelines.release_stages.counting import frequency_table
 from sizes import size
 
 

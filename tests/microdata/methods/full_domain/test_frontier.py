@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sfumato.hierarchies.ladder import make_ladder
-from sfumato.microdata.counts.frequencies import Coding, FrequencyTable
+from sfumato.hierarchies.hierarchy import make_ladder
+from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable
 from sfumato.microdata.losses.registry import prepare
 from sfumato.microdata.methods.full_domain import optimal
 from sfumato.microdata.methods.full_domain.lattice import frontier

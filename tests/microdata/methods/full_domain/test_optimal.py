@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import UnattainableError
-from sfumato.hierarchies.ladder import make_ladder
-from sfumato.microdata.counts.frequencies import Coding, FrequencyTable
+from sfumato.hierarchies.hierarchy import make_ladder
+from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable
 from sfumato.microdata.losses.registry import prepare
 from sfumato.microdata.methods.full_domain import exhaustive, optimal, samarati
 from sfumato.microdata.methods.full_domain.lattice.problem import Problem
-from sfumato.microdata.models.classes import histogram
+from sfumato.microdata.models.equivalence_classes import histogram
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.l_diversity import LDiversity
 from sizes import size

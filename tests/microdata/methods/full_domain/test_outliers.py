@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from sfumato.errors import UnattainableError
-from sfumato.hierarchies.ladder import make_ladder
-from sfumato.microdata.counts.frequencies import Coding, FrequencyTable
+from sfumato.hierarchies.hierarchy import make_ladder
+from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable
 from sfumato.microdata.losses.registry import prepare
 from sfumato.microdata.methods.full_domain import optimal
-from sfumato.microdata.methods.full_domain.lattice.outliers import OutlierSearch
 from sfumato.microdata.methods.full_domain.lattice.problem import Problem
+from sfumato.microdata.methods.full_domain.lattice.rare_combinations import OutlierSearch
 from sfumato.microdata.models.k_anonymity import KAnonymity
 
 LOSSES = ["score", "loss-metric", "discernibility", "precision", "height", "average-class-size", "non-uniform-entropy"]

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.engines.frames.engine import FrameEngine
-from sfumato.microdata.methods.k_optimize import layout as at
+from sfumato.engines.dataframes.engine import FrameEngine
+from sfumato.microdata.methods.k_optimize import problem_arrays as at
 from sfumato.microdata.methods.k_optimize import search as k_optimize
 from sfumato.microdata.methods.k_optimize.bounds_kernels import APART, HIDES, SPLITS, WITH, WITHOUT, atom_floors, judge
-from sfumato.microdata.methods.k_optimize.dive_kernels import (
+from sfumato.microdata.methods.k_optimize.branch_kernels import (
     CLASS0,
     CLASS1,
     HIDDEN,
@@ -24,10 +24,10 @@ from sfumato.microdata.methods.k_optimize.dive_kernels import (
     head_cost,
     load,
 )
-from sfumato.microdata.methods.k_optimize.features import space_of
+from sfumato.microdata.methods.k_optimize.cut_features import space_of
 from sfumato.microdata.methods.k_optimize.workers import Worker
 from sfumato.microdata.plan.read import read_plan
-from sfumato.pipelines.stages.counting import frequency_table
+from sfumato.pipelines.release_stages.counting import frequency_table
 from sizes import size
 
 LOSSES = ("discernibility", "classification", "loss-metric")

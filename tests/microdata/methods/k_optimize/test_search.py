@@ -14,15 +14,15 @@ import polars as pl
 import pytest
 
 from sfumato.datasets import stroke
-from sfumato.engines.frames.engine import FrameEngine
+from sfumato.engines.dataframes.engine import FrameEngine
 from sfumato.errors import PlanError, UnattainableError
-from sfumato.microdata.methods.k_optimize import layout as at
+from sfumato.microdata.methods.k_optimize import problem_arrays as at
 from sfumato.microdata.methods.k_optimize import search as k_optimize
-from sfumato.microdata.methods.k_optimize.features import space_of
+from sfumato.microdata.methods.k_optimize.cut_features import space_of
 from sfumato.microdata.methods.k_optimize.labels import joined, published
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release import anonymize
-from sfumato.pipelines.stages.counting import frequency_table
+from sfumato.pipelines.release_stages.counting import frequency_table
 from sizes import size
 
 pytestmark = pytest.mark.usefixtures("no_remedies")

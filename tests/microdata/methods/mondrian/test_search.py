@@ -65,7 +65,7 @@ def first_cut(values, mode):
 
 def table_of(frame, plan):
     from sfumato.engines.opening import open_engine
-    from sfumato.pipelines.stages.counting import frequency_table
+    from sfumato.pipelines.release_stages.counting import frequency_table
 
     return frequency_table(plan, open_engine(frame, plan))
 

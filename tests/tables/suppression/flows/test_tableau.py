@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from sfumato.tables.cells.attacker_knowledge import Attacker, Kind
 from sfumato.tables.cells.cells import Bounds, Reach, Status, make_relations, make_table
-from sfumato.tables.cells.knowledge import Attacker, Kind
 from sfumato.tables.suppression.flows.flow import GENEROUS
 from sfumato.tables.suppression.flows.flow_programs import FlowPrograms
 from sfumato.tables.suppression.flows.tableau import Tableau

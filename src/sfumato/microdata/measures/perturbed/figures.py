@@ -18,8 +18,8 @@ import numpy as np
 
 from sfumato.microdata.measures.perturbed.linkage import before as before_of
 from sfumato.microdata.measures.perturbed.linkage import by_distance, by_probability
-from sfumato.microdata.models.classes import Floats
-from sfumato.microdata.perturbation.draws import uniforms
+from sfumato.microdata.models.equivalence_classes import Floats
+from sfumato.microdata.perturbation.keyed_random import uniforms
 
 # Limit of the number comparisons in record linkage: some seconds of work.
 MOST_WORK = 200_000_000

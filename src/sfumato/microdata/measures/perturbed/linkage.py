@@ -14,8 +14,8 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.measures.perturbed import linkage_kernels
-from sfumato.microdata.models.classes import Floats
-from sfumato.microdata.perturbation.draws import uniforms
+from sfumato.microdata.models.equivalence_classes import Floats
+from sfumato.microdata.perturbation.keyed_random import uniforms
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ person who is not in the file and of whose group nobody is.
 
 import numpy as np
 
-from sfumato.loops.arrays import Ints, Reals, Reals2
-from sfumato.loops.compiled import compiled
+from sfumato.native.array_types import Ints, Reals, Reals2
+from sfumato.native.dispatch import compiled
 
 # Distances and weights that differ by less are treated as equal.
 CLOSE = 1e-12

@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.counts.frequencies import FrequencyTable
-from sfumato.microdata.counts.packing import Words
-from sfumato.microdata.measures.regrouping import Owners, Regrouper
+from sfumato.microdata.counts.frequency_table import FrequencyTable
+from sfumato.microdata.counts.key_packing import Words
+from sfumato.microdata.measures.subset_grouping import Owners, Regrouper
 from sfumato.microdata.measures.uniques import column_set_kernels
-from sfumato.microdata.models.classes import Counts
+from sfumato.microdata.models.equivalence_classes import Counts
 
 # Limit of cached classes from which smaller sets are grouped; the others are grouped from the full table.
 MOST_KEPT = 20_000_000

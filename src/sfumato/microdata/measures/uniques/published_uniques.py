@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from sfumato.hierarchies.ladder import make_ladder
-from sfumato.microdata.counts.frequencies import Coding, FrequencyTable
-from sfumato.microdata.counts.tallies import numbers_of
+from sfumato.hierarchies.hierarchy import make_ladder
+from sfumato.microdata.counts.count_differences import numbers_of
+from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable
 from sfumato.microdata.measures.uniques.special_uniques import SpecialUniques, special_uniques
 from sfumato.microdata.recoding.recoding import Recoding
 

@@ -20,10 +20,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.measures.uniques import column_set_kernels
 from sfumato.microdata.measures.uniques.column_sets import ColumnSet, column_sets
-from sfumato.microdata.models.classes import Floats
+from sfumato.microdata.models.equivalence_classes import Floats
 
 # The default sampling fraction of DIS.
 USUAL_FRACTION = 0.01

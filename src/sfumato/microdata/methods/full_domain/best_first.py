@@ -22,10 +22,10 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.grouping import Node
 from sfumato.microdata.methods.full_domain.greedy import Walk
+from sfumato.microdata.methods.full_domain.lattice.pair_screening import rare_pairs
 from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Problem, Solution
-from sfumato.microdata.methods.full_domain.lattice.rare_pairs import rare_pairs
 from sfumato.microdata.methods.full_domain.unattainable import unattainable
-from sfumato.microdata.models.classes import Counts, Floats, Mask
+from sfumato.microdata.models.equivalence_classes import Counts, Floats, Mask
 
 TIE = 1e-9
 # Maximum number of open choices: beyond it, the search ends as if its time were over.

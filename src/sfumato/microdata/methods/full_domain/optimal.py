@@ -18,14 +18,14 @@ import numpy as np
 
 from sfumato.microdata.counts import kernels
 from sfumato.microdata.counts.grouping import Node
-from sfumato.microdata.losses.marginal import Marginal
+from sfumato.microdata.losses.additive_losses import Marginal
 from sfumato.microdata.methods.full_domain import best_first
 from sfumato.microdata.methods.full_domain.lattice.frontier import Frontier
-from sfumato.microdata.methods.full_domain.lattice.outliers import OutlierSearch
+from sfumato.microdata.methods.full_domain.lattice.pair_screening import screened
 from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Problem, Solution
-from sfumato.microdata.methods.full_domain.lattice.rare_pairs import screened
+from sfumato.microdata.methods.full_domain.lattice.rare_combinations import OutlierSearch
 from sfumato.microdata.methods.full_domain.unattainable import unattainable
-from sfumato.microdata.models.classes import Floats, Mask
+from sfumato.microdata.models.equivalence_classes import Floats, Mask
 
 # Position of the next node in the open part of the lattice: 0 its finest node, 1 its coarsest.
 WHERE = 0.8

@@ -5,14 +5,14 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
-from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.methods.full_domain import optimal
-from sfumato.microdata.methods.full_domain.last_resort import releasable
 from sfumato.microdata.methods.full_domain.lattice.problem import Problem, Solution
-from sfumato.microdata.methods.full_domain.near_least import near_least
-from sfumato.microdata.methods.full_domain.posing import problem_of
-from sfumato.microdata.methods.result import Progress, Result
-from sfumato.microdata.models.classes import Mask
+from sfumato.microdata.methods.full_domain.make_problem import problem_of
+from sfumato.microdata.methods.full_domain.near_optimal import near_least
+from sfumato.microdata.methods.full_domain.timeout_result import releasable
+from sfumato.microdata.methods.search_result import Progress, Result
+from sfumato.microdata.models.equivalence_classes import Mask
 from sfumato.microdata.models.model import for_readers
 from sfumato.microdata.models.persons import against_raw
 from sfumato.microdata.plan.methods import FullDomain

@@ -5,7 +5,7 @@ from typing import Any
 
 from sfumato.errors import SfumatoError, UnattainableError
 from sfumato.microdata.counts.grouping import Node
-from sfumato.microdata.methods.assessment import beyond_limits
+from sfumato.microdata.methods.class_assessment import beyond_limits
 from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Problem
 from sfumato.microdata.methods.time_limit import Deadline, out_of_time
 from sfumato.microdata.models.model import Model

@@ -35,10 +35,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.loops.arrays import Ints, Ints2, Reals, Reals2, Tinies
-from sfumato.loops.compiled import compiled
-from sfumato.microdata.methods.k_optimize import layout as at
+from sfumato.microdata.methods.k_optimize import problem_arrays as at
 from sfumato.microdata.methods.k_optimize.kernels import code_of, minority, penalties, suppressed_cost
+from sfumato.native.array_types import Ints, Ints2, Reals, Reals2, Tinies
+from sfumato.native.dispatch import compiled
 
 NEVER = 1e300
 WITH, WITHOUT, PARTS, APART = 0, 1, 2, 3

@@ -7,9 +7,9 @@ one row that nothing can split) are removed; their cost is kept in a sum.
 
 import numpy as np
 
-from sfumato.loops.arrays import Reals, Tinies
-from sfumato.loops.compiled import compiled
-from sfumato.microdata.methods.k_optimize import layout as at
+from sfumato.microdata.methods.k_optimize import problem_arrays as at
+from sfumato.native.array_types import Reals, Tinies
+from sfumato.native.dispatch import compiled
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 

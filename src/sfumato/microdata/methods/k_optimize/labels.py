@@ -14,12 +14,12 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.hierarchies.ladder import Ladder
+from sfumato.hierarchies.hierarchy import Ladder
 from sfumato.hierarchies.types import inexact, numerals
-from sfumato.microdata.counts.frequencies import FrequencyTable
-from sfumato.microdata.methods.k_optimize import layout as at
-from sfumato.microdata.methods.k_optimize.features import Alphabet, Codes, Space, State
-from sfumato.microdata.recoding.grids import number_grid
+from sfumato.microdata.counts.frequency_table import FrequencyTable
+from sfumato.microdata.methods.k_optimize import problem_arrays as at
+from sfumato.microdata.methods.k_optimize.cut_features import Alphabet, Codes, Space, State
+from sfumato.microdata.recoding.range_grid import number_grid
 from sfumato.microdata.recoding.recoding import STAR, ClassRecoding, Labels, class_recoding
 
 # Maximum distance of a range's ends from the smallest and largest value, as a share of the range.

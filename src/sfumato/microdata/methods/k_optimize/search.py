@@ -23,16 +23,16 @@ from typing import Any, TypeVar
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.counts.frequencies import FrequencyTable
-from sfumato.microdata.methods.assessment import beyond_limits
-from sfumato.microdata.methods.k_optimize import layout as at
-from sfumato.microdata.methods.k_optimize.features import Space, space_of
-from sfumato.microdata.methods.k_optimize.incumbent import Incumbent
+from sfumato.microdata.counts.frequency_table import FrequencyTable
+from sfumato.microdata.methods.class_assessment import beyond_limits
+from sfumato.microdata.methods.k_optimize import problem_arrays as at
+from sfumato.microdata.methods.k_optimize.cut_features import Space, space_of
 from sfumato.microdata.methods.k_optimize.kernels import penalties
 from sfumato.microdata.methods.k_optimize.labels import published, recoding_of
-from sfumato.microdata.methods.k_optimize.walks import Walks
+from sfumato.microdata.methods.k_optimize.local_search import Incumbent
+from sfumato.microdata.methods.k_optimize.local_search_schedule import Walks
 from sfumato.microdata.methods.k_optimize.workers import Crew, DiveOutcome, Open, Worker
-from sfumato.microdata.methods.result import Result
+from sfumato.microdata.methods.search_result import Result
 from sfumato.microdata.plan.methods import KOptimize
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import ClassRecoding

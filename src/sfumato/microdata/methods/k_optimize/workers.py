@@ -13,13 +13,13 @@ from typing import TypeVar
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.methods.k_optimize import dive_kernels as kernels
-from sfumato.microdata.methods.k_optimize import layout as at
+from sfumato.microdata.methods.k_optimize import branch_kernels as kernels
+from sfumato.microdata.methods.k_optimize import problem_arrays as at
 from sfumato.microdata.methods.k_optimize.bounds_kernels import Verdicts
-from sfumato.microdata.methods.k_optimize.climb_kernels import Flag
-from sfumato.microdata.methods.k_optimize.dive_kernels import Stack
-from sfumato.microdata.methods.k_optimize.features import Space, State
-from sfumato.microdata.methods.k_optimize.incumbent import Incumbent, place_of, wander
+from sfumato.microdata.methods.k_optimize.branch_kernels import Stack
+from sfumato.microdata.methods.k_optimize.cut_features import Space, State
+from sfumato.microdata.methods.k_optimize.local_search import Incumbent, place_of, wander
+from sfumato.microdata.methods.k_optimize.local_search_kernels import Flag
 
 T = TypeVar("T")
 # Number of levels of a depth-first search with all rows that the stack holds; deeper searches are cut and resumed

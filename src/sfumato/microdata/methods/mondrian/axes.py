@@ -21,17 +21,17 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
+from sfumato.hierarchies.hierarchy import Ladder
 from sfumato.hierarchies.intervals import Intervals
-from sfumato.hierarchies.ladder import Ladder
 from sfumato.hierarchies.types import inexact, ranks_of
-from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.grouping import regroup
-from sfumato.microdata.methods.mondrian.cells import Cells, Tail, cells_of, with_tails
 from sfumato.microdata.methods.mondrian.kernels import NUMBERS, SET, TREE, Axes
-from sfumato.microdata.models.classes import Counts, Floats
+from sfumato.microdata.methods.mondrian.value_runs import Cells, Tail, cells_of, with_tails
+from sfumato.microdata.models.equivalence_classes import Counts, Floats
 from sfumato.microdata.models.persons import PERSONS, persons_in
 from sfumato.microdata.plan.model import ColumnPlan, Plan
-from sfumato.microdata.recoding.grids import grid_of
+from sfumato.microdata.recoding.range_grid import grid_of
 
 Kind = Literal["numbers", "tree", "set"]
 Places = npt.NDArray[np.int32]
@@ -199,7 +199,7 @@ def _tails(
 def axis_of(ladder: Ladder, column: ColumnPlan, rows: Counts) -> Axis:
     """Return the axis of a column.
 
-    >>> from sfumato.hierarchies.ladder import make_ladder
+    >>> from sfumato.hierarchies.hierarchy import make_ladder
     >>> column = ColumnPlan("quasi-identifier", "integer")
     >>> axis_of(make_ladder(["10", "9"], []), column, np.array([1, 1])).order.tolist()
     [1, 0]

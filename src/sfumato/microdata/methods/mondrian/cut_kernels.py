@@ -5,7 +5,6 @@ Shapes as in kernels.py. The result of a kernel for a class depends on that clas
 
 import numpy as np
 
-from sfumato.loops.compiled import compiled
 from sfumato.microdata.methods.mondrian.kernels import (
     LOSS,
     NUMBERS,
@@ -19,6 +18,7 @@ from sfumato.microdata.methods.mondrian.kernels import (
     spectrum,
     width,
 )
+from sfumato.native.dispatch import compiled
 
 _WORD = 64
 _LARGEST = np.iinfo(np.int64).max

@@ -17,7 +17,7 @@ from sfumato.microdata.methods.mondrian import division_kernels as division
 from sfumato.microdata.methods.mondrian.axes import Places
 from sfumato.microdata.methods.mondrian.kernels import STRICT, Axes, Scratch
 from sfumato.microdata.methods.time_limit import Flag
-from sfumato.microdata.models.classes import Counts
+from sfumato.microdata.models.equivalence_classes import Counts
 
 Ints = npt.NDArray[np.int64]
 Accepts = Callable[[npt.NDArray[np.int32], Counts, Ints, int], npt.NDArray[np.bool_]]

@@ -6,10 +6,10 @@ keeps its order. Classes may be divided in any order and by several threads: the
 
 import numpy as np
 
-from sfumato.loops.arrays import Bytes, Flags, Halves, Halves2, Halves3, Ints, Ints2, Words
-from sfumato.loops.compiled import compiled
 from sfumato.microdata.methods.mondrian.cut_kernels import choose
 from sfumato.microdata.methods.mondrian.kernels import STRICT, Axes, Scratch, mixed
+from sfumato.native.array_types import Bytes, Flags, Halves, Halves2, Halves3, Ints, Ints2, Words
+from sfumato.native.dispatch import compiled
 
 _DEPTH = 128
 

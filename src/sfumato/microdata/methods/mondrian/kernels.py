@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.loops.arrays import Halves, Halves2, Ints, Ints2, Reals
-from sfumato.loops.compiled import compiled
+from sfumato.native.array_types import Halves, Halves2, Ints, Ints2, Reals
+from sfumato.native.dispatch import compiled
 
 NUMBERS, TREE, SET = 0, 1, 2
 WIDEST, RANDOM, LOSS = 0, 1, 2

@@ -20,18 +20,18 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
-from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.grouping import regroup
 from sfumato.microdata.losses.coverage import aggregated, mean_loss
-from sfumato.microdata.methods.assessment import beyond_limits
+from sfumato.microdata.methods.class_assessment import beyond_limits
 from sfumato.microdata.methods.class_labels import distinct_classes, recode_classes
 from sfumato.microdata.methods.full_domain import greedy
 from sfumato.microdata.methods.full_domain import search as full_domain
+from sfumato.microdata.methods.full_domain.lattice.pair_screening import screened
 from sfumato.microdata.methods.full_domain.lattice.problem import Problem, Solution
-from sfumato.microdata.methods.full_domain.lattice.rare_pairs import screened
-from sfumato.microdata.methods.full_domain.near_least import near_least
+from sfumato.microdata.methods.full_domain.make_problem import problem_of
+from sfumato.microdata.methods.full_domain.near_optimal import near_least
 from sfumato.microdata.methods.full_domain.optimal import MAX_MARKED
-from sfumato.microdata.methods.full_domain.posing import problem_of
 from sfumato.microdata.methods.mondrian.axes import Axis, Places, axes_of, compiled
 from sfumato.microdata.methods.mondrian.cutting import (
     NO_SPARE,
@@ -44,12 +44,12 @@ from sfumato.microdata.methods.mondrian.cutting import (
 )
 from sfumato.microdata.methods.mondrian.kernels import LOSS, RANDOM, RELAXED, STRICT, UNDIVIDED, WIDEST
 from sfumato.microdata.methods.mondrian.labels import ColumnLabels, class_sizes, cut_extents, describe, own_extents
-from sfumato.microdata.methods.result import Progress, Result
+from sfumato.microdata.methods.search_result import Progress, Result
 from sfumato.microdata.methods.time_limit import Deadline
-from sfumato.microdata.models.classes import Classes, Counts, Histogram, Mask, histogram
+from sfumato.microdata.models.class_weights import WEIGHTS
+from sfumato.microdata.models.equivalence_classes import Classes, Counts, Histogram, Mask, histogram
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import Model
-from sfumato.microdata.models.weights import WEIGHTS
 from sfumato.microdata.plan.methods import Greedy, Mondrian
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import ClassRecoding, Division

@@ -9,36 +9,36 @@ import numpy as np
 
 from sfumato.errors import DataError, PlanError
 from sfumato.pipelines.tables.batch.state import BatchState, TableJob
-from sfumato.tables.batch.crossing import FREQUENCY, Crossed, cross
+from sfumato.tables.argus.argus_table import Finer, OfficeTable
+from sfumato.tables.argus.totals import with_totals
+from sfumato.tables.batch.hidden_cells import PART
 from sfumato.tables.batch.record_links import SpannedTable, record_links, with_variables
-from sfumato.tables.batch.safety import with_rules
-from sfumato.tables.batch.unshown_cells import PART
+from sfumato.tables.batch.safety_rules import with_rules
+from sfumato.tables.batch.tabulation import FREQUENCY, Crossed, cross
 from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.column_dependencies.column_chain import Chain
 from sfumato.tables.formats.batch_file import Specification
 from sfumato.tables.formats.cells_file import check_totals, read_cells
 from sfumato.tables.formats.metadata import Metadata
 from sfumato.tables.formats.recoding_file import Recoding, read_recoding
 from sfumato.tables.formats.record_trees import record_tree
 from sfumato.tables.formats.records_file import Records, read_records
-from sfumato.tables.nesting.chain import Chain
-from sfumato.tables.office.office_table import Finer, OfficeTable
-from sfumato.tables.office.totals import with_totals
 
 
 def read_micro(state: BatchState, scratch: Path) -> None:
-    """Read the records, and cross every table that is specified."""
+    """Read the records, and tabulate every specified table."""
     data, metadata = _opened(state, tabular=False)
     state.records = read_records(data, metadata)
     _spell(state, metadata)
     chains = _chains(state)
     for job in state.jobs:
-        # What a priori files and protection made of a table that stands there already is kept.
+        # Tables that exist already keep their a priori settings and protection.
         if job.table is None:
             _cross(state, job, metadata, scratch, chains)
 
 
 def _spell(state: BatchState, metadata: Metadata) -> None:
-    """Call the spanning variables of all tables as the metadata do, in whatever case the batch file writes them."""
+    """Spell the spanning variables of all tables as in the metadata, because batch files ignore case."""
     for job in state.jobs:
         names = tuple(metadata.named(name).name for name in job.wanted.spanning)
         job.wanted = replace(job.wanted, spanning=names)
@@ -74,7 +74,7 @@ def _cross(state: BatchState, job: TableJob, metadata: Metadata, scratch: Path, 
 
 
 def _chains(state: BatchState) -> tuple[Chain, ...]:
-    """The variables of tables that hang together in the records; the log tells where some records do not fit."""
+    """Return the functional dependencies of variables in the records, and log those with a few exceptions."""
     if state.records is None:
         return ()
     spanned = [one for one in (*map(state.spanned, state.jobs), *_written(state)) if one is not None]
@@ -94,7 +94,7 @@ def _chains(state: BatchState) -> tuple[Chain, ...]:
 
 
 def _written(state: BatchState) -> list[SpannedTable]:
-    """The tables that were written of the same file, also before it was opened again."""
+    """Return the tables written from the same file, including those written before it was opened again."""
     own = [
         one.spanned
         for one in state.tables
@@ -105,7 +105,7 @@ def _written(state: BatchState) -> list[SpannedTable]:
 
 
 def _warn_of_negatives(state: BatchState, records: Records, metadata: Metadata, response: str) -> None:
-    """Say where a response is negative: shares of the largest contributors, and what readers know, are others then."""
+    """Warn about a negative response, which changes the largest contributions and the attacker knowledge."""
     one = None if response.lower() == FREQUENCY else metadata.named(response)
     negative = [] if one is None else np.flatnonzero(records.numbers(one) < 0).tolist()
     if negative:
@@ -118,7 +118,7 @@ def _warn_of_negatives(state: BatchState, records: Records, metadata: Metadata, 
 
 
 def _finer(records: Records, metadata: Metadata, folder: Path, job: TableJob) -> Finer:
-    """What counts the records of a table by other codes, and judges them by its rules."""
+    """Return a function that tabulates the records of a table by other codes and applies its rules."""
     rules, by_holding = tuple(job.rules), _by_holding(job)
 
     def finer(parts: Mapping[str, Sequence[frozenset[str]]]) -> OfficeTable:
@@ -137,7 +137,7 @@ def _finer(records: Records, metadata: Metadata, folder: Path, job: TableJob) ->
 
 
 def _by_holding(job: TableJob) -> bool:
-    """Whether rules stand in the places of those for holdings: the third and fourth of a kind, the second FREQ."""
+    """Return whether rules are given at the positions for holdings: the third and fourth of a kind, the second FREQ."""
     for name, first in (("P", 2), ("NK", 2), ("FREQ", 1), ("REQ", 1)):
         own = [rule for rule in job.rules if rule.name == name]
         if any(any(rule.numbers[:1]) for rule in own[first:]):
@@ -146,14 +146,14 @@ def _by_holding(job: TableJob) -> bool:
 
 
 def judged(table: OfficeTable, job: TableJob, crossed: Crossed | None = None) -> OfficeTable:
-    """The table with the statuses of its rules."""
+    """Return the table with the statuses that its rules assign."""
     requests = None if crossed is None else crossed.requests
     missing = None if crossed is None else crossed.missing
     return with_rules(table, job.rules, requests, missing)
 
 
 def _with_costs(table: OfficeTable, cost: str, exponent: float) -> OfficeTable:
-    """-1: respondents; -2 and -3 (distance, which is not known here): one for each cell; else the value."""
+    """Return the table with costs: respondents for -1, one per cell for -2 and -3 (no distance), else the value."""
     if cost == "-1" and table.frequency is not None:
         return table.with_columns(costs=table.frequency**exponent)
     if cost in ("-2", "-3"):
@@ -162,10 +162,10 @@ def _with_costs(table: OfficeTable, cost: str, exponent: float) -> OfficeTable:
 
 
 def read_tables(state: BatchState, mode: str) -> None:
-    """Read every table that is specified: 0 checks totals, 1 computes them (T keeps statuses), 2 needs none.
+    """Read every specified table: mode 0 checks totals, 1 computes them (T keeps statuses), 2 does not need them.
 
     Raises:
-        DataError: The mode is none, or totals are missing or do not add up.
+        DataError: The mode is unknown, or totals are missing or do not add up.
     """
     data, metadata = _opened(state, tabular=True)
     kind, letter = (mode.strip()[:1] or "0"), mode.strip()[1:].strip().upper()
@@ -189,10 +189,10 @@ def read_tables(state: BatchState, mode: str) -> None:
 
 
 def recode(state: BatchState, scratch: Path, number: int, variable: str, recoding: str) -> None:
-    """Recode a variable of a table by a file, or close its hierarchy at a level, and cross the table again.
+    """Recode a variable of a table by a file or to a level of its hierarchy, and tabulate the table again.
 
     Raises:
-        PlanError: The table was not crossed from records, or is protected already.
+        PlanError: The table was not tabulated from records, or is protected already.
     """
     if state.tabular or state.metadata is None or not 1 <= number <= len(state.jobs):
         raise PlanError("only tables of records are recoded.", "Recode before the cells are computed.", "recode")
@@ -218,10 +218,10 @@ def recode(state: BatchState, scratch: Path, number: int, variable: str, recodin
 
 
 def _check_new_codes(recoding: Recoding, name: str, total: str) -> None:
-    """Refuse a new code that is that of the total: its cells would be their own totals.
+    """Refuse a new code equal to that of the total, because its cells would be their own totals.
 
     Raises:
-        PlanError: There is one.
+        PlanError: There is such a code.
     """
     if total in recoding.codes.values():
         what = f"a new code of {name} is that of its total, {total}."

@@ -6,20 +6,20 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from sfumato.atomic_folders import write_text
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError, SfumatoError
-from sfumato.folders import write_text
-from sfumato.pipelines.tables.batch.protection import protect_job, protect_linked
+from sfumato.pipelines.tables.batch.apply_method import protect_job, protect_linked
+from sfumato.pipelines.tables.batch.joint_audit import audit_written
 from sfumato.pipelines.tables.batch.reading import read_micro, read_tables, recode
-from sfumato.pipelines.tables.batch.side_by_side import audit_written
 from sfumato.pipelines.tables.batch.state import BatchState, TableJob, WrittenTable
 from sfumato.report.tables.batch import table_page
-from sfumato.tables.batch.safety import active_rules, with_margins
+from sfumato.tables.argus.argus_table import OfficeTable
+from sfumato.tables.argus.statuses import unsafe_of
+from sfumato.tables.batch.safety_rules import active_rules, with_margins
 from sfumato.tables.formats import batch_file
 from sfumato.tables.formats.apriori_file import apply_apriori
-from sfumato.tables.formats.batch_file import Command
-from sfumato.tables.formats.metadata import read_metadata
-from sfumato.tables.formats.outputs import (
+from sfumato.tables.formats.argus_outputs import (
     HOUSE,
     Protected,
     house_reason,
@@ -27,10 +27,10 @@ from sfumato.tables.formats.outputs import (
     shown_counts,
     written_without_hidden,
 )
-from sfumato.tables.formats.rule_numbers import USED
-from sfumato.tables.office.office_table import OfficeTable
-from sfumato.tables.office.statuses import unsafe_of
-from sfumato.tables.suppression.installed import check_installed
+from sfumato.tables.formats.batch_file import Command
+from sfumato.tables.formats.metadata import read_metadata
+from sfumato.tables.formats.rule_parameters import USED
+from sfumato.tables.suppression.solver_check import check_installed
 from sfumato.version import __version__
 
 UNUSED = "Every cell may be anything from 0 on, single respondents always attack, and all is one program."
@@ -38,13 +38,13 @@ UNUSED = "Every cell may be anything from 0 on, single respondents always attack
 
 @dataclass(frozen=True, slots=True)
 class BatchRun:
-    """What a batch file did.
+    """The result of a batch file.
 
     Attributes:
-        log: Every command, and what came of it.
-        written: The files that it wrote.
-        warnings: What must not be overlooked.
-        holds: Whether no table was written that gives its unsafe cells away.
+        log: Every command with its result.
+        written: The written files.
+        warnings: Problems that users must see.
+        holds: Whether no written table discloses its sensitive cells.
     """
 
     log: tuple[str, ...]
@@ -57,9 +57,9 @@ def run_batch(path: Path, out: Path | None = None, encoding: str | None = None) 
     """Run a batch file.
 
     Args:
-        path: The file; the files that it names lie beside it.
-        out: Where files are written; beside it by default.
-        encoding: What it and its files are in; by default UTF-8, or where one is not, as programs on Windows write it.
+        path: The batch file; the files that it names are in the same folder.
+        out: The output folder; by default that of the batch file.
+        encoding: The encoding of all files; by default UTF-8, or a Windows code page for files that are not UTF-8.
 
     Raises:
         DataError: A line is wrong or not supported; the text says which, and what to do.
@@ -78,7 +78,7 @@ def run_batch(path: Path, out: Path | None = None, encoding: str | None = None) 
     except SfumatoError as error:
         before = "Written before" if state.written else "Said before"
         _end(state, f"Error: {error.what}")
-        # Files that stand there already must not be overlooked for what went wrong later.
+        # Files written already need their warnings even if a later command fails.
         if said := [*state.warnings, *state.notices]:
             error.do = f"{error.do} {before}: {' '.join(said)}".strip()
         raise
@@ -97,10 +97,10 @@ def _run_all(commands: Sequence[Command], state: BatchState, name: str) -> None:
 
 
 def _end(state: BatchState, *remarks: str) -> None:
-    """Attack what was written together, and write the log, also of a batch that went wrong.
+    """Audit the written tables together and write the log, also after an error.
 
     Raises:
-        UnattainableError: Nobody can tell what the tables give away together.
+        UnattainableError: The joint audit cannot be completed.
     """
     state.log += remarks
     try:
@@ -116,7 +116,7 @@ def _end(state: BatchState, *remarks: str) -> None:
 
 
 def _run(command: Command, state: BatchState, name: str, scratch: Path) -> None:
-    """One command; what goes wrong in it is said with its line."""
+    """Run one command; errors name its line."""
     steps: dict[str, Callable[[], None]] = {
         "OPENMICRODATA": lambda: _open(command, state, tabular=False),
         "OPENTABLEDATA": lambda: _open(command, state, tabular=True),
@@ -164,7 +164,7 @@ def _last(state: BatchState) -> TableJob:
 
 
 def _unread(state: BatchState) -> TableJob:
-    """The last table, whose rules must stand there before it is read: later ones would judge nothing."""
+    """Return the last table; its rules must be specified before it is read, because later ones have no effect."""
     job = _last(state)
     if job.table is not None:
         do = "SAFETYRULE comes before READMICRODATA or READTABLE; specify the table again."
@@ -173,7 +173,7 @@ def _unread(state: BatchState) -> TableJob:
 
 
 def job_of(state: BatchState, number: int) -> tuple[TableJob, OfficeTable]:
-    """A table that was read, by its number from 1.
+    """Return a table that was read, by its number from 1.
 
     Raises:
         PlanError: There is no such table, or it was not read.
@@ -236,7 +236,7 @@ def _written_table(state: BatchState, job: TableJob, file: str, done: Protected,
 
 
 def _unprotected(state: BatchState, job: TableJob, table: OfficeTable, asked: batch_file.Output) -> tuple[str, ...]:
-    """What is to be said of a table that is written before it is protected, or that no rule judges."""
+    """Return a warning if a table is written unprotected or without a rule."""
     unsafe = int(unsafe_of(table.statuses).sum())
     ruled = active_rules(job.rules) if not unsafe else job.done
     if asked.kind in HOUSE or ruled:
@@ -252,7 +252,7 @@ def _unprotected(state: BatchState, job: TableJob, table: OfficeTable, asked: ba
 
 
 def _write(state: BatchState, name: str, text: str) -> None:
-    """Write a file that the batch file names, wherever such a path led on another system."""
+    """Write a file that the batch file names into the output folder, ignoring its original folder."""
     path = state.out / name.replace("\\", "/").rpartition("/")[2]
     if path.resolve() in {one.resolve() for one in (state.data,) if one is not None}:
         raise PlanError(f"{path.name} would be written over its own data.", "Name another file.", "output-exists")

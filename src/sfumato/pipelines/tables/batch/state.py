@@ -4,14 +4,14 @@ from dataclasses import field
 from pathlib import Path
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.batch.crossing import Crossed
+from sfumato.tables.argus.argus_table import OfficeTable
 from sfumato.tables.batch.record_links import SpannedTable
+from sfumato.tables.batch.tabulation import Crossed
+from sfumato.tables.formats.argus_outputs import Protected
 from sfumato.tables.formats.batch_file import Call, Specification
 from sfumato.tables.formats.metadata import Metadata
-from sfumato.tables.formats.outputs import Protected
 from sfumato.tables.formats.recoding_file import Recoding
 from sfumato.tables.formats.records_file import Records
-from sfumato.tables.office.office_table import OfficeTable
 
 
 @dataclass
@@ -19,12 +19,12 @@ class TableJob:
     """One table that a batch file specifies.
 
     Attributes:
-        wanted: What it is.
+        wanted: Its specification.
         rules: Its safety rules.
         recodings: Recodings of its variables.
-        crossed: The table as it was crossed from records.
-        table: The table as it stands: with statuses of rules and of a priori files.
-        done: What protection made of it.
+        crossed: The table as tabulated from records, or None.
+        table: The current table, with statuses from rules and a priori files.
+        done: The protected table, or None.
         tolerance: How far totals may be off.
         marked: Whether an a priori file changed the table after it was read.
     """
@@ -40,20 +40,20 @@ class TableJob:
 
     @property
     def weighted(self) -> bool:
-        """Whether weights are applied."""
+        """Whether sampling weights are applied."""
         return any(rule.name == "WGT" and rule.numbers[:1] == (1.0,) for rule in self.rules)
 
 
 @dataclass(frozen=True)
 class WrittenTable:
-    """A table that was written for readers.
+    """A table that was written for publication.
 
     Attributes:
         file: The file.
         done: The table as it was written.
         tolerance: How far totals may be off.
-        source: The file of records, what of them was added up, and whether weighted; None for a table of cells.
-        spanned: What it was crossed by; None for a table of cells.
+        source: The file of records, the response, and whether it is weighted; None for a table of cells.
+        spanned: The spanning variables with their records; None for a table of cells.
     """
 
     file: str
@@ -68,21 +68,21 @@ class BatchState:
     """The state of a run.
 
     Attributes:
-        folder: Where the batch file lies, and the files that it names.
-        out: Where files are written.
-        encoding: What the files are in; found out where it is not said.
+        folder: The folder of the batch file and of the files that it names.
+        out: The output folder.
+        encoding: The encoding of the files; detected if None.
         data: The file with records or cells.
-        tabular: Whether it holds cells.
-        metadata: What its columns are.
+        tabular: Whether it contains cells.
+        metadata: The description of its columns.
         records: The records, once they are read.
         jobs: The tables.
-        log: What was done, line by line.
-        logbook: The file for it.
-        written: The files that were written.
-        warnings: What must not be overlooked.
-        notices: Which of the files that were written are for the house.
-        tables: The tables that were written for readers.
-        holds: Whether no table was written that gives its unsafe cells away.
+        log: The log, line by line.
+        logbook: The log file.
+        written: The written files.
+        warnings: Problems that users must see.
+        notices: Notes on written files that are internal.
+        tables: The tables written for publication.
+        holds: Whether no written table discloses its sensitive cells.
     """
 
     folder: Path
@@ -102,24 +102,24 @@ class BatchState:
     holds: bool = True
 
     def warn(self, what: str) -> None:
-        """Say something that must not be overlooked, once."""
+        """Add a warning once."""
         if what not in self.warnings:
             self.warnings.append(what)
             self.log.append(f"Warning: {what}")
 
     def source_of(self, job: TableJob, table: OfficeTable) -> tuple[Path, str, bool] | None:
-        """What the numbers of a table were counted from; None where it was read as cells."""
+        """Return the source of a table's numbers, or None if it was read as cells."""
         if self.data is None or self.tabular:
             return None
         return self.data.resolve(), table.value.lower(), job.weighted
 
     def spanned(self, job: TableJob) -> SpannedTable | None:
-        """What a table is crossed by; None where it was read as cells."""
+        """Return the spanning variables of a table, or None if it was read as cells."""
         if self.records is None or self.metadata is None or self.tabular:
             return None
         return SpannedTable(self.records, self.metadata, job.wanted.spanning, dict(job.recodings))
 
     def clear(self) -> None:
-        """Forget tables, data and metadata."""
+        """Remove tables, data and metadata."""
         self.data = self.metadata = self.records = None
         self.jobs.clear()

@@ -1,4 +1,4 @@
-"""Perturb a table, compute what a reader can infer, and only then publish."""
+"""Perturb a table, compute what a data user can infer, and only then publish."""
 
 import secrets
 import time
@@ -9,30 +9,30 @@ from sfumato.errors import PlanError
 from sfumato.pipelines.tables.perturbation.perturbed_table import PerturbedTable
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.deadline import never, within
-from sfumato.tables.perturbed.changing import Setting, change_part
-from sfumato.tables.perturbed.parts import perturbed_parts
-from sfumato.tables.perturbed.perturbed import check_readers
+from sfumato.tables.perturbation.apply_method import Setting, change_part
+from sfumato.tables.perturbation.parts import perturbed_parts
+from sfumato.tables.perturbation.perturbed import check_readers
 from sfumato.tables.plan.perturbation import Adjustment, Perturbation, Rounding
 from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.suppression.installed import check_installed
+from sfumato.tables.suppression.solver_check import check_installed
 
-# Seconds for what readers compute, where the method itself needs no time.
+# Seconds for the feasibility intervals if the method itself needs no time.
 READERS = 20.0
 
 
 def perturb(
     plan: TablePlan, columns: Columns, like: Any = None, asked: Callable[[], bool] | None = None
 ) -> PerturbedTable:
-    """Change the numbers of a table as its plan says, if its promises hold.
+    """Perturb a table as its plan requests, if its protection intervals are satisfied.
 
     Args:
-        plan: A plan with a method that changes numbers.
+        plan: A plan with a perturbation method.
         columns: The cells.
-        like: The frame that came in.
-        asked: Whether somebody wants what there is.
+        like: The frame that was passed in.
+        asked: Returns whether the caller wants the current result.
 
     Raises:
-        PromiseError: A reader still knows more of an unsafe cell than the rules allow.
+        PromiseError: A data user can compute a sensitive cell more closely than the rules allow.
         UnattainableError: The method has no answer.
     """
     check_installed()
@@ -44,7 +44,7 @@ def perturb(
 def change(
     plan: TablePlan, columns: Columns, like: Any = None, asked: Callable[[], bool] | None = None
 ) -> PerturbedTable:
-    """The table with changed numbers, whether its promises hold or not: to be compared, not to be published."""
+    """Perturb a table without checking the protection intervals, for comparison only, not for publication."""
     method = method_of(plan)
     start = time.perf_counter()
     deadline = within(seconds_for(method), asked or never)
@@ -61,27 +61,27 @@ def change(
 
 
 def method_of(plan: TablePlan) -> Perturbation:
-    """The plan's method that changes numbers."""
+    """Return the plan's perturbation method."""
     if plan.perturbation is None:
         raise PlanError("the plan masks cells and changes no numbers.", "Name rounding, say, in method.", "method")
     return plan.perturbation
 
 
 def secret_of(method: Perturbation) -> str:
-    """What is drawn by: as the plan says, or from the operating system."""
+    """Return the secret of the plan, or a random one."""
     return (None if isinstance(method, Adjustment) else method.secret) or secrets.token_hex(32)
 
 
 def seconds_for(method: Perturbation) -> float:
-    """The time for search and readers together."""
+    """Return the time limit for search and feasibility intervals together."""
     return method.time_limit if isinstance(method, Rounding | Adjustment) else READERS
 
 
 def kept(table: PerturbedTable) -> PerturbedTable:
-    """The table, if its promises hold.
+    """Return the table if its protection intervals are satisfied.
 
     Raises:
-        PromiseError: They do not.
+        PromiseError: They are not.
     """
     check_readers(table.parts)
     return table

@@ -6,19 +6,19 @@ from typing import Any
 
 from sfumato.dataclass import dataclass
 from sfumato.pipelines.tables.table_release import TableRelease, TablesRelease
-from sfumato.report.tables.changed_house import changed_house
-from sfumato.report.tables.house import Papers
+from sfumato.report.tables.internal_report import Papers
 from sfumato.report.tables.perturbed import figures
+from sfumato.report.tables.perturbed_internal import changed_house
 from sfumato.report.tables.perturbed_page import html
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.formats.release_files import changed_files
-from sfumato.tables.perturbed.perturbed import ChangedTable, Perturbed
-from sfumato.tables.published.handed_out import check_changed
+from sfumato.tables.perturbation.perturbed import ChangedTable, Perturbed
+from sfumato.tables.published_tables.handed_out import check_changed
 
 
 @dataclass(frozen=True, repr=False)
 class PerturbedTable(ChangedTable, TableRelease[Perturbed]):
-    """A table whose numbers were changed, with the evidence, as a report, a frame, a page or a folder."""
+    """A perturbed table with its audit, as a report, a frame, a page or a folder."""
 
     def __repr__(self) -> str:
         changed = self.report["noise"]["changed"]
@@ -38,7 +38,7 @@ class PerturbedTable(ChangedTable, TableRelease[Perturbed]):
         check_changed(self, external)
 
     def sheets(self) -> dict[str, Columns]:
-        """All for the house, and what to hand out."""
+        """Return the internal file with all columns, and the one for publication."""
         return {"table.csv": self.columns, "table-external.csv": self.external}
 
     def office_files(self, group: Perturbed, columns: Columns) -> dict[str, bytes]:
@@ -47,7 +47,7 @@ class PerturbedTable(ChangedTable, TableRelease[Perturbed]):
 
 @dataclass(frozen=True, repr=False)
 class PerturbedTables(TablesRelease[PerturbedTable]):
-    """Several tables whose numbers were changed together: cells that they share are published alike."""
+    """Several tables perturbed together; common cells are published identically."""
 
     def __repr__(self) -> str:
         return f"PerturbedTables({', '.join(self.tables)}; {self.joint.report['method']})"
@@ -58,5 +58,5 @@ class PerturbedTables(TablesRelease[PerturbedTable]):
 
     @property
     def reports(self) -> dict[str, dict[str, Any]]:
-        """The figures of each table itself: noise is told table by table."""
+        """The metrics of each table, because noise is reported table by table."""
         return {name: table.report for name, table in self.tables.items()}

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from html import escape
 
-from sfumato.report.page.html_parts import folded, paragraph
+from sfumato.localization.messages import Words
+from sfumato.report.page.html_page import folded, paragraph
 from sfumato.report.page.plots import Pair, histogram, legend, meters, short_names
-from sfumato.report.release.dossier import Dossier
-from sfumato.report.release.sections.before_after import raw_as, shown_as
-from sfumato.texts.words import Words
+from sfumato.report.release.report_data import Dossier
+from sfumato.report.release.sections.column_evidence import raw_as, shown_as
 
 # Distributions of more values are drawn as histograms.
 MOST_METERS = 4

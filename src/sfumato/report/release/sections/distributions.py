@@ -4,15 +4,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from sfumato.hierarchies.ladder import Ladder
-from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.hierarchies.hierarchy import Ladder
+from sfumato.localization.messages import Words
+from sfumato.microdata.counts.frequency_table import FrequencyTable
+from sfumato.microdata.measures.recoded_view import ColumnView, view_of
 from sfumato.microdata.measures.value_shares import BINS, bin_name, bin_places
-from sfumato.microdata.measures.view import ColumnView, view_of
-from sfumato.microdata.models.classes import Floats, Mask
+from sfumato.microdata.models.equivalence_classes import Floats, Mask
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import Recoding
 from sfumato.report.page.plots import Pair
-from sfumato.texts.words import Words
 
 # Values of categories that are shown.
 MOST_VALUES = 10

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from sfumato.microdata.measures.disclosure import AttributeFigures, Disclosure
-from sfumato.report.page.html_parts import listing, long_table, paragraph, table
-from sfumato.texts.words import Words
+from sfumato.localization.messages import Words
+from sfumato.microdata.measures.attribute_disclosure import AttributeFigures, Disclosure
+from sfumato.report.page.html_page import listing, long_table, paragraph, table
 
 MOST_PAIRS = 10
 

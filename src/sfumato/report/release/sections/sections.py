@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
-from sfumato.microdata.outcome import COMPARED, Report
+from sfumato.localization.messages import Words
 from sfumato.microdata.plan.methods import FullDomain
+from sfumato.microdata.release_report import COMPARED, Report
 from sfumato.report.attack import reached, verdict_head
-from sfumato.report.page import signing
-from sfumato.report.page.html_parts import (
+from sfumato.report.page import approval
+from sfumato.report.page.html_page import (
     listing,
     long_table,
     paragraph,
@@ -20,14 +21,13 @@ from sfumato.report.page.html_parts import (
 )
 from sfumato.report.page.plots import Pair, histogram, legend, meters
 from sfumato.report.release import findings, optimality, sentences
-from sfumato.report.release.coded import coded_columns
-from sfumato.report.release.dossier import Dossier
-from sfumato.report.release.lost_shares import lost_shares
+from sfumato.report.release.column_loss import lost_shares
+from sfumato.report.release.report_data import Dossier
 from sfumato.report.release.sections import measures
-from sfumato.report.release.sections.before_after import ColumnEvidence
 from sfumato.report.release.sections.cards import distribution_cards
+from sfumato.report.release.sections.column_evidence import ColumnEvidence
 from sfumato.report.release.sections.trade_off import trade_off_sentences
-from sfumato.texts.words import Words
+from sfumato.report.release.transformed_columns import coded_columns
 
 # Losses between 0 and 1 per column, which can be shown as a share.
 RATES = ("highest", "average", "threshold", "share_above")
@@ -335,4 +335,4 @@ def _plan(dossier: Dossier) -> Iterator[str]:
     from sfumato.microdata.plan.write import plan_text
 
     assert dossier.plan is not None
-    yield signing.plan_listing(dossier.words, plan_text(dossier.plan, dossier.home))
+    yield approval.plan_listing(dossier.words, plan_text(dossier.plan, dossier.home))

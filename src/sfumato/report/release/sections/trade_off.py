@@ -1,8 +1,8 @@
 """The trade-off between loss and suppression, in words."""
 
-from sfumato.microdata.methods.full_domain.alternatives import NEAR, Alternative
-from sfumato.microdata.outcome import Report
-from sfumato.texts.words import Words
+from sfumato.localization.messages import Words
+from sfumato.microdata.methods.full_domain.trade_off import NEAR, Alternative
+from sfumato.microdata.release_report import Report
 
 
 def trade_off_sentences(words: Words, alternatives: tuple[Alternative, ...], report: Report, limit: int) -> list[str]:

@@ -4,11 +4,11 @@ import numpy as np
 
 from sfumato.tables.cells.cells import Numbers, Places
 from sfumato.tables.deadline import FOREVER, Deadline
-from sfumato.tables.suppression.flows.boxes import Boxes
-from sfumato.tables.suppression.flows.cubes import Cubes
+from sfumato.tables.suppression.flows.box_flows import Boxes
 from sfumato.tables.suppression.flows.flow import GENEROUS, Finder, Flow
 from sfumato.tables.suppression.flows.flow_programs import FlowPrograms
-from sfumato.tables.suppression.flows.paths import Paths, network_of
+from sfumato.tables.suppression.flows.hypercube_flows import Cubes
+from sfumato.tables.suppression.flows.path_flows import Paths, network_of
 from sfumato.tables.suppression.problem import Problem, Threat
 
 # Up to so many cells one program over all of them is quick enough, and finds the cheapest.

@@ -4,7 +4,7 @@ import numpy as np
 
 from sfumato.tables.cells.cells import Bounds, Numbers, Places
 from sfumato.tables.deadline import FOREVER, Deadline
-from sfumato.tables.programs import linear_program, solved
+from sfumato.tables.linear_programs import linear_program, solved
 from sfumato.tables.suppression.flows.flow import Flow, flow_of
 from sfumato.tables.suppression.problem import OUTSIDER, Problem, Threat
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sfumato.loops.arrays import Flags, Ints, Reals
-from sfumato.loops.compiled import compiled
+from sfumato.native.array_types import Flags, Ints, Reals
+from sfumato.native.dispatch import compiled
 
 
 @compiled

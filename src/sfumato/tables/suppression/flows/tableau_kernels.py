@@ -5,8 +5,8 @@ Some cells are free; `rates` (bound by free) says how much each of the others, t
 
 import numpy as np
 
-from sfumato.loops.arrays import Flags, Ints, Reals, Reals2
-from sfumato.loops.compiled import compiled
+from sfumato.native.array_types import Flags, Ints, Reals, Reals2
+from sfumato.native.dispatch import compiled
 
 # Rates below this are none; what is nearer to its limit than this has reached it.
 _NOTHING = 1e-9

@@ -7,16 +7,16 @@ contains a class that is kept here, or k of the rows that are suppressed here.
 import numpy as np
 
 from sfumato.microdata.counts.grouping import LEAST_IN_RUNS, hash_capacity
-from sfumato.microdata.counts.packing import Words
+from sfumato.microdata.counts.key_packing import Words
+from sfumato.microdata.losses.additive_losses import Marginal
 from sfumato.microdata.losses.class_sizes import AverageClassSize
 from sfumato.microdata.losses.loss import summed_over_lattice
-from sfumato.microdata.losses.marginal import Marginal
-from sfumato.microdata.methods.full_domain.lattice import checked_nodes
+from sfumato.microdata.methods.full_domain.lattice import evaluated_nodes
 from sfumato.microdata.methods.full_domain.lattice import frontier_kernels as kernels
-from sfumato.microdata.methods.full_domain.lattice.checked_nodes import CheckedNodes, layout, params
+from sfumato.microdata.methods.full_domain.lattice.evaluated_nodes import CheckedNodes, layout, params
+from sfumato.microdata.methods.full_domain.lattice.pair_screening import screened
 from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Problem
-from sfumato.microdata.methods.full_domain.lattice.rare_pairs import screened
-from sfumato.microdata.models.classes import Counts, Floats
+from sfumato.microdata.models.equivalence_classes import Counts, Floats
 
 # Position of the next node in the open part of the lattice: a coarse node is cheap to group and excludes many nodes
 # below it. If much may be suppressed, and either the number of classes bounds coarser nodes alone or suppression costs
@@ -47,7 +47,7 @@ class Frontier:
     @staticmethod
     def suits(problem: Problem) -> bool:
         """Return whether a problem depends on class sizes alone and is small enough for this search."""
-        return len(problem.table.counts) < LEAST_IN_RUNS and checked_nodes.suits(problem)
+        return len(problem.table.counts) < LEAST_IN_RUNS and evaluated_nodes.suits(problem)
 
     def search(self) -> bool:
         """Evaluate nodes until none is open; return whether that was done in time."""

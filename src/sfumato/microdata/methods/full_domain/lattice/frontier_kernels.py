@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.loops.arrays import Halves, Ints, Ints2, Ints3, Reals, Reals2, Shorts, Words, Words2
-from sfumato.loops.compiled import compiled
 from sfumato.microdata.counts.grouping_kernels import group, relabel
 from sfumato.microdata.counts.kernels import surcharges
+from sfumato.native.array_types import Halves, Ints, Ints2, Ints3, Reals, Reals2, Shorts, Words, Words2
+from sfumato.native.dispatch import compiled
 
 # Indices in `state`: number of open nodes, cached tables and evaluated nodes; the last stamp of the hash table.
 OPEN, TABLES, CHECKED, STAMP = 0, 1, 2, 3

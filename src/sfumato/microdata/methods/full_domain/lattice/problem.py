@@ -10,14 +10,14 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.counts import kernels
-from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.grouping import Grouped, Grouper, Node
-from sfumato.microdata.counts.wildcards import failing_classes
+from sfumato.microdata.counts.missing_matches import failing_classes
+from sfumato.microdata.losses.additive_losses import Marginal
 from sfumato.microdata.losses.loss import Prepared, Terms
-from sfumato.microdata.losses.marginal import Marginal
-from sfumato.microdata.methods.assessment import ALL, Assessment, assess
+from sfumato.microdata.methods.class_assessment import ALL, Assessment, assess
 from sfumato.microdata.methods.time_limit import Deadline
-from sfumato.microdata.models.classes import Classes, Counts, Mask
+from sfumato.microdata.models.equivalence_classes import Classes, Counts, Mask
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import Model
 from sfumato.microdata.models.persons import enough_persons

@@ -14,11 +14,11 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.grouping import Grouper, Node, hash_capacity
-from sfumato.microdata.counts.packing import Words
+from sfumato.microdata.counts.key_packing import Words
 from sfumato.microdata.losses.loss import Charges, Swept
 from sfumato.microdata.methods.full_domain.lattice import sweep_kernels
 from sfumato.microdata.methods.time_limit import Deadline
-from sfumato.microdata.models.classes import Counts, Floats
+from sfumato.microdata.models.equivalence_classes import Counts, Floats
 
 # Number of threads that share a height: the compiled loops release the interpreter lock.
 WORKERS = 2

@@ -6,10 +6,10 @@ classes).
 
 import numpy as np
 
-from sfumato.loops.arrays import Halves, Ints, Ints2, Reals, Reals2, Words, Words2
-from sfumato.loops.compiled import compiled
 from sfumato.microdata.counts.grouping_kernels import group, lift
 from sfumato.microdata.counts.kernels import surcharges, tally
+from sfumato.native.array_types import Halves, Ints, Ints2, Reals, Reals2, Words, Words2
+from sfumato.native.dispatch import compiled
 
 
 @compiled

@@ -1,0 +1,116 @@
+"""Generalization of objects such as addresses: all are published at the first level with large enough groups.
+
+From the most specific level up, the first at which every group has at least three members (a parameter) is published
+for all; when there is none, every object is masked. A level's value that is missing forms a group of its own.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from sfumato.attributes.operations.masking import Masking
+from sfumato.attributes.operations.operation import MASK, Outcome, Task, operation
+from sfumato.attributes.operations.value_errors import ValueRefusedError
+
+ADDRESS_LEVELS = ("street", "zip", "city", "state", "country")
+OTHER_NAMES = {"detail": "street"}
+# At each level, the group of each object and the value published for it.
+Level = list[tuple[Hashable, Any]]
+
+
+@operation("generalization", "object")
+class ObjectGeneralization:
+    """Publishes the value of one level of each object."""
+
+    range_suffix = ""
+    graph_suffix = "_generalized"
+
+    def apply(self, values: Sequence[Any], task: Task) -> Outcome:
+        rows = [_row(value, place, task) for place, value in enumerate(values)]
+        return _first_safe(len(task.data_type.levels), lambda level: [_by_value(row[level]) for row in rows], task)
+
+
+@operation("generalization", "address")
+class AddressGeneralization:
+    """Publishes one part of each address, given as an object or as text `street, zip city, state, country`.
+
+    Texts belong together if they agree from the level up: the same street in two cities is two streets.
+    """
+
+    range_suffix = ""
+    graph_suffix = "_generalized"
+
+    def apply(self, values: Sequence[Any], task: Task) -> Outcome:
+        parts = [_address(value, place, task) for place, value in enumerate(values)]
+        return _first_safe(len(ADDRESS_LEVELS), lambda level: [(row[level:], row[level]) for row in parts], task)
+
+
+def _first_safe(levels: int, at: Callable[[int], Level], task: Task) -> Outcome:
+    for level in range(levels):
+        members = at(level)
+        if all(shown is None for _, shown in members):
+            continue  # no object has this level
+        groups = Counter(group for group, _ in members)
+        if min(groups.values()) >= task.smallest_group:
+            return _published(members)
+    return Masking().apply(at(0), task)
+
+
+def _published(members: Level) -> Outcome:
+    entries: dict[Hashable, Any] = {}
+    places: dict[Hashable, int] = {}
+    for group, shown in members:
+        places.setdefault(group, len(places))
+        entries.setdefault(group, MASK if shown is None else shown)
+    codes = np.fromiter((places[group] for group, _ in members), np.int64, len(members))
+    return Outcome(tuple(entries.values()), codes, len(places))
+
+
+def _by_value(value: Any) -> tuple[Hashable, Any]:
+    return (type(value).__name__, value), value  # 1 and true are different
+
+
+def _row(value: Any, place: int, task: Task) -> tuple[Any, ...]:
+    if not isinstance(value, Mapping):
+        raise ValueRefusedError(task.attribute, "Object Generalization", "is not an object", value, place)
+    row = _level_values(value, task.data_type.levels)
+    _check_scalars(row, place, task)
+    return row
+
+
+def _level_values(value: Mapping[str, Any], levels: Sequence[str]) -> tuple[Any, ...]:
+    if all(level in value for level in levels):
+        return tuple(value[level] for level in levels)
+    folded = {str(key).casefold(): entry for key, entry in value.items()}
+    return tuple(value.get(level, folded.get(level.casefold())) for level in levels)
+
+
+def _check_scalars(row: tuple[Any, ...], place: int, task: Task) -> None:
+    several = any(isinstance(entry, Mapping | list) for entry in row)
+    if several or all(entry is None for entry in row):
+        complaint = "has a level that is no single value" if several else "has none of the levels of its type"
+        raise ValueRefusedError(task.attribute, "Object Generalization", complaint, "", place)
+
+
+def _address(value: Any, place: int, task: Task) -> tuple[Any, ...]:
+    if isinstance(value, Mapping):
+        renamed: dict[str, Any] = {
+            OTHER_NAMES.get(str(key).casefold(), str(key)): entry for key, entry in value.items()
+        }
+        row = _level_values(renamed, ADDRESS_LEVELS)
+        _check_scalars(row, place, task)
+        return row
+    parts = [part.strip() for part in value.split(",")] if isinstance(value, str) else []
+    if len(parts) != 4 or not all(parts):
+        complaint = "is not an address (street, zip city, state, country)"
+        raise ValueRefusedError(task.attribute, "Address Generalization", complaint, value, place)
+    return (parts[0], *_zip_and_city(parts[1]), parts[2], parts[3])
+
+
+def _zip_and_city(text: str) -> tuple[str | None, str]:
+    """Split off the first word as zip code if it has a digit and something follows."""
+    first, _, rest = text.partition(" ")
+    has_zip = bool(rest.strip()) and any(letter.isdecimal() for letter in first)
+    return (first, rest.strip()) if has_zip else (None, text)

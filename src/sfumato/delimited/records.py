@@ -1,0 +1,76 @@
+"""Read small delimited files (tables, hierarchies, records) completely, and write records as text."""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, Literal
+
+from sfumato.dataclass import dataclass
+from sfumato.delimited.decimal_marks import with_points
+from sfumato.delimited.dialect import Dialect, separator_of
+from sfumato.delimited.errors import open_quote, ragged
+from sfumato.delimited.formulas import quoted_cell
+from sfumato.delimited.opening import first_record, open_text
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A record, and the number of the line at which it ends."""
+
+    number: int
+    fields: list[str]
+
+
+def read_lines(path: Path, dialect: Dialect | None = None) -> list[Line]:
+    """Read all records of a file with a constant number of fields; empty lines are skipped.
+
+    Raises:
+        DataError: It is not in its encoding, a quote is not closed, or a line has a different number of fields.
+        EngineError: The system refuses to read it.
+    """
+    known = dialect or Dialect()
+    with open_text(path, known.encoding) as stream:
+        return list(_lines(stream, known, path.name))
+
+
+def parse_lines(text: str, dialect: Dialect | None = None) -> list[Line]:
+    """Parse the records of a text in the same way."""
+    return list(_lines(io.StringIO(text), dialect or Dialect(), "the text"))
+
+
+def _lines(stream: IO[str], dialect: Dialect, name: str) -> Iterator[Line]:
+    separator = separator_of(dialect, first_record(stream, dialect.quote))
+    stream.seek(0)
+    reader = csv.reader(stream, delimiter=separator, quotechar=dialect.quote, strict=True)
+    width = 0
+    try:
+        for fields in reader:
+            width = width or len(fields)
+            if fields and len(fields) != width:
+                raise ragged(reader.line_num, name, min(len(fields), width) + 1)
+            if fields:
+                yield Line(reader.line_num, with_points(fields) if dialect.decimal == "," else fields)
+    except csv.Error:
+        raise open_quote(reader.line_num, name, 1) from None
+
+
+def delimited_text(
+    records: Iterable[Iterable[object]], separator: str = ",", formulas: Literal["quote", "keep"] = "quote"
+) -> str:
+    """Return records as delimited text, with None as an empty field.
+
+    Args:
+        formulas: Whether cells that spreadsheets would evaluate are quoted, for files that people open, or kept, for
+            programs.
+
+    >>> delimited_text([["name", "note"], ["Ada", "1, 2"]]).splitlines()
+    ['name,note', 'Ada,"1, 2"']
+    >>> delimited_text([["=1+1", -2]])
+    "'=1+1,-2\\n"
+    """
+    stream = io.StringIO()
+    if formulas == "quote":
+        records = ([quoted_cell(text) if isinstance(text, str) else text for text in record] for record in records)
+    csv.writer(stream, delimiter=separator, lineterminator="\n").writerows(records)
+    return stream.getvalue()

@@ -1,0 +1,57 @@
+"""Translate DuckDB's errors to messages without data values."""
+
+import re
+from pathlib import Path
+
+from sfumato.delimited.errors import damaged, open_quote, ragged, wrong_encoding
+from sfumato.engines.duckdb.fast_import import compiled
+from sfumato.errors import DataError, EngineError, SfumatoError
+
+# Words in errors of the machine, which can also occur while only the source is read.
+DISK = ("No space left", "Permission denied", "quota", "write", "temp_directory")
+
+
+def _faults_of_data() -> tuple[type[Exception], ...]:
+    """Return the exceptions that DuckDB raises for invalid files."""
+    duckdb = compiled()
+    known = (duckdb.InvalidInputException, duckdb.IOException, duckdb.ConversionException, duckdb.CatalogException)
+    return (*known, duckdb.SerializationException, duckdb.InternalException, duckdb.FatalException)
+
+
+def explained(error: Exception, encoding: str, source: Path | None = None) -> SfumatoError:
+    """Return Sfumato's error for one of DuckDB's, without its text except for the line number.
+
+    Args:
+        source: The file that was read, if nothing else was done.
+    """
+    text = str(error).replace(str(source), "")
+    line = re.search(r"[Ll]ine: ?(\d+)", text)
+    if "unicode" in text.lower() or "utf-8" in text.lower() or "encod" in text.lower():
+        return wrong_encoding(encoding)
+    if "Expected Number of Columns" in text:
+        return ragged(line and line[1])
+    if "quote" in text.lower() and line:
+        return open_quote(line[1])
+    if line:
+        do = "Mend the file, or give its separator and quote."
+        return DataError(f"the file cannot be read in line {line[1]}.", do, "unreadable")
+    if source is not None and isinstance(error, _faults_of_data()) and not any(word in text for word in DISK):
+        return damaged(source)
+    if "No space left" in text:
+        return EngineError("the disk is full.", "Free some room, or name a folder on another disk.", "disk")
+    if "Cannot open file" in text or type(error).__name__ == "IOException":
+        return EngineError(
+            "a file cannot be read or written.", "Check the disk's free space and the folder's rights.", "disk"
+        )
+    if type(error).__name__ == "OutOfMemoryException":
+        return EngineError(
+            "the memory does not suffice.", "Give the engine more memory, or close other programs.", "memory"
+        )
+    return EngineError(
+        f"the engine stopped ({type(error).__name__}).", "Run again with fewer columns to narrow it down.", "duckdb"
+    )
+
+
+def changed() -> EngineError:
+    """Return the error for rows that changed between two reads."""
+    return EngineError("the rows changed while they were read.", "Run again when nobody writes them.", "changed")

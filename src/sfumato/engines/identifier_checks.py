@@ -1,0 +1,101 @@
+"""Names of tables and columns: which of them engines can distinguish, and whether they are a header."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sfumato.errors import DataError, Fault, PlanError, did_you_mean, nearest
+
+# The prefix of the engines' own columns, which data columns may not have.
+RESERVED = "sfumato_"
+
+
+def check_header(asked: Iterable[str], columns: Sequence[str]) -> None:
+    """Refuse data without any of the requested columns.
+
+    The header is then likely the first row, or a line read with another separator. So it is returned to the caller
+    only, except for a name similar to a requested one. Messages may quote column names once this check has passed.
+
+    Raises:
+        PlanError: The data has none of the columns; the names present are its values.
+    """
+    names = list(asked)
+    if any(name in columns for name in names):
+        return
+    # A value of the first row may resemble one of many names by chance.
+    if 2 * sum(nearest(name, columns) is not None for name in names) >= max(1, len(names)):
+        raise PlanError([_absent(name, columns) for name in names], code="columns", values=tuple(columns))
+    raise PlanError(
+        "the first line has none of the columns asked for; has the file a header?",
+        "Check the names and the separator; a plan says data.header: false for a file without a header.",
+        "columns",
+        values=tuple(columns),
+    )
+
+
+def _absent(name: str, columns: Sequence[str]) -> Fault:
+    near = nearest(name, columns)
+    return Fault(name, "the data have no such column.", "" if near is None else f'Did you mean "{near}"?')
+
+
+def check_names(columns: Sequence[Any]) -> None:
+    """Refuse columns whose names are no texts, empty, reserved, or equal except for case.
+
+    Raises:
+        DataError: There is such a column.
+    """
+    if not all(isinstance(name, str) for name in columns):
+        raise DataError("a column's name is no text.", "Name every column by a text, for example c1.", "column-name")
+    if "" in columns:
+        raise DataError(
+            f"column {list(columns).index('') + 1} has no name.", "Give every column a name.", "unnamed-column"
+        )
+    _check_different(columns)
+    reserved = [name for name in columns if name.lower().startswith(RESERVED)]
+    if reserved:
+        raise DataError(
+            f"the column {', '.join(reserved)} has a name that Sfumato keeps for itself.",
+            f"Rename it: names must not begin with {RESERVED}.",
+            "reserved-column",
+        )
+
+
+def _check_different(columns: Sequence[str]) -> None:
+    """Refuse equal names; the message has column numbers, because without a header names are personal values."""
+    twice = [name for name in columns if columns.count(name) > 1]
+    if twice:
+        raise DataError(
+            f"columns {_places(columns, twice)} have the same name.",
+            "Give every column a name of its own; has the file a header?",
+            "duplicate-columns",
+            values=tuple(dict.fromkeys(twice)),
+        )
+    folded = [name.lower() for name in columns]
+    alike = [name for name in columns if folded.count(name.lower()) > 1]
+    if alike:
+        raise DataError(
+            f"the names of columns {_places(columns, alike)} differ in case alone.",
+            "Rename them: databases hold such names for the same.",
+            "duplicate-columns",
+            values=tuple(alike),
+        )
+
+
+def _places(columns: Sequence[str], some: Sequence[str]) -> str:
+    """Return the numbers of some columns, from 1, as text."""
+    places = [str(place) for place, name in enumerate(columns, start=1) if name in some]
+    return " and ".join([", ".join(places[:-1]), places[-1]])
+
+
+def table_named(wanted: str | None, tables: Sequence[str]) -> str:
+    """Return the requested table of a source, or its only one.
+
+    Raises:
+        PlanError: There are several, or none of that name.
+    """
+    if wanted is None and len(tables) == 1:
+        return tables[0]
+    if wanted is None:
+        raise PlanError(f"data.table: the source has {len(tables)} tables.", f"Name one: {', '.join(tables)}.", "table")
+    if wanted not in tables:
+        raise PlanError(f'data.table: there is no "{wanted}".', did_you_mean(wanted, tables), "table")
+    return wanted

@@ -1,0 +1,128 @@
+"""Concepts: the topics of columns about persons, and the terms in column names that indicate them.
+
+English and German terms are in `concepts.txt`, in the order in which they are tried. Other languages are in
+`languages.txt` and `further_languages.txt`. Terms of registers and authorities are in `registers.txt`, those of studies
+and outcomes in `studies.txt`. Those common in forms are in `fields.txt`, those of industries in `topics.txt`.
+"""
+
+import re
+import sys
+import unicodedata
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from sfumato.dataclass import dataclass
+
+Role = Literal["identifier", "person", "quasi-identifier", "sensitive", "insensitive", "weight", "household"]
+# Requirements on values before a name is believed: many, keys of rows or persons, numbers, marks, many texts, few
+# categories, times, or titles of persons.
+Demand = Literal["anything", "many", "key", "number", "marks", "text", "few", "time", "titles"]
+# Letters that are not an accented form of another one.
+_LETTERS = {"ß": "ss", "ł": "l", "ø": "o", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe"}
+_MARKS = re.compile("[\u0300-\u036f]+")
+_SPELLED = {"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"}
+
+
+@dataclass(frozen=True, slots=True)
+class Concept:
+    """A possible topic of a column.
+
+    Attributes:
+        key: Its name; `reasons.PHRASES` has the phrase for it.
+        role: The role of a column about it.
+        words: Words in column names that indicate it.
+        demand: The requirement on values before the name is believed.
+        rank: Order of selection among quasi-identifiers, lowest first.
+    """
+
+    key: str
+    role: Role
+    words: frozenset[str]
+    demand: Demand = "anything"
+    rank: int = 0
+
+
+def fold(text: str) -> str:
+    """Return a text without case, umlauts and accents.
+
+    >>> fold("Größe"), fold("Prénom")
+    ('grosse', 'prenom')
+    """
+    if text.isascii():
+        return text.lower()
+    # Most accents are in one Unicode block, and are removed together.
+    parts = _MARKS.sub("", unicodedata.normalize("NFKD", _replaced(text.lower(), _LETTERS)))
+    return parts if parts.isascii() else "".join(sign for sign in parts if not unicodedata.combining(sign))
+
+
+def _replaced(text: str, letters: Mapping[str, str]) -> str:
+    """Return a text with some letters replaced; one by one is faster than a scan of all."""
+    for letter, others in letters.items():
+        text = text.replace(letter, others)
+    return text
+
+
+def read_sections(file: str, package: str = __package__) -> Iterator[tuple[list[str], frozenset[str]]]:
+    """Yield the sections of a word list of a package: the words in the brackets of each, and its words."""
+    text = list_folder(package).joinpath(file).read_text(encoding="utf-8")
+    lines = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
+    heads, words = zip(*(section.partition("]")[::2] for section in lines.split("[")[1:]), strict=True)
+    parts = [part.lower().split() for part in words]
+    spellings = _spellings({word for part in parts for word in part if not word.isascii()})
+    for head, part in zip(heads, parts, strict=True):
+        yield head.split(), _folded(part, spellings)
+
+
+def list_folder(package: str) -> Path:
+    """Return the folder of a loaded package, which contains its lists."""
+    return Path(sys.modules[package].__path__[0])
+
+
+def _folded(words: list[str], spellings: Mapping[str, tuple[str, ...]]) -> frozenset[str]:
+    """Return words in comparable form; few have any letter to fold."""
+    plain = frozenset(words)
+    marked = plain & spellings.keys()
+    return (plain - marked).union(*(spellings[word] for word in marked)) if marked else plain
+
+
+def _spellings(words: set[str]) -> dict[str, tuple[str, ...]]:
+    """Return the comparable forms of words, both for umlauts; all at once, because folding single texts is slow."""
+    text = "\n".join(words)
+    ways = zip(fold(text).splitlines(), fold(_replaced(text, _SPELLED)).splitlines(), strict=True)
+    return {word: (*plain.split(), *spelled.split()) for word, (plain, spelled) in zip(words, ways, strict=True)}
+
+
+def _concept(head: list[Any], words: frozenset[str]) -> Concept:
+    key, role, demand, rank = head
+    return Concept(key, role, words | _further(key), demand, int(rank))
+
+
+def _further(key: str) -> frozenset[str]:
+    """Return the words of further languages that indicate a concept."""
+    return frozenset().union(*_WORDS_OF.get(key, ()))
+
+
+_SECTIONS = list(read_sections("concepts.txt"))
+_REGISTERS = [
+    part for file in ("registers.txt", "studies.txt", "fields.txt", "topics.txt") for part in read_sections(file)
+]
+_LANGUAGES = [*read_sections("languages.txt"), *read_sections("further_languages.txt"), *_REGISTERS]
+_WORDS_OF: dict[str, list[frozenset[str]]] = {}
+for _head, _words in _LANGUAGES:
+    _WORDS_OF.setdefault(_head[0], []).append(_words)
+CONCEPTS = tuple(_concept(head, words) for head, words in _SECTIONS if len(head) > 1)
+BY_KEY = {concept.key: concept for concept in CONCEPTS}
+# Words that are no concept by themselves: of counts, of postcodes, of codes with a meaningful prefix, and of persons (a
+# number of these is a key, even if it repeats). Further words are of events (a number of these identifies no person),
+# of things that have names, too, of notations, and of classes of anything. Others are of units, categories, quantities
+# and remarks. The remaining lists say how words may combine in compounds.
+WORDS = {head[0]: words | _further(head[0]) for head, words in _SECTIONS if len(head) == 1}
+# English and German words that belong to no industry.
+COMMON_WORDS = frozenset().union(*(words for _, words in _SECTIONS))
+# Two words that occur together, written as one.
+JOINT_WORDS = frozenset().union(*(words for head, words in _LANGUAGES if head[1:] == ["joint"])) - COMMON_WORDS
+# Words of languages without compounds: they are no parts of words, and nothing is an abbreviation of them.
+WHOLE_WORDS = (frozenset().union(*(words for head, words in _LANGUAGES if len(head) == 1)) - COMMON_WORDS) | JOINT_WORDS
+# Words of authorities are long, and share beginnings: nothing is an abbreviation of them.
+OFFICE_WORDS = frozenset().union(*(words for head, words in _REGISTERS if len(head) > 1)) - COMMON_WORDS

@@ -1,0 +1,140 @@
+"""Terms and codes in values that indicate the concept of a column if its name does not."""
+
+from functools import cache
+
+from sfumato.delimited.decimal_marks import CURRENCY_SIGN
+from sfumato.hierarchies.absence_values import negatives_of
+from sfumato.hierarchies.role_detection.lexicon.code_sets import concept_of_codes
+from sfumato.hierarchies.role_detection.lexicon.concepts import BY_KEY, WORDS, Concept, fold, read_sections
+from sfumato.hierarchies.role_detection.lexicon.name_terms import words_of
+from sfumato.hierarchies.role_detection.profile import Profile
+from sfumato.hierarchies.role_detection.text_measurements import FEET, PRESSURE
+from sfumato.hierarchies.types import are_plain_numbers
+from sfumato.patterns import regex
+
+_ICD = regex(r"[A-TV-Z]\d{2}(?:\.[0-9A-Z]{1,3})?[+*!]?|[A-TV-Z]\d{2}\.-")
+# Codes of diagnoses, tumors, procedures and drugs: ICD-10, with and without its point, ICD-O, ICD-10-PCS, OPS, ATC;
+# some codes must have different beginnings, so that a room number is no disease.
+_CODES = (
+    _ICD,
+    regex(r"[89]\d{3}/[01236]"),
+    regex(r"(?=.*\d)(?=.*[A-Z])[0-9B-DF-HX][0-9A-HJ-NP-Z]{6}"),
+    regex(r"[1-9]-\d{2}[0-9a-z](?:\.[0-9a-z]{1,2})?"),
+    regex(r"[ABCDGHJLMNPRSV]\d{2}[A-Z]{2}\d{2}"),
+    regex(r"[A-TV-Z]\d{2}[0-9A-Z]{1,4}"),
+)
+# Disease codes without their point have several lengths, or are short; those of practices and rooms have one length.
+_POINTLESS, _LONG_CODE = _CODES[-1], 6
+# Sections and divisions of industries (NACE), which look like groups of diseases, but occur only in these pairs.
+_TRADE = regex(
+    r"(?:A0[1-3]|B0[5-9]|C(?:1\d|2\d|3[0-3])|D35|E3[6-9]|F4[1-3]|G4[5-7]|H(?:49|5[0-3])|I5[56]|J(?:5[89]|6[0-3])|K6[4-6]|L68"
+    r"|M(?:69|7[0-5])|N(?:7[7-9]|8[0-2])|O84|P85|Q8[6-8]|R9[0-3]|S9[4-6]|T9[78]|U99)(?:\.\d{1,2}(?:\.\d)?)?"
+)
+_SHARE_OF_ICD = 0.9
+# Wells of a plate of 96 or 384.
+_WELL = regex(r"[A-P](?:0?[1-9]|1\d|2[0-4])")
+# Groups of ages: 35-39, 40 bis 49, <30, 80+.
+_AGE_GROUP = regex(r"(?:[1-9]?\d)\s?(?:-|–|to|bis|à|a)\s?(?:[1-9]\d|10\d)|[<>≥]=?\s?[1-9]\d|[1-9]\d\s?\+")
+# Amounts of money, with a currency.
+_CURRENCY = (
+    rf"(?:{CURRENCY_SIGN}|EUR|Euro|USD|CHF|GBP|SEK|NOK|DKK|PLN|CZK|HUF|TRY|RON|BRL|RUB|zł|Kč|kr|TL|lei|Ft|лв|руб)\.?"
+)
+_SUM = regex(rf"{_CURRENCY}\s?[+-]?\d[\d.,'\s]*|[+-]?\d[\d.,'\s]*?(?:,-)?\s?{_CURRENCY}")
+_LEAST_GROUPS, _MOST_GROUPS = 3, 25
+# Minimum length of parts of texts; minimum proportion of rows for a conclusion.
+_LONG, _LEAST_TOLD = 5, 0.02
+# Word lists that also occur in other texts need more rows; these are compared with full texts only.
+_PARTS = 0.7
+_RACES = {"w", "b"}
+
+
+def _are_long_alike(profile: Profile) -> bool:
+    lengths = {len(value.strip()) for value in profile.sample}
+    return len(lengths) == 1 and min(lengths) >= _LONG_CODE
+
+
+def _are_wells(profile: Profile) -> bool:
+    """Return whether codes are wells of a laboratory plate, which look like diagnosis codes: A01 to H12, or P24.
+
+    >>> [_are_wells(Profile(name, {"A08": 2, "H12": 1}, rows=3)) for name in ("Well", "sample well", "diagnosis")]
+    [True, True, False]
+    """
+    return bool({*words_of(profile.name)} & WORDS["wells"]) and profile.share_of(_WELL) >= _SHARE_OF_ICD
+
+
+def concept_of_values(profile: Profile) -> tuple[Concept, float] | None:
+    """Return the concept of a column's values, and the proportion of rows that indicate it.
+
+    >>> concept, share = concept_of_values(Profile("x", {"ledig": 3, "Verheiratet": 5}, rows=8))
+    >>> concept.key, share
+    ('family', 1.0)
+    >>> concept_of_values(Profile("x", {"none": 85, "flu": 10, "hiv": 5}, rows=100))[0].key
+    'health'
+    """
+    if len(profile.counts) < 2 or are_plain_numbers(profile.sample):
+        return None
+    if _are_wells(profile):
+        return None
+    if (trades := profile.share_of(_TRADE)) >= _SHARE_OF_ICD and len({value[:1] for value in profile.sample}) > 2:
+        return BY_KEY["work"], trades
+    codes = max(profile.share_of(code) for code in _CODES if code is not _POINTLESS or not _are_long_alike(profile))
+    if codes >= _SHARE_OF_ICD and len({value.strip()[:1] for value in profile.sample}) > 1:
+        return BY_KEY["health"], codes
+    if _LEAST_GROUPS <= len(profile.counts) <= _MOST_GROUPS and profile.share_of(_AGE_GROUP) >= _SHARE_OF_ICD:
+        return BY_KEY["age"], profile.share_of(_AGE_GROUP)
+    if (sums := profile.share_of(_SUM)) >= _SHARE_OF_ICD:
+        return BY_KEY["money"], sums
+    if (pressures := profile.share_of(PRESSURE)) >= _SHARE_OF_ICD:
+        return BY_KEY["health"], pressures
+    if len(profile.counts) >= _LEAST_GROUPS and (feet := profile.share_of(FEET)) >= _SHARE_OF_ICD:
+        return BY_KEY["body"], feet
+    if known := concept_of_codes(profile):
+        return BY_KEY[known[0]], known[1]
+    plain = {value: _plain(value) for value in profile.sample}
+    negatives = negatives_of(profile.sample)
+    for key, needed, words in _lists():
+        private = BY_KEY[key].role == "sensitive"
+        parts = private and needed <= _PARTS
+        members = {value for value, text in plain.items() if text in words or (parts and _has_part(text, words))}
+        if not members or (key == "origin" and _are_other_letters({plain[value] for value in members})):
+            continue
+        # Healthy persons have an uninformative value: "none" among a few diseases.
+        silent = negatives - members if private else frozenset()
+        share = profile.share(members.__contains__) / max(1 - profile.share(silent.__contains__), _LEAST_TOLD)
+        if share >= needed:
+            return BY_KEY[key], min(share, 1.0)
+    return None
+
+
+def holds_words_of(profile: Profile, key: str) -> bool:
+    """Return whether any value of a column is a word of a concept.
+
+    >>> holds_words_of(Profile("race", {"Labrador": 9, "Caucasian": 1}, rows=10), "origin")
+    True
+    """
+    words = frozenset().union(*(some for name, _, some in _lists() if name == key))
+    return any(_plain(value) in words for value in profile.sample)
+
+
+def _are_other_letters(members: set[str]) -> bool:
+    """Return whether letters are groups of something, not codes of races as in courts and hospitals."""
+    return max(map(len, members)) == 1 and not members > _RACES
+
+
+def _has_part(text: str, words: frozenset[str]) -> bool:
+    """Return whether a long word of a text is in a list: type 2 diabetes is."""
+    return any(len(part) >= _LONG and part in words for part in text.split("-"))
+
+
+@cache
+def _lists() -> list[tuple[str, float, frozenset[str]]]:
+    """Return for each concept the minimum proportion of rows with one of its words, and these words."""
+    lists: dict[tuple[str, float], frozenset[str]] = {}
+    for (key, share), words in read_sections("value_words.txt"):
+        entry = key, float(share)
+        lists[entry] = lists.get(entry, frozenset()) | words
+    return [(key, share, words) for (key, share), words in lists.items()]
+
+
+def _plain(value: str) -> str:
+    return fold(value.strip()).replace(" ", "-").replace("_", "-").rstrip(".")

@@ -1,0 +1,61 @@
+"""The suggestion for one column of a plan, and its reason."""
+
+from typing import Any
+
+from sfumato.dataclass import dataclass
+from sfumato.hierarchies.role_detection import role_reasons
+from sfumato.hierarchies.role_detection.lexicon.concepts import Role
+from sfumato.hierarchies.types import ColumnType
+
+UNKNOWN_RANK = 3
+# Proposed protection of a special quasi-identifier: at least two values among rows that agree in all others.
+PROTECT = {"model": "l-diversity", "variant": "distinct", "l": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """The suggested plan of a column, and its reason.
+
+    Attributes:
+        role: The role.
+        reason: The reason, in plain words without any data value.
+        type: The type, by default text.
+        hierarchy: The hierarchy's parameters, for quasi-identifiers.
+        rejected: Values that the hierarchy does not accept: they require `on_invalid: missing` or `drop`.
+        rank: Order of selection among quasi-identifiers and person columns, lowest first.
+        undecided: Whether the column is removed only because its meaning is unknown.
+        protected: Whether it is a special category (GDPR, Articles 9 and 10); a quasi-identifier is then proposed
+            together with a guarantee that the others do not disclose it.
+        guessed: Whether its numbers are considered sensitive by their distribution: others may know some of them.
+        asked: Whether it is an answer to an unknown question: many of these together may be unique.
+        concept: The key of the column's concept, if its name or its values indicate one.
+    """
+
+    role: Role
+    reason: str
+    type: ColumnType = "text"
+    hierarchy: dict[str, Any] | None = None
+    rejected: tuple[str, ...] = ()
+    rank: int = UNKNOWN_RANK
+    undecided: bool = False
+    protected: bool = False
+    guessed: bool = False
+    asked: bool = False
+    concept: str | None = None
+
+    def plan(self) -> dict[str, Any]:
+        """Return the column as plan entries.
+
+        >>> Suggestion("quasi-identifier", "It tells of sex.", hierarchy={"type": "any"}).plan()
+        {'role': 'quasi-identifier', 'hierarchy': {'type': 'any'}}
+        """
+        typed = {} if self.type == "text" else {"type": self.type}
+        withheld = {"publish": "withheld"} if self.role == "weight" else {}
+        protect = {"protect": dict(PROTECT)} if self.role == "quasi-identifier" and self.protected else {}
+        return (
+            {"role": self.role} | typed | ({"hierarchy": self.hierarchy} if self.hierarchy else {}) | protect | withheld
+        )
+
+    def withheld(self, reason: str) -> "Suggestion":
+        """Return the column as removed until a decision is made."""
+        return Suggestion("identifier", role_reasons.UNDECIDED + reason, undecided=True, concept=self.concept)

@@ -1,0 +1,156 @@
+"""Unexplained numbers that may identify a person or place; such columns are never published.
+
+Customer numbers, house numbers, postcodes, telephone numbers, days and map coordinates look like measures to a test
+that only asks for numbers. A measure must therefore show that it is one: fractions that no coordinate and no code has,
+counts from 0 on that soon become rarer, or amounts that people round.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.hierarchies.role_detection.content_detection import spread_of
+from sfumato.hierarchies.role_detection.profile import Profile
+from sfumato.hierarchies.role_detection.robust_intervals import Spread
+from sfumato.hierarchies.types import numerals
+
+Numbers = npt.NDArray[np.float64]
+# Proportion of unique integers; and of those of one length.
+_OWN, _ONE_LENGTH, _LONG = 1 / 3, 0.95, 4
+# Running numbers: minimum number, nearly all of them used, none far more frequent than the others.
+_RUNNING, _GAPS, _OFTENER = 30, 1.25, 4
+# Counts: proportion of the nonzero ones among the first few.
+_FIRST_COUNTS, _SOON = 3, 0.4
+# Counts with a hump: number of values, and the ratio of the largest to the median.
+_HUMP, _TAIL = 12, 3
+# Rounded amounts: minimum size, and proportion of round ones; of these a proportion must be rounder still, which
+# numbers that all end in 0 are not.
+_LEAST_SUM, _ROUND, _ROUNDER = 100, 0.5, 0.4
+# Bell shape: number of values, proportion of used ones within its range, width of the middle half, and minimum length
+# of each side.
+_BELL_NUMBERS, _BELL_DENSE, _BELL_HALF, _BELL_SIDE = 15, 0.6, 0.38, 0.3
+# Numbers with a middle and no larger than this may be ages.
+_MAY_BE_AGES = 75
+# Fractions: minimum proportion of rows; those of codes are small, those of measures are not.
+_FRACTIONS, _LARGE_FRACTIONS = 0.2, 0.3
+# Degrees of coordinates, and values too small for them; years with fractions.
+_DEGREES, _SMALL, _YEARS = 180, 5, (1850, 2100)
+_MANY_DECIMALS, _LONG_PLACE, _SAME_FEE = 3, 5, 0.3
+
+
+def are_measures(profile: Profile, named: bool = False) -> bool:
+    """Return whether numbers measure or count something and cannot identify a person.
+
+    Args:
+        named: Whether the name says that something is counted.
+    """
+    spread, _ = spread_of(profile)
+    if spread is None or len(spread.numbers) <= 2:
+        return False
+    if float(spread.rows[spread.numbers != np.floor(spread.numbers)].sum()) >= _FRACTIONS * spread.rows.sum():
+        return not profile.few and not _has_fractions_of_codes(profile, spread, named)
+    if _are_numbers_of_something(profile, spread) or (not named and _are_running(spread)):
+        return False
+    return named or are_counts(spread) or _are_round_sums(profile, spread)
+
+
+def are_counts(spread: Spread) -> bool:
+    """Return whether numbers from 0 on soon decrease in frequency, like counts of events."""
+    numbers, rows = spread.numbers, spread.rows
+    if numbers[0] != 0 or numbers[-1] < _FIRST_COUNTS:
+        return False
+    if rows[0] != rows.max():
+        return _are_humped(spread)
+    some = rows[1:].sum()
+    return float(rows[1:][numbers[1:] <= _FIRST_COUNTS].sum()) >= _SOON * float(some)
+
+
+def _are_humped(spread: Spread) -> bool:
+    """Return whether integers from 0 on have most rows early and then a long tail: events that many persons had."""
+    numbers, rows = spread.numbers, spread.rows
+    top = numbers[rows.argmax()]
+    running = len(numbers) >= _HUMP and (np.diff(numbers[:_HUMP]) == 1).all()
+    early = _TAIL * max(float(top), spread.quantile(0.5)) <= numbers[-1]
+    rare = rows[numbers >= numbers[-1] / 2].max() <= rows.max() / 2
+    return bool(running and early and rare and rows[0] >= rows.max() / _TAIL)
+
+
+def are_bell_shaped(spread: Spread) -> bool:
+    """Return whether integers are concentrated around a middle and decrease to both sides without gaps, like measures.
+
+    Numbers of customers, houses, places and days have no middle; years and ages may have one, but are no measures.
+
+    >>> bell = Spread(np.arange(90.0, 171), np.exp(-((np.arange(90.0, 171) - 130) ** 2) / 450))
+    >>> are_bell_shaped(bell), are_bell_shaped(Spread(np.arange(90.0, 171), np.ones(81)))
+    (True, False)
+    """
+    low, first, middle, third, high = (spread.quantile(share) for share in (0.01, 0.25, 0.5, 0.75, 0.99))
+    inside = (spread.numbers >= low) & (spread.numbers <= high)
+    if high <= _MAY_BE_AGES or spread.share_within(*_YEARS) >= _ONE_LENGTH:
+        return False
+    if inside.sum() < max(_BELL_NUMBERS, _BELL_DENSE * (high - low + 1)) or not low < first < third < high:
+        return False
+    narrow = third - first <= _BELL_HALF * (high - low)
+    even = min(middle - low, high - middle) >= _BELL_SIDE * (high - low)
+    return bool(narrow and even)
+
+
+def _are_numbers_of_something(profile: Profile, spread: Spread) -> bool:
+    """Return whether integers number customers, codes or days: nearly each unique, or of one length."""
+    numbers = spread.numbers
+    if len(numbers) > _OWN * profile.present:
+        return True
+    lengths = _digits(numbers)
+    one_length = _commonest(lengths, spread.rows) >= _ONE_LENGTH and np.median(lengths) >= _LONG
+    return bool(one_length)
+
+
+def _are_running(spread: Spread) -> bool:
+    """Return whether integers, or every second or tenth, are used consecutively with similar frequency."""
+    numbers = spread.numbers
+    step = float(np.diff(numbers).min())
+    dense = numbers[-1] - numbers[0] <= _GAPS * step * len(numbers)
+    even = spread.rows.max() <= _OFTENER * spread.rows.mean()
+    return bool(len(numbers) >= _RUNNING and dense and even)
+
+
+def _are_round_sums(profile: Profile, spread: Spread) -> bool:
+    """Return whether most numbers are round, and of several lengths."""
+    sums = spread.numbers >= _LEAST_SUM
+    rounded = sums & (spread.numbers % 10 == 0)
+    rows = float(spread.rows[rounded].sum())
+    rounder = float(spread.rows[rounded & (spread.numbers % 50 == 0)].sum()) >= _ROUNDER * rows
+    several = _commonest(_digits(spread.numbers), spread.rows) < _ONE_LENGTH
+    return several and rounder and not profile.few and rows >= _ROUND * float(spread.rows.sum())
+
+
+def _has_fractions_of_codes(profile: Profile, spread: Spread, named: bool) -> bool:
+    """Return whether fractions may be coordinates, parts of years, points in large numbers, or codes."""
+    written = [value.strip().replace(",", ".") for value in profile.sample]
+    decimals = np.array([len(value.partition(".")[2].rstrip("0")) for value in written])
+    if decimals.max() > _MANY_DECIMALS or np.mean(decimals == _MANY_DECIMALS) >= 1 / 2:
+        return True
+    large = np.mod(np.abs(numerals(written)), 1)
+    if spread.share_within(*_YEARS) >= _ONE_LENGTH or np.nanmean(large >= 1 / 2) < _LARGE_FRACTIONS:
+        return True
+    lengths = _digits(spread.numbers)
+    if np.median(lengths) >= _LONG_PLACE and _commonest(lengths, spread.rows) >= _ONE_LENGTH:
+        return True
+    fine = np.mean(decimals >= 2) >= 1 / 2
+    return bool(not named and fine and _may_be_degrees(spread))
+
+
+def _may_be_degrees(spread: Spread) -> bool:
+    # A fee is the same for many rows, a coordinate is not.
+    if spread.rows.max() >= _SAME_FEE * spread.rows.sum():
+        return False
+    low, high = spread.quantile(0.02), spread.quantile(0.98)
+    return low >= -_DEGREES and high <= _DEGREES and not (low >= 0 and high <= _SMALL)
+
+
+def _digits(numbers: Numbers) -> npt.NDArray[np.int64]:
+    """Return how many digits numbers have before the decimal point."""
+    return np.floor(np.log10(np.maximum(np.floor(np.abs(numbers)), 1))).astype(np.int64) + 1
+
+
+def _commonest(lengths: npt.NDArray[np.int64], rows: Numbers) -> float:
+    return float(np.bincount(lengths, weights=rows).max() / rows.sum())

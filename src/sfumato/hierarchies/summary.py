@@ -1,0 +1,44 @@
+"""One-line summary of a hierarchy, for tables of columns."""
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from sfumato.hierarchies.hierarchy import Hierarchy
+from sfumato.hierarchies.registry import TYPES
+
+LONGEST = 60
+
+
+def hierarchy_words(hierarchy: Hierarchy | None) -> str:
+    """Describe a hierarchy in one line, truncated if long.
+
+    >>> from sfumato.hierarchies.intervals import Intervals
+    >>> hierarchy_words(Intervals(16, 95, widths=(5, 20)))
+    'intervals: start 16, end 95, widths 5 20'
+    """
+    if hierarchy is None:
+        return ""
+    name = type_name(hierarchy)
+    parts = [
+        f"{part.name} {_words(part.name, value)}"
+        for part in fields(hierarchy)  # type: ignore[arg-type]
+        if (value := getattr(hierarchy, part.name)) != part.default and value not in (None, ())
+    ]
+    text = name + (": " + ", ".join(parts) if parts else "")
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def type_name(hierarchy: Hierarchy) -> str:
+    """Return the plan name of a hierarchy type."""
+    return next(name for name, record in TYPES.items() if record.make is type(hierarchy))
+
+
+def _words(name: str, value: Any) -> str:
+    if isinstance(value, dict):
+        return f"of {len(value)} values"
+    if isinstance(value, tuple):
+        return " ".join(_words("", entry) for entry in value)
+    if isinstance(value, float):
+        return f"{value:g}"
+    return Path(value).name if name == "path" else str(value)

@@ -1,0 +1,282 @@
+"""The words of a language: its table of texts, how it writes numbers, and sentences that come in English from below."""
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import date
+from functools import cache, lru_cache
+from pathlib import Path
+
+from sfumato.dataclass import dataclass
+from sfumato.localization.message_file import read_table
+from sfumato.localization.number_format import amount, percent
+from sfumato.localization.plurals import CHOICE, CountedText
+from sfumato.patterns import regex
+
+DEFAULT = "en"
+# Keys of sentences that come from below pages and reports, in English: their English text is what they are known by.
+SAID = "said."
+# Those of errors: what is wrong and what to do are told apart.
+FAULT = "said.fault_"
+# So many sentences are kept that were told.
+MOST_KEPT = 4096
+_FOLDER = Path(__file__).parent
+_NUMBER = regex(r"\d{1,3}(?:,\d{3})+")
+_PERCENT = regex(r"(?<=\d)%")
+_FIGURE = regex(r"-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?(?: ?%)?")
+# A sign within a sentence, as it stands in a pattern; what may be filled in beyond the end of one: values, other texts.
+_WITHIN, _WHOLE = r"(?:(?![.?] (?-i:[A-Z])).)", ("example", "reason")
+# Where a sentence ends and another begins; the place in a plan, or in a file, of a fault.
+_ENDS, _PLACE = regex(r'(?<=[.?]) (?=[A-Z"])'), regex(r"([a-z_]+(?:\[\d+\])?(?:\.[^:]+)?: )(.+)")
+_FILE_PLACE = regex(r"(?P<name>[^\n:]+), line (?P<line>\d+), column (?P<column>\d+): ")
+# Totals that do not add up, as an error names them: by how much, and how many more there are.
+_TOTAL = regex(r"^(?!the grand)(.+) total$")
+_OFF, _MORE = regex(r"\(by ([^()]+)\)"), regex(r" and (\d+) more$")
+_NUMERAL = r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
+_DECIMAL = regex(rf"[<>≤≥]?{_NUMERAL}(?: ?[-–] ?{_NUMERAL})?", re.ASCII)
+# An interval with its ends, as ladders and classes label it.
+_INTERVAL = regex(rf"[\[(]{_NUMERAL}(?:, |–){_NUMERAL}[\])]", re.ASCII)
+# Placeholders for what is called by its own name: columns, files, values.
+_LISTED = ("asked", "reached")
+_NAMED = frozenset(
+    [
+        *("word", "person", "column", "columns", "name", "names", "example", "units", "book", "first", "second"),
+        *("files", "field", "region", "others", "other", "dimension", "one", "seed", "problem"),
+    ]
+)
+
+
+# The end of a key whose text is said instead where persons are counted.
+PERSONS = ".of_persons"
+
+
+@dataclass(frozen=True, slots=True)
+class Words(Mapping[str, str]):
+    """The texts of one language by their keys.
+
+    >>> words_in("de").percent(0.125), words_in("de").count(1234)
+    ('12,5 %', '1.234')
+    """
+
+    language: str
+    texts: Mapping[str, str]
+
+    def __getitem__(self, key: str) -> str:
+        return self.texts[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.texts)
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def figure(self, english: str) -> str:
+        """A number, written as English does, in the way of the language."""
+        return english.translate({ord(","): self["thousands"], ord("."): self["decimal"]})
+
+    def count(self, number: int) -> str:
+        """A whole number."""
+        return self.figure(f"{number:,}")
+
+    def percent(self, share: float) -> str:
+        """A share in percent."""
+        return self.figure(percent(share))
+
+    def amount(self, value: float) -> str:
+        """A number for people: four digits, large ones whole."""
+        return self.figure(amount(value))
+
+    def value(self, text: str) -> str:
+        """A number of the data, a limit or a range, with the decimal mark of the language; any other text as it is.
+
+        >>> words_in("de").value("2596.88"), words_in("de").value("31.12.2024"), words_in("de").value("A.1")
+        ('2596,88', '31.12.2024', 'A.1')
+        >>> words_in("de").value("1.35-1.45"), words_in("de").value(">4.5")
+        ('1,35-1,45', '>4,5')
+        >>> words_in("de").value("[1.35, 1.55)"), words_in().value("[1.35, 1.55)"), words_in("de").value("[1.35–2]")
+        ('[1,35; 1,55)', '[1.35, 1.55)', '[1,35–2]')
+        """
+        if _INTERVAL.fullmatch(text) and self["decimal"] == ",":
+            return text.replace(",", ";").replace(".", ",")
+        return text.replace(".", self["decimal"]) if _DECIMAL.fullmatch(text) else text
+
+    def day(self, day: date) -> str:
+        """A date as people write it.
+
+        >>> words_in("de").day(date(2026, 3, 1)), words_in().day(date(2026, 3, 1))
+        ('1. März 2026', 'March 1, 2026')
+        """
+        month = self["months"].split()[day.month - 1]
+        return self["day"].format(day=day.day, month=month, year=day.year)
+
+    def sentence(self, english: str) -> str:
+        """A sentence from below in this language; as it is where it is not known.
+
+        >>> words_in("de").sentence("It numbers the rows: who knows the raw file finds a row by it.")
+        'Nummeriert die Zeilen: Wer die Rohdatei kennt, findet eine Zeile daran.'
+        """
+        if self.language == DEFAULT:
+            return english
+        return _told(self.language, english)
+
+    def _told(self, english: str) -> str:
+        if place := _FILE_PLACE.match(english):
+            return self._in_file(place) + self._told(english[place.end() :])
+        told = self._known(english) or self._told_in_parts(english)
+        return told or _NUMBER.sub(lambda number: number[0].replace(",", self["thousands"]), english)
+
+    def _known(self, english: str) -> str | None:
+        """A text that is known as a whole; None where it is not."""
+        for key, pattern in _patterns():
+            match = pattern.fullmatch(english)
+            if match:
+                return self[key].format(**{name: self._part(name, text) for name, text in match.groupdict().items()})
+        return None
+
+    def _told_in_parts(self, english: str) -> str | None:
+        """Several lines, places in a plan and sentences, each of which is known; None where one is not.
+
+        >>> words_in("de").sentence("privacy[0].k: must be at least 1, is -3.")
+        'privacy[0].k: muss mindestens 1 sein, ist aber -3.'
+        """
+        lines = []
+        for line in english.split("\n"):
+            place, rest = match.groups() if (match := _PLACE.fullmatch(line)) else ("", line)
+            parts = [self._known(part) for part in _ENDS.split(rest)]
+            told = [part for part in parts if part is not None]
+            if len(told) < len(parts):
+                return None
+            lines.append(_FILE_PLACE.sub(self._in_file, place) + " ".join(told))
+        return "\n".join(lines)
+
+    def _in_file(self, place: re.Match[str]) -> str:
+        """Where something stands in a file."""
+        return self["place_in_file"].format(**place.groupdict())
+
+    def _part(self, placeholder: str, english: str) -> str:
+        """What a sentence was filled with: names stay as they are, numbers are written as the language does.
+
+        >>> words_in("de")._part("share", "80%")
+        '80 %'
+        """
+        if placeholder in _NAMED:
+            return english.replace('" and "', f'" {self["and"]} "')
+        if placeholder == "sums":
+            return self._sums(english)
+        if placeholder == "named":
+            return self._named(english)
+        if placeholder in _LISTED:
+            return self.figure(english.replace(" and ", f" {self['and']} "))
+        if _FIGURE.fullmatch(english):
+            return _PERCENT.sub(" %", self.figure(english))
+        return self.sentence(english)
+
+    def _named(self, english: str) -> str:
+        """The first of some cells, which keep their names, and how many more there are.
+
+        >>> words_in("de")._named("area a; the grand total and 2 more")
+        'area a; die Gesamtsumme und 2 weitere'
+        """
+        told = english.replace("the grand total", self["totals.grand"])
+        return _MORE.sub(lambda match: self["totals.more"].format(count=match[1]), told)
+
+    def _sums(self, english: str) -> str:
+        """Totals that do not add up, or are missing."""
+        told = _TOTAL.sub(lambda match: self["totals.of"].format(name=match[1]), english)
+        told = told.replace("the grand total", self["totals.grand"])
+        told = _MORE.sub(lambda match: self["totals.more"].format(count=match[1]), told)
+        return _OFF.sub(lambda match: self["totals.off"].format(number=self.figure(match[1])), told)
+
+
+@lru_cache(MOST_KEPT)
+def _told(language: str, english: str) -> str:
+    """A sentence in a language: looked up once among hundreds, though a page says it in every row."""
+    return words_in(language)._told(english)
+
+
+def languages() -> tuple[str, ...]:
+    """The languages that there is a table for."""
+    return tuple(sorted(path.stem for path in _FOLDER.glob("*.yaml")))
+
+
+def words_in(language: str = DEFAULT) -> Words:
+    """The words of a language.
+
+    >>> words_in()["data"]
+    'Data'
+    """
+    return _table(language)
+
+
+@cache
+def words_on_persons(language: str = DEFAULT) -> Words:
+    """The words of a language where persons are counted, not rows: texts that have a twin of persons are that one.
+
+    >>> words_on_persons()["risk.smallest"]
+    'persons of the smallest class'
+    """
+    texts = words_in(language).texts
+    twins = {key.removesuffix(PERSONS): text for key, text in texts.items() if key.endswith(PERSONS)}
+    return Words(language, {**texts, **twins})
+
+
+@cache
+def _table(language: str) -> Words:
+    """The table of a language, which is read once however it is asked for."""
+    texts = read_table(_FOLDER / f"{language}.yaml")
+    return Words(language, {key: CountedText(text) if CHOICE.search(text) else text for key, text in texts.items()})
+
+
+def accepted_words(accepted: str) -> Words:
+    """The words in the first language of an `Accept-Language` header that there is a table for.
+
+    >>> accepted_words("xx, de;q=0.5").language
+    'de'
+    """
+    wanted = [part.partition("-")[0] for part in _by_preference(accepted)]
+    return words_in(next((language for language in wanted if language in languages()), DEFAULT))
+
+
+def _by_preference(accepted: str) -> list[str]:
+    """The languages of a header, the most wanted first."""
+    wishes: list[tuple[float, int, str]] = []
+    for part in accepted.lower().split(","):
+        language, *options = (text.strip() for text in part.split(";"))
+        weight = next((text.removeprefix("q=") for text in options if text.startswith("q=")), "1")
+        quality = float(weight) if weight.replace(".", "", 1).isdecimal() else 0.0
+        if quality > 0:
+            wishes.append((-quality, len(wishes), language))
+    return [language for _, _, language in sorted(wishes)]
+
+
+@cache
+def _patterns() -> list[tuple[str, re.Pattern[str]]]:
+    """How each sentence from below is told: its English words, with anything in place of what is filled in."""
+    texts = [(key, text) for key, text in words_in().items() if key.startswith(SAID)]
+    return [(key, re.compile(_pattern(text, key.startswith(FAULT)), re.IGNORECASE)) for key, text in texts]
+
+
+def _pattern(text: str, parted: bool = False) -> str:
+    """The pattern of a sentence: what is filled in twice is the same both times, and a reason is all before its tail.
+
+    >>> bool(re.fullmatch(_pattern("{k} rows, of {k}."), "5 rows, of 5."))
+    True
+    >>> re.fullmatch(_pattern("{reason} {count} more."), "It is known. 5 more.")["reason"]
+    'It is known.'
+
+    Args:
+        parted: Whether other sentences may stand behind it, which are told apart from it.
+    """
+    choices = CHOICE.split(text)  # what stands between choices, and their name, one and many in turn
+    parts = [re.escape(part) for part in choices]
+    either = [f"(?:{one}|{many})" for one, many in zip(parts[2::4], parts[3::4], strict=True)]
+    whole = "".join(part for pair in zip(parts[::4], [*either, ""], strict=True) for part in pair)
+    escaped = whole.replace(r"\{", "{").replace(r"\}", "}")
+    seen: set[str] = set()
+
+    def group(name: re.Match[str]) -> str:
+        again = name[1] in seen
+        seen.add(name[1])
+        few, sign = "" if name[1] == "reason" else "?", "." if not parted or name[1] in _WHOLE else _WITHIN
+        return f"(?P={name[1]})" if again else f"(?P<{name[1]}>{sign}+{few})"
+
+    return re.sub(r"{(\w+)}", group, escaped)

@@ -1,0 +1,219 @@
+"""Row-order attack: test whether the order of the published rows leads back to the original rows.
+
+The attacker assumes an order in which the rows may have been written: the original order, its reverse, sorted by an
+original column, or shuffled with a known or guessable seed. Both files are then read in parallel. A pair of rows is
+correct when the published row matches the original one: its label covers the original value, or a perturbed number has
+the same rank. If rows were left out, the attacker continues with the next original row that matches. The baseline is
+the same attack with a random order.
+"""
+
+from collections.abc import Iterator, Sequence
+from math import ceil, log
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.microdata.attacks.attack_data import AttackColumn, AttackRows, codes_of
+from sfumato.microdata.attacks.attack_result import Attack, Rate
+from sfumato.microdata.attacks.dictionary_encoding import Codes
+from sfumato.microdata.attacks.label_semantics import Floats, Text, days_in, numbers_in
+from sfumato.microdata.attacks.predicate_counts import Told
+from sfumato.microdata.attacks.seeded_shuffles import SEEDS, Order, Shuffle, shuffled
+
+NAME = "order"
+# Number of published rows read if rows were left out.
+_LOOKED_AT = 200
+_FEW_ROWS = 50_000
+# Number of rows read if none was left out; the result carries over to more rows.
+_MOST_READ = 100_000
+# Numbers with fewer distinct values, or with fewer exact matches among original rows, were rounded or changed.
+_ROUNDED_SHARE, _EXACT_SHARE = 0.5, 0.8
+# Tolerance in rank for noise, as a share of the rows.
+_SLACK = 0.02
+
+
+def attack_order(
+    rows: AttackRows,
+    others: Sequence[Sequence[Text]],
+    seeds: Sequence[int],
+    random: np.random.Generator,
+    shuffles: Sequence[tuple[str, Shuffle]] = (),
+    told: Told = lambda: None,
+) -> Attack:
+    """Return the most successful of all orders.
+
+    Args:
+        others: Further original columns by which rows may be sorted; seeds: known to the attacker.
+        shuffles: Further programs that draw orders from seeds.
+        told: Called after each order.
+    """
+    published, number, _ = rows.sizes
+    reading = _Reading(_Fits(rows), published, number)
+    published = reading.published
+    chance = float(np.mean([reading.matched(random.permutation(number)) for _ in range(8)]))
+    best, variant, tried = 0, "none", 0
+    for name, order in _orders(rows, others, seeds, shuffles, reading.first):
+        matched = reading.matched(order)
+        tried += 1
+        told()
+        if matched > best:
+            best, variant = matched, name
+    # The best of many orders succeeds partly by chance; the guesser gets the same advantage.
+    allowed = min(1.0, chance / max(published, 1) + _spread(chance, published, tried))
+    return Attack(
+        NAME,
+        variant if best > allowed * published else "no order fits",
+        Rate(best, published),
+        Rate(allowed * published, published),
+        details={"orders": tried},
+    )
+
+
+def _spread(chance: float, published: int, tried: int) -> float:
+    """Return how far the best of several random orders exceeds the mean, as a share of rows."""
+    share = chance / max(published, 1)
+    return float(np.sqrt(2 * np.log(max(tried, 2)) * share * (1 - share) / max(published, 1)))
+
+
+class _Fits:
+    """Match published with original rows, column by column."""
+
+    def __init__(self, rows: AttackRows) -> None:
+        changed = [column for column in rows.shown if _is_changed(column)]
+        self.columns = [column for column in rows.shown if not column.is_large and column not in changed]
+        self.large = [column for column in rows.shown if column.is_large and column not in changed]
+        self.ranks = [_Ranks(column) for column in changed]
+
+    def first_rows(self, published: int, raw: int) -> npt.NDArray[np.bool_]:
+        """Return whether each of the first published rows matches each original row."""
+        whole = np.arange(raw)
+        return np.array([self.pairs(np.full(raw, row), whole) for row in range(published)]).reshape(published, raw)
+
+    def pairs(self, published: Order, raw: Order) -> npt.NDArray[np.bool_]:
+        """Return whether each pair of a published and an original row matches."""
+        holds = np.ones(len(published), bool)
+        for column in self.columns:
+            labels = column.published[published]
+            # A label without known meaning excludes no original row.
+            holds &= column.covers[labels, column.raw[raw]] | column.strange_labels[labels]
+        for column in self.large:
+            labels = column.published[published]
+            holds &= (column.label_places[column.raw[raw]] == labels) | column.strange_labels[labels]
+        for ranks in self.ranks:
+            holds &= ranks.pairs(published, raw)
+        return holds
+
+
+def _is_changed(column: AttackColumn) -> bool:
+    """Return whether numbers are published rounded, coded or with noise, without a label that covers the original."""
+    if column.numbers is None or column.ladder is not None:
+        return False
+    of_labels, of_values = len(column.labels), len(np.unique(column.raw))
+    return of_labels < _ROUNDED_SHARE * of_values or float(_is_exact(column).mean()) < _EXACT_SHARE
+
+
+def _is_exact(column: AttackColumn) -> npt.NDArray[np.bool_]:
+    """Return for each label whether an original row has exactly that number."""
+    assert column.numbers is not None
+    labels, values = column.numbers
+    exact: npt.NDArray[np.bool_] = np.isin(labels, values[column.raw])
+    return exact
+
+
+class _Ranks:
+    """Perturbed numbers: a published one matches original ones of the same rank."""
+
+    def __init__(self, column: AttackColumn) -> None:
+        assert column.numbers is not None
+        labels, values = column.numbers
+        self.published = _standing(labels[column.published])
+        self.raw = _standing(values[column.raw])
+
+    def pairs(self, published: Order, raw: Order) -> npt.NDArray[np.bool_]:
+        """Return for pairs of a published and an original row whether their ranks overlap."""
+        low, high = (end[published] for end in self.published)
+        least, most = (end[raw] for end in self.raw)
+        meet: npt.NDArray[np.bool_] = (least <= high + _SLACK) & (most >= low - _SLACK)
+        return meet
+
+
+def _standing(numbers: Floats) -> tuple[Floats, Floats]:
+    """Return for each row the share of rows with a smaller number, and with a number that is not larger."""
+    ordered = np.sort(numbers)
+    size = max(len(numbers), 1)
+    return np.searchsorted(ordered, numbers, "left") / size, np.searchsorted(ordered, numbers, "right") / size
+
+
+def _longest_gap(dropped: float) -> int:
+    """Return the maximum number of consecutive rows left out, exceeded with a probability of one in a thousand.
+
+    >>> _longest_gap(0.02), _longest_gap(0.5)
+    (2, 10)
+    """
+    return ceil(log(1e-3) / log(min(max(dropped, 1e-6), 0.9)))
+
+
+class _Reading:
+    """Parallel reading of both files.
+
+    Attributes:
+        published: Number of published rows read; first: maximum number of original rows read in an order.
+    """
+
+    def __init__(self, fits: _Fits, published: int, number: int) -> None:
+        self._fits = fits
+        self._window = _longest_gap(max(number - published, 0) / max(number, 1)) + 1
+        self._is_whole = published == number
+        self.published = min(published, _MOST_READ if self._is_whole else _LOOKED_AT)
+        # For few original rows the table is computed at once; for many, most pairs are never needed.
+        few = not self._is_whole and number <= _FEW_ROWS
+        self._table = fits.first_rows(self.published, number) if few else None
+        self.first = min(number, self.published * (1 if self._is_whole else self._window))
+
+    def matched(self, order: Order) -> int:
+        """Return how many published rows match the original rows in an order; rows that were left out are skipped."""
+        if self._is_whole:
+            return int(self._fits.pairs(np.arange(self.published), order[: self.published]).sum())
+        return self._in_turn(order[: self.first])
+
+    def _in_turn(self, order: Order) -> int:
+        """Return how many published rows match in one pass over the original rows, some of which were left out."""
+        matched, at = 0, 0
+        for row in range(self.published):
+            raw = order[at : at + self._window]
+            if not len(raw):
+                break
+            hits = self._fits.pairs(np.full(len(raw), row), raw) if self._table is None else self._table[row, raw]
+            first = int(hits.argmax())
+            matched += bool(hits[first])
+            at += first + 1 if hits[first] else 1
+        return matched
+
+
+def _orders(
+    rows: AttackRows,
+    others: Sequence[Sequence[Text]],
+    seeds: Sequence[int],
+    shuffles: Sequence[tuple[str, Shuffle]],
+    first: int,
+) -> Iterator[tuple[str, Order]]:
+    number = rows.sizes[1]
+    plain = np.arange(number)
+    yield "that of the raw file", plain
+    yield "that of the raw file, reversed", plain[::-1]
+    for texts, codes in (*((column.values, column.raw) for column in rows.columns), *map(codes_of, others)):
+        order = _sorted(texts, codes)
+        yield "sorted by a raw column", order
+        yield "sorted by a raw column, falling", order[::-1]
+    for seed in dict.fromkeys((*seeds, *SEEDS)):
+        yield from shuffled(seed, number, shuffles, first)
+
+
+def _sorted(texts: Sequence[Text], codes: Codes) -> Order:
+    """Return the sort order of a column: numbers by size, dates by time, others by their texts."""
+    numbers = numbers_in(texts)
+    numbers = days_in(texts) if numbers is None else numbers
+    if numbers is None:
+        ranks = {text: rank for rank, text in enumerate(sorted({text or "" for text in texts}))}
+        numbers = np.array([ranks[text or ""] for text in texts], float)
+    return np.argsort(numbers[codes], kind="stable")

@@ -1,0 +1,39 @@
+"""Rounding: numbers are published as the nearest multiple of a base, halves away from zero."""
+
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, Decimal
+from functools import cached_property
+
+from sfumato.dataclass import dataclass
+from sfumato.microdata.column_transforms.operation import written
+
+
+@dataclass(frozen=True)
+class Round:
+    """The nearest multiple of the base; with limits, the nearest one between them, if there is one.
+
+    >>> Round(Decimal(10)).publish(Decimal(25)), Round(Decimal("0.5")).publish(Decimal("1.2"))
+    ('30', '1')
+    >>> Round(Decimal(25), high=Decimal("118.5")).publish(Decimal(118))
+    '100'
+    """
+
+    step: Decimal
+    low: Decimal | None = None
+    high: Decimal | None = None
+
+    def publish(self, number: Decimal) -> str:
+        multiple = (number / self.step).to_integral_value(ROUND_HALF_UP)
+        return written(self._within(multiple) * self.step)
+
+    def _within(self, multiple: Decimal) -> Decimal:
+        """Return a multiple between the limits: 125 next to >118.5 would look like an error."""
+        least, most = self._ends
+        multiple = multiple if least is None else max(multiple, least)
+        return multiple if most is None else min(multiple, most)
+
+    @cached_property
+    def _ends(self) -> tuple[Decimal | None, Decimal | None]:
+        """Return the smallest and the largest multiple between the limits; None if there is none."""
+        least = None if self.low is None else (self.low / self.step).to_integral_value(ROUND_CEILING)
+        most = None if self.high is None else (self.high / self.step).to_integral_value(ROUND_FLOOR)
+        return (None, None) if least is not None and most is not None and least > most else (least, most)

@@ -1,0 +1,192 @@
+"""Plan parameters of how a column is published: its operations, in the order in which they are applied."""
+
+from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
+from functools import partial
+from typing import Annotated
+
+from sfumato.dataclass import dataclass
+from sfumato.hierarchies.types import numerals
+from sfumato.microdata.column_transforms.bin import Bin
+from sfumato.microdata.column_transforms.bottom import Bottom
+from sfumato.microdata.column_transforms.bulk_transform import Grid, publish_once, publish_steps, rough_steps
+from sfumato.microdata.column_transforms.number_parsing import read_numbers
+from sfumato.microdata.column_transforms.operation import Operation
+from sfumato.microdata.column_transforms.perturbation import (
+    MICROAGGREGATE,
+    NOISE,
+    PRAM,
+    PSEUDONYM,
+    SHIFT_DAYS,
+    SWAP,
+    SWAP_HOUSEHOLDS,
+    Microaggregate,
+    Noise,
+    Perturbation,
+    Pram,
+    Pseudonym,
+    RankSwap,
+    ShiftDays,
+    SwapHouseholds,
+)
+from sfumato.microdata.column_transforms.round import Round
+from sfumato.microdata.column_transforms.top import Top
+from sfumato.microdata.models.equivalence_classes import Floats
+from sfumato.schema.composite import Either, Number
+from sfumato.schema.dataclass_schema import Note, record_of
+from sfumato.schema.typed_parts import plan_part
+
+# Keys of `publish` and the operation of each, in the order in which they are applied.
+OPERATIONS: dict[str, Callable[[Decimal], Operation]] = {"bottom": Bottom, "top": Top, "round": Round, "bin": Bin}
+PERTURBATIONS = ("microaggregate", "noise", "swap", "pram", "swap_households", "pseudonym", "shift_days")
+
+
+@plan_part
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A limit as a share of the rows (0.99 is the value that 99 % of the numbers do not exceed), or as a number.
+
+    A plain number between 0 and 1 is a share; a value in this range needs its name. Plans of releases state both:
+    the requested share, and the resulting number.
+    """
+
+    share: Annotated[float | None, Note("of the numbers, from the least on", minimum=0, maximum=1)] = None
+    value: Annotated[
+        float | None, Note("the number itself, where a plain one would be a share, or that a share became")
+    ] = None
+
+    def __post_init__(self) -> None:
+        if self.share is None and self.value is None:
+            raise ValueError("a limit is a share of the rows, or else a value.")
+
+    @property
+    def open_share(self) -> float | None:
+        """The share, if it has not been resolved to a number yet."""
+        return self.share if self.value is None else None
+
+
+def limit_at(value: float) -> float | Limit:
+    """Return a number as a limit: plain if it cannot be mistaken for a share.
+
+    >>> limit_at(100.0), limit_at(0.5)
+    (100.0, Limit(share=None, value=0.5))
+    """
+    return Limit(value=value) if 0 < value < 1 else value
+
+
+def _limit(about: str) -> Either:
+    return Either((((int, float), Number()), ((dict,), record_of(Limit))), about)
+
+
+BOTTOM = _limit("numbers below it are published as <bottom; between 0 and 1 it is a share of the rows")
+TOP = _limit("numbers above it are published as >top; between 0 and 1 it is a share of the rows")
+
+
+@plan_part
+@dataclass(frozen=True, slots=True)
+class PublishPlan:
+    """How the values of a column are published.
+
+    A limit between 0 and 1 is a share of the rows.
+
+    Of bottom, top, round and bin, the first that applies to a number decides. Or one perturbation, after which
+    numbers may be rounded.
+    """
+
+    bottom: Annotated[float | Limit | None, BOTTOM] = None
+    top: Annotated[float | Limit | None, TOP] = None
+    round: Annotated[float | None, Note("numbers are rounded to a multiple of it")] = None
+    bin: Annotated[float | None, Note("numbers are published as intervals of this width")] = None
+    microaggregate: Annotated[Microaggregate | None, MICROAGGREGATE] = None
+    noise: Annotated[Noise | None, NOISE] = None
+    swap: Annotated[RankSwap | None, SWAP] = None
+    pram: Annotated[Pram | None, PRAM] = None
+    swap_households: Annotated[SwapHouseholds | None, SWAP_HOUSEHOLDS] = None
+    pseudonym: Annotated[Pseudonym | None, PSEUDONYM] = None
+    shift_days: Annotated[ShiftDays | None, SHIFT_DAYS] = None
+
+    def __post_init__(self) -> None:
+        for name in ("bottom", "top"):
+            limit = getattr(self, name)
+            if isinstance(limit, int | float) and 0 < limit < 1:
+                object.__setattr__(self, name, Limit(share=limit))
+        asked = [name for name in PERTURBATIONS if getattr(self, name) is not None]
+        if not asked and not any(getattr(self, name) is not None for name in OPERATIONS):
+            raise ValueError(f"publish must name an operation: {', '.join((*OPERATIONS, *PERTURBATIONS))}.")
+        if len(asked) > 1:
+            raise ValueError(f"{asked[0]} and {asked[1]} do not go together.")
+        if asked and any(getattr(self, name) is not None for name in ("bottom", "top", "bin")):
+            raise ValueError(f"{asked[0]} goes with round alone.")
+        if asked and self.round is not None and not getattr(self, asked[0]).numbers:
+            raise ValueError(f"{asked[0]} is about categories: it goes without round.")
+        if self.round is not None and self.bin is not None:
+            raise ValueError("round and bin do not go together.")
+        if any(step is not None and step <= 0 for step in (self.round, self.bin)):
+            raise ValueError("round and bin must be greater than 0.")
+        bottom, top = (number_of(limit) for limit in (self.bottom, self.top))
+        if bottom is not None and top is not None and bottom > top:
+            raise ValueError("bottom is above top.")
+
+    @property
+    def perturbation(self) -> Perturbation | None:
+        """The perturbation of the column, if any."""
+        return next((part for name in PERTURBATIONS if (part := getattr(self, name)) is not None), None)
+
+    @property
+    def shares(self) -> bool:
+        """Whether a limit is a share of the rows, to be resolved from them."""
+        return any(isinstance(limit, Limit) and limit.open_share is not None for limit in (self.bottom, self.top))
+
+    def operations(self) -> Iterator[Operation]:
+        """Yield the requested operations on single numbers."""
+        for name, operation in OPERATIONS.items():
+            asked = _decimal(getattr(self, name))
+            if asked is not None:
+                yield operation(asked) if name != "round" else Round(asked, _decimal(self.bottom), _decimal(self.top))
+
+    def publish(self, texts: Sequence[str]) -> list[str | None]:
+        """Return the published text of each text; None for one that is no number.
+
+        >>> PublishPlan(top=100, round=10).publish(["007", "55", "1e3", "many"])
+        ['10', '60', '>100', None]
+        """
+        operations = tuple(self.operations())
+        forms = read_numbers(texts)
+        present = [form for form in forms if form is not None]
+        numbers = numerals(present)
+        labels = self._labels(present, numbers, partial(_published, operations))
+        if len(present) == len(forms):
+            return [*labels]
+        rest = iter(labels)
+        return [None if form is None else next(rest) for form in forms]
+
+    def _labels(self, forms: Sequence[str], numbers: Floats, publish: Callable[[str], str]) -> Sequence[str]:
+        limits = (_decimal(self.bottom), _decimal(self.top), _decimal(self.round), _decimal(self.bin))
+        steps = Grid(*limits).steps(forms, numbers) if any(limit is not None for limit in limits) else None
+        if steps is not None:
+            return publish_once(forms, steps, publish)
+        return publish_steps(forms, numbers, self.rough_steps(numbers), publish)
+
+    def rough_steps(self, numbers: Floats) -> Floats:
+        """Return which numbers share a label, up to rounding errors of binary fractions at the ends."""
+        return rough_steps(numbers, number_of(self.bottom), number_of(self.top), self.round, self.bin)
+
+    def keeps(self, text: str) -> bool:
+        """Return whether a published text is valid: it is no number, or one that is published as itself."""
+        published = self.publish([text])[0]
+        return published is None or published == text
+
+
+def number_of(limit: float | Limit | None) -> float | None:
+    """Return the number of a limit; None if it is an unresolved share, or there is none."""
+    return limit.value if isinstance(limit, Limit) else limit
+
+
+def _decimal(limit: float | Limit | None) -> Decimal | None:
+    number = number_of(limit)
+    return None if number is None else Decimal(str(number))
+
+
+def _published(operations: Sequence[Operation], text: str) -> str:
+    number = Decimal(text)
+    return next((label for one in operations if (label := one.publish(number)) is not None), text)

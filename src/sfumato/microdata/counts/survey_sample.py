@@ -1,0 +1,182 @@
+"""Survey samples: the sampling weights of combinations, and the households of rows."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import isnan
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.dataclass import dataclass
+from sfumato.errors import DataError
+from sfumato.hierarchies.types import canonical
+from sfumato.microdata.counts.frequency_table import DROPPED, FrequencyTable, Sample, TextCounts
+from sfumato.microdata.counts.persons import combinations_of
+from sfumato.microdata.models.class_weights import MILLIONTHS, WEIGHTS, weight_content
+from sfumato.microdata.models.equivalence_classes import Counts, Floats
+
+Labels = tuple[str | None, ...]
+# An upper bound of the number of persons who ever lived.
+MOST_PERSONS = 10**12
+_COMMA = re.compile(r"\d+,\d+")
+
+
+def with_weights(table: FrequencyTable, text_counts: TextCounts, missing: Sequence[str]) -> FrequencyTable:
+    """Return the table with the sum of the weights of each combination.
+
+    Args:
+        text_counts: The combinations with their weights last.
+
+    Raises:
+        DataError: A weight is missing or no number above 0, or some rows represent fewer persons than rows.
+    """
+    owners = combinations_of(table, text_counts)
+    kept = owners != DROPPED
+    each = _millionths(text_counts, missing)[text_counts.codes[:, -1]] * text_counts.counts
+    weights = _sums(owners[kept], each[kept], len(table.counts))
+    if (weights < table.counts * MILLIONTHS).any():
+        raise DataError(
+            f'the weights of some rows in "{text_counts.columns[-1]}" add up to less than the rows.',
+            "A weight says how many persons of the population a row stands for: at least one. Weights with a mean of 1 "
+            "must be multiplied by persons of the population per row.",
+            "weight",
+            column=text_counts.columns[-1],
+        )
+    return replace(table, sample=replace(table.sample or Sample(), weights=weights))
+
+
+def _sums(owners: npt.NDArray[np.int64], values: Counts, many: int) -> Counts:
+    sums = np.zeros(many, np.int64)
+    np.add.at(sums, owners, values)
+    return sums
+
+
+def _millionths(text_counts: TextCounts, missing: Sequence[str]) -> Counts:
+    """The weight behind each text of the last column."""
+    texts = text_counts.values[-1]
+    present = [text for text in texts if text is not None and text not in missing]
+    forms, wrong = canonical(present, "decimal")
+    numbers = [float(form or 0) for form in forms]
+    if wrong or len(present) < len(texts) or any(not 0 < number < MOST_PERSONS for number in numbers):
+        raise _fault(text_counts, missing)
+    millionths = np.array([round(number * MILLIONTHS) for number in numbers], np.int64)
+    if float(millionths[text_counts.codes[:, -1]] @ text_counts.counts.astype(float)) > MOST_PERSONS * MILLIONTHS:
+        raise DataError("the weights add up to more persons than there are.", "Check their unit.", "weight")
+    return millionths
+
+
+FAULTS = {
+    "missing": ("have no weight", "Give every row its weight, or leave those rows out of the file."),
+    "comma": ("have a weight with a comma", 'If it is the decimal mark, say data: {decimal: ","} (--decimal ,).'),
+    "nan": (
+        "have NaN, which is no number, as weight",
+        "Give every row its weight, or leave those rows out of the file.",
+    ),
+    "text": ("have a text that is no number as weight", "Give every row the number of persons it stands for."),
+    "negative": ("have a negative weight", "A weight says how many persons a row stands for: mend it."),
+    "zero": ("have the weight 0", "Leave rows that stand for nobody out of the file."),
+    "endless": (
+        "have an infinite weight, or one of more persons than there ever were",
+        "Give every row the number of persons it stands for.",
+    ),
+}
+
+
+def _fault(text_counts: TextCounts, missing: Sequence[str]) -> DataError:
+    """Return the error about weights: the problems, their numbers of rows and hints, without any weight."""
+    kinds = [_kind_of_fault(text, missing) for text in text_counts.values[-1]]
+    rows = np.bincount(text_counts.codes[:, -1], text_counts.counts, len(kinds)).astype(np.int64)
+    faults = {
+        kind: sum(rows[at] for at, other in enumerate(kinds) if other == kind) for kind in FAULTS if kind in kinds
+    }
+    name = text_counts.columns[-1]
+    what = "; ".join(
+        f"{count:,} {'row has' if count == 1 else 'rows have'}{FAULTS[kind][0][4:]}" for kind, count in faults.items()
+    )
+    remedies = " ".join(dict.fromkeys(FAULTS[kind][1] for kind in faults))
+    return DataError(
+        f'column "{name}": {what}.', f"{remedies} Or take the role weight off that column.", "weight", column=name
+    )
+
+
+def _kind_of_fault(text: str | None, missing: Sequence[str]) -> str | None:
+    """Return the problem of a weight; None if it is a number above 0."""
+    if text is None or text in missing:
+        return "missing"
+    try:
+        number = float(text)
+    except ValueError:
+        return "comma" if _COMMA.fullmatch(text.strip()) else "text"
+    if isnan(number):
+        return "nan"
+    if number <= 0:
+        return "negative" if number < 0 else "zero"
+    if number >= MOST_PERSONS:
+        return "endless"
+    return "text" if canonical([text], "decimal")[1] else None
+
+
+def with_households(table: FrequencyTable, text_counts: TextCounts, missing: Sequence[str]) -> FrequencyTable:
+    """The table with the households of its rows.
+
+    Args:
+        text_counts: The combinations with their households last; rows of no household are one each.
+    """
+    owners = combinations_of(table, text_counts)
+    kept = owners != DROPPED
+    alone = np.array([text is None or text in missing for text in text_counts.values[-1]] or [False], bool)
+    numbers = np.where(alone[text_counts.codes[:, -1]], -1, text_counts.codes[:, -1])
+    households = Households(owners[kept], numbers[kept].astype(np.int64), text_counts.counts[kept])
+    return replace(table, sample=replace(table.sample or Sample(), households=households))
+
+
+@dataclass(frozen=True, slots=True)
+class Households:
+    """The assignment of rows to households.
+
+    Attributes:
+        combinations: The combination of each entry; numbers: its household, -1 where it has none; rows: its rows.
+    """
+
+    combinations: Counts
+    numbers: Counts
+    rows: Counts
+
+    def risks(self, risks: Floats) -> tuple[Floats, Counts]:
+        """Return the risk of each entry's household, 1 - Π(1 - r) over its rows, and the rows of the entry.
+
+        Args:
+            risks: The risk of a row of each combination.
+        """
+        own = risks[self.combinations]
+        with np.errstate(divide="ignore"):
+            stays = np.log1p(-own) * self.rows
+        member = self.numbers >= 0
+        together = np.zeros(int(self.numbers.max(initial=-1)) + 1)
+        np.add.at(together, self.numbers[member], stays[member])
+        hierarchical = own.copy()
+        hierarchical[member] = -np.expm1(together[self.numbers[member]])
+        return hierarchical, self.rows
+
+
+def weighted_view(table: FrequencyTable) -> FrequencyTable:
+    """Return the table for evaluating classes: grouping aggregates weights, if they are known."""
+    if table.sample is None or table.sample.weights is None:
+        return table
+    return replace(table, sensitive={**table.sensitive, WEIGHTS: weight_content(table.sample.weights)})
+
+
+def weights_of_labels(text_counts: TextCounts, missing: Sequence[str]) -> dict[Labels, int]:
+    """Return the weights of each published combination, in millionths; they are the last column of the counts."""
+    each = _millionths(text_counts, missing)[text_counts.codes[:, -1]] * text_counts.counts
+    weights: dict[Labels, int] = {}
+    for codes, weight in zip(text_counts.codes[:, :-1].tolist(), each.tolist(), strict=True):
+        labels = tuple(texts[code] for texts, code in zip(text_counts.values[:-1], codes, strict=True))
+        weights[labels] = weights.get(labels, 0) + weight
+    return weights
+
+
+def weights_in_order(weights: Mapping[Labels, int], combinations: Sequence[Labels]) -> Counts:
+    """Return the weights of some published combinations."""
+    return np.array([weights.get(labels, 0) for labels in combinations], np.int64)

@@ -1,0 +1,220 @@
+"""Pair inference: published columns that two quasi-identifiers nearly determine, or that reveal one together.
+
+Anyone who knows height and weight of a person can compute the body mass index. Published unchanged next to generalized
+heights and weights, it undoes the generalization. Two methods look for such columns, both on the rows as read:
+
+- numbers: how much of the column's variance remains unexplained by a plane, a quadratic surface or a product of powers;
+- any values: how often the value is the most frequent one among *other* rows with the same two values (see `telling`).
+
+Sums, differences, products, ratios and repeating values are detected; functions of three columns are not.
+
+Conversely, weight and body mass index together reveal the height: two sensitive numbers may jointly reveal a
+quasi-identifier (`private_tells`).
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.dataclass import dataclass
+from sfumato.hierarchies.types import canonical, numerals
+from sfumato.microdata.counts.frequency_table import FrequencyTable, TextCounts, values_of
+from sfumato.microdata.measures.attribute_inference import Integers, right_guesses
+from sfumato.microdata.models.equivalence_classes import Floats
+
+# A column is determined if at most this share of its variance is unexplained, and if two columns leave much less
+# unexplained than the better of them alone.
+OPEN, LESS_OPEN = 0.02, 0.2
+# Minimum and maximum number of rows for fitting, and the maximum for guessing values: a report must not cost more than
+# the release.
+MOST_FITTED, LEAST_FITTED, MOST_GUESSED = 5_000, 60, 8_000
+MOST_PAIRS = 45
+_LEAST_NUMBERS = 5
+_SHARE_OF_NUMBERS = 0.95
+Positions = Sequence[Floats | None]
+
+
+@dataclass(frozen=True, slots=True)
+class JointTell:
+    """A published column and two quasi-identifiers, two of which nearly determine the third.
+
+    Attributes:
+        quasi_identifiers: Two of them, or one and another published column.
+        share: The explained share of the variance of numbers, or of correctly guessed values.
+    """
+
+    column: str
+    quasi_identifiers: tuple[str, str]
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateTell:
+    """Two published sensitive numeric columns that together nearly determine a quasi-identifier.
+
+    Attributes:
+        share: The explained share of the quasi-identifier's variance.
+    """
+
+    column: str
+    beside: str
+    quasi_identifier: str
+    share: float
+
+
+def joint_tells(table: FrequencyTable, column: str, positions: Positions | None = None) -> list[JointTell]:
+    """Return the pairs of quasi-identifiers that nearly determine a sensitive column, in decreasing order of accuracy.
+
+    Args:
+        positions: The numbers of the quasi-identifiers, if already computed.
+    """
+    rows = _Rows(table, column, positions_of(table) if positions is None else positions)
+    pairs = list(combinations(range(len(table.columns)), 2))[:MOST_PAIRS]
+    tells = [
+        JointTell(column, (table.columns[first], table.columns[second]), share)
+        for first, second in pairs
+        if (share := rows.share(first, second)) is not None
+    ]
+    return sorted(tells, key=lambda tell: -tell.share)
+
+
+def private_tells(
+    text_counts: TextCounts, known: Sequence[str], private: Sequence[str], missing: Sequence[str] = ()
+) -> list[PrivateTell]:
+    """Return the pairs of sensitive columns that nearly determine a quasi-identifier, in decreasing order of accuracy.
+
+    Args:
+        text_counts: Value counts of all these columns together.
+        known: The quasi-identifiers among them.
+        private: Sensitive columns that are published as well.
+        missing: Texts that stand for a missing value.
+    """
+    numbers = dict(_columns_of_numbers(text_counts, missing))
+    pairs = list(combinations((name for name in private if name in numbers), 2))[:MOST_PAIRS]
+    tells = [
+        PrivateTell(second, first, name, share)
+        for first, second in pairs
+        for name in known
+        if name in numbers
+        and (share := _computed(np.column_stack([numbers[name], numbers[first], numbers[second]]))) is not None
+    ]
+    return sorted(tells, key=lambda tell: -tell.share)
+
+
+def _columns_of_numbers(text_counts: TextCounts, missing: Sequence[str]) -> Iterator[tuple[str, Floats]]:
+    """Yield the numeric columns, with their numbers in some combinations; NaN for missing ones."""
+    step = max(len(text_counts.counts) // MOST_FITTED, 1)
+    for name, texts, codes in zip(text_counts.columns, text_counts.values, text_counts.codes.T, strict=True):
+        if (numbers := numbers_of(tuple(values_of(texts, missing)))) is not None:
+            yield name, numbers[codes[::step]]
+
+
+class _Rows:
+    """The rows of a table with their values of a column, as codes and as numbers."""
+
+    def __init__(self, table: FrequencyTable, column: str, positions: Positions) -> None:
+        content = table.sensitive[column]
+        self.table = table
+        present = np.array([text is not None for text in table.sensitive_values[column]] or [False], bool)
+        self.entries = np.flatnonzero(present[content.values] & (content.counts > 0))
+        self.values = content.values[self.entries].astype(np.int64)
+        self.counts = content.counts[self.entries]
+        self.owners = content.owners[self.entries]
+        self.numbers = numbers_of(table.sensitive_values[column])
+        self.positions = positions
+        self.step = max(len(self.entries) // MOST_FITTED, 1)
+
+    def share(self, first: int, second: int) -> float | None:
+        """Return how accurately two quasi-identifiers determine the column; None if they do not."""
+        return self._fitted(first, second) or self._guessed(first, second)
+
+    def _fitted(self, first: int, second: int) -> float | None:
+        left, right = self.positions[first], self.positions[second]
+        if self.numbers is None or left is None or right is None:
+            return None
+        owners = self.owners[:: self.step]
+        points = np.column_stack(
+            [
+                self.numbers[self.values[:: self.step]],
+                left[self.table.codes[owners, first]],
+                right[self.table.codes[owners, second]],
+            ]
+        )
+        return _computed(points)
+
+    def _guessed(self, first: int, second: int) -> float | None:
+        """Return the accuracy by repeating values: of the column by both others, or of the second by the others."""
+        if len(self.entries) > MOST_GUESSED:
+            return None
+        left, right = (self.table.codes[self.owners, place].astype(np.int64) for place in (first, second))
+        triples = ((left, right, self.values), (left, self.values, right), (right, self.values, left))
+        shares = [self._guess(*triple) for triple in triples]
+        return max((share for share in shares if share is not None), default=None)
+
+    def _guess(self, first: Integers, second: Integers, third: Integers) -> float | None:
+        """Return the share of rows whose third value the other two determine jointly; None if one alone suffices."""
+        both = first * (int(second.max(initial=0)) + 1) + second
+        right = right_guesses(both, third, self.counts)
+        if right < 1 - OPEN:
+            return None
+        alone = max(right_guesses(first, third, self.counts), right_guesses(second, third, self.counts))
+        return right if 1 - right <= LESS_OPEN * (1 - alone) and alone < 1 - OPEN else None
+
+
+def _computed(points: Floats) -> float | None:
+    """Return how accurately two numeric columns determine the first of three; None if they do not."""
+    points = points[np.isfinite(points).all(axis=1)]
+    if len(points) < LEAST_FITTED or len({*points[:, 0].tolist()}) < _LEAST_NUMBERS:
+        return None
+    return max((share for form in _forms(points) if (share := _explained(*form)) is not None), default=None)
+
+
+def numbers_of(texts: tuple[str | None, ...]) -> Floats | None:
+    """Return the numbers of texts, NaN for a few other texts; None if there are many."""
+    present = [text for text in texts if text is not None]
+    numbers = np.full(len(texts), np.nan)
+    numbers[[text is not None for text in texts]] = numerals([form or "" for form in canonical(present, "amount")[0]])
+    return numbers if np.isfinite(numbers).sum() >= max(_SHARE_OF_NUMBERS * len(present), 1) else None
+
+
+def positions_of(table: FrequencyTable) -> Positions:
+    """Return the numbers of each quasi-identifier's values; None for other columns."""
+    ladders = table.ladders
+    return [numbers_of(ladder.values) if ladder.numbers is None else ladder.numbers for ladder in ladders]
+
+
+Form = tuple[Floats, npt.NDArray[np.float64], tuple[list[int], list[int]]]
+
+
+def _forms(points: Floats) -> Iterator[Form]:
+    """Yield the forms of functions that are fitted: the target, the terms, and the terms of each column alone."""
+    target, left, right = _scaled(points).T
+    terms = np.column_stack([np.ones_like(left), left, left**2, right, right**2, left * right])
+    yield target, terms, ([0, 1, 2], [0, 3, 4])
+    if (points > 0).all():
+        target, left, right = _scaled(np.log(points)).T
+        yield target, np.column_stack([np.ones_like(left), left, right]), ([0, 1], [0, 2])
+
+
+def _scaled(points: Floats) -> Floats:
+    spread = points.std(axis=0)
+    scaled: Floats = (points - points.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    return scaled
+
+
+def _explained(target: Floats, terms: Floats, alone: tuple[list[int], list[int]]) -> float | None:
+    """Return the share of the variance that both columns explain, if neither does so alone."""
+    together = _open(target, terms)
+    if together > OPEN:
+        return None
+    apart = min(_open(target, terms[:, places]) for places in alone)
+    return 1 - together if together <= LESS_OPEN * apart else None
+
+
+def _open(target: Floats, terms: Floats) -> float:
+    """Return the share of the variance that the terms do not explain."""
+    # There are few, scaled terms, so the normal equations, which cost a tenth, are accurate enough.
+    weights = np.linalg.lstsq(terms.T @ terms, terms.T @ target, rcond=None)[0]
+    return float(((target - terms @ weights) ** 2).sum() / max(float((target**2).sum()), 1e-12))

@@ -1,0 +1,93 @@
+"""Assess classes by all privacy models: which must be suppressed, and what that implies for finer nodes."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sfumato.dataclass import dataclass
+from sfumato.errors import UnattainableError
+from sfumato.microdata.models.equivalence_classes import Classes, Counts, Mask
+from sfumato.microdata.models.model import Model, ReleaseModel, of_release
+from sfumato.microdata.models.published_reference import without_skew
+
+ALL = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """The result of evaluating a table's classes by all models.
+
+    Attributes:
+        failing: The classes that must be suppressed.
+        lost: For each class, a lower bound of the rows that every finer table must suppress.
+        lost_together: The same for all classes together, by global models.
+    """
+
+    failing: Mask
+    lost: Counts
+    lost_together: int = 0
+
+    @property
+    def certain_rows(self) -> int:
+        """A lower bound of the rows that every finer table must suppress."""
+        return max(int(self.lost.sum()), self.lost_together)
+
+
+def assess(
+    classes: Classes, whole: Classes, models: Sequence[Model], enough: int = ALL, bounded: bool = True
+) -> Assessment:
+    """Evaluate classes by all models: first class by class, then the remaining ones jointly.
+
+    Args:
+        enough: Once more rows than this must be suppressed, the evaluation stops; `failing` may then be incomplete.
+        bounded: Whether lower bounds for finer tables are needed; if not, they are computed only if that is fast.
+    """
+    failing: Mask = np.zeros(len(classes.sizes), bool)
+    lost: Counts = np.zeros(len(failing), np.int64)
+    # The fastest models come first: if they exclude a table, the others are not evaluated.
+    for model in sorted(models, key=lambda model: not model.monotone_suppression):
+        if not of_release(model):
+            # A class that one model suppresses completely is not evaluated by the next.
+            settled = lost == classes.sizes
+            mask = model.failing_among(classes, whole, ~settled)
+            failing = failing | mask
+            if (bounded or model.monotone_suppression) and mask.any():
+                left = enough - int(lost[settled].sum())
+                lost = np.maximum(lost, model.lost(classes, whole, mask, left))
+                if enough < ALL and int(lost.sum()) > enough:
+                    return Assessment(failing, lost)
+    while True:
+        assessment = _together(models, classes, failing, lost)
+        failing = without_skew(classes, whole, models, assessment.failing)
+        if failing is assessment.failing or (failing == assessment.failing).all():
+            return assessment
+
+
+def beyond_limits(models: Sequence[Model], whole: Classes) -> UnattainableError | None:
+    """Return the error for a model that no recoding of these data can satisfy; None if there is none."""
+    reasons = ((model.name, model.limits(whole)) for model in models)
+    return next((UnattainableError(why, "Ask for less, or add rows.", name) for name, why in reasons if why), None)
+
+
+def _together(models: Sequence[Model], classes: Classes, failing: Mask, lost: Counts) -> Assessment:
+    """Evaluate the remaining classes by the global models."""
+    judging = [model for model in models if of_release(model)]
+    together = max((model.lost_together(classes) for model in judging), default=0)
+    while True:
+        before = failing
+        for model in judging:
+            failing = _without_short(model, classes, failing)
+        # Suppressing classes may violate a model that was satisfied before.
+        if failing is before:
+            return Assessment(failing, lost, together)
+
+
+def _without_short(model: ReleaseModel, classes: Classes, failing: Mask) -> Mask:
+    """Suppress further classes until the remaining ones satisfy a global model."""
+    left = np.flatnonzero(~failing)
+    short = model.short(classes.kept(~failing))
+    if not short.any():
+        return failing
+    more = failing.copy()
+    more[left[short]] = True
+    return more

@@ -1,0 +1,201 @@
+"""The features of K-Optimize: the cuts that each column contributes, and the frequency table as arrays of the kernels.
+
+A column contributes its labels at the plan's `min_level`: with `isolate` one feature per label that occurs in the data
+("the value is v"), with `ordered` a cut before every label but the first ("the value is v or later"), from the first to
+the last label that occurs, in the order of the hierarchy. Cuts with no row between them are the same feature and are
+used once.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.dataclass import dataclass
+from sfumato.hierarchies.hierarchy import Ladder
+from sfumato.microdata.counts.frequency_table import FrequencyTable
+from sfumato.microdata.counts.key_packing import Packing, packing_of
+from sfumato.microdata.methods.allowed_levels import check_levels
+from sfumato.microdata.methods.k_optimize import problem_arrays as at
+from sfumato.microdata.methods.k_optimize.problem_arrays import Instance
+from sfumato.microdata.models.equivalence_classes import Counts
+from sfumato.microdata.plan.methods import KOptimize
+from sfumato.microdata.plan.model import Plan
+
+State = npt.NDArray[np.int8]
+Codes = npt.NDArray[np.int64]
+KINDS = {"discernibility": at.DISCERNIBILITY, "classification": at.CLASSIFICATION, "loss-metric": at.LOSS_METRIC}
+
+
+@dataclass(frozen=True)
+class Alphabet:
+    """The labels of one column that occur in the data, in order.
+
+    Attributes:
+        level: The level whose labels they are.
+        present: The labels' codes at that level.
+    """
+
+    name: str
+    ladder: Ladder
+    level: int
+    present: Codes
+    weight: float
+
+    @property
+    def labels(self) -> tuple[str | None, ...]:
+        return tuple(self.ladder.labels[self.level][code] for code in self.present.tolist())
+
+    @cached_property
+    def leaves(self) -> Counts:
+        """For each label of the level the number of domain values it covers; 0 for the missing value."""
+        known = np.array([value is not None for value in self.ladder.values], bool)
+        return np.bincount(self.ladder.codes[self.level][known], minlength=len(self.ladder.labels[self.level]))
+
+    @property
+    def spans(self) -> tuple[Counts, Counts]:
+        """For each label that occurs, the number of domain values before it, and up to it."""
+        ends = np.cumsum(self.leaves)
+        return (ends - self.leaves)[self.present], ends[self.present]
+
+    @property
+    def missing(self) -> int:
+        """The index of the missing value among the labels, -1 if it does not occur."""
+        return self.labels.index(None) if None in self.labels else -1
+
+    @property
+    def cuts(self) -> int:
+        """Number of cuts between the first and the last label, including those that distinguish no rows."""
+        return int(self.present[-1] - self.present[0])
+
+
+@dataclass(frozen=True)
+class Space:
+    """The search space of K-Optimize: the alphabets, and the distinct combinations of labels.
+
+    Attributes:
+        codes: For each combination the index of its label in the alphabet, (combinations, columns).
+        owners: The combination of each row of the frequency table.
+    """
+
+    alphabets: tuple[Alphabet, ...]
+    codes: Codes
+    owners: Codes
+    instance: Instance
+
+    @property
+    def features(self) -> int:
+        """The size of the alphabet that the plan describes."""
+        if self.instance.params[at.ORDERED]:
+            return sum(alphabet.cuts for alphabet in self.alphabets)
+        return len(self.instance.features)
+
+    def empty(self) -> State:
+        """The head without features."""
+        return np.full(len(self.instance.features), at.OUT, np.int8)
+
+    def blocks(self, state: State, column: int) -> Codes:
+        """Return for each label of a column the number of its block under a head, in order."""
+        first, last = self.instance.columns[column : column + 2, at.FIRST]
+        chosen = state[first:last] == at.HEAD
+        if self.instance.params[at.ORDERED]:
+            return np.concatenate([[0], np.cumsum(chosen)]).astype(np.int64)
+        names = np.where(chosen, np.arange(len(chosen)), len(chosen))
+        return np.unique(names, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def space_of(plan: Plan, method: KOptimize, table: FrequencyTable) -> Space:
+    """Return the search space of a plan and its table."""
+    check_levels(plan, table)
+    alphabets = tuple(_alphabet(plan, table, column) for column in range(len(table.columns)))
+    codes = np.column_stack([_coded(alphabet, table, column) for column, alphabet in enumerate(alphabets)])
+    unique, owners = np.unique(codes, axis=0, return_inverse=True)
+    owners = owners.reshape(-1)
+    counts = np.bincount(owners, weights=table.counts, minlength=len(unique)).astype(np.int64)
+    label_rows = _label_rows(table, method, owners, len(unique))
+    return Space(alphabets, unique, owners, _instance(plan, method, alphabets, unique, counts, label_rows))
+
+
+def _alphabet(plan: Plan, table: FrequencyTable, column: int) -> Alphabet:
+    name, ladder = table.columns[column], table.ladders[column]
+    asked = plan.columns[name]
+    present = np.unique(ladder.codes[asked.min_level][table.codes[:, column]]).astype(np.int64)
+    return Alphabet(name, ladder, asked.min_level, present, asked.weight)
+
+
+def _coded(alphabet: Alphabet, table: FrequencyTable, column: int) -> Codes:
+    labels = alphabet.ladder.codes[alphabet.level][table.codes[:, column]]
+    return np.searchsorted(alphabet.present, labels).astype(np.int64)
+
+
+def _label_rows(table: FrequencyTable, method: KOptimize, owners: Codes, combinations: int) -> Counts:
+    """Return for each combination its rows with each value of the class column, if the loss uses one."""
+    if method.class_column is None:
+        return np.zeros((combinations, 0), np.int64)
+    histogram = table.sensitive[method.class_column]
+    rows = np.zeros((combinations, histogram.size), np.int64)
+    np.add.at(rows, (owners[histogram.owners], histogram.values), histogram.counts)
+    return rows
+
+
+def _instance(
+    plan: Plan, method: KOptimize, alphabets: Sequence[Alphabet], codes: Codes, counts: Counts, label_rows: Counts
+) -> Instance:
+    sizes = [len(alphabet.present) for alphabet in alphabets]
+    packing = packing_of([size + 1 for size in sizes])
+    ordered = method.features == "ordered"
+    asked = [np.arange(1 if ordered else 0, size) for size in sizes]
+    rows = int(counts.sum())
+    k = max((model.least_rows for model in plan.privacy), default=1)
+    features = np.repeat(np.arange(len(sizes)), [len(part) for part in asked])
+    params = [KINDS[method.loss], int(ordered), k, rows, method.suppression.limit(rows)]
+    return Instance(
+        np.ascontiguousarray(packing.pack(codes.astype(np.int32)).T).view(np.int64),
+        counts,
+        label_rows,
+        _columns(alphabets, packing, [len(part) for part in asked]),
+        np.column_stack([features, np.concatenate(asked), _turns(features, codes, counts)]).astype(np.int64),
+        _values(alphabets),
+        np.array([alphabet.weight for alphabet in alphabets], np.float64),
+        np.array(params, np.int64),
+    )
+
+
+def _turns(columns: Codes, codes: Codes, counts: Counts) -> Codes:
+    """Return the order in which a search uses the features: by column, the most informative column first.
+
+    Features of one column can replace each other, so only leaving out all of them coarsens a table; and the more
+    information a column has (its entropy), the larger is the effect.
+    """
+    entropies = np.array([_entropy(codes[:, column], counts) for column in range(codes.shape[1])])
+    return np.argsort(-entropies[columns], kind="stable")
+
+
+def _entropy(codes: Codes, counts: Counts) -> float:
+    shares = np.bincount(codes, weights=counts) / counts.sum()
+    return float(-(shares[shares > 0] * np.log(shares[shares > 0])).sum())
+
+
+def _columns(alphabets: Sequence[Alphabet], packing: Packing, features: Sequence[int]) -> Codes:
+    """Return the table of columns, with a last row for the ends of features and codes."""
+    table = np.zeros((len(alphabets) + 1, at.MISSING + 1), np.int64)
+    table[:-1, at.WORD] = packing.word
+    table[:-1, at.SHIFT] = packing.shift.astype(np.int64)
+    table[:-1, at.MASK] = packing.mask.astype(np.int64)
+    table[1:, at.FIRST] = np.cumsum(features)
+    table[:-1, at.SIZE] = [len(alphabet.present) for alphabet in alphabets]
+    table[1:, at.BASE] = np.cumsum(table[:-1, at.SIZE] + 1)
+    table[:-1, at.DOMAIN] = [alphabet.leaves.sum() for alphabet in alphabets]
+    table[:-1, at.MISSING] = [alphabet.missing for alphabet in alphabets]
+    return table
+
+
+def _values(alphabets: Sequence[Alphabet]) -> Codes:
+    """Return for each code of each column what it covers of the domain; 0 for the rest of a column."""
+    parts = []
+    for alphabet in alphabets:
+        low, high = alphabet.spans
+        parts.append(np.column_stack([low, high, alphabet.leaves[alphabet.present]]))
+        parts.append(np.zeros((1, 3), np.int64))
+    return np.ascontiguousarray(np.concatenate(parts), np.int64)

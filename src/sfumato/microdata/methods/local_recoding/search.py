@@ -1,0 +1,207 @@
+"""Method `local`: rows that one node would suppress are generalized again by the next best node, and so on.
+
+A single rare combination no longer forces a column to `*` for all rows: each row is published at the least generalized
+node at which its class is large enough among the remaining rows. The loss is never larger than that of `optimal` with
+the same plan: if the sweep over the nodes is not better than the best single node, it restarts from that node.
+
+Prasser, F., Bild, R., Kuhn, K. (2016). A generic method for assessing the quality of de-identified health data,
+https://doi.org/10.3233/978-1-61499-678-1-312; the greedy order by cost is specific to Sfumato. It is a heuristic: not
+the least loss of all local recodings. Published labels of one column may be at different levels and contain each other.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.errors import SfumatoError, UnattainableError
+from sfumato.microdata.counts.frequency_table import FrequencyTable
+from sfumato.microdata.counts.grouping import Node
+from sfumato.microdata.losses.additive_losses import Marginal
+from sfumato.microdata.methods.class_labels import distinct_classes, distinct_labels, recode_classes
+from sfumato.microdata.methods.full_domain import optimal
+from sfumato.microdata.methods.full_domain import search as full_domain
+from sfumato.microdata.methods.full_domain.greedy import Walk
+from sfumato.microdata.methods.full_domain.lattice.pair_screening import screened
+from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Problem, Solution
+from sfumato.microdata.methods.full_domain.make_problem import problem_of
+from sfumato.microdata.methods.full_domain.timeout_result import releasable
+from sfumato.microdata.methods.full_domain.unattainable import unattainable
+from sfumato.microdata.methods.local_recoding.candidates import Answer, better, placed, sweep_of, swept
+from sfumato.microdata.methods.local_recoding.price_guided import guided
+from sfumato.microdata.methods.local_recoding.sweep import MOST_LISTED, UNPLACED, Sweep
+from sfumato.microdata.methods.search_result import Progress, Result
+from sfumato.microdata.models.equivalence_classes import Floats, Mask
+from sfumato.microdata.plan.methods import Local
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.recoding.recoding import ClassRecoding, Labels
+
+# With fewer seconds, a fair solution comes first.
+UNHURRIED = 20.0
+# Nodes times combinations up to which the sweep is very fast.
+QUICK_SWEEP = 20_000_000
+
+
+def search(plan: Plan, method: Local, table: FrequencyTable, progress: Progress | None = None) -> Result:
+    """Return the recoding that the sweep finds, never worse than the best node.
+
+    Raises:
+        UnattainableError: No recoding of this kind satisfies the models within the suppression limit.
+    """
+    problem = problem_of(plan, method, table)
+    sweep = sweep_of(plan, method, problem, progress)
+    if problem.size > MOST_LISTED:
+        # Lattices too large to enumerate are not searched: classes are made of neighbors instead.
+        return _large(plan, method, sweep, problem)
+    prices_alone = _prices_suffice(problem, method)
+    best = _guided(sweep, None if prices_alone else swept(sweep, method))
+    if best is None and prices_alone:
+        best = swept(sweep, method)
+    node = better_node(problem, best.loss if best else None)
+    if node is not None and (best is None or problem.offers(node)):
+        best = better(best, _from_node(sweep, node))
+        if best is None or best.loss > node.loss:
+            return _at_node(problem, method, node)
+    assert best is not None
+    return _result(best, method)
+
+
+def _at_node(problem: Problem, method: Local, node: Judgment) -> Result:
+    """Return the recoding at a single node.
+
+    Raises:
+        UnattainableError: It has a single class, though a model refers to a sensitive column.
+        EngineError: The same, and the time was over before another was found.
+    """
+    late = problem.deadline.over
+    solution = Solution(node, False, 0, problem.size, remarks=(_late(method),) if late else (), cut_short=late)
+    return full_domain.result_of(problem, method.loss, releasable(problem, solution))
+
+
+def _large(plan: Plan, method: Local, sweep: Sweep, problem: Problem) -> Result:
+    """Return the best clusters of neighbors, or the node of a greedy search if that loses less."""
+    from sfumato.microdata.methods.local_recoding.neighborhoods import neighborhoods
+
+    best: Answer | None = None
+    try:
+        for owners in neighborhoods(sweep, plan):
+            answer = placed(sweep, owners)
+            if answer is not None and (answer.levels <= np.array(problem.highest)).all():
+                best = better(best, answer)
+    except UnattainableError:
+        best = None
+    node = Walk(problem).down()
+    if node is not None and problem.offers(node) and (best is None or node.loss < best.loss):
+        return _at_node(problem, method, node)
+    if best is None:
+        raise unattainable(problem)
+    return _result(best, method)
+
+
+def _prices_suffice(problem: Problem, method: Local) -> bool:
+    """Return whether the sweep is slow and would not improve classes made by prices.
+
+    That is the case if nothing is suppressed, the loss is a sum over rows, no sweep is requested, and the time is
+    long enough for both, should there be no such classes.
+    """
+    sums = isinstance(problem.loss, Marginal) and problem.loss.aggregate != "geometric"
+    plain = method.rounds == 1 and not method.weight and method.time_limit >= UNHURRIED
+    long = problem.size * len(problem.table.counts) > QUICK_SWEEP
+    return sums and plain and long and not problem.limit
+
+
+def _guided(sweep: Sweep, best: Answer | None) -> Answer | None:
+    """Return the better of a solution and the one by prices, if there is one."""
+    owners = None if sweep.problem.deadline.over else guided(sweep)
+    if owners is None or sweep.failing(owners, int(owners.max()) + 1).any():
+        return best
+    return better(best, placed(sweep, owners))
+
+
+def _from_node(sweep: Sweep, judgment: Judgment) -> Answer | None:
+    """Return what a node keeps, with the rows that it suppresses generalized again."""
+    grouper = sweep.problem.grouper
+    failing = sweep.problem.failing(grouper.rolled(grouper.base, judgment.node))
+    numbers = np.where(failing, UNPLACED, np.cumsum(~failing) - 1)
+    return placed(sweep, sweep.spread(numbers[grouper.owners(judgment.node)], np.array([np.inf])))
+
+
+def better_node(problem: Problem, loss: float | None) -> Judgment | None:
+    """Return the best node if it loses less than the given loss; without one, the best node.
+
+    Raises:
+        UnattainableError: There is no solution yet, and no node satisfies the models within the suppression limit.
+    """
+    if loss is None or not isinstance(problem.loss, Marginal):
+        best = _optimal_or_none(problem, loss)
+        return best if best is not None and (loss is None or best.loss < loss) else None
+    floors = problem.loss.floors(problem.window())
+    total = float(np.log1p(loss)) if problem.loss.aggregate == "geometric" else loss
+    open_nodes = floors < total
+    if not open_nodes.any():
+        return None
+    open_nodes &= screened(problem)
+    return _judge_down(problem, open_nodes, floors, loss)
+
+
+def _optimal_or_none(problem: Problem, loss: float | None) -> Judgment | None:
+    try:
+        return optimal.search(problem).best
+    except SfumatoError:
+        if loss is None:
+            raise
+        return None
+
+
+def _judge_down(problem: Problem, open_nodes: Mask, floors: Floats, loss: float) -> Judgment | None:
+    """Return the best of some nodes that loses less than `loss`; coarse ones first, because they exclude finer ones."""
+    best: Judgment | None = None
+    while open_nodes.any() and not problem.deadline.over:
+        place = int(np.where(open_nodes, floors, -1.0).argmax())
+        at = np.unravel_index(place, open_nodes.shape)
+        node: Node = tuple(int(level) + low for level, low in zip(at, problem.lowest, strict=True))
+        judgment = problem.judge(node)
+        open_nodes[at] = False
+        if judgment.certain_rows > problem.limit:
+            open_nodes[tuple(slice(0, int(level) + 1) for level in at)] = False
+        if problem.offers(judgment) and judgment.loss < (loss if best is None else best.loss):
+            best = judgment
+    return best
+
+
+def _result(answer: Answer, method: Local) -> Result:
+    problem = answer.sweep.problem
+    return Result(
+        _recoding(answer),
+        method.loss,
+        answer.loss,
+        answer.per_column,
+        proved_optimal=False,
+        checked=len(answer.sweep.nodes[0]) if problem.size <= MOST_LISTED else 0,
+        total=problem.size,
+        cut_short=problem.deadline.over,
+        remarks=(_late(method),) if problem.deadline.over else (),
+    )
+
+
+def _late(method: Local) -> str:
+    return f"{method.time_limit:g} s were over before every class was looked for: some are coarser than they need be."
+
+
+def _recoding(answer: Answer) -> ClassRecoding:
+    """Return the recoding; suppressed rows form a class of their own, the last one."""
+    table = answer.sweep.table
+    columns = [_labels(answer, column) for column in range(len(table.columns))]
+    labels = [texts for texts, _ in columns]
+    classes, places = distinct_classes(labels, np.column_stack([codes for _, codes in columns]))
+    owners = np.where(answer.owners < 0, len(classes), places[np.maximum(answer.owners, 0)])
+    return recode_classes(table, owners, labels, classes)
+
+
+def _labels(answer: Answer, column: int) -> tuple[Labels, npt.NDArray[np.int32]]:
+    """The labels of a column, and each class's label."""
+    table = answer.sweep.table
+    ladder = table.ladders[column]
+    level, codes = answer.levels[:, column], table.codes[answer.first, column]
+    own = np.stack(ladder.codes)[level, codes].astype(np.int64)
+    keys, inverse = np.unique(level.astype(np.int64) * ladder.size + own, return_inverse=True)
+    texts = [ladder.labels[key // ladder.size][key % ladder.size] for key in keys.tolist()]
+    return distinct_labels(texts, inverse)

@@ -1,0 +1,271 @@
+"""Local suppression: suppress single values so that every published row is equal to at least k - 1 others.
+
+Samarati, P., Sweeney, L. (1998). Protecting privacy when disclosing information; Meyerson, A., Williams, R. (2004). On
+the complexity of optimal k-anonymity, https://doi.org/10.1145/1055558.1055591. A suppressed value counts as a value of
+its own, in the search and in the recount. If it counted as a wildcard, k - 1 fully suppressed rows would satisfy
+k-anonymity for any table.
+
+Small tables are solved to proven optimality by an integer program, others by a heuristic with a lower bound of the
+loss. k may also be requested for all sets of some number of columns: values are then suppressed for one set after the
+other until every set has its k. Risk models are satisfied by merging classes (merging.py).
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.dataclass import dataclass
+from sfumato.errors import UnattainableError
+from sfumato.microdata.counts.frequency_table import FrequencyTable
+from sfumato.microdata.methods.class_labels import recode_classes
+from sfumato.microdata.methods.local_suppression.heuristic import Assignment, assign
+from sfumato.microdata.methods.local_suppression.merging import Merging, RiskPromises
+from sfumato.microdata.methods.local_suppression.patterns import Cells, Patterns, patterns_of
+from sfumato.microdata.methods.local_suppression.program import solve
+from sfumato.microdata.methods.search_result import Progress, Result
+from sfumato.microdata.methods.time_limit import Deadline
+from sfumato.microdata.models.equivalence_classes import Counts, Mask
+from sfumato.microdata.models.global_risk import GlobalRisk
+from sfumato.microdata.models.individual_risk import IndividualRisk
+from sfumato.microdata.models.k_anonymity import KAnonymity, least_sizes
+from sfumato.microdata.plan.methods import CellSuppression
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.recoding.recoding import ClassRecoding, Division
+from sfumato.microdata.recoding.split_combinations import division_of
+
+NEVER = "never"
+# For more combinations, only one starting point is tried with risk models.
+MOST_TRIED = 3_000
+
+
+def search(plan: Plan, method: CellSuppression, table: FrequencyTable, progress: Progress | None = None) -> Result:
+    """Find the values to be suppressed.
+
+    Raises:
+        UnattainableError: No allowed choice of values puts every row into a large enough class.
+    """
+    tell = progress or (lambda _done, _all: None)
+    deadline = Deadline(method.time_limit)
+    cells = cells_of(plan, table)
+    k = max((model.k for model in plan.privacy if isinstance(model, KAnonymity)), default=1)
+    if k > cells.rows:
+        raise UnattainableError(
+            f"k = {k} needs at least {k} rows, the data have {cells.rows}.", "Ask for less.", "rows"
+        )
+    rows, proved, bound = _hidden(cells, _risk_promises(plan, table, k), dict(least_sizes(plan.privacy)), deadline)
+    tell(1, 1)
+    return _result(plan, table, cells, rows, proved, bound)
+
+
+def cells_of(plan: Plan, table: FrequencyTable) -> Cells:
+    """Return the values of a table with the suppression costs from the plan."""
+    absent = np.array([ladder.places.get(None, -1) for ladder in table.ladders], np.int32)
+    importance = [plan.columns[name].importance for name in table.columns]
+    prices = np.array([np.inf if value == NEVER else float(value) for value in importance])
+    return Cells(table.codes, table.counts, table.codes == absent[None, :], prices)
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenRows:
+    """Suppressed values of rows: a combination, which columns, and how many of its rows."""
+
+    combinations: Counts
+    hidden: Mask
+    rows: Counts
+
+
+def _risk_promises(plan: Plan, table: FrequencyTable, k: int) -> RiskPromises:
+    """Return the requirements on classes: k rows, and risks."""
+    models = [model for model in plan.privacy if isinstance(model, IndividualRisk | GlobalRisk)]
+    return RiskPromises(k, models, None if table.sample is None else table.sample.weights)
+
+
+def _hidden(
+    cells: Cells, promises: RiskPromises, set_sizes: dict[int, int], deadline: Deadline
+) -> tuple[HiddenRows, bool, float]:
+    """Return what is suppressed in each row, whether that is proven minimal, and the minimum cost of any release.
+
+    Args:
+        set_sizes: The required class size for all sets of a number of columns.
+    """
+    patterns = patterns_of(cells)
+    if not promises.models:
+        assignment = _solved(patterns, promises.k, deadline)
+        rows = _mended(cells, _rows_of(assignment, patterns), set_sizes, deadline)
+        bound = max(assignment.bound, _set_bound(cells, set_sizes, deadline))
+        return rows, assignment.proved and not set_sizes, bound
+    starts = _starts(patterns, promises, deadline)
+    attempts = [_mended(cells, _without_risk(cells, rows, promises, deadline), set_sizes, deadline) for rows in starts]
+    bound = max(promises.bound(patterns), _set_bound(cells, set_sizes, deadline))
+    return min(attempts, key=lambda rows: _cost(cells, rows)), False, bound
+
+
+def _mended(cells: Cells, rows: HiddenRows, set_sizes: dict[int, int], deadline: Deadline) -> HiddenRows:
+    """Suppress more values until every set of columns has its k."""
+    while (fault := _short_set(cells, rows, set_sizes)) is not None:
+        rows = _without_short(cells, rows, fault, set_sizes[len(fault)], deadline)
+    return rows
+
+
+def _set_bound(cells: Cells, set_sizes: dict[int, int], deadline: Deadline) -> float:
+    """Return the minimum cost for a single set of columns, the largest over the sets examined in time."""
+    bound = 0.0
+    for chosen in _sets(cells.codes.shape[1], set_sizes):
+        if deadline.over:
+            break
+        places = list(chosen)
+        part = Cells(cells.codes[:, places], cells.counts, cells.missing[:, places], cells.prices[places])
+        bound = max(bound, patterns_of(part).bound(set_sizes[len(chosen)]))
+    return bound
+
+
+def _starts(patterns: Patterns, promises: RiskPromises, deadline: Deadline) -> Iterator[HiddenRows]:
+    """Yield starting points of merging: groups as large as rows of median weight require, and groups of k.
+
+    The first leaves little to be merged. For large tables it is the only one, unless it cannot be found.
+    """
+    cells, found = patterns.cells, False
+    for size in sorted({promises.k, promises.usual_size(cells.counts)}, reverse=True):
+        if found and len(cells.counts) > MOST_TRIED:
+            return
+        try:
+            yield _rows_of(_solved(patterns, size, deadline), patterns)
+            found = True
+        except UnattainableError:
+            if size == promises.k:
+                raise
+
+
+def _cost(cells: Cells, rows: HiddenRows) -> float:
+    touched = rows.hidden & ~cells.missing[rows.combinations]
+    prices = np.where(np.isfinite(cells.prices), cells.prices, 0.0)
+    return float((touched * rows.rows[:, None] * prices).sum())
+
+
+def _without_risk(cells: Cells, rows: HiddenRows, promises: RiskPromises, deadline: Deadline) -> HiddenRows:
+    """Suppress more values until no risk is too high; all rows of a combination follow the majority of them.
+
+    The weights of the parts of a divided combination would be unknown.
+    """
+    order = np.lexsort((-rows.rows, rows.combinations))
+    combinations, first = np.unique(rows.combinations[order], return_index=True)
+    whole = HiddenRows(combinations, rows.hidden[order[first]], cells.counts[combinations])
+    codes = Merging(cells, _published(cells, whole), promises).merge(deadline)
+    return replace(whole, hidden=codes < 0)
+
+
+def _solved(patterns: Patterns, k: int, deadline: Deadline) -> Assignment:
+    return solve(patterns, k, assign(patterns, k, deadline), deadline.left)
+
+
+def _rows_of(assignment: Assignment, patterns: Patterns) -> HiddenRows:
+    return HiddenRows(assignment.combinations, patterns.masks[assignment.patterns], assignment.rows)
+
+
+def _published(cells: Cells, rows: HiddenRows) -> npt.NDArray[np.int32]:
+    """Return the published codes of rows, -1 for missing."""
+    gone = rows.hidden | cells.missing[rows.combinations]
+    return np.where(gone, -1, cells.codes[rows.combinations]).astype(np.int32)
+
+
+def _sets(width: int, sizes: dict[int, int]) -> Iterator[tuple[int, ...]]:
+    for size in sorted(sizes):
+        yield from combinations(range(width), min(size, width))
+
+
+def _short_set(cells: Cells, rows: HiddenRows, sizes: dict[int, int]) -> tuple[int, ...] | None:
+    """Return the first set of columns by which some class is too small; None if there is none."""
+    codes = _published(cells, rows) + 1
+    for chosen in _sets(codes.shape[1], sizes):
+        _, owners = np.unique(codes[:, chosen], axis=0, return_inverse=True)
+        if np.bincount(owners.reshape(-1), weights=rows.rows).min() < sizes[len(chosen)]:
+            return chosen
+    return None
+
+
+def _without_short(
+    cells: Cells, rows: HiddenRows, chosen: tuple[int, ...], least: int, deadline: Deadline
+) -> HiddenRows:
+    """Suppress more values until every class by a set of columns is large enough; identical rows stay identical.
+
+    The same values are suppressed in them, so all columns together keep their k.
+    """
+    codes = _published(cells, rows)
+    distinct, owners = np.unique(codes, axis=0, return_inverse=True)
+    owners = owners.reshape(-1)
+    counts = np.bincount(owners, weights=rows.rows).astype(np.int64)
+    prices = cells.prices[list(chosen)]
+    part = Cells(distinct[:, chosen] + 1, counts, distinct[:, chosen] < 0, prices)
+    patterns = patterns_of(part)
+    assignment = _solved(patterns, least, deadline)
+    hidden = np.zeros((len(distinct), codes.shape[1]), bool)
+    pattern = np.zeros(len(distinct), np.int64)
+    # The program may divide identical rows: all of them follow its largest part, which has most values suppressed.
+    for combination, at in zip(assignment.combinations.tolist(), assignment.patterns.tolist(), strict=True):
+        pattern[combination] = max(pattern[combination], at)
+    hidden[:, chosen] = patterns.masks[pattern]
+    return replace(rows, hidden=rows.hidden | hidden[owners])
+
+
+def _result(plan: Plan, table: FrequencyTable, cells: Cells, rows: HiddenRows, proved: bool, bound: float) -> Result:
+    codes = _published(cells, rows)
+    distinct, classes = np.unique(codes, axis=0, return_inverse=True)
+    classes = classes.reshape(-1)
+    recoding = _recoding(plan, table, rows, distinct, classes)
+    touched = rows.hidden & ~cells.missing[rows.combinations]
+    per_column = (touched * rows.rows[:, None]).sum(axis=0)
+    cost = float((per_column * np.where(np.isfinite(cells.prices), cells.prices, 0.0)).sum())
+    gap = (cost - bound) / cost if cost else 0.0
+    number = int(per_column.sum())
+    figures = {"suppressed": number, "cost": cost, "bound": bound, "gap": gap}
+    names = dict(zip(table.columns, (per_column / max(cells.rows, 1)).tolist(), strict=True))
+    counts = dict(zip(table.columns, per_column.astype(int).tolist(), strict=True))
+    blank = [name for name, shown in zip(table.columns, distinct.max(axis=0).tolist(), strict=True) if shown < 0]
+    return Result(
+        recoding,
+        "cells",
+        cost,
+        names,
+        proved,
+        1,
+        1,
+        remarks=_remarks(number, cells, proved, gap),
+        details={"cells": figures | {"columns": counts, "blank": blank}},
+    )
+
+
+def _remarks(number: int, cells: Cells, proved: bool, gap: float) -> tuple[str, ...]:
+    told = f"{number:,} of {cells.codes.shape[1] * cells.rows:,} cells are published as missing"
+    how = "no choice costs less" if proved else f"any release costs at most {gap:.1%} less"
+    return (f"{told}: {how}. The promises count a missing cell as a value of its own.",)
+
+
+def _recoding(
+    plan: Plan, table: FrequencyTable, rows: HiddenRows, distinct: npt.NDArray[np.int32], classes: Counts
+) -> ClassRecoding:
+    owners = np.empty(len(table.counts), np.int64)
+    owners[rows.combinations[::-1]] = classes[::-1]
+    labels = tuple((*ladder.labels[0], None) for ladder in table.ladders)
+    codes = np.column_stack(
+        [
+            np.where(distinct[:, place] < 0, len(labels[place]) - 1, ladder.codes[0][np.maximum(distinct[:, place], 0)])
+            for place, ladder in enumerate(table.ladders)
+        ]
+    ).astype(np.int32)
+    sizes = np.bincount(classes, weights=rows.rows, minlength=len(distinct)).astype(np.int64)
+    division = _division(plan, table, rows, classes)
+    return replace(recode_classes(table, owners, labels, codes, division), sizes=sizes)
+
+
+def _division(plan: Plan, table: FrequencyTable, rows: HiddenRows, classes: Counts) -> Division | None:
+    """Return the combinations whose rows are published in more than one way."""
+    order = np.lexsort((classes, rows.combinations))
+    combinations, owners = rows.combinations[order], classes[order]
+    first = np.ones(len(order), bool)
+    first[1:] = (combinations[1:] != combinations[:-1]) | (owners[1:] != owners[:-1])
+    counts = np.add.reduceat(rows.rows[order], np.flatnonzero(first))
+    combinations, owners = combinations[first], owners[first]
+    return division_of(plan.secret, table, combinations, owners, counts)

@@ -1,0 +1,53 @@
+"""Values listed in a privacy model: convert them to the text of their column's type, and look them up in the data.
+
+Without the conversion, `yes` in a plan would never match a Boolean `true`, and the model would cover nothing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+from sfumato.errors import Fault
+from sfumato.hierarchies.types import ColumnType, canonical
+from sfumato.microdata.models.model import Model
+from sfumato.microdata.models.model_names import is_alpha_k_anonymity, is_delta_presence, is_t_closeness
+
+if TYPE_CHECKING:
+    from sfumato.microdata.models.t_closeness import TCloseness
+
+
+def named(model: Model) -> tuple[str, ...]:
+    """Return the values that a model lists."""
+    if is_alpha_k_anonymity(model):
+        return model.values
+    if is_delta_presence(model):
+        return (model.subset.value,)
+    return model.order if is_t_closeness(model) else ()
+
+
+def in_one_text(model: Model, type_: ColumnType) -> Model:
+    """Return the model with its values as canonical texts of a type; texts that are no such value stay unchanged."""
+    texts = named(model)
+    forms, _ = canonical(texts, type_)
+    values = tuple(text if form is None else form for text, form in zip(texts, forms, strict=True))
+    if values == texts:
+        return model
+    if is_delta_presence(model):
+        return replace(model, subset=replace(model.subset, value=values[0]))
+    if is_alpha_k_anonymity(model):
+        return replace(model, values=values)
+    return replace(cast("TCloseness", model), order=values)
+
+
+def faults_of(model: Model, at: str, type_: ColumnType, missing: Sequence[str]) -> list[Fault]:
+    """Return issues about values of a model that cannot occur in its column."""
+    texts = named(model)
+    _, wrong = canonical(texts, type_)
+    faults = (
+        [Fault(at, f"{len(wrong)} of the values named are not of the type {type_}.", "Mend them.")] if wrong else []
+    )
+    if not is_t_closeness(model) and any(text in missing for text in texts):
+        faults.append(
+            Fault(at, "a value that is named means missing in these data.", "Take it off, or off data.missing.")
+        )
+    return faults

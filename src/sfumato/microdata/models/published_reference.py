@@ -1,0 +1,35 @@
+"""Evaluate models that compare distributions against the published rows as well, because data users see only these.
+
+Suppression changes the shares of sensitive values: a class similar to the original table may differ from the published
+rows. Classes that differ too much from the remaining rows are therefore suppressed as well, and the remaining ones are
+compared again, until none differs. The set of suppressed classes is not unique; another set may suppress fewer rows.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sfumato.microdata.models.equivalence_classes import Classes, Mask, reference_of
+from sfumato.microdata.models.model import Model, for_readers
+
+
+def without_skew(classes: Classes, whole: Classes, models: Sequence[Model], suppressed: Mask) -> Mask:
+    """Return the classes that are suppressed once the remaining ones satisfy every model for the remaining rows.
+
+    Args:
+        whole: The original table.
+        suppressed: The classes that are suppressed for other reasons.
+    """
+    comparing = [model for model in models if for_readers(model)]
+    while comparing:
+        left = np.flatnonzero(~suppressed)
+        kept = classes.kept(~suppressed)
+        if not len(left) or kept.rows == whole.rows:
+            break
+        seen = reference_of(kept, whole)
+        skewed = np.any([model.failing(kept, seen) for model in comparing], axis=0)
+        if not skewed.any():
+            break
+        suppressed = suppressed.copy()
+        suppressed[left[skewed]] = True
+    return suppressed

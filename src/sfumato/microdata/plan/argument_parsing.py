@@ -1,0 +1,110 @@
+"""Parse the arguments of the plan builder like a plan file, or refuse them with a hint what to write instead."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any, get_args
+
+from sfumato.errors import Fault, PlanError
+from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.plan.methods import Method
+from sfumato.microdata.plan.model import ColumnPlan, OutputPlan, RequestedPlan, UtilityPlan
+from sfumato.microdata.plan.plan_schema import PLAN
+from sfumato.microdata.plan.policy_plan import PolicyPlan
+from sfumato.schema.composite import kind_of
+from sfumato.schema.issues import Faults, Refused
+from sfumato.schema.release_plan import ReleasePlan
+
+# Parts that must be objects, and how to write them.
+VALUES: dict[str, tuple[tuple[type, ...], str]] = {
+    "method": (get_args(Method), "Say sf.Local(), sf.Optimal(), …"),
+    "data": ((DataPlan,), "Say sf.DataPlan(…)."),
+    "output": ((OutputPlan,), "Say sf.OutputPlan(…)."),
+    "utility": ((UtilityPlan,), "Say sf.UtilityPlan(…)."),
+    "release": ((ReleasePlan,), "Say sf.ReleasePlan(…)."),
+}
+
+
+def given_parts(
+    promises: Iterable[object],
+    columns: Mapping[str, object],
+    values: Mapping[str, object],
+    plain: Mapping[str, object],
+) -> dict[str, Any]:
+    """Return the plain parts of a plan as a plan file has them, if all arguments are valid.
+
+    Args:
+        values: Parts given as objects; plain: those given as in a plan file. None means not given.
+
+    Raises:
+        PlanError: With all faults.
+    """
+    faults = Faults([*promise_faults(promises), *_column_faults(columns), *_value_faults(values)])
+    parts: dict[str, Any] = {}
+    for key, value in plain.items():
+        if value is not None:
+            with suppress(Refused):
+                parts[key] = value if isinstance(value, PolicyPlan) else PLAN.keys[key].shape.read(value, key, faults)
+    if faults.entries:
+        raise PlanError(faults.entries, code="faults")
+    return parts
+
+
+def refuse_promises(promises: Iterable[object]) -> None:
+    """Refuse arguments that are no privacy models."""
+    faults = promise_faults(promises)
+    if faults:
+        raise PlanError(faults, code="faults")
+
+
+def promise_faults(promises: Iterable[object]) -> list[Fault]:
+    """Return issues of arguments that should be privacy models."""
+    do = "Say sf.Plan(sf.KAnonymity(5)), or read a plan file or mapping: sf.read_plan."
+    return [
+        Fault(f"privacy[{place}]", f"must be a promise, is {kind_of(promise)}.", do)
+        for place, promise in enumerate(promises)
+        if isinstance(promise, type) or not hasattr(promise, "failing")
+    ]
+
+
+def _column_faults(columns: Mapping[str, object]) -> list[Fault]:
+    faults: list[Fault] = []
+    for name, column in columns.items():
+        if not isinstance(column, ColumnPlan):
+            do = f'Say sf.Plan(…).identify("{name}") or .quasi("{name}"), or read a mapping: sf.read_plan({{…}}).'
+            faults.append(Fault(f"columns.{name}", f"must be a column, is {kind_of(column)}.", do))
+    return faults
+
+
+def _value_faults(values: Mapping[str, object]) -> list[Fault]:
+    """Return issues of parts that must be objects and not names, mappings or classes."""
+    faults: list[Fault] = []
+    for key, value in values.items():
+        kinds, way = VALUES[key]
+        if value is not None and not isinstance(value, kinds):
+            faults.append(Fault(key, f"must be a value, is {kind_of(value)}.", f"{way} Mappings go to sf.read_plan."))
+    return faults
+
+
+@contextmanager
+def at_column(name: str) -> Iterator[None]:
+    """Within this context, issues are reported with the path of a column."""
+    try:
+        yield
+    except PlanError as error:
+        faults = [
+            Fault(f"columns.{name}" + fault.at.removeprefix(ColumnPlan.__name__), fault.what, fault.do)
+            for fault in error.faults
+        ]
+        raise PlanError(faults, code="faults") from None
+
+
+def refuse_contradictions(plan: RequestedPlan) -> None:
+    """Refuse models of columns that have another role."""
+    about = [(name, plan.columns[name].role) for one in plan.privacy if (name := one.column) in plan.columns and name]
+    faults = [
+        Fault(f"columns.{name}", f"is {role}, but a promise is about it.", "Make it sensitive, or promise otherwise.")
+        for name, role in about
+        if role != "sensitive"
+    ]
+    if faults:
+        raise PlanError(faults, code="faults")

@@ -1,0 +1,159 @@
+"""Expected counts: what the published rows must count to if the recoding was applied correctly.
+
+These are the rows of each published combination of quasi-identifiers and, for each sensitive column with a model, the
+rows of each combination with each of its values.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.dataclass import dataclass
+from sfumato.microdata.counts.count_differences import Tally
+from sfumato.microdata.counts.frequency_table import FrequencyTable, TextCounts, typed, value_of
+from sfumato.microdata.counts.persons import person_view
+from sfumato.microdata.models.equivalence_classes import Classes, Counts, Histogram, Mask, histogram
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.recoding.recoding import STAR, ClassRecoding, Division, Handling, Labels, Recoding
+from sfumato.microdata.recoding.shared_combinations import NOWHERE, Pools, pools_of
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """Expected rows of each published combination, and with each value of each sensitive column with a model.
+
+    Attributes:
+        plan: Defines which texts of sensitive columns mean missing, and which are variants of one value.
+        pools: Classes that share rows of one combination, if there are some.
+        pooled: Counts of columns expected only for such groups; `tallies` has the other ones.
+    """
+
+    columns: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    tallies: tuple[Tally, ...]
+    plan: Plan
+    pools: Pools | None = None
+    pooled: Mapping[str, Tally] = field(default_factory=dict)
+
+    def difference(self, text_counts: TextCounts) -> str:
+        """Return the difference between counted and expected rows as text; empty if there is none."""
+        text_counts, _ = typed(text_counts, self.plan)
+        tallies = observed(text_counts, self.columns, self.sensitive, self.plan.data.missing)
+        for name, prediction, recount in zip(("", *self.sensitive), self.tallies, tallies, strict=True):
+            wrong = self._differing(name, prediction, recount)
+            if wrong:
+                what = f"{wrong} combinations" + (f" with {name}" if name else "")
+                return f"{what} have other counts ({recount.total} rows instead of {prediction.total})"
+        return ""
+
+    def _differing(self, name: str, prediction: Tally, recount: Tally) -> int:
+        """Return how many combinations have a different number of rows than expected."""
+        if self.pools is None or name not in self.pooled:
+            return prediction.differing(recount)
+        outside, inside = self.pools.parted(recount)
+        return prediction.differing(outside) + self.pools.differing(self.pooled[name], inside)
+
+
+def predict(table: FrequencyTable, recoding: Recoding, handling: Handling, plan: Plan) -> Prediction:
+    """Return the expected counts of a recoding of a table."""
+    classes = _published(recoding, handling)
+    shown = recoding.sizes > 0
+    if handling.suppressed != "star":
+        shown &= ~recoding.suppressed
+    tallies, pools, pooled = [Tally(classes.texts, classes.codes[shown], recoding.sizes[shown])], None, {}
+    division = recoding.division if isinstance(recoding, ClassRecoding) else None
+    for name, content in table.sensitive.items():
+        values, veiled, alone = table.sensitive_values[name], name in handling.veiled_columns, shown
+        if division is not None and division.column != name:
+            pools = pools or _pools(division, classes, shown & ~(recoding.suppressed & bool(handling.veiled_columns)))
+            pooled[name] = pools.foretell(recoding, content, values)
+            alone = shown & (pools.classes == NOWHERE)
+        tallies.append(_with_values(recoding, classes, alone, content, values, veiled))
+    return Prediction(table.columns, tuple(table.sensitive), tuple(tallies), plan, pools, pooled)
+
+
+def _pools(division: Division, published: Tally, visible: Mask) -> Pools:
+    labels = [
+        tuple(texts[code] for texts, code in zip(published.texts, codes, strict=True))
+        for codes in published.codes.tolist()
+    ]
+    return pools_of(division, labels, visible)
+
+
+def _published(recoding: Recoding, handling: Handling) -> Tally:
+    """Return the published labels of each class with their rows; for dropped rows, those they would have."""
+    stars = handling.suppressed == "star"
+    texts = tuple((*labels, None, STAR) for labels in recoding.labels)
+    codes = recoding.classes.astype(np.int64)
+    for place, labels in enumerate(recoding.labels):
+        codes[codes[:, place] < 0, place] = len(labels)
+        if stars:
+            codes[recoding.suppressed, place] = len(labels) + 1
+    return Tally(texts, codes, recoding.sizes)
+
+
+def _with_values(
+    recoding: Recoding, published: Tally, shown: Mask, content: Histogram, values: Labels, veiled: bool
+) -> Tally:
+    classes = histogram(*_entries(recoding, content), len(published.rows), content.size)
+    kept = shown[classes.owners]
+    owners, codes = classes.owners[kept], classes.values[kept].astype(np.int64)
+    if veiled:
+        codes[recoding.suppressed[owners]] = len(values)
+    together = np.column_stack([published.codes[owners], codes])
+    return Tally((*published.texts, (*values, STAR)), together, classes.counts[kept])
+
+
+def classes_of(table: FrequencyTable, recoding: Recoding) -> Classes:
+    """Return the classes of a recoding, with their sensitive values."""
+    return Classes(
+        recoding.sizes,
+        {
+            name: histogram(*_entries(recoding, content), len(recoding.sizes), content.size)
+            for name, content in table.sensitive.items()
+        },
+    )
+
+
+def _entries(recoding: Recoding, content: Histogram) -> tuple[Counts, npt.NDArray[np.int32], Counts]:
+    """Return the class, value and rows of all entries of a histogram, divided as the recoding divides."""
+    owners = recoding.owners[content.owners].astype(np.int64)
+    division = recoding.division if isinstance(recoding, ClassRecoding) else None
+    if division is None:
+        return owners, content.values, content.counts
+    stays = ~np.isin(content.owners, division.combinations)
+    return (
+        np.concatenate([owners[stays], division.classes]),
+        np.concatenate([content.values[stays], division.codes.astype(np.int32)]),
+        np.concatenate([content.counts[stays], division.rows]),
+    )
+
+
+def observed(
+    text_counts: TextCounts, columns: Sequence[str], sensitive: Sequence[str], missing: Sequence[str] = ()
+) -> Iterator[Tally]:
+    """Yield the same counts from the counted rows."""
+    places = [text_counts.columns.index(name) for name in columns]
+    texts = tuple(text_counts.values[place] for place in places)
+    yield Tally(texts, text_counts.codes[:, places], text_counts.counts)
+    for name in sensitive:
+        place = text_counts.columns.index(name)
+        values = tuple(value_of(text, missing) for text in text_counts.values[place])
+        yield Tally((*texts, values), text_counts.codes[:, [*places, place]], text_counts.counts)
+
+
+def veils(table: FrequencyTable, recoding: Recoding, plan: Plan) -> bool:
+    """Return whether sensitive values of suppressed rows must be `*` too, because those rows would disclose them."""
+    plan, table = person_view(plan, table)
+    hidden = recoding.suppressed[recoding.owners]
+    if plan.output.suppressed != "star" or not hidden.any():
+        return False
+    contents = {}
+    for name, whole in table.sensitive.items():
+        entries = hidden[whole.owners]
+        owners = np.zeros(int(entries.sum()), np.int64)
+        contents[name] = histogram(owners, whole.values[entries], whole.counts[entries], 1, whole.size)
+    together = Classes(np.array([int(table.counts[hidden].sum())]), contents)
+    return any(bool(model.failing(together, table.whole).any()) for model in plan.privacy)

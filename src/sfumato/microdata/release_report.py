@@ -1,0 +1,209 @@
+"""The outcome of a release: its metrics as attributes, structured like the report of the release folder."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, field
+from math import isclose
+from typing import Any
+
+from sfumato.dataclass import dataclass
+from sfumato.microdata.measures.attribute_disclosure import Disclosure
+from sfumato.microdata.methods.full_domain.lattice.problem import Judgment
+from sfumato.microdata.verdict import Promise
+
+# The loss by which releases are compared, whatever their methods minimized.
+COMPARED = "loss-metric"
+
+
+class Figures(dict[str, Any]):
+    """Metrics by name: as keys, and as attributes if the name allows it (`-` becomes `_`).
+
+    >>> figures({"after": {"highest": 0.2}}).after.highest
+    0.2
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        for key in (name, name.replace("_", "-")):
+            if key in self:
+                return self[key]
+        raise AttributeError(name)
+
+
+def figures(entries: Mapping[str, Any]) -> Figures:
+    """Return metrics with all nested ones."""
+    return Figures({name: figures(entry) if isinstance(entry, Mapping) else entry for name, entry in entries.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class LossFigure:
+    """The loss that the method minimized, and each column's if it is defined by columns."""
+
+    name: str
+    value: float
+    per_column: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ClassFigures:
+    """The published classes."""
+
+    count: int
+    smallest: int
+    largest: int
+    average: float
+
+
+@dataclass(frozen=True, slots=True)
+class Seconds:
+    """Duration of each part; the difference to the total was spent on measuring risk and utility.
+
+    Attributes:
+        bound: The lower bound of local recoding, computed in parallel.
+        remedies: Trials of changes that would preserve lost columns.
+        trade_off: Loss with other suppression limits and levels, computed when a release is saved.
+    """
+
+    count: float = 0.0
+    search: float = 0.0
+    bound: float = 0.0
+    remedies: float = 0.0
+    apply: float = 0.0
+    perturb: float = 0.0
+    verify: float = 0.0
+    check: float = 0.0
+    trade_off: float = 0.0
+    total: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The report of a release.
+
+    Attributes:
+        rows: Rows read, without those dropped because a value was missing or invalid.
+        levels: The level of each quasi-identifier, for methods that choose one.
+        classes: The published classes; suppressed rows are in none of them.
+        risk, utility, nodes: Metrics by name, as keys or attributes.
+        star_rows: Whether suppressed rows are published with `*` in every quasi-identifier instead of dropped.
+        withheld_columns: Columns that are `*` in every row.
+        candidates: Nodes that the method compared, if its result includes them.
+        remarks: Notes for the reader, in sentences.
+        disclosure: Disclosure outside the guarantees.
+    """
+
+    version: str
+    method: str
+    proved_optimal: bool
+    levels: Mapping[str, int]
+    loss: LossFigure
+    rows: int
+    dropped_rows: int
+    suppressed_rows: int
+    classes: ClassFigures
+    models: tuple[Promise, ...]
+    risk: Figures
+    utility: Figures
+    nodes: Figures
+    seconds: Seconds
+    engine: str
+    seed: int | None
+    input_sha256: str
+    candidates: tuple[Judgment, ...] = ()
+    remarks: tuple[str, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+    disclosure: Disclosure = field(default_factory=Disclosure)
+    star_rows: bool = False
+    withheld_columns: tuple[str, ...] = ()
+
+    @property
+    def published_rows(self) -> int:
+        """Number of published rows, including those with `*` only."""
+        return self.rows - (0 if self.star_rows else self.suppressed_rows)
+
+    @property
+    def mean_loss(self) -> float | None:
+        """Mean information loss of a value, from 0 (unchanged) to 1 (nothing left); a suppressed row counts 1.
+
+        The metric for comparing releases, whatever their methods minimized; None if no column was measured.
+        """
+        measured = (self.utility.get("losses") or {}).get(COMPARED, {})
+        minimized = self.loss.per_column if self.loss.name == COMPARED else {}
+        shares = minimized or measured.get("per_column", {})
+        return sum(shares.values()) / len(shares) if shares else None
+
+    def mean_of(self, objective: float) -> float | None:
+        """Return the mean loss of a release by its objective; None if that is no sum of losses of columns."""
+        shares, mean = self.loss.per_column, self.mean_loss
+        if self.loss.name != COMPARED or not mean:
+            return None
+        parts = {1: mean, len(shares): mean * len(shares)}
+        return next((objective / part for part, own in parts.items() if isclose(own, self.loss.value)), None)
+
+    @property
+    def counts_persons(self) -> bool:
+        """Whether models and risks count persons, each of whom may have several rows."""
+        return bool(self.details.get("counts_persons"))
+
+    @property
+    def uncounted(self) -> tuple[str, ...]:
+        """Removed columns that identify persons, although rows of one person were counted as different persons."""
+        return tuple(entry["column"] for entry in self.details.get("persons_uncounted", ()))
+
+    @property
+    def limits_levels(self) -> bool:
+        """Whether the plan forbids some levels: a proof of optimality covers the others only."""
+        return "levels_allowed" in self.details
+
+    @property
+    def levels_chosen(self) -> bool:
+        """Whether the plan leaves a single node, so that nothing was searched."""
+        return self.limits_levels and self.details["levels_allowed"]["combinations"] == 1
+
+    @property
+    def holds(self) -> bool:
+        """Whether every model is satisfied for the published rows, also for an attacker who combines their columns."""
+        return all(promise.holds for promise in self.models) and not self.inferred
+
+    @property
+    def inferred(self) -> Sequence[Mapping[str, Any]]:
+        """The columns from which quasi-identifiers are inferred, if that violates a guarantee."""
+        found = self.details.get("release_check") or {}
+        return found.get("inferences", ()) if found.get("models") else ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain values, as in report.json."""
+        return {
+            "version": self.version,
+            "method": self.method,
+            "proved_optimal": self.proved_optimal,
+            "levels": dict(self.levels),
+            "loss": {"name": self.loss.name, "value": self.loss.value, "per_column": dict(self.loss.per_column)},
+            "mean_loss": self.mean_loss,
+            "rows": self.rows,
+            "dropped_rows": self.dropped_rows,
+            "suppressed_rows": self.suppressed_rows,
+            "published_rows": self.published_rows,
+            "classes": asdict(self.classes),
+            "models": [promise.to_dict() for promise in self.models],
+            "disclosure": self.disclosure.to_dict(),
+            "risk": {name: dict(figures) for name, figures in self.risk.items()},
+            "utility": dict(self.utility),
+            "nodes": dict(self.nodes),
+            "seconds": asdict(self.seconds),
+            "engine": self.engine,
+            "seed": self.seed,
+            "input_sha256": self.input_sha256,
+            "remarks": list(self.remarks),
+            "withheld_columns": list(self.withheld_columns),
+            **self._candidates(),
+            **self.details,
+        }
+
+    def _candidates(self) -> dict[str, Any]:
+        """Return the compared nodes; the table of all nodes of an exhaustive search is a separate file."""
+        if not self.candidates or self.method == "exhaustive":
+            return {}
+        return {"candidates": [self._candidate(node) for node in self.candidates]}
+
+    def _candidate(self, node: Judgment) -> dict[str, Any]:
+        levels = dict(zip(self.levels, node.node, strict=True))
+        return {"levels": levels, "loss": node.loss, "suppressed_rows": node.suppressed_rows, "holds": node.holds}

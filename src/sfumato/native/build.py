@@ -1,0 +1,128 @@
+"""Build the extension module: translate all loops to C, and compile them with the system's compiler or ziglang."""
+
+import importlib
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+from types import FunctionType
+
+import numpy as np
+
+from sfumato.native.c_codegen.program import Program, signatures
+from sfumato.native.c_codegen.wrappers import Entry, get, give, module, wrapper
+from sfumato.native.dispatch import ROOT, find_native, public_name, sources, stamp
+
+HEADERS = ROOT / "native"
+# No fused or reordered arithmetic: the same numbers on every machine; whole numbers wrap as NumPy's do.
+_FLAGS = ["-O3", "-std=gnu11", "-fPIC", "-shared", "-fwrapv", "-ffp-contract=off", "-fno-math-errno", "-w"]
+_UNDEFINED = ["-undefined", "dynamic_lookup"] if sys.platform == "darwin" else []
+# One module for every Python from 3.11 on (PEP 384); free-threaded Python has no limited API, and needs its own.
+IS_LIMITED = not sysconfig.get_config_var("Py_GIL_DISABLED")
+FILE = "native.abi3.so" if IS_LIMITED else f"native{sysconfig.get_config_var('EXT_SUFFIX')}"
+# The oldest system that a module built by ziglang runs on; without a target it is built for this very processor.
+_ZIG_SYSTEMS = {"linux": "linux-gnu.2.17", "darwin": "macos.11.0"}
+
+
+class BuildError(Exception):
+    """There is no compiler, or it refused."""
+
+
+def build(folder: Path, functions: dict[str, FunctionType]) -> Path:
+    """Build the extension module of some loops, by their names in it, into a folder; the answer is its file."""
+    made = folder / FILE
+    with tempfile.TemporaryDirectory() as room:
+        source, fresh = Path(room, "native.c"), Path(room, made.name)
+        source.write_text(program(functions), encoding="utf-8")
+        _compile(source, fresh)
+        folder.mkdir(parents=True, exist_ok=True)
+        beside = made.with_name(f"{made.name}.{os.getpid()}")
+        beside.write_bytes(fresh.read_bytes())
+        beside.replace(made)
+    for other in folder.glob("native.*.so"):
+        if other != made:
+            other.unlink()  # Python prefers a module of its own version, though it may be outdated.
+    return made
+
+
+def program(functions: dict[str, FunctionType]) -> str:
+    """Loops in C, as a module for Python."""
+    text = Program()
+    entries = {name: _entries(text, function) for name, function in functions.items()}
+    used = {kind for name in entries for entry in entries[name] for kind in (*entry.kinds, entry.result)}
+    ordered = sorted(used, key=lambda kind: kind.tag)
+    parts = ['#include "interpreter.h"', '#include "prelude.h"', '#include "wrapping.h"', text.text()]
+    parts += [part for kind in ordered for part in (get(kind), give(kind)) if part]
+    parts += [wrapper(name, entries[name]) for name in entries]
+    return "\n".join([*parts, module(entries, stamp()), ""])
+
+
+def loops() -> dict[str, FunctionType]:
+    """The loops that others call, by their names in the extension module; as plain Python."""
+    os.environ["SFUMATO_LOOPS"] = "python"
+    functions = {}
+    for path in sources():
+        if path.name.endswith("kernels.py"):
+            name = ".".join(path.relative_to(ROOT.parent).with_suffix("").parts)
+            for item in vars(importlib.import_module(name)).values():
+                if isinstance(item, FunctionType) and item.__module__ == name and signatures(item) is not None:
+                    functions[public_name(name, item.__name__)] = item
+    return functions
+
+
+def _entries(text: Program, function: FunctionType) -> list[Entry]:
+    entries = []
+    for kinds in signatures(function) or ():
+        name, result, written = text.specialize(function, kinds)
+        entries.append(Entry(name, kinds, result, written))
+    return entries
+
+
+def _compile(source: Path, made: Path) -> None:
+    limited = ["-DPy_LIMITED_API=0x030B0000"] if IS_LIMITED else []
+    includes = [f"-I{place}" for place in (sysconfig.get_paths()["include"], np.get_include(), HEADERS)]
+    command = [*_compiler(), *_FLAGS, *limited, *_UNDEFINED, *includes, str(source), "-o", str(made), "-lm"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    if run.returncode:
+        raise BuildError(run.stderr[-4000:])
+
+
+def has_compiler() -> bool:
+    """Whether the system has a C compiler."""
+    return shutil.which(_system_compiler()[0]) is not None
+
+
+def _system_compiler() -> list[str]:
+    return shlex.split(os.environ.get("CC") or "cc")
+
+
+def _compiler() -> list[str]:
+    if has_compiler():
+        return _system_compiler()
+    if sys.platform not in _ZIG_SYSTEMS or find_spec("ziglang") is None:
+        raise BuildError("no C compiler; install gcc or clang, or: pip install ziglang")
+    machine = {"arm64": "aarch64"}.get(platform.machine(), platform.machine())
+    return [sys.executable, "-m", "ziglang", "cc", "-s", "-target", f"{machine}-{_ZIG_SYSTEMS[sys.platform]}"]
+
+
+def main() -> int:
+    """Build next to the sources, or into the folder of the first argument, unless that is done already."""
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else HEADERS
+    if folder == HEADERS and find_native() is not None:
+        return 0
+    try:
+        build(folder, loops())
+    except BuildError as error:
+        sys.stderr.write(f"The loops are not built: {error}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

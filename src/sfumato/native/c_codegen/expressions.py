@@ -1,0 +1,277 @@
+"""Translate the expressions of a loop to C."""
+
+import ast
+from collections.abc import Callable
+from types import FunctionType, ModuleType
+from typing import Any, Protocol
+
+import numpy as np
+
+from sfumato.native.c_codegen import calls
+from sfumato.native.c_codegen.c_values import Slice, Value, constant, convert, lengths, load, truth, view
+from sfumato.native.c_codegen.types import (
+    FLAG,
+    INT,
+    REAL,
+    WORD,
+    Array,
+    Kind,
+    Record,
+    Row,
+    Scalar,
+    TranslationError,
+    unite,
+)
+
+_ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}
+_SHIFTS = {ast.LShift: "<<", ast.RShift: ">>"}
+_COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
+
+
+class Scope(Protocol):
+    """The context of an expression: the types of its names, the loop's globals, and the other loops."""
+
+    names: dict[str, Kind]
+    globals: dict[str, Any]
+    roots: dict[str, set[str]]
+    written: set[str]
+
+    def specialize(self, function: FunctionType, kinds: tuple[Kind, ...]) -> tuple[str, Kind, frozenset[int]]:
+        """Return the C name, the return type, and which arguments are written, of another loop for these types."""
+        ...
+
+
+def expression(node: ast.expr, scope: Scope) -> Value:
+    """Translate an expression to C."""
+    handle = _HANDLERS.get(type(node))
+    if handle is None:
+        raise TranslationError(f"line {node.lineno}: {ast.unparse(node)} is not translated")
+    try:
+        return handle(node, scope)
+    except TranslationError as error:
+        if str(error).startswith("line"):
+            raise
+        raise TranslationError(f"line {node.lineno}: {ast.unparse(node)}: {error}") from None
+
+
+def known(node: ast.expr, scope: Scope) -> Any:
+    """Return the Python object of a global name or a module member."""
+    if isinstance(node, ast.Name) and node.id not in scope.names:
+        if node.id in scope.globals:
+            return scope.globals[node.id]
+        return calls.BUILTINS.get(node.id)
+    if isinstance(node, ast.Attribute):
+        holder = known(node.value, scope)
+        return getattr(holder, node.attr) if isinstance(holder, ModuleType) else None
+    return None
+
+
+def _constant(node: ast.Constant, scope: Scope) -> Value:
+    del scope
+    if not isinstance(node.value, int | float):
+        raise TranslationError("no number")
+    return constant(node.value)
+
+
+def _name(node: ast.expr, scope: Scope) -> Value:
+    if isinstance(node, ast.Name) and node.id in scope.names:
+        kind = scope.names[node.id]
+        text = f"(*v_{node.id})" if isinstance(kind, Record) else f"v_{node.id}"
+        return Value(text, kind, roots=frozenset(scope.roots.get(node.id, ())))
+    return _number(known(node, scope))
+
+
+def _number(number: Any) -> Value:
+    if isinstance(number, np.uint64):
+        return constant(int(number), WORD)
+    if isinstance(number, np.integer | np.floating | np.bool_):
+        number = number.item()
+    if isinstance(number, int | float):
+        return constant(number)
+    raise TranslationError("no number, and no name of the loop")
+
+
+def _attribute(node: ast.Attribute, scope: Scope) -> Value:
+    if known(node, scope) is not None:
+        return _name(node, scope)
+    holder = expression(node.value, scope)
+    if isinstance(holder.kind, Record):
+        return Value(f"{holder.text}.{node.attr}", dict(holder.kind.fields)[node.attr], roots=holder.roots)
+    if isinstance(holder.kind, Array) and node.attr == "shape":
+        sizes = lengths(holder)
+        return Value("", Row(tuple(size.kind for size in sizes)), members=tuple(sizes))
+    if isinstance(holder.kind, Array) and node.attr == "size":
+        return Value(f"({' * '.join(size.text for size in lengths(holder))})", Scalar(INT))
+    raise TranslationError("no such member")
+
+
+def _subscript(node: ast.Subscript, scope: Scope) -> Value:
+    holder = expression(node.value, scope)
+    places = index(node, scope)
+    if isinstance(holder.kind, Row):
+        place = places[0].number if isinstance(places[0], Value) else None
+        if not isinstance(place, int):
+            raise TranslationError("a member's number is wanted")
+        return holder.members[place] if holder.members else _members(holder, holder.kind)[place]
+    whole = [place for place in places if isinstance(place, Value)]
+    if isinstance(holder.kind, Array) and len(whole) == holder.kind.dimensions:
+        return load(holder, whole)
+    return view(holder, places)
+
+
+def index(node: ast.Subscript, scope: Scope) -> list[Value | Slice]:
+    """The indices of a subscript."""
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    return [_place(part, scope) for part in parts]
+
+
+def _place(part: ast.expr, scope: Scope) -> Value | Slice:
+    if not isinstance(part, ast.Slice):
+        place = expression(part, scope)
+        if not isinstance(place.kind, Scalar) or place.kind.kind == REAL:
+            raise TranslationError("an index is a whole number")
+        return place
+    if part.step is not None:
+        raise TranslationError("slices have no step")
+    ends = [expression(end, scope) if end else None for end in (part.lower, part.upper)]
+    return Slice(*ends)
+
+
+def common(one: Value, other: Value) -> Scalar:
+    """Return the type in which two numbers are combined; words mix only with constants."""
+    if not isinstance(one.kind, Scalar) or not isinstance(other.kind, Scalar):
+        raise TranslationError(f"{one.kind} and {other.kind} are no numbers")
+    if WORD in (one.kind.kind, other.kind.kind) and one.kind != other.kind:
+        odd = other if one.kind.kind == WORD else one
+        if odd.kind == Scalar(INT) and isinstance(odd.number, int) and odd.number >= 0:
+            return Scalar(WORD)
+        raise TranslationError("words and signed numbers are not mixed")
+    united = unite(one.kind, other.kind)
+    return Scalar(INT) if united == Scalar(FLAG) else united  # type: ignore[return-value]
+
+
+def operation(operator: ast.operator, one: Value, other: Value) -> Value:
+    """Translate a binary operation."""
+    if type(operator) in _SHIFTS:
+        return Value(f"({one.text} {_SHIFTS[type(operator)]} {other.text})", common(one, constant(0)))
+    kind = common(one, other)
+    a, b = convert(one, kind), convert(other, kind)
+    if isinstance(operator, ast.Div):
+        return Value(f"({convert(one, Scalar(REAL))} / {convert(other, Scalar(REAL))})", Scalar(REAL))
+    if isinstance(operator, ast.FloorDiv | ast.Mod):
+        return _division(operator, a, b, kind)
+    if isinstance(operator, ast.Pow):
+        return Value(f"pow({convert(one, Scalar(REAL))}, {convert(other, Scalar(REAL))})", Scalar(REAL))
+    if type(operator) not in _ARITHMETIC:
+        raise TranslationError(f"{type(operator).__name__} is not translated")
+    return Value(f"({a} {_ARITHMETIC[type(operator)]} {b})", kind)
+
+
+def _division(operator: ast.operator, a: str, b: str, kind: Scalar) -> Value:
+    if kind.kind == WORD:
+        return Value(f"({a} {'/' if isinstance(operator, ast.FloorDiv) else '%'} {b})", kind)
+    if kind.kind == REAL:
+        if isinstance(operator, ast.Mod):
+            raise TranslationError("% of reals is not translated")
+        return Value(f"floor({a} / {b})", kind)
+    return Value(f"floor_{'div' if isinstance(operator, ast.FloorDiv) else 'mod'}_i8({a}, {b})", kind)
+
+
+def _binary(node: ast.BinOp, scope: Scope) -> Value:
+    return operation(node.op, expression(node.left, scope), expression(node.right, scope))
+
+
+def _unary(node: ast.UnaryOp, scope: Scope) -> Value:
+    value = expression(node.operand, scope)
+    if isinstance(node.op, ast.Not):
+        return Value(f"(!{truth(value)})", Scalar(FLAG))
+    if isinstance(node.op, ast.USub) and value.number is not None:
+        return constant(-value.number)
+    sign = {ast.USub: "-", ast.Invert: "~", ast.UAdd: "+"}[type(node.op)]
+    return Value(f"({sign}{value.text})", common(value, value))
+
+
+def _logic(node: ast.BoolOp, scope: Scope) -> Value:
+    sign = " && " if isinstance(node.op, ast.And) else " || "
+    return Value(f"({sign.join(truth(expression(one, scope)) for one in node.values)})", Scalar(FLAG))
+
+
+def _compare(node: ast.Compare, scope: Scope) -> Value:
+    values = [expression(one, scope) for one in (node.left, *node.comparators)]
+    texts = []
+    for operator, one, other in zip(node.ops, values, values[1:], strict=False):
+        kind = common(one, other)
+        texts.append(f"({convert(one, kind)} {_COMPARISONS[type(operator)]} {convert(other, kind)})")
+    return Value(texts[0] if len(texts) == 1 else f"({' && '.join(texts)})", Scalar(FLAG))
+
+
+def _choice(node: ast.IfExp, scope: Scope) -> Value:
+    one, other = expression(node.body, scope), expression(node.orelse, scope)
+    kind = one.kind if one.kind == other.kind else common(one, other)
+    return Value(f"({truth(expression(node.test, scope))} ? {convert(one, kind)} : {convert(other, kind)})", kind)
+
+
+def _row(node: ast.Tuple, scope: Scope) -> Value:
+    members = tuple(expression(one, scope) for one in node.elts)
+    kind = Row(tuple(member.kind for member in members))
+    texts = ", ".join(member.text for member in members)
+    roots = frozenset[str]().union(*(member.roots for member in members))
+    return Value(f"(({kind.c}){{{texts}}})", kind, members=members, roots=roots)
+
+
+def _call(node: ast.Call, scope: Scope) -> Value:
+    if isinstance(node.func, ast.Attribute) and known(node.func, scope) is None:
+        holder = expression(node.func.value, scope)
+        if node.func.attr == "sort":
+            scope.written |= holder.roots
+        return calls.method(node.func.attr, holder)
+    function = known(node.func, scope)
+    dtype = calls.dtype_of(node, lambda one: known(one, scope))
+    if dtype is not None:
+        plain = [one for one in node.args if not calls.is_dtype(known(one, scope))]
+        return calls.new_array(function, [expression(one, scope) for one in plain], dtype)
+    values = arguments(node, scope)
+    if isinstance(function, FunctionType):
+        name, kind, written = scope.specialize(function, tuple(value.kind for value in values))
+        for place in written:
+            scope.written |= values[place].roots
+        return Value(f"{name}({', '.join(['room', *map(_handed_on, values)])})", kind)
+    return calls.builtin(function, values, common)
+
+
+def _handed_on(value: Value) -> str:
+    """Return an argument of a loop in C: records are large, and are passed by reference."""
+    return f"&{value.text}" if isinstance(value.kind, Record) else value.text
+
+
+def arguments(node: ast.Call, scope: Scope) -> list[Value]:
+    """Return the arguments of a call, with starred rows expanded."""
+    if node.keywords:
+        raise TranslationError("keywords are not translated")
+    values: list[Value] = []
+    for one in node.args:
+        value = expression(one.value if isinstance(one, ast.Starred) else one, scope)
+        if not isinstance(one, ast.Starred):
+            values.append(value)
+        elif isinstance(value.kind, Row):
+            values.extend(value.members or _members(value, value.kind))
+    return values
+
+
+def _members(value: Value, kind: Row) -> list[Value]:
+    return [Value(f"{value.text}.f{at}", item, roots=value.roots) for at, item in enumerate(kind.items)]
+
+
+_HANDLERS: dict[type, Callable[[Any, Scope], Value]] = {
+    ast.Constant: _constant,
+    ast.Name: _name,
+    ast.Attribute: _attribute,
+    ast.Subscript: _subscript,
+    ast.BinOp: _binary,
+    ast.UnaryOp: _unary,
+    ast.BoolOp: _logic,
+    ast.Compare: _compare,
+    ast.IfExp: _choice,
+    ast.Tuple: _row,
+    ast.Call: _call,
+}

@@ -1,0 +1,110 @@
+"""Loops run as machine code from the extension module; without it, as Python, which is a hundred times slower."""
+
+import hashlib
+import importlib
+import os
+import warnings
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeVar, cast
+
+from sfumato.native.cache_folder import cache_folder
+
+Loop = TypeVar("Loop", bound=Callable[..., Any])
+ROOT = Path(__file__).parent.parent
+# The Python source of each compiled loop, for the tests that compare both.
+SOURCES: dict[Any, Callable[..., Any]] = {}
+# "python" runs the sources of the loops, to read or measure them; unset, the extension module runs.
+_WAY = "SFUMATO_LOOPS"
+NATIVE = "sfumato.native.native"
+
+
+def compiled(function: Loop) -> Loop:
+    """Return the compiled form of a loop, which releases the interpreter's lock."""
+    # A loop without types in its signature is called by other loops alone, whose machine code contains it.
+    loop = getattr(native_module(), public_name(function.__module__, function.__name__), function)
+    if loop is not function:
+        SOURCES[loop] = function
+    return cast(Loop, loop)
+
+
+def way() -> str:
+    """How loops run here: "native" or "python"."""
+    return "python" if native_module() is None else "native"
+
+
+@cache
+def native_module() -> ModuleType | None:
+    """The extension module, if it exists and was built from the present sources; a warning says if it does not."""
+    if os.environ.get(_WAY) == "python":
+        return None
+    native = find_native()
+    if native is None:
+        warnings.warn(
+            "Compiled loops are missing or outdated, so that everything takes a hundred times longer: "
+            "run `sfumato compile`.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    return native
+
+
+def find_native() -> ModuleType | None:
+    """The extension module next to the sources or in the user's cache; None if it was built from other sources."""
+    for load in (_beside, _cached):
+        native = load()
+        # Installed sources do not change under the module that came with them.
+        if native is not None and (not _is_source_tree() or stamp() == native.STAMP):
+            return native
+    return None
+
+
+def public_name(module: str, name: str) -> str:
+    """The name of a loop in the extension module."""
+    return f"{module.removeprefix('sfumato.').replace('.', '_')}_{name}"
+
+
+def sources() -> list[Path]:
+    """The modules of loops, those that they take constants from, and what translates them."""
+    kernels = [
+        path for wing in ("engines", "microdata", "tables") for path in sorted((ROOT / wing).rglob("*kernels.py"))
+    ]
+    own = [path for path in sorted((ROOT / "native").rglob("*")) if path.suffix in (".py", ".h")]
+    return [*kernels, ROOT / "microdata" / "methods" / "k_optimize" / "problem_arrays.py", *own]
+
+
+def stamp() -> str:
+    """A hash of all sources."""
+    whole = hashlib.blake2b(digest_size=16)
+    for path in sources():
+        whole.update(path.read_bytes())
+    return whole.hexdigest()
+
+
+def _is_source_tree() -> bool:
+    return (ROOT.parent.parent / "pyproject.toml").exists()
+
+
+def _beside() -> ModuleType | None:
+    try:
+        return importlib.import_module(NATIVE)
+    except ImportError:
+        return None
+
+
+def _cached() -> ModuleType | None:
+    """The module that `sfumato compile` made for an installation that cannot be written."""
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    for path in sorted(cache_folder().glob(f"{stamp()}/native.*")):
+        spec = spec_from_file_location(NATIVE, path)
+        if spec and spec.loader:
+            try:
+                native = module_from_spec(spec)
+                spec.loader.exec_module(native)
+            except ImportError:
+                continue
+            return native
+    return None

@@ -1,0 +1,159 @@
+"""The input of attacks: published rows, their plan if there is one, and the original rows as texts."""
+
+import json
+import re
+from collections.abc import Container, Mapping, Sequence
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import Any, cast
+
+from sfumato.dataclass import dataclass
+from sfumato.delimited.decimal_marks import with_points
+from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.engine import PublishedRows
+from sfumato.engines.opening import open_engine, open_frame
+from sfumato.engines.postprocessing.formulas import open_published
+from sfumato.hierarchies.hierarchy import Ladder
+from sfumato.hierarchies.types import canonical
+from sfumato.microdata.attacks.attack_data import Columns, codes_of
+from sfumato.microdata.attacks.dictionary_encoding import CodedTexts
+from sfumato.microdata.attacks.label_semantics import Text
+from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.plan.model import Plan, RequestedPlan, hierarchy_of
+from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.plan.resolve import released_plan, resolve
+from sfumato.pipelines.release_folder import Release
+from sfumato.pipelines.release_stages import checksums
+
+# Numbers with a decimal comma, and numbers whose point cannot separate thousands.
+_COMMA = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+),\d+")
+_POINT = re.compile(r"[+-]?\d+\.(?:\d{1,2}|\d{4,})")
+
+
+@dataclass(frozen=True)
+class Target:
+    """A release to attack.
+
+    Attributes:
+        rows: The published rows, by column.
+        plan: The plan behind it, or None.
+        report: The content of its report.json, or None.
+    """
+
+    rows: Columns
+    plan: Plan | None = None
+    report: Mapping[str, Any] | None = None
+    folder: Path | None = None
+
+
+def target_of(release: Any, plan: Any = None) -> Target:
+    """Return a release, its folder, a file or a frame as a target."""
+    if isinstance(release, Release):
+        published = cast("PublishedRows", release.published)
+        rows = {name: CodedTexts.of(published.texts(name)) for name in release.published.columns}
+        return Target(
+            rows, release.resolved if plan is None else resolve(read_plan(plan), rows), release.report.to_dict()
+        )
+    path = Path(release) if isinstance(release, str | Path) else None
+    if path is None or not (path / "plan.yaml").exists():
+        asked = None if plan is None else read_plan(plan)
+        rows = others_texts(release if path is None else path, asked)
+        return Target(rows, None if asked is None else resolve(asked, rows))
+    own = released_plan(path) if plan is None else resolve(read_plan(plan))
+    checksums.check_single(path)
+    report = json.loads((path / "report.json").read_text(encoding="utf-8"))
+    return Target(others_texts(checksums.data_of(path), own, own.output.quotes_formulas), own, report, path)
+
+
+def others_texts(data: Any, plan: RequestedPlan | None = None, quotes: bool = False) -> dict[str, CodedTexts]:
+    """Return all rows of a release or of any other file, whose format may differ from the plan's source.
+
+    The plan's separator is used if the first line contains it; otherwise it is detected. With `quotes`, formulas are
+    quoted.
+    """
+    if not isinstance(data, str | Path):
+        return _in_points(_read(open_frame(data)), plan)
+    reading = DataPlan(header=True, separator=_separator(Path(data), plan))
+    return _in_points(_read(open_published(Path(data), reading, quotes)), plan)
+
+
+def texts_of(data: Any, plan: Plan | None = None) -> dict[str, CodedTexts]:
+    """Return all rows of a file or frame as texts, column by column; read as the plan requests, if there is one."""
+    if plan is None:
+        return others_texts(data)
+    path = Path(data) if isinstance(data, str | Path) else None
+    engine = open_engine(data, plan) if path is None else DuckDBEngine(path, plan.source_data, tuple(plan.columns))
+    return _in_points(_read(engine), plan)
+
+
+def _read(engine: Any) -> dict[str, CodedTexts]:
+    with closing(engine):
+        textless = engine.textless(engine.columns)
+        return {name: CodedTexts.of(engine.texts(name)) for name in engine.columns if name not in textless}
+
+
+def _separator(path: Path, plan: RequestedPlan | None) -> str | None:
+    """Return the plan's separator if the first line of a file contains it, else None."""
+    wanted = None if plan is None else plan.data.separator
+    if wanted is None or not path.is_file():
+        return None
+    with path.open("rb") as stream:
+        return wanted if wanted.encode() in stream.readline() else None
+
+
+def _in_points(columns: dict[str, CodedTexts], plan: RequestedPlan | None) -> dict[str, CodedTexts]:
+    """Return columns with decimal points in their numbers, so that files with different marks can be compared.
+
+    Quasi-identifiers keep their texts unless the plan has decimal commas: hierarchies contain them as written.
+    """
+    left = () if plan is None or plan.data.decimal == "," else plan.quasi_identifiers
+    return {name: texts if name in left else texts.mapped(_with_points) for name, texts in columns.items()}
+
+
+def _with_points(texts: Sequence[Text]) -> Sequence[Text]:
+    """Return the distinct texts of a column with decimal points, if its numbers have decimal commas.
+
+    >>> _with_points(["3,5", "1.234,5", "7", None]), _with_points(["3,5", "3.5"])
+    (['3.5', '1234.5', '7', None], ['3,5', '3.5'])
+    """
+    distinct = [text for text in texts if text is not None]
+    if not any(map(_COMMA.fullmatch, distinct)) or any(map(_POINT.fullmatch, distinct)):
+        return texts
+    places: dict[Text, Text] = dict(zip(distinct, with_points(distinct), strict=True))
+    return [places.get(text) for text in texts]
+
+
+def in_one_text(columns: Columns, plan: Plan | None) -> dict[str, Sequence[Text]]:
+    """Return raw columns with canonical values: numbers in one form, missing values as None."""
+    if plan is None:
+        return dict(columns)
+    missing = {*plan.data.missing}
+    entries: dict[str, Sequence[Text]] = {}
+    for name, texts in columns.items():
+        kind = plan.columns[name].type if name in plan.columns else "text"
+        entries[name] = CodedTexts.of(texts).mapped(partial(_typed, kind=kind, missing=missing))
+    return entries
+
+
+def _typed(texts: Sequence[Text], kind: Any, missing: Container[str | None]) -> list[Text]:
+    """Return the distinct texts of a column in canonical form."""
+    distinct = [text for text in texts if text is not None and text not in missing]
+    forms = distinct if kind == "text" else canonical(distinct, kind)[0]
+    places: dict[Text, Text] = {
+        text: text if form is None else form for text, form in zip(distinct, forms, strict=True)
+    }
+    return [places.get(text) for text in texts]
+
+
+def ladders_of(plan: Plan | None, raw: Columns) -> dict[str, Ladder]:
+    """Return the hierarchies of the quasi-identifiers for the raw values."""
+    if plan is None:
+        return {}
+    ladders = {}
+    for name in plan.quasi_identifiers:
+        hierarchy = hierarchy_of(plan, name)
+        if hierarchy is not None and name in raw:
+            values = [text for text in codes_of(raw[name])[0] if text is not None]
+            ladders[name] = hierarchy.bind(values).ladder
+    return ladders

@@ -1,0 +1,246 @@
+"""Read several files: encode and join their rows by their keys, and refuse keys without a partner."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sfumato.dataclass import dataclass
+from sfumato.engines.engine import Engine, Reading
+from sfumato.engines.opening import EngineName, open_engine
+from sfumato.errors import DataError, Fault, PlanError
+from sfumato.localization.plurals import filled
+from sfumato.microdata.counts.frequency_table import Coding, TextCounts, code_column, meaning_of
+from sfumato.microdata.linked_files.rows import FileRows, Relations, Values
+from sfumato.microdata.plan.files import FilePlan, key_columns, parents_first
+from sfumato.microdata.plan.model import ColumnPlan, Plan, located
+from sfumato.pipelines.release_stages.counting import check_texts
+from sfumato.schema.frozen_dict import FrozenDict
+
+
+@dataclass(frozen=True)
+class OpenFile:
+    """An input file.
+
+    Attributes:
+        plan: The plan of its own columns; keys are identifiers there.
+        names: The plan's name for each of its columns: `visits.day` if other files also have a `day`.
+        text_counts: Its rows by quasi-identifiers, sensitive columns and keys.
+        codings: The codings of its quasi-identifiers.
+    """
+
+    name: str
+    file: FilePlan
+    plan: Plan
+    names: Mapping[str, str]
+    engine: Engine
+    text_counts: TextCounts
+    codings: tuple[Coding, ...]
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The columns that join it to other files."""
+        return tuple(name for name in self.text_counts.columns if name not in self.names)
+
+    def codes(self, column: str) -> np.ndarray[Any, np.dtype[np.int32]]:
+        """Return the codes of a column's texts, row by row."""
+        codes: np.ndarray[Any, np.dtype[np.int32]] = np.repeat(
+            self.text_counts.codes[:, self.text_counts.columns.index(column)], self.text_counts.counts
+        )
+        return codes
+
+    def texts(self, column: str) -> list[str | None]:
+        """Return the texts of a column, row by row."""
+        values = self.text_counts.values[self.text_counts.columns.index(column)]
+        return [values[code] for code in self.codes(column).tolist()]
+
+
+def open_files(
+    data: Mapping[str, Any] | None, plan: Plan, engine: EngineName | None, folder: Path | None = None
+) -> tuple[OpenFile, ...]:
+    """Open all files of a plan, parents first.
+
+    Args:
+        folder: The folder for the published rows, or None.
+
+    Raises:
+        PlanError: Data is given for other files, or a file's columns differ from those of the plan.
+    """
+    if data is not None and set(data) != set(plan.files):
+        raise PlanError("the data are not those of the plan's files.", f"Give {', '.join(plan.files)}.", "files")
+    opened: list[OpenFile] = []
+    try:
+        for name in parents_first(plan.files):
+            opened.append(_open(name, (data or {}).get(name), plan, engine, folder))
+        _check_used(plan, opened)
+    except BaseException:
+        for file in opened:
+            file.engine.close()
+        raise
+    return tuple(opened)
+
+
+def _open(name: str, data: Any, plan: Plan, engine: EngineName | None, folder: Path | None) -> OpenFile:
+    file = plan.files[name]
+    keys = key_columns(plan.files, name)
+    reading = replace(plan.data, source=file.source, codes=_codes(plan, name))
+    source = replace(plan, data=reading, columns={}, files={})
+    rows = open_engine(data, source, engine, folder=folder)
+    try:
+        names = {column: _named(plan, name, column) for column in rows.columns if column not in keys}
+        own = _own_plan(plan, name, names, keys)
+        judged = [column for column, known in names.items() if any(model.column == known for model in plan.privacy)]
+        missing_keys = [key for key in keys if key not in rows.columns]
+        if missing_keys:
+            what = f'the file has no column "{missing_keys[0]}", by which it is joined.'
+            raise PlanError([Fault(f"files.{name}", what, "Name the key as it is called in both files.")], code="files")
+        check_texts(own, rows)
+        text_counts = rows.count((*own.quasi_identifiers, *judged, *keys), Reading())
+        codings = _codings(name, text_counts, own)
+    except BaseException:
+        rows.close()
+        raise
+    return OpenFile(name, file, own, names, rows, text_counts, codings)
+
+
+def _codings(file: str, text_counts: TextCounts, plan: Plan) -> tuple[Coding, ...]:
+    """Return the codings of the quasi-identifiers of a file.
+
+    Raises:
+        DataError: Values do not fit their hierarchy.
+    """
+    codings = []
+    for name in plan.quasi_identifiers:
+        coding, rejected = code_column(text_counts.values[text_counts.columns.index(name)], plan.columns[name], plan)
+        if rejected:
+            raise DataError(
+                filled(
+                    'files.{file}: {count} {count:value|values} of "{name}" {count:is|are} not in its hierarchy.',
+                    {"file": file, "count": len(rejected), "name": name},
+                ),
+                "Mend them, or the hierarchy.",
+                "invalid",
+                column=name,
+                values=list(rejected),
+            )
+        codings.append(coding)
+    return tuple(codings)
+
+
+def _codes(plan: Plan, file: str) -> FrozenDict[tuple[str, ...]]:
+    """Return the codes that mean missing in one column of a file, by the file's own column names."""
+    codes = plan.source_data.codes
+    own = {name.removeprefix(f"{file}."): texts for name, texts in codes.items() if name.startswith(f"{file}.")}
+    shared = {name: texts for name, texts in codes.items() if f"{file}.{name}" not in plan.columns}
+    return FrozenDict({**shared, **own})
+
+
+def _named(plan: Plan, file: str, column: str) -> str:
+    """Return the plan's name for a column of a file.
+
+    Raises:
+        PlanError: The plan does not mention the column.
+    """
+    name = next((name for name in (f"{file}.{column}", column) if name in plan.columns), None)
+    if name is None:
+        do = "Give it a role; insensitive to publish it."
+        raise PlanError([Fault("columns", f'"{file}.{column}" is not mentioned.', do)], code="columns")
+    return name
+
+
+def _own_plan(plan: Plan, file: str, names: Mapping[str, str], keys: tuple[str, ...]) -> Plan:
+    """Return the plan for the columns of one file; the models are evaluated elsewhere."""
+    columns = {column: plan.columns[name] for column, name in names.items()}
+    own = replace(plan, data=replace(plan.data, source=plan.files[file].source), files={}, privacy=())
+    return located(replace(own, columns=columns | {key: ColumnPlan("identifier") for key in keys}))
+
+
+def _check_used(plan: Plan, opened: list[OpenFile]) -> None:
+    """Refuse columns of the plan that no file has."""
+    used = {name for file in opened for name in file.names.values()}
+    faults = [Fault(f"columns.{name}", "no file has such a column.", "") for name in plan.columns if name not in used]
+    if faults:
+        raise PlanError(faults, code="columns")
+
+
+def relations_of(opened: tuple[OpenFile, ...], plan: Plan) -> Relations:
+    """Return the joined rows of all files.
+
+    Raises:
+        DataError: A key is missing, repeated, or without a row in the parent file.
+    """
+    places: dict[str, dict[str | None, int]] = {}
+    files = []
+    for entry in opened:
+        if entry.file.key is not None:
+            places[entry.name] = _places(entry, entry.file.key)
+        ladders = tuple(coding.ladder for coding in entry.codings)
+        above = _above(entry, plan, places)
+        columns = entry.plan.quasi_identifiers
+        files.append(FileRows(entry.name, entry.file.parent, columns, ladders, _coded(entry), above))
+    relations = Relations(tuple(files), {})
+    return replace(relations, values=_values(opened, plan, relations))
+
+
+def _coded(entry: OpenFile) -> Any:
+    """Return the codes of the quasi-identifiers, row by row."""
+    columns = entry.plan.quasi_identifiers
+    coded = []
+    for name, coding in zip(columns, entry.codings, strict=True):
+        coded.append(coding.codes[entry.codes(name)])
+    rows = int(entry.text_counts.counts.sum())
+    return np.column_stack(coded) if coded else np.zeros((rows, 0), np.int32)
+
+
+def _places(entry: OpenFile, key: str) -> dict[str | None, int]:
+    """Return the row of each key."""
+    texts = entry.texts(key)
+    places = {text: place for place, text in enumerate(texts)}
+    if None in places or len(places) != len(texts):
+        raise DataError(
+            f'files.{entry.name}: the key "{key}" is missing in some rows, or stands in several.',
+            "A key names one row.",
+            "key",
+            column=key,
+        )
+    return places
+
+
+def _above(entry: OpenFile, plan: Plan, places: Mapping[str, Mapping[str | None, int]]) -> Any:
+    parent = entry.file.parent
+    if parent is None:
+        return np.arange(int(entry.text_counts.counts.sum()))
+    key = plan.files[parent].key or ""
+    rows = [places[parent].get(text, -1) for text in entry.texts(key)]
+    orphans = sum(place < 0 for place in rows)
+    if orphans:
+        raise DataError(
+            filled(
+                'files.{name}: {count} {count:row belongs|rows belong} to no row of "{parent}".',
+                {"name": entry.name, "count": orphans, "parent": parent},
+            ),
+            "Leave them out, or add the rows that they belong to.",
+            "orphans",
+            column=key,
+        )
+    return np.array(rows, np.int64)
+
+
+def _values(opened: tuple[OpenFile, ...], plan: Plan, relations: Relations) -> dict[str, Values]:
+    """Return which persons have which values in each sensitive column with a model, from all files that have it."""
+    values = {}
+    for column in dict.fromkeys(model.column for model in plan.privacy if model.column):
+        numbers: dict[str | None, int] = {}
+        pairs: set[tuple[int, int]] = set()
+        for entry in opened:
+            for own in (own for own, name in entry.names.items() if name == column):
+                persons = relations.persons[entry.name].tolist()
+                texts = entry.texts(own)
+                meant = {text: meaning_of(text, column, plan) for text in dict.fromkeys(texts)}
+                codes = [numbers.setdefault(meant[text], len(numbers)) for text in texts]
+                pairs |= set(zip(persons, codes, strict=True))
+        ordered = np.array(sorted(pairs), np.int64).reshape(-1, 2)
+        values[column] = Values(ordered[:, 0], ordered[:, 1].astype(np.int32), tuple(numbers))
+    return values

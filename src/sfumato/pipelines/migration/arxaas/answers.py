@@ -1,0 +1,214 @@
+"""Answers of ARXaaS: analyze and anonymize rows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+from sfumato.dataclass import dataclass
+from sfumato.engines.dataframes.sources import frame_of, installed
+from sfumato.errors import DataError, PlanError, UnattainableError
+from sfumato.hierarchies.suppress_all import AnyValue
+from sfumato.microdata.models.k_anonymity import KAnonymity
+from sfumato.microdata.models.l_diversity import LDiversity
+from sfumato.microdata.models.model import Model
+from sfumato.microdata.models.registry import MODEL
+from sfumato.microdata.plan.builder import Plan
+from sfumato.microdata.plan.methods import Optimal, Suppression
+from sfumato.microdata.plan.model import ColumnPlan, OutputPlan, Role
+from sfumato.microdata.release_report import Report
+from sfumato.pipelines.migration.arxaas.hierarchies import TableHierarchy
+from sfumato.pipelines.migration.arxaas.risk_profile import counts_of, risk_profile
+from sfumato.pipelines.release import anonymize
+from sfumato.pipelines.release_folder import Release
+from sfumato.pipelines.verify import verify
+from sfumato.schema.composite import read
+
+AttributeType = Literal["IDENTIFYING", "QUASIIDENTIFYING", "SENSITIVE", "INSENSITIVE"]
+ROLES: dict[AttributeType, Role] = {
+    "IDENTIFYING": "identifier",
+    "QUASIIDENTIFYING": "quasi-identifier",
+    "SENSITIVE": "sensitive",
+    "INSENSITIVE": "insensitive",
+}
+# The error code of models that only a single class can satisfy.
+TOP = "unattainable.top"
+# Models of ARXaaS, with the plan entry and the parameters of each.
+MODELS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
+    "KANONYMITY": ({"model": "k-anonymity"}, ("k",)),
+    "LDIVERSITY_DISTINCT": ({"model": "l-diversity", "variant": "distinct"}, ("l", "column_name")),
+    "LDIVERSITY_SHANNONENTROPY": ({"model": "l-diversity", "variant": "entropy"}, ("l", "column_name")),
+    "LDIVERSITY_RECURSIVE": ({"model": "l-diversity", "variant": "recursive"}, ("l", "c", "column_name")),
+    "TCLOSENESS_ORDERED_DISTANCE": ({"model": "t-closeness", "distance": "ordered"}, ("t", "column_name")),
+    "TCLOSENESS_EQUAL_DISTANCE": ({"model": "t-closeness", "distance": "equal"}, ("t", "column_name")),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """A column of a request: its type, and its hierarchy as rows of labels."""
+
+    field: str
+    type: AttributeType
+    hierarchy: tuple[tuple[str, ...], ...] | None = None
+
+    @property
+    def plan(self) -> ColumnPlan:
+        """The column in a plan; a quasi-identifier without a hierarchy is not generalized."""
+        role = ROLES[self.type]
+        if role != "quasi-identifier":
+            return ColumnPlan(role)
+        if self.hierarchy:
+            return ColumnPlan(role, hierarchy=TableHierarchy(self.hierarchy))
+        return ColumnPlan(role, hierarchy=AnyValue(), max_level=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of a request: the names first, then one list of texts for each row."""
+
+    names: tuple[str, ...]
+    rows: tuple[tuple[str | None, ...], ...]
+
+    def __post_init__(self) -> None:
+        if len(set(self.names)) != len(self.names) or any(len(row) != len(self.names) for row in self.rows):
+            raise DataError("every row needs a value for every name, and names differ.", "Mend the data.", "ragged")
+        if not self.rows:
+            raise DataError("there are no rows.", "Send the names, and rows after them.", "empty")
+
+    def of(self, names: Sequence[str]) -> list[tuple[str | None, ...]]:
+        """Return some columns, row by row.
+
+        Raises:
+            DataError: There is no such column.
+        """
+        if not set(names) <= set(self.names):
+            raise DataError("an attribute is no column of the data.", "Compare the names.", "column")
+        places = [self.names.index(name) for name in names]
+        return [tuple(row[place] for place in places) for row in self.rows]
+
+
+def analyzed(rows: Rows, attributes: Sequence[Attribute]) -> dict[str, Any]:
+    """Return the risk profile of rows."""
+    names = [attribute.field for attribute in attributes if attribute.type == "QUASIIDENTIFYING"]
+    if not names:
+        raise PlanError("no attribute is QUASIIDENTIFYING.", "Make at least one so.", "roles")
+    return risk_profile(counts_of(rows.of(names)), {name: counts_of(rows.of([name])) for name in names})
+
+
+def anonymized(
+    rows: Rows, attributes: Sequence[Attribute], models: Sequence[Model], suppression: float
+) -> dict[str, Any]:
+    """Anonymize rows by the node with the least loss; they keep their order, and suppressed rows are `*`, as in ARX."""
+    plan = Plan(
+        *models,
+        method=Optimal(aggregate="geometric", suppression=Suppression(suppression)),
+        columns={attribute.field: attribute.plan for attribute in attributes},
+        output=OutputPlan(order="keep", suppressed="star"),
+    )
+    library = installed("pyarrow", "polars", "pandas")
+    columns = zip(*rows.rows, strict=True)
+    frame = frame_of(dict(zip(rows.names, map(list, columns), strict=True)), library)
+    release = _release(frame, plan, len(rows.rows))
+    published = Rows(rows.names, _texts(release.published, rows.names))
+    result = {
+        "data": [list(rows.names), *(list(row) for row in published.rows)],
+        "anonymizationStatus": "ANONYMOUS",
+        "metrics": _metrics(release.report, models),
+        "attributes": [_attribute(attribute) for attribute in attributes],
+    }
+    return {"anonymizeResult": result, "riskProfile": analyzed(published, attributes)}
+
+
+def _release(frame: Any, plan: Plan, rows: int) -> Release:
+    """Return the release of a plan, or a single class if only that satisfies the models.
+
+    ARX returns such rows. Other callers refuse them, because they are uninformative.
+    """
+    try:
+        return anonymize(frame, plan)
+    except UnattainableError as error:
+        alike = replace(plan, privacy=(KAnonymity(rows),))
+        if error.code != TOP:
+            raise
+        release = anonymize(frame, alike)
+        if not verify(release.data, plan).holds:
+            raise
+        return release
+
+
+def _texts(published: Any, names: Sequence[str]) -> tuple[tuple[str | None, ...], ...]:
+    return tuple(zip(*(published.texts(name) for name in names), strict=True))
+
+
+def model_of(name: str, parameters: Mapping[str, Any]) -> Model:
+    """Return the model for an ARXaaS name.
+
+    Raises:
+        PlanError: There is no such model.
+    """
+    if name not in MODELS:
+        raise PlanError(f"privacyModel must be one of {', '.join(MODELS)}.", code="model")
+    promise, keys = MODELS[name]
+    given = {_key(key): _parameter(parameters, key) for key in keys}
+    return read(MODEL, promise | given, "privacyModels")
+
+
+def _key(name: str) -> str:
+    return "column" if name == "column_name" else name
+
+
+def _parameter(parameters: Mapping[str, Any], name: str) -> Any:
+    """Return a parameter; its own client sends numbers, others send texts."""
+    value = parameters.get(name)
+    if name == "column_name":
+        return value
+    try:
+        number = float(str(value))
+    except ValueError:
+        raise PlanError(f"params.{name} must be a number.", code="model") from None
+    return int(number) if number.is_integer() else number
+
+
+def _attribute(attribute: Attribute) -> dict[str, Any]:
+    hierarchy = None if attribute.hierarchy is None else [list(row) for row in attribute.hierarchy]
+    return {"field": attribute.field, "attributeTypeModel": attribute.type, "hierarchy": hierarchy}
+
+
+def _metrics(report: Report, models: Sequence[Model]) -> dict[str, Any]:
+    levels = [
+        {"name": name, "type": "QUASI_IDENTIFYING_ATTRIBUTE", "generalizationLevel": level}
+        for name, level in report.levels.items()
+    ]
+    return {
+        "attributeGeneralization": levels,
+        "processTimeMillisecounds": round(1000 * report.seconds.total),
+        "privacyModels": [_promise(model) for model in models],
+    }
+
+
+def _promise(model: Model) -> dict[str, Any]:
+    """Return a model as ARX describes it."""
+    least = max(model.least_rows, int(model.asked) if isinstance(model, LDiversity) else 1)
+    own: dict[str, Any] = {model.asks: model.asked}
+    if model.column is not None:
+        own = {"attribute": model.column, **own}
+    if isinstance(model, LDiversity) and model.variant == "recursive":
+        own["c"] = model.c
+    threshold = 1 / least
+    return {
+        "monotonicWithGeneralization": model.monotone_generalization,
+        "monotonicWithSuppression": model.monotone_suppression,
+        **own,
+        "minimalClassSize": least,
+        "minimalClassSizeAvailable": least > 1,
+        "requirements": 1 if model.column is None else 4,
+        "riskThresholdJournalist": threshold,
+        "riskThresholdMarketer": threshold,
+        "riskThresholdProsecutor": threshold,
+        "localRecodingSupported": True,
+        "dataSubset": None,
+        "populationModel": None,
+        "subset": None,
+        "sampleBased": False,
+        "subsetAvailable": False,
+    }

@@ -1,0 +1,278 @@
+"""A draft of a suggested plan: the role of each column, how sensitive ones are published, and the resulting plan."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, field
+from math import isqrt
+from textwrap import fill, indent
+from typing import Any
+
+from sfumato.dataclass import dataclass
+from sfumato.hierarchies.role_detection.detection_limits import is_limit
+from sfumato.hierarchies.role_detection.free_text_identifiers import mentions
+from sfumato.hierarchies.role_detection.missing_value_codes import MISSING_WORDS
+from sfumato.hierarchies.role_detection.profile import Profile
+from sfumato.hierarchies.role_detection.role_reasons import (
+    FEW_NUMBERS,
+    LIMITS,
+    MENTIONS,
+    MISSING_CODES,
+    MISSPELLINGS,
+    ONE_SPELLING,
+    ROUNDED,
+    SPELLINGS,
+    TAILS,
+    UNIFORM,
+    WORDS_AMONG,
+)
+from sfumato.hierarchies.role_detection.suggestion import Suggestion
+from sfumato.hierarchies.spelling_variants import misspelled, surplus
+from sfumato.localization.plurals import filled
+from sfumato.microdata.column_transforms.number_parsing import read_numbers
+from sfumato.microdata.column_transforms.rounding_suggestion import proposed_publication, published_counts
+from sfumato.microdata.column_transforms.transform_plan import PublishPlan
+from sfumato.microdata.models.model_suggestion import proposed_promise
+from sfumato.schema.files import dumped
+
+K = 5
+SUPPRESSION = 0.02
+# Columns with more values are not checked for spelling variants.
+_MAX_NAMED = 200
+# With fewer rows, nearly every number is unique, and rounding until it is not would leave no information.
+_ROWS_TO_ROUND = 50
+_LEAST_NUMBERS = 8
+# Numbers of unknown meaning may be known to others, such as body weights; at most this many distinct values are
+# published.
+_GUESSED_NUMBERS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestedPlan:
+    """A plan that runs as it is, with the reason for each column's role and the profiles of the columns.
+
+    Attributes:
+        notes: What users should know about the rows before using the plan.
+    """
+
+    plan: dict[str, Any]
+    reasons: dict[str, str]
+    profiles: tuple[Profile, ...]
+    notes: tuple[str, ...] = ()
+
+    def to_yaml(self) -> str:
+        """Return the plan as YAML, with the notes above it and the reason for each column as a comment."""
+        notes = "".join(f"{indent(fill(note, 106), '# ')}\n" for note in self.notes)
+        parts = (self._columns() if key == "columns" else _yaml({key: part}) for key, part in self.plan.items())
+        return notes + "".join(parts)
+
+    def _columns(self) -> str:
+        columns = self.plan["columns"].items()
+        entries = (f"# {self.reasons[name]}\n{_yaml({name: entry})}" for name, entry in columns)
+        return "columns:\n" + indent("".join(entries), "  ")
+
+
+def _yaml(part: dict[str, Any]) -> str:
+    return dumped(part, width=108)
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """How a sensitive column is published, with the published values and their numbers of rows."""
+
+    plan: PublishPlan
+    counts: Mapping[str, int]
+
+    def reason(self, numbers: int) -> str:
+        """Return how a column with this number of distinct values is coded, and how many values remain."""
+        if self.plan.round is None:
+            return TAILS
+        return ROUNDED.format(step=f"{self.plan.round:g}", left=len(self.counts), numbers=numbers)
+
+
+def _told_of_missing(codes: Sequence[str]) -> str:
+    """Return a sentence on texts that mean missing in one column: detection limits and others."""
+    limits = [code for code in codes if is_limit(code)]
+    # Words next to detection limits replace a number and may carry information.
+    words = [code for code in codes if limits and code not in {*limits, *MISSING_WORDS} and any(map(str.isalpha, code))]
+    others = [code for code in codes if code not in {*limits, *words}]
+    said = ((LIMITS, limits), (WORDS_AMONG, words), (MISSING_CODES, others))
+    return "".join(sentence.format(codes=", ".join(some)) for sentence, some in said if some)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The suggestions for all columns, how sensitive ones are published, and the resulting plan.
+
+    Attributes:
+        codes: Texts that mean missing in one column only; the rows are counted without them.
+    """
+
+    reading: Mapping[str, Any]
+    suggestions: Mapping[str, Suggestion]
+    profiles: Mapping[str, Profile]
+    published: Mapping[str, Publication]
+    codes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def plan(self) -> SuggestedPlan:
+        """Return the plan, including the codes that mean missing in one column."""
+        proposal = _proposal(self.reading, self.suggestions, self.profiles, self.published)
+        for name, codes in self.codes.items():
+            proposal.plan["columns"][name] |= {"missing": [*codes]}
+            proposal.reasons[name] += _told_of_missing(codes)
+        return proposal
+
+    @property
+    def known_names(self) -> set[str]:
+        """The names of the quasi-identifiers."""
+        return {name for name, one in self.suggestions.items() if one.role == "quasi-identifier"}
+
+    def known_columns(self) -> dict[str, Any]:
+        """Return a plan with the quasi-identifiers alone; the other columns do not affect them."""
+        return self._plan_of("quasi-identifier")
+
+    def judged_columns(self) -> dict[str, Any]:
+        """Return a plan with the quasi-identifiers and the sensitive columns, with a model for each of the latter."""
+        plan = self._plan_of("quasi-identifier", "sensitive")
+        sensitive = (name for name, one in self.suggestions.items() if one.role == "sensitive")
+        plan["privacy"] += [differing(name) for name in sensitive if self.profiles[name].rows >= 2 * K]
+        return plan
+
+    def _plan_of(self, *roles: str) -> dict[str, Any]:
+        chosen = {name: one for name, one in self.suggestions.items() if one.role in roles}
+        promise = {"model": "k-anonymity", "k": max(min(K, member_count(self.suggestions, self.profiles)), 2)}
+        return {
+            "version": 1,
+            "data": _data(self.reading, self.suggestions),
+            "columns": _unprotected({name: _column(one, self.published.get(name)) for name, one in chosen.items()}),
+            "privacy": [promise],
+            "method": {"name": "auto", "suppression": SUPPRESSION},
+        }
+
+
+def member_count(suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]) -> int:
+    """Return the number of persons that models count, or of rows without a person column."""
+    rows = next(iter(profiles.values())).rows
+    return next((profiles[name].distinct_keys for name, one in suggestions.items() if one.role == "person"), rows)
+
+
+def _proposal(
+    reading: Mapping[str, Any],
+    suggestions: Mapping[str, Suggestion],
+    profiles: Mapping[str, Profile],
+    published: Mapping[str, Publication],
+) -> SuggestedPlan:
+    """Return the plan that follows from the suggestions for all columns, with their reasons."""
+    members = member_count(suggestions, profiles)
+    columns = {name: _column(suggestion, published.get(name)) for name, suggestion in suggestions.items()}
+    roles = Counter(suggestion.role for suggestion in suggestions.values())
+    plan = {
+        "version": 1,
+        "data": _data(reading, suggestions),
+        "columns": columns if roles["quasi-identifier"] > 1 and not roles["person"] else _unprotected(columns),
+        "privacy": [
+            {"model": "k-anonymity", "k": max(min(K, members), 2)},
+            *_promises(suggestions, profiles, published),
+        ],
+        "method": {"name": "auto", "suppression": SUPPRESSION},
+        "output": {"format": "csv", "order": "shuffle", "suppressed": "drop"},
+    }
+    reasons = {name: _reason(one, profiles[name], published.get(name)) for name, one in suggestions.items()}
+    return SuggestedPlan(plan, reasons, tuple(profiles.values()))
+
+
+def _unprotected(columns: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the columns without the key `protect`, for comparisons of columns and for plans with a person column."""
+    return {name: {key: part for key, part in entry.items() if key != "protect"} for name, entry in columns.items()}
+
+
+def _data(reading: Mapping[str, Any], suggestions: Mapping[str, Suggestion]) -> dict[str, Any]:
+    """Return the data section of the plan; values that a hierarchy rejects are read as missing."""
+    invalid = any(suggestion.rejected for suggestion in suggestions.values())
+    return dict(reading) | ({"on_invalid": "missing"} if invalid else {})
+
+
+def publishable(suggestion: Suggestion, profile: Profile) -> Suggestion:
+    """Return the suggestion; sensitive columns that name persons or cannot satisfy any model are removed."""
+    if suggestion.role != "sensitive":
+        return suggestion
+    if count := mentions(profile, K):
+        return suggestion.withheld(MENTIONS.format(known=suggestion.reason, count=count))
+    if _few_own_numbers(profile):
+        return suggestion.withheld(FEW_NUMBERS.format(known=suggestion.reason, count=profile.present))
+    hopeless = proposed_promise(profile.name, profile.counts, profile.missing, K) is None
+    if hopeless and (profile.rows >= _ROWS_TO_ROUND or len(profile.counts) == 1):
+        return suggestion.withheld(UNIFORM.format(known=suggestion.reason))
+    return suggestion
+
+
+def _reason(suggestion: Suggestion, profile: Profile, publication: Publication | None) -> str:
+    """Return the reason for the role of a column, how it is published, and which spellings to correct."""
+    spelled = suggestion.role in ("sensitive", "quasi-identifier") and len(profile.counts) <= _MAX_NAMED
+    more, wrong = (surplus(profile.counts), misspelled(profile.counts)) if spelled and publication is None else (0, 0)
+    spellings = filled(ONE_SPELLING if suggestion.role == "sensitive" else SPELLINGS, {"count": more}) if more else ""
+    misspellings = filled(MISSPELLINGS, {"count": wrong}) if wrong else ""
+    coded = "" if publication is None else publication.reason(len(profile.counts))
+    return suggestion.reason + coded + spellings + misspellings
+
+
+def publications(
+    suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]
+) -> Iterator[tuple[str, Publication]]:
+    """Yield the coding of sensitive columns whose numbers would make rows unique."""
+    names = (name for name, one in suggestions.items() if one.role == "sensitive")
+    counts = {name: profiles[name].counts for name in names if _are_rounded(profiles[name])}
+    # Two columns together have as many combinations as the product of their distinct values.
+    most = {name: max(isqrt(profiles[name].present // K), _LEAST_NUMBERS) for name in counts}
+    coarse = {name: _GUESSED_NUMBERS for name in counts if suggestions[name].guessed}
+    together = {name: proposed_publication(counts[name], K, most[name], coarse.get(name)) for name in counts}
+    needed = [name for name, publication in together.items() if publication is not None]
+    for name in needed:
+        publication = together[name]
+        if len(needed) == 1:
+            publication = proposed_publication(counts[name], K, None, coarse.get(name))
+        if publication is not None:
+            yield name, Publication(publication, published_counts(publication, counts[name]))
+
+
+def _are_rounded(profile: Profile) -> bool:
+    """Return whether the numbers of a column may be rounded: the file has enough rows."""
+    return profile.rows >= _ROWS_TO_ROUND and profile.present > 0
+
+
+def _few_own_numbers(profile: Profile) -> bool:
+    """Return whether few of many rows have a number, nearly all distinct, and no rounding groups them usefully."""
+    few = profile.present < _ROWS_TO_ROUND <= profile.rows
+    if not few or 2 * len(profile.counts) <= profile.present or None in read_numbers([*profile.counts]):
+        return False
+    publication = proposed_publication(profile.counts, K, _LEAST_NUMBERS)
+    return publication is None or publication.round is None
+
+
+def _column(suggestion: Suggestion, publication: Publication | None) -> dict[str, Any]:
+    """Return the column entry of the plan; columns with a coding get no type."""
+    if publication is None:
+        return suggestion.plan()
+    return {"role": suggestion.role, "publish": _plain(asdict(publication.plan))}
+
+
+def _plain(entry: Any) -> Any:
+    """Return a plan entry without empty keys, and with integers written without a decimal point."""
+    if isinstance(entry, dict):
+        return {key: _plain(value) for key, value in entry.items() if value is not None}
+    return int(entry) if isinstance(entry, float) and entry.is_integer() else entry
+
+
+def _promises(
+    suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile], published: Mapping[str, Publication]
+) -> Iterator[dict[str, Any]]:
+    """Yield one privacy model for each sensitive column, based on its published values."""
+    for name, suggestion in suggestions.items():
+        profile = profiles[name]
+        if suggestion.role != "sensitive" or profile.rows < 2 * K:
+            continue
+        counts = published[name].counts if name in published else profile.counts
+        yield proposed_promise(name, counts, profile.missing, K) or differing(name)
+
+
+def differing(name: str) -> dict[str, Any]:
+    return {"model": "l-diversity", "variant": "distinct", "l": 2, "column": name}

@@ -1,0 +1,120 @@
+"""Survey answers of unknown meaning, taken together: a few identify nobody, forty make most rows unique.
+
+Each of them occurs in many rows, so each alone may be published. Whether others know some of them cannot be determined;
+so only as many are published as leave hardly any row unique, and the rest waits for a decision.
+
+Answers on one scale that correlate are different: several questions about what a person thinks or feels, which others
+do not know. They are published like opinions, and a note says what an attacker who knows some of them finds. Facts that
+a form encodes (schooling, income, age group) correlate, too, but they are few.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.engines.engine import Reading
+from sfumato.hierarchies.role_detection.profile import Profile
+from sfumato.hierarchies.role_detection.questionnaire_columns import steps_of
+from sfumato.hierarchies.role_detection.role_reasons import GOES_TOGETHER, MANY_ANSWERS, TOGETHER
+from sfumato.hierarchies.role_detection.suggestion import Suggestion
+from sfumato.microdata.counts.frequency_table import TextCounts
+from sfumato.pipelines.plan_suggestion.counted_rows import CountsRows
+from sfumato.pipelines.plan_suggestion.person_columns import FEW_ROWS
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+# Maximum proportion of rows that are unique on all published answers; for many rows, the maximum number of columns
+# instead.
+_ALONE = 0.03
+_FEW_ANSWERS = 8
+# Answers correlate with several others: minimum number of those, minimum correlation, and standard deviations beyond
+# chance.
+_PARTNERS, _CORRELATED, _CHANCE = 4, 0.2, 4.0
+
+
+def without_fingerprints(
+    source: CountsRows, told: Mapping[str, Suggestion], profiles: Mapping[str, Profile], rows: int
+) -> dict[str, Suggestion]:
+    """Return the suggestions with survey answers removed that would make more than a few rows unique."""
+    suggestions = dict(told) | (dict(_opinions(source, told, profiles)) if rows <= FEW_ROWS else {})
+    asked = [name for name, one in suggestions.items() if one.role == "sensitive" and one.asked]
+    published = asked[:_FEW_ANSWERS] if rows > FEW_ROWS else _pointing_to_nobody(source, asked)
+    share = f"{100 * _ALONE:g}"
+    return dict(suggestions) | {
+        name: suggestions[name].withheld(TOGETHER.format(known=suggestions[name].reason, share=share))
+        for name in asked
+        if name not in published
+    }
+
+
+def note_on_answers(suggestions: Mapping[str, Suggestion]) -> str | None:
+    """Return a note on published opinions if they are many."""
+    count = sum(one.role == "sensitive" and one.concept == "opinion" for one in suggestions.values())
+    return MANY_ANSWERS.format(count=count) if count > _FEW_ANSWERS else None
+
+
+def _opinions(
+    source: CountsRows, suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]
+) -> Iterator[tuple[str, Suggestion]]:
+    """Yield answers that correlate with several others on the same scale, as opinions."""
+    scales: dict[tuple[str, ...], list[str]] = {}
+    for name, one in suggestions.items():
+        steps = steps_of(profiles[name]) if one.role == "sensitive" and one.asked else ()
+        scales.setdefault(steps, []).append(name)
+    for steps, names in scales.items():
+        if not steps or len(names) <= _PARTNERS:
+            continue
+        partners = _partners(_positions(source.count(names, Reading()), steps))
+        for name, count in zip(names, partners.tolist(), strict=True):
+            if count >= _PARTNERS:
+                one = suggestions[name]
+                yield name, replace(one, asked=False, reason=GOES_TOGETHER.format(known=one.reason, count=count))
+
+
+def _positions(counted: TextCounts, steps: Sequence[str]) -> Floats:
+    """Return the position of each row's answer on the scale, by column; missing answers get the mean of the column."""
+    rows = np.repeat(np.arange(len(counted.counts)), counted.counts)
+    positions = np.empty((len(rows), len(counted.columns)))
+    for place, texts in enumerate(counted.values):
+        known = np.array([steps.index(text.strip()) if text and text.strip() in steps else np.nan for text in texts])
+        column = known[counted.codes[:, place]][rows]
+        positions[:, place] = np.where(np.isnan(column), np.nanmean(column), column)
+    return positions
+
+
+def _partners(positions: Floats) -> Ints:
+    """Return with how many other columns each column is correlated, positively or negatively."""
+    spread = positions - positions.mean(axis=0)
+    lengths = np.sqrt((spread**2).sum(axis=0))
+    correlations = np.abs(spread.T @ spread) / np.maximum(np.outer(lengths, lengths), 1e-9)
+    least = max(_CORRELATED, _CHANCE / len(positions) ** 0.5)
+    return np.asarray((correlations >= least).sum(axis=0) - 1, np.int64)
+
+
+def _pointing_to_nobody(source: CountsRows, names: Sequence[str]) -> list[str]:
+    """Return the first column and each further one as long as few rows are unique on all selected columns."""
+    if len(names) < 2:
+        return [*names]
+    counted = source.count(names, Reading())
+    taken: list[str] = []
+    owners: Ints = np.zeros(len(counted.counts), np.int64)
+    for place, name in enumerate(names):
+        finer = _joined(owners, counted.codes[:, place])
+        if not taken or _alone(finer, counted.counts) <= _ALONE:
+            taken, owners = [*taken, name], finer
+    return taken
+
+
+def _joined(owners: Ints, codes: npt.NDArray[np.int32]) -> Ints:
+    """Return the groups of rows that share a group and a code."""
+    keys = owners * (int(codes.max(initial=0)) + 1) + codes
+    joined: Ints = np.unique(keys, return_inverse=True)[1].reshape(-1)
+    return joined
+
+
+def _alone(owners: Ints, counts: Ints) -> float:
+    """Return the proportion of rows that are unique in their group."""
+    sizes = np.bincount(owners, weights=counts)
+    return float((sizes == 1).sum() / max(sizes.sum(), 1))

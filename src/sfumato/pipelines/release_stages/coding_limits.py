@@ -1,0 +1,178 @@
+"""Limits of top and bottom coding: those given as a share of the rows become numbers that belong to no row.
+
+A limit is published. So it lies between the numbers of two rows, and some rows lie beyond it: the largest number itself
+would reveal what nothing else does.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from sfumato.dataclass import dataclass
+from sfumato.engines.engine import Engine, Reading
+from sfumato.errors import DataError
+from sfumato.hierarchies.types import numerals
+from sfumato.microdata.column_transforms.number_parsing import read_numbers
+from sfumato.microdata.column_transforms.transform_plan import Limit, PublishPlan, number_of
+from sfumato.microdata.counts.frequency_table import values_of
+from sfumato.microdata.models.equivalence_classes import Counts, Floats
+from sfumato.microdata.models.k_anonymity import KAnonymity
+from sfumato.microdata.perturbation.number_text import check_digits
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.recoding.range_grid import number_grid
+
+# Minimum number of rows beyond a limit; the k of the plan if greater, but at most a tenth of the rows.
+FEWEST = 3
+_TENTH = 10
+_EXACT = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """The distinct numbers of a column in ascending order, and the rows of each."""
+
+    values: Floats
+    rows: Counts
+
+    @property
+    def mirrored(self) -> "Numbers":
+        """The same numbers with reversed signs, so that the smallest become the largest."""
+        return Numbers(-self.values[::-1], self.rows[::-1])
+
+    def above(self, limit: float) -> int:
+        """Return how many rows are above a limit."""
+        return int(self.rows[self.values > limit].sum())
+
+
+def with_limits(plan: Plan, source: Engine) -> tuple[Plan, tuple[str, ...]]:
+    """Return the plan with coding limits converted from proportions to numbers, and notes on them.
+
+    Raises:
+        DataError: The limits of a column leave nothing between them, or its numbers have too many digits.
+    """
+    columns, remarks = dict(plan.columns), list[str]()
+    for name, column in plan.columns.items():
+        publish = column.published
+        if publish is None or not publish.shares:
+            continue
+        numbers = _numbers(plan, source, name)
+        fewest = _fewest(plan, numbers)
+        limited = _limited(name, publish, numbers, fewest)
+        columns[name] = replace(column, publish=limited)
+        remarks += _remarks(name, publish, limited, numbers, fewest)
+    return replace(plan, columns=columns), tuple(remarks)
+
+
+def _numbers(plan: Plan, source: Engine, name: str) -> Numbers:
+    """Return the numbers of a column, parsed as for publication; invalid texts are refused when rows are counted.
+
+    Raises:
+        DataError: Some numbers differ only in digits beyond floating-point precision.
+    """
+    text_counts = source.count((name,), Reading())
+    texts = values_of(text_counts.values[0], plan.data.missing)
+    forms = read_numbers([text or "" for text in texts])
+    pairs = [
+        (form, int(rows))
+        for (code,), rows in zip(text_counts.codes.tolist(), text_counts.counts.tolist(), strict=True)
+        if (form := forms[code]) is not None
+    ]
+    numbers = numerals([form for form, _ in pairs])
+    check_digits(numbers, [form for form, _ in pairs], name)
+    values, owners = np.unique(numbers, return_inverse=True)
+    rows = np.bincount(owners.reshape(-1), weights=[rows for _, rows in pairs], minlength=len(values))
+    return Numbers(values, rows.astype(np.int64))
+
+
+def _fewest(plan: Plan, numbers: Numbers) -> int:
+    """Return how many rows must be beyond a limit."""
+    k = max((model.k for model in plan.privacy if isinstance(model, KAnonymity)), default=FEWEST)
+    return max(FEWEST, min(k, int(numbers.rows.sum()) // _TENTH))
+
+
+def _limited(name: str, publish: PublishPlan, numbers: Numbers, fewest: int) -> PublishPlan:
+    top, bottom = publish.top, publish.bottom
+    if isinstance(top, Limit) and top.open_share is not None:
+        top = replace(top, value=_limit(numbers, 1 - top.open_share, fewest, publish.round))
+    if isinstance(bottom, Limit) and bottom.open_share is not None:
+        bottom = replace(bottom, value=0.0 - _limit(numbers.mirrored, bottom.open_share, fewest, publish.round))
+    low, high = number_of(bottom), number_of(top)
+    if low is not None and high is not None and low > high:
+        raise DataError(
+            f'the limits of "{name}" leave no number between them: at least {fewest} rows lie beyond each.',
+            "Leave out top or bottom of it, or name them as numbers.",
+            "limits",
+        )
+    return replace(publish, top=top, bottom=bottom)
+
+
+def _limit(numbers: Numbers, share: float, fewest: int, step: float | None) -> float:
+    """Return a limit with a proportion of the rows above it, and at least `fewest`; the value if all are equal.
+
+    If numbers are rounded, the limit is a multiple of the rounding base if one is near.
+
+    >>> tied = Numbers(np.array([1000.0, 8382.0, 9120.0]), np.array([50, 5, 5]))
+    >>> _limit(tied, 0.01, 3, None), _limit(tied, 0.01, 3, 500), _limit(tied.mirrored, 0.01, 3, None)
+    (9000.0, 8500.0, -5000.0)
+    """
+    values, ends = numbers.values, np.cumsum(numbers.rows)
+    if len(values) < 2:
+        return float(values.max(initial=0.0))
+    place = _place(ends, share, fewest)
+    most = 2 * max(fewest, int(share * int(ends[-1]) + _EXACT))
+    near = (
+        multiple for multiple in _multiples(float(values[place]), step) if fewest <= numbers.above(multiple) <= most
+    )
+    multiple = next(near, None)
+    return _between(numbers, place, fewest) if multiple is None else multiple
+
+
+def _place(ends: Counts, share: float, fewest: int) -> int:
+    """Return the index of the last number that is not coded; 0 if too few rows are above the smallest number."""
+    asked = int(np.searchsorted(ends, (1 - share) * ends[-1] - _EXACT))
+    enough = np.flatnonzero(ends[-1] - ends >= fewest)
+    return min(asked, int(enough[-1]) if len(enough) else 0)
+
+
+def _multiples(value: float, step: float | None) -> Iterator[float]:
+    """Yield the multiples of a rounding base that enclose a value, the greater one first."""
+    if step is not None:
+        above = float(np.ceil(value / step - _EXACT))
+        yield from (float(f"{above * step:.12g}"), float(f"{(above - 1) * step:.12g}"))
+
+
+def _between(numbers: Numbers, place: int, fewest: int) -> float:
+    """Return the roundest number between a value and the next; the value itself if none is between and it is frequent.
+
+    >>> children = Numbers(np.array([3.0, 4.0]), np.array([9, 1]))
+    >>> _between(children, 0, 3), _between(children, 0, 10)
+    (3.0, 3.5)
+    """
+    first, second = numbers.values[place : place + 2].tolist()
+    grid = number_grid(numbers.values)
+    low, high = (int(step) for step in grid.below(np.array([first, second])))
+    if high - low >= 2:
+        return float(grid.text(grid.roundest(low + 1, high - 1)))
+    return float(first) if numbers.rows[place] >= fewest else first + (second - first) / 2
+
+
+def _remarks(name: str, asked: PublishPlan, limited: PublishPlan, numbers: Numbers, fewest: int) -> Iterator[str]:
+    """Yield notes if the coding differs from the request: no rows, fewer rows than required, or more than requested."""
+    rows = int(numbers.rows.sum())
+    sides = (("top", asked.top, limited.top, numbers), ("bottom", asked.bottom, limited.bottom, numbers.mirrored))
+    for side, limit, settled, seen in sides:
+        share = limit.open_share if isinstance(limit, Limit) else None
+        if share is None:
+            continue
+        value = number_of(settled) or 0.0
+        coded = seen.above(value if side == "top" else -value)
+        if not coded:
+            yield f'"{name}" has no two different numbers: {side} codes none of them.'
+        elif coded < fewest:
+            yield f'{side} of "{name}" codes {coded:,} of {rows:,} rows alone: no other numbers differ.'
+        elif coded > (1 - share if side == "top" else share) * rows + _EXACT:
+            yield (
+                f'{side} of "{name}" codes {coded:,} of {rows:,} rows, more than asked: fewer would tell a number of '
+                "somebody, or stand alone."
+            )

@@ -1,0 +1,176 @@
+"""Check each published column against its role in the plan, from the published rows alone."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from sfumato.engines.engine import Engine, Reading
+from sfumato.hierarchies.label_bounds import bounds_of
+from sfumato.hierarchies.spelling_variants import surplus, visible_texts
+from sfumato.hierarchies.types import canonical
+from sfumato.microdata.column_transforms.perturbation import Microaggregate, Pseudonym, jobs_of
+from sfumato.microdata.column_transforms.transform_plan import PublishPlan
+from sfumato.microdata.counts.frequency_table import TextCounts, value_of
+from sfumato.microdata.missing_codes import code_texts
+from sfumato.microdata.plan.model import ColumnPlan, Plan, RequestedPlan
+from sfumato.microdata.pseudonyms.formats import shape_of
+from sfumato.microdata.pseudonyms.tokens import is_token
+from sfumato.microdata.recoding.recoding import STAR
+from sfumato.microdata.verdict import Promise
+from sfumato.pipelines.release_stages.shared_counts import other_columns
+
+# Checks of columns as they were read; the original texts may violate them, which is no problem of the release.
+ONE_SPELLING, SHAPES = "one spelling of each value", "shapes of pseudonyms"
+CountBy = Callable[[Sequence[str]], TextCounts]
+
+
+def own_columns(plan: RequestedPlan) -> set[str | None]:
+    """Return the columns that a release has in addition to those of the data."""
+    return {plan.output.class_column, *(name for pair in plan.bound_columns.values() for name in pair)}
+
+
+def unplanned(columns: Sequence[str], plan: Plan) -> tuple[str, ...]:
+    """Return a sentence for each column that is not in the plan and therefore not evaluated."""
+    further = [name for name in columns if name not in plan.columns and name not in own_columns(plan)]
+    return tuple(f'The column "{name}" is not in the plan: nobody has judged what it tells.' for name in further)
+
+
+def column_promises(published: Engine, plan: Plan, count: CountBy | None = None) -> Iterator[Promise]:
+    """Yield the checks that each published column must pass by its role; quasi-identifiers are checked by classes.
+
+    Args:
+        count: Counts the rows by some columns; by default the engine does.
+    """
+    count = count or (lambda columns: published.count(columns, Reading()))
+    yield from _removed([name for name in plan.withheld_columns if name in published.columns], count)
+    for name, column in plan.columns.items():
+        if name in published.columns and name not in plan.withheld_columns:
+            yield from _as_planned(name, column, plan, count)
+    for name, pair in plan.bound_columns.items():
+        if pair[0] in published.columns:
+            yield _bounded(count, name, pair)
+    for names, operation in jobs_of(plan.perturbations):
+        if isinstance(operation, Microaggregate) and set(names) <= set(published.columns):
+            yield _grouped(count, names, operation.k)
+    if plan.output.class_column in published.columns:
+        yield _numbered(count, plan)
+    yield from _spelled_once(published, plan, count)
+
+
+def _as_planned(name: str, column: ColumnPlan, plan: Plan, count: CountBy) -> Iterator[Promise]:
+    if column.blanks_codes:
+        yield _without_codes(count, name, column.missing)
+    if column.operations is not None:
+        yield _changed(count, name, column.operations, plan)
+    if isinstance(column.perturbation, Pseudonym) and column.perturbation.kind == "keyed":
+        yield _pseudonymous(count, name, column.perturbation, plan)
+    if isinstance(column.perturbation, Pseudonym):
+        yield _shaped(count, name, plan)
+
+
+def _spelled_once(published: Engine, plan: Plan, count: CountBy) -> Iterator[Promise]:
+    """Yield the columns that publish one value in several spellings, which could disclose something.
+
+    Texts that differ only in white space or in the form of their characters are one value. So are texts of one value of
+    the column's type, and likely spelling variants in columns with privacy models.
+    """
+    missing = {*plan.data.missing}
+    for name in other_columns(plan):
+        if name in published.columns and plan.columns[name].perturbation is None:
+            texts = [text for text in count([name]).values[0] if text is not None and text not in missing]
+            if several := _surplus(texts, name, plan):
+                yield Promise(ONE_SPELLING, 0, several, False, name)
+
+
+def _surplus(texts: Sequence[str], name: str, plan: Plan) -> int:
+    """Return how many more texts than values a column has."""
+    column, promised = plan.columns[name], name in plan.promise_columns
+    one = name in plan.spelled_columns or (plan.data.spellings == "one" and not promised)
+    if one and column.type != "text" and column.publish is None:
+        forms, _ = canonical(texts, column.type)
+        return len(texts) - len({text if form is None else form for text, form in zip(texts, forms, strict=True)})
+    return surplus(texts) if one and promised else len(texts) - len(visible_texts(texts))
+
+
+def _shaped(count: CountBy, name: str, plan: Plan) -> Promise:
+    """Check that no pseudonym is rare by its shape: its length, and the positions of letters, digits and signs.
+
+    The letters and digits of keyed pseudonyms are random, so only their length counts.
+    """
+    k = plan.minimum_class_size
+    shapes = Counter(len(text) if is_token(text) else shape_of(text) for text in _present(count, name, plan))
+    fewest = min(shapes.values(), default=k)
+    return Promise(SHAPES, k, fewest, len(shapes) < 2 or fewest >= k, name)
+
+
+def _removed(names: Sequence[str], count: CountBy) -> Iterator[Promise]:
+    """Check that columns of identifiers contain nothing but `*`."""
+    texts = count(names).values if names else ()
+    for name, values in zip(names, texts, strict=True):
+        gone = all(value in (STAR, None) for value in values)
+        yield Promise("identifier removed", 1, int(gone), gone, name)
+
+
+def _without_codes(count: CountBy, name: str, codes: Sequence[str]) -> Promise:
+    """Check that a column published unchanged contains none of the codes that mean missing in it."""
+    gone = not {*code_texts(codes)} & {*count([name]).values[0]}
+    return Promise("codes published as blanks", 1, int(gone), gone, name)
+
+
+def _changed(count: CountBy, name: str, publish: PublishPlan, plan: Plan) -> Promise:
+    """Check that a column contains only values that its coding may publish."""
+    texts = count([name]).values[0]
+    fine = all(publish.keeps(str(text)) for text in texts if value_of(text, plan.data.missing) is not None)
+    return Promise("published as planned", 1, int(fine), fine, name)
+
+
+def _present(count: CountBy, name: str, plan: Plan) -> list[str]:
+    """Return the texts of a column that are neither missing nor suppressed."""
+    texts = (value_of(text, plan.data.missing) for text in count([name]).values[0])
+    return [text for text in texts if text is not None and text != STAR]
+
+
+def _pseudonymous(count: CountBy, name: str, operation: Pseudonym, plan: Plan) -> Promise:
+    """Check that a column contains nothing but keyed pseudonyms."""
+    fine = all(map(is_token, _present(count, name, plan)))
+    return Promise(operation.name, 1, int(fine), fine, name)
+
+
+def _bounded(count: CountBy, name: str, pair: tuple[str, str]) -> Promise:
+    """Check that the bound columns contain exactly the bounds of the published interval."""
+    text_counts = count((name, *pair))
+    rows = (
+        tuple(text_counts.values[place][code] for place, code in enumerate(codes))
+        for codes in text_counts.codes.tolist()
+    )
+    fine = all(_numbers(row[1:]) == bounds_of(row[0]) for row in rows)
+    return Promise("bounds as published", 1, int(fine), fine, name)
+
+
+def _numbers(texts: Sequence[str | None]) -> tuple[float | None, ...]:
+    """Return the bounds as numbers; empty if a text is not a number."""
+    try:
+        return tuple(None if text is None else float(text) for text in texts)
+    except ValueError:
+        return ()
+
+
+def _grouped(count: CountBy, names: Sequence[str], k: int) -> Promise:
+    """Check that every combination of means microaggregated together occurs k times, unless values are missing."""
+    text_counts = count(names)
+    there = [
+        any(text_counts.values[at][code] is not None for at, code in enumerate(row))
+        for row in text_counts.codes.tolist()
+    ]
+    smallest = int(text_counts.counts[np.array(there, bool)].min(initial=int(text_counts.counts.sum())))
+    return Promise("microaggregated", k, smallest, smallest >= k, ", ".join(names))
+
+
+def _numbered(count: CountBy, plan: Plan) -> Promise:
+    """Check that the class column has exactly one number for each class."""
+    name = plan.output.class_column or ""
+    numbers = count((*plan.quasi_identifiers, name))
+    classes = len(np.unique(numbers.codes[:, :-1], axis=0))
+    fine = classes == len(numbers.codes)
+    return Promise("class numbers", 1, int(fine), fine, name)

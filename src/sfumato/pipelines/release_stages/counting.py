@@ -1,0 +1,333 @@
+"""Count the rows of a plan into a frequency table, or report why they do not fit the plan."""
+
+from collections.abc import Collection, Sequence
+from contextlib import closing
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sfumato.engines.canonical_text import no_text
+from sfumato.engines.engine import CountsPersons, Engine, Reading
+from sfumato.engines.identifier_checks import check_header
+from sfumato.engines.keyed_hashes import PERSON
+from sfumato.errors import DataError, Fault, InternalError, PlanError, did_you_mean
+from sfumato.hierarchies.hierarchy import Hierarchy
+from sfumato.hierarchies.spelling_variants import meanings
+from sfumato.localization.plurals import filled
+from sfumato.microdata.counts.frequency_table import FrequencyTable, Rejected, TextCounts, tabulate, typed
+from sfumato.microdata.counts.persons import PersonCount, with_persons
+from sfumato.microdata.counts.survey_sample import Labels, weights_of_labels, with_households, with_weights
+from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.models.listed_values import named
+from sfumato.microdata.models.model import Model
+from sfumato.microdata.models.model_names import is_alpha_k_anonymity, is_k_map, is_t_closeness
+from sfumato.microdata.plan.model import ColumnPlan, Plan, hierarchy_of, located
+from sfumato.microdata.recoding.expected_counts import Prediction
+from sfumato.microdata.recoding.population import with_population, with_texts
+from sfumato.pipelines.release_stages.missing_rules import published_reading, reading_of
+from sfumato.pipelines.release_stages.shared_counts import SharedCounts
+from sfumato.pipelines.release_stages.suppression_handling import changed_texts
+
+if TYPE_CHECKING:
+    from sfumato.microdata.models.k_map import KMap
+
+ROWS_SHOWN = 10
+# Maximum number of leading zeros that a code may have lost.
+MOST_ZEROS = 6
+
+
+def check_columns(plan: Plan, columns: tuple[str, ...]) -> None:
+    """Refuse a plan whose columns differ from those of the data."""
+    check_header(plan.columns, columns)
+    faults = [
+        Fault(f"columns.{name}", "the data have no such column.", did_you_mean(name, columns))
+        for name in plan.columns
+        if name not in columns
+    ]
+    faults += [
+        Fault(
+            "columns",
+            f'the column "{name}" of the data is not mentioned.',
+            "Give it a role; insensitive to publish it.",
+        )
+        for name in columns
+        if name not in plan.columns
+    ]
+    faults += [
+        Fault("output.intervals", f'the data have a column "{further}" already.', "Rename it, or leave bounds out.")
+        for pair in plan.bound_columns.values()
+        for further in pair
+        if further in columns or further == plan.output.class_column
+    ]
+    if plan.output.class_column in columns:
+        faults.append(Fault("output.class_column", "is the name of a column of the data.", "Choose another name."))
+    if faults:
+        raise PlanError(faults, code="columns")
+
+
+def check_texts(plan: Plan, source: Engine) -> None:
+    """Refuse a plan that uses columns without texts; such columns can only be removed.
+
+    Raises:
+        DataError: The plan uses such columns; the message names all of them.
+    """
+    read = [name for name, column in plan.columns.items() if column.role != "identifier" or column.is_pseudonymous]
+    if textless := source.textless([name for name in source.columns if name in read]):
+        raise no_text(*textless)
+
+
+def frequency_table(plan: Plan, source: Engine, shared: SharedCounts | None = None) -> FrequencyTable:
+    """Count and code the rows; refuse data that does not fit the plan.
+
+    Args:
+        shared: Counts kept for later stages; None if no stage counts again.
+    """
+    check_columns(plan, source.columns)
+    check_texts(plan, source)
+    columns, reading = (*plan.quasi_identifiers, *plan.value_columns), published_reading(plan, source)
+    text_counts = source.count(columns, reading) if shared is None else shared.count(source, columns, reading)
+    if not text_counts.rows:
+        raise DataError("the data have no rows.", "A header alone cannot be released.", "no-rows")
+    if plan.subset is not None:
+        text_counts = replace(text_counts, rows=int(text_counts.counts.sum()))
+    table, rejected = _tabulated(plan, text_counts, source)
+    if plan.data.on_invalid != "error":
+        rejected = tuple(entry for entry in rejected if entry.column not in plan.quasi_identifiers)
+    if rejected:
+        raise _invalid(source, rejected, plan)
+    if not table.rows:
+        raise DataError("no row is left.", "Every row has a missing or invalid value that drops it.", "no-rows")
+    unnamed(plan, table)
+    return with_sample(plan, source, with_person_counts(plan, source, table))
+
+
+def with_sample(plan: Plan, source: Engine, table: FrequencyTable) -> FrequencyTable:
+    """Return the table with the sampling weights and households of its rows, if the plan has such columns."""
+    reading = published_reading(plan, source)
+    if plan.weight is not None:
+        text_counts = _as_published(plan, source.count((*plan.quasi_identifiers, plan.weight), reading))
+        table = with_weights(table, text_counts, plan.data.missing)
+    if plan.household is not None:
+        text_counts = source.count((*plan.quasi_identifiers, plan.household), reading)
+        table = with_households(table, text_counts, plan.data.missing)
+    return table
+
+
+def _as_published(plan: Plan, text_counts: TextCounts) -> TextCounts:
+    """Return the counts with weights, the last column, as they are published: data users compute risks from these.
+
+    Raises:
+        DataError: Some weights are rounded to 0.
+    """
+    rounding = plan.columns[plan.weight or ""].operations
+    if rounding is None:
+        return text_counts
+    texts = [text or "" for text in text_counts.values[-1]]
+    shown = [text if label is None else label for text, label in zip(texts, rounding.publish(texts), strict=True)]
+    if any(label == "0" != text for text, label in zip(texts, shown, strict=True)):
+        raise DataError(
+            f'column "{plan.weight}": rounded to {rounding.round:g}, some weights are 0.',
+            "Round to a smaller step, or withhold the weights.",
+            "weight",
+            column=plan.weight,
+        )
+    return replace(text_counts, values=(*text_counts.values[:-1], tuple(shown)))
+
+
+def published_weights(plan: Plan, published: Engine) -> dict[Labels, int] | None:
+    """Return the sum of weights of each combination of labels, or None if weights are not published."""
+    if plan.weight is None or plan.weight in plan.withheld_columns or plan.weight not in published.columns:
+        return None
+    text_counts = published.count((*plan.quasi_identifiers, plan.weight), Reading(plan.data.missing))
+    return weights_of_labels(text_counts, plan.data.missing)
+
+
+def with_person_counts(plan: Plan, source: Engine, table: FrequencyTable) -> FrequencyTable:
+    """Return the table with the persons of its rows, if the plan has a person column.
+
+    Raises:
+        DataError: Some rows name no person.
+    """
+    if plan.person is None:
+        return table
+    respelled = {name for name in plan.spelled_columns if changed_texts(plan, table, name)}
+    entries = person_counts(plan, source, plan.person, reading_of(plan), respelled)
+    if any(entry.nameless for entry in entries.values()):
+        raise DataError(
+            f'some rows name no person in the column "{plan.person}".',
+            "Name the person of every row, or drop such rows: data.on_missing: drop.",
+            "no-person",
+            column=plan.person,
+        )
+    return with_persons(table, entries)
+
+
+def published_persons(plan: Plan, published: Engine) -> dict[str | None, PersonCount] | None:
+    """Return the persons of the published rows, or None without a person column."""
+    if plan.person is None:
+        return None
+    entries = person_counts(plan, published, plan.person if plan.publishes_keys else PERSON, Reading(plan.data.missing))
+    return {name: replace(entry, text_counts=typed(entry.text_counts, plan)[0]) for name, entry in entries.items()}
+
+
+def person_counts(
+    plan: Plan, source: Engine, person: str, reading: Reading, respelled: Collection[str] = ()
+) -> dict[str | None, PersonCount]:
+    """Count the persons of each combination, and those with each value of the columns with privacy models.
+
+    Args:
+        respelled: Columns in which several texts of the rows are one value.
+    """
+    names = plan.quasi_identifiers
+    entries: dict[str | None, PersonCount] = {None: source.count_persons(names, person, None, reading)}
+    for value in dict.fromkeys(model.column for model in plan.privacy if model.column):
+        # If a value is written in several ways, persons are counted only after its texts are merged.
+        one_way = (
+            plan.columns[value].type == "text" and plan.columns[value].operations is None and value not in respelled
+        )
+        count = source.count_persons if one_way else partial(CountsPersons.count_persons, source)
+        entries[value] = count(names, person, value, reading)
+    return entries
+
+
+def unnamed(plan: Plan, table: FrequencyTable) -> tuple[str, ...]:
+    """Return notes on values that models name but the data lacks; it is an error if all are lacking."""
+    lacking = [(model, absent(model, table)) for model in plan.privacy]
+    return tuple(
+        f'{number} of the values that {model.name} names do not stand in "{model.column}".'
+        for model, number in lacking
+        if number
+    )
+
+
+def _tabulated(plan: Plan, text_counts: TextCounts, source: Engine) -> tuple[FrequencyTable, tuple[Rejected, ...]]:
+    """Return the frequency table, including the population if a model requires it."""
+    model = next((model for model in plan.privacy if is_k_map(model) and model.population), None)
+    if model is not None:
+        population, missing = (
+            counted_population(model, plan),
+            (model.population or DataPlan()).missing,
+        )
+    elif plan.subset is not None:
+        population, missing = source.count(plan.quasi_identifiers, reading_of(plan)), plan.data.missing
+    else:
+        return tabulate(text_counts, located(plan))
+    table, rejected = tabulate(with_texts(text_counts, population, missing), located(plan))
+    own = [
+        Rejected(entry.column, tuple(text for text in entry.texts if text in text_counts.values[place]))
+        for entry in rejected
+        for place in [text_counts.columns.index(entry.column)]
+    ]
+    return with_population(table, population, missing), tuple(entry for entry in own if entry.texts)
+
+
+def counted_population(model: "KMap", plan: Plan) -> TextCounts:
+    """Count the population by the quasi-identifiers, with the engine that fits its file."""
+    from sfumato.engines.duckdb.engine import DuckDBEngine
+
+    columns = plan.quasi_identifiers
+    table = replace(model.population or DataPlan(), codes=plan.source_data.codes)
+    with closing(DuckDBEngine(Path(table.source or ""), table)) as engine:
+        absent = [name for name in columns if name not in engine.columns]
+        if absent:
+            raise PlanError(
+                "the table of the population lacks " + ", ".join(f'"{name}"' for name in absent) + ".",
+                "It needs every quasi-identifier, under the same name.",
+                "population",
+            )
+        return engine.count(columns, Reading())
+
+
+def _invalid(source: Engine, rejected: tuple[Rejected, ...], plan: Plan) -> DataError:
+    """Return the error for values that a type or hierarchy rejects; its attributes have the values and rows.
+
+    A checked column is published unchanged or as `publish` requests; its invalid values are not made missing or
+    dropped.
+    """
+    checked = [plan.columns[entry.column] for entry in rejected if entry.column in plan.checked_columns]
+    do = ""
+    parts: list[str] = []
+    rows: list[int] = []
+    values: list[str] = []
+    for column in rejected:
+        places = source.locate(column.column, column.texts, ROWS_SHOWN)
+        shown = ", ".join(map(str, places)) + (", …" if len(places) == ROWS_SHOWN else "")
+        told = filled(
+            "{count} {count:value does|values do} not fit its type or hierarchy", {"count": len(column.texts)}
+        )
+        parts.append(f'column "{column.column}": {told} (row {shown})')
+        if lost_zeros(hierarchy_of(plan, column.column), column.texts):
+            parts[-1] += "; with zeros in front they would: whoever read the column as numbers lost them"
+            do = f'Read it as text: pandas.read_csv(…, dtype={{"{column.column}": str}}), or hand over the path.'
+        rows.extend(places)
+        values.extend(column.texts)
+    return DataError(
+        "; ".join(parts) + ".",
+        do or _mending(checked),
+        "invalid-value",
+        values=values,
+        rows=rows,
+        column=rejected[0].column,
+    )
+
+
+def _mending(checked: Sequence[ColumnPlan]) -> str:
+    """Return the hint for invalid values, given the checked columns among those affected."""
+    if any(column.operations for column in checked):
+        return "Mend the data, or take publish off that column: it is about numbers, whatever data.on_invalid says."
+    if checked:
+        how = "it is published as it is, whatever data.on_invalid says."
+        return f"Mend the data, or take the type off that column: {how}"
+    return "Mend the data or the hierarchy, or set data.on_invalid to missing or drop."
+
+
+def lost_zeros(hierarchy: Hierarchy | None, texts: Sequence[str]) -> bool:
+    """Return whether all rejected values are accepted with leading zeros, as of codes read as numbers."""
+    if hierarchy is None or not all(text.isascii() and text.isdigit() for text in texts):
+        return False
+    longest = max(map(len, texts))
+    return any(
+        not hierarchy.bind([text.zfill(width) for text in dict.fromkeys(texts)]).rejected
+        for width in range(longest + 1, longest + MOST_ZEROS)
+    )
+
+
+def absent(model: Model, table: FrequencyTable) -> int:
+    """Return how many of the values that a model names are not in the data.
+
+    Raises:
+        PlanError: None of them is, so the model would protect nothing.
+    """
+    if is_t_closeness(model) or not named(model) or model.column is None:
+        return 0
+    texts = {text for text in table.sensitive_values[model.column] if text is not None}
+    every = {*texts, *named(model)}
+    meaning = meanings(every) if is_alpha_k_anonymity(model) else {text: text for text in every}
+    present = {meaning[text] for text in texts}
+    lacking = [text for text in named(model) if meaning[text] not in present]
+    if len(lacking) == len(named(model)):
+        raise PlanError(
+            f'privacy: {model.name} names no value that "{model.column}" has: the promise would be empty.',
+            "Check how the values are written, or leave the promise out.",
+            "named-values",
+            values=lacking,
+        )
+    return len(lacking)
+
+
+def recount(published: Engine, prediction: Prediction, shared: SharedCounts | None = None) -> TextCounts:
+    """Count the published rows again.
+
+    Args:
+        shared: Keeps the counts for later stages.
+
+    Raises:
+        InternalError: The counts differ from the expected ones.
+    """
+    columns = (*prediction.columns, *prediction.sensitive)
+    text_counts = published.count(columns, Reading()) if shared is None else shared.count(published, columns, Reading())
+    difference = prediction.difference(text_counts)
+    if difference:
+        raise InternalError(f"what was written is not what was meant: {difference}.", code="recount")
+    return text_counts

@@ -1,0 +1,181 @@
+"""Remarks on a release that readers should know in addition to its guarantees."""
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from sfumato.engines.engine import Engine
+from sfumato.microdata.column_transforms.perturbation import SwapHouseholds
+from sfumato.microdata.counts.frequency_table import FrequencyTable, value_of
+from sfumato.microdata.measures.attribute_disclosure import Disclosure
+from sfumato.microdata.measures.release import Measures
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.recoding.missing_values import AbsentTexts, absent_texts
+from sfumato.pipelines.release_stages.missing_rules import reading_of
+from sfumato.pipelines.release_stages.shared_counts import other_columns
+from sfumato.pipelines.release_stages.suppression_handling import changed_texts
+
+RISKS_OF_PERSONS = (
+    "The risks count persons: that of a row is 1 / persons of its class. Keys of persons are compared without case, "
+    "spaces and punctuation."
+)
+# Minimum proportion of rows made unique by other columns that causes a warning.
+_MOST_UNIQUE = 0.5
+# Minimum proportion of households linked by a column that causes a warning, and the maximum number of rows checked.
+_MOST_TIED = 0.1
+_MOST_ROWS = 1_000_000
+# Values with fewer rows on average are in one region by chance.
+_FEWEST_NESTED = 4
+SEVERAL_WAYS = (
+    "Missing values of {names} are written in several ways: all are published as empty fields. To leave them, say "
+    "spellings: keep under data."
+)
+RARE_WORD = (
+    "What means missing in {names} is a word of few rows: it is published as an empty field, since it may be a remark "
+    "on somebody. To leave it, say spellings: keep under data."
+)
+MERGED = (
+    '{count} texts of "{name}" are likely other spellings of one value (case, spaces, signs, zeros): they count, and '
+    "are published, as one. To leave them, say spellings: keep under data."
+)
+ONE_MERGED = (
+    'One text of "{name}" is likely another spelling of another value (case, spaces, signs, zeros): both count, and '
+    "are published, as one. To leave it, say spellings: keep under data."
+)
+
+
+def merged_spellings(plan: Plan, table: FrequencyTable) -> tuple[str, ...]:
+    """Return notes on columns whose spelling variants were merged, without naming values."""
+    absent = {name: absent_texts(table, name) for name in plan.promise_columns if name in table.sensitive_values}
+    merged = {name: changed_texts(plan, table, name) for name in plan.spelled_columns if name in table.sensitive_values}
+    return (*blanked_words(plan, absent), *merged_remarks(merged))
+
+
+def blanked_words(plan: Plan, absent: Mapping[str, AbsentTexts]) -> tuple[str, ...]:
+    """Return notes on columns in which texts that mean missing are published as empty fields."""
+    several = _quoted(name for name, entry in absent.items() if entry.are_several(plan))
+    rare = _quoted(name for name, entry in absent.items() if entry.is_rare_word(plan))
+    told = ((SEVERAL_WAYS, several), (RARE_WORD, rare))
+    return tuple(text.format(names=names) for text, names in told if names)
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return " and ".join(f'"{name}"' for name in names)
+
+
+def decimal_points(plan: Plan) -> tuple[str, ...]:
+    """Return a note if numbers with a decimal comma are published with a point."""
+    if plan.data.decimal == ".":
+        return ()
+    return (
+        "The file has decimal commas; numbers are published with decimal points, as in every release. A program that "
+        "expects commas must be told so when it reads the release.",
+    )
+
+
+def column_codes(plan: Plan) -> tuple[str, ...]:
+    """Return a note on codes that were read as missing values, by column."""
+    told = ", ".join(f"{name} ({', '.join(codes)})" for name, codes in plan.source_data.codes.items())
+    return (f"Codes were read as missing values, in these columns alone: {told}.",) if told else ()
+
+
+def merged_remarks(merged: Mapping[str, int]) -> tuple[str, ...]:
+    """Return notes on texts treated as spelling variants, by column, with their number."""
+    counts = {name: count for name, count in merged.items() if count}
+    return tuple(
+        (ONE_MERGED if count == 1 else MERGED).format(count=f"{count:,}", name=name) for name, count in counts.items()
+    )
+
+
+def tied_households(plan: Plan, source: Engine, rows: int) -> tuple[str, ...]:
+    """Return a warning on published columns that link the members of households although household keys are removed.
+
+    A column links a household if all its rows have one value that no other household has. Exact weights and the income
+    of a household do.
+    """
+    if plan.household is None or rows > _MOST_ROWS:
+        return ()
+    plain = [name for name in other_columns(plan) if plan.columns[name].published is None]
+    shares = {name: _tied_share(source, plan, name) for name in plain}
+    names = ", ".join(f'"{name}"' for name, share in shares.items() if share > _MOST_TIED)
+    if not names:
+        return ()
+    return (
+        f"Households are withheld, but the members of {max(shares.values()):.0%} of them are tied together by {names}: "
+        "all have one value, which no other household has. Publish it rounded, or withhold it.",
+    )
+
+
+def _tied_share(source: Engine, plan: Plan, name: str) -> float:
+    """Return the proportion of multi-row households that a column links."""
+    text_counts = source.count((plan.household or "", name), reading_of(plan))
+    households, values = text_counts.codes.T
+    # Rows that name no household are one household each.
+    named, told = (
+        np.array([value_of(text, plan.data.missing) is not None for text in texts] or [False], bool)
+        for texts in text_counts.values
+    )
+    several = int((np.bincount(households, weights=text_counts.counts * named[households]) > 1).sum())
+    alone = (np.bincount(households) == 1)[households] & (np.bincount(values) == 1)[values]
+    tied = alone & told[values] & named[households] & (text_counts.counts > 1)
+    return int(tied.sum()) / several if several else 0.0
+
+
+def undone_swaps(plan: Plan, source: Engine, rows: int) -> tuple[str, ...]:
+    """Return a warning on published columns that reveal where swapped households come from, as towns reveal regions."""
+    swapped = [name for name, column in plan.columns.items() if isinstance(column.perturbation, SwapHouseholds)]
+    if not swapped or rows > _MOST_ROWS:
+        return ()
+    beside = (*plan.quasi_identifiers, *other_columns(plan))
+    plain = [name for name in beside if plan.columns[name].perturbation is None and name not in swapped]
+    return tuple(
+        f'Households are swapped between values of "{region}", but "{name}" is published beside it, and each of its '
+        f'values lies in one of "{region}": whoever knows that undoes the swap, as far as it is published so finely. '
+        "Swap both together, or withhold it."
+        for region in swapped
+        for name in plain
+        if _is_nested(source, plan, name, region)
+    )
+
+
+def _is_nested(source: Engine, plan: Plan, name: str, region: str) -> bool:
+    """Return whether each value of a column occurs in one region only, in too many rows for this to be chance."""
+    text_counts = source.count((name, region), reading_of(plan))
+    values, regions = text_counts.codes.T
+    present = np.array(
+        [value_of(text, plan.data.missing) is not None for text in text_counts.values[0]] or [False], bool
+    )
+    kept = present[values]
+    sizes = np.bincount(values[kept], weights=text_counts.counts[kept])
+    sizes, places = sizes[sizes > 0], np.bincount(values[kept])
+    many = len(sizes) > 1 and float(sizes.mean()) >= _FEWEST_NESTED and len(np.unique(regions[kept])) > 1
+    return bool(many and places.max(initial=0) == 1)
+
+
+def risks_of_persons(plan: Plan) -> tuple[str, ...]:
+    """Return a note if the risks count persons."""
+    return () if plan.person is None else (RISKS_OF_PERSONS,)
+
+
+def telling_columns(disclosed: Disclosure, rows: int) -> tuple[str, ...]:
+    """Return a warning on published columns that make most rows unique, because no privacy model covers them."""
+    worst = disclosed.most_telling
+    if worst is None or worst.rows <= _MOST_UNIQUE * rows:
+        return ()
+    names = " and ".join(f'"{name}"' for name in worst.columns)
+    return (
+        f"{names} single out {worst.rows:,} of {rows:,} published rows, and no promise is about that: whoever knows "
+        "these values of a person finds the row. Publish them rounded (publish), or withhold them (role: identifier).",
+    )
+
+
+def matching_values(measures: Measures) -> tuple[str, ...]:
+    """Return a note on the risks if missing values match every value."""
+    matching = measures.risk.get("matching")
+    if matching is None:
+        return ()
+    highest = matching["after"]["highest"]
+    return (
+        "The risks count a missing value as a value of its own, which is the higher risk; where it matches anything, "
+        f"the highest risk after is {highest:.4g}.",
+    )

@@ -1,0 +1,91 @@
+"""Removed columns that name persons although the plan does not say so: guarantees then count rows, not persons."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sfumato.hierarchies.role_detection.profile import Profile
+from sfumato.pipelines.release_stages.column_profiles import ColumnLooks
+
+# Above this number of rows, columns are not compared with each other.
+_MOST_ROWS = 1_000_000
+# A column is also reported if it has at most this proportion of the persons of the plan's person column.
+_COARSER = 0.95
+
+
+def uncounted_persons(looks: ColumnLooks, rows: int) -> tuple[dict[str, Any], ...]:
+    """Return the identifiers within whose values personal attributes are constant, the coarsest first."""
+    plan = looks.plan
+    names = looks.readable([name for name in plan.named("identifier") if name in looks.source.columns])
+    if not names or rows > _MOST_ROWS:
+        return ()
+    profiles = {name: looks.profile(name) for name in names}
+    limit = _COARSER * looks.profile(plan.person).distinct_keys if plan.person else rows
+    few = {name: one for name, one in profiles.items() if one.counts and one.distinct_keys < limit}
+    found = {name: few[name].present / few[name].distinct_keys for name in _naming_persons(looks, few)}
+    order = sorted(found, key=lambda name: -found[name])
+    return tuple({"column": name, "rows_each": round(found[name], 2)} for name in order)
+
+
+def shared_identifiers(looks: ColumnLooks) -> tuple[dict[str, Any], ...]:
+    """Return the removed columns whose values repeat as those of persons do, although each row is counted.
+
+    Returns:
+        For each column, the number of `rows` that share their value and the number of rows `looked_at`.
+    """
+    from sfumato.hierarchies.role_detection.roles import may_name_persons
+
+    names = looks.readable(looks.plan.named("identifier")) if looks.plan.person is None else ()
+    found = []
+    for name in names:
+        profile, by_name = looks.profile(name), looks.suggestion(name).concept == "name"
+        # Names may repeat by chance, unless they do so more often.
+        denotes = (not by_name or repeated_persons(looks)) and _may_denote(looks, name)
+        if denotes or may_name_persons(profile):
+            shared = sum(rows for rows in profile.counts.values() if rows > 1)
+            found.append({"column": name, "rows": shared, "looked_at": profile.rows})
+    return tuple(sorted(found, key=lambda entry: -entry["rows"]))
+
+
+def _may_denote(looks: ColumnLooks, name: str) -> bool:
+    """Return whether the values of a removed column repeat as those of persons can, whatever the column is called."""
+    from sfumato.hierarchies.role_detection.suggestion import Suggestion
+    from sfumato.pipelines.plan_suggestion.person_key_detection import may_denote
+
+    return may_denote(looks.profile(name), Suggestion("identifier", "", concept=looks.suggestion(name).concept))
+
+
+def repeated_persons(looks: ColumnLooks) -> tuple[str, ...]:
+    """Return a warning if names of persons repeat and there is no person column; computed once."""
+    if looks.repeated_names is None:
+        looks.repeated_names = _repeated_names(looks)
+    return looks.repeated_names
+
+
+def _repeated_names(looks: ColumnLooks) -> tuple[str, ...]:
+    from sfumato.pipelines.plan_suggestion.person_columns import repeated_names
+
+    names = () if looks.plan.person is not None else looks.readable(looks.plan.named("identifier"))
+    profiles = {name: looks.profile(name) for name in names}
+    suggestions = {name: looks.suggestion(name) for name in profiles}
+    if not any(suggestion.concept == "name" for suggestion in suggestions.values()):
+        return ()
+    known = {name: looks.profile(name) for name in looks.plan.quasi_identifiers}
+    suggestions |= {name: looks.suggestion(name) for name in known}
+    k = next((int(model.asked) for model in looks.plan.privacy if model.name == "k-anonymity"), 2)
+    note = repeated_names(looks.source, suggestions, {**profiles, **known}, k)
+    return (note,) if note else ()
+
+
+def _naming_persons(looks: ColumnLooks, candidates: dict[str, Profile]) -> Iterator[str]:
+    from sfumato.hierarchies.role_detection.suggestion import Suggestion
+    from sfumato.pipelines.plan_suggestion.person_key_detection import constant_within
+
+    repeating = [name for name in candidates if _may_denote(looks, name)]
+    if not repeating:
+        return
+    # All are treated as identifiers, because the plan removes them.
+    own = {name: Suggestion("identifier", "", concept=looks.suggestion(name).concept) for name in candidates}
+    further = looks.readable([name for name in looks.plan.columns if name not in candidates])
+    profiles = {**candidates, **{name: looks.profile(name) for name in further}}
+    suggestions = {**{name: looks.suggestion(name) for name in further}, **own}
+    yield from (name for name in repeating if constant_within(looks.source, name, suggestions, profiles))

@@ -1,0 +1,192 @@
+"""Earlier release folders: which persons were in which classes, from the internal record of persons."""
+
+import json
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from sfumato.dataclass import dataclass
+from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.keyed_hashes import PERSON, PERSONS_FILE, recorded
+from sfumato.engines.postprocessing.formulas import open_published
+from sfumato.errors import PlanError
+from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.models.k_anonymity import KAnonymity
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.plan.resolve import released_plan
+from sfumato.microdata.release_histories import History
+from sfumato.pipelines.release_stages import checksums
+
+# Key prefixes of erased persons, whose rows have no history. The first row of a person in a class has the first prefix,
+# further ones the second. So the record has the number of persons, but not whose rows are whose.
+ERASED, ERASED_TOO = "erased-", "erased-too-"
+Values = tuple[str | None, ...]
+# The rows of a person: the labels of each, and its values in columns with privacy models.
+Contents = tuple[tuple[Values, Values], ...]
+
+
+@dataclass(frozen=True)
+class EarlierRelease:
+    """An earlier release.
+
+    Attributes:
+        plan: The plan behind it.
+        levels: The levels of its columns.
+        secret: The secret from which the keys of its persons were derived.
+        classes: The class of each person by key: the labels of the person's rows.
+        contents: For each row of a person, the labels and the published values of columns with privacy models.
+        erased: By class, the number of persons erased since.
+        erased_rows: The number of their rows.
+    """
+
+    folder: Path
+    plan: Plan
+    levels: Mapping[str, int]
+    secret: str
+    classes: Mapping[str, Hashable]
+    contents: Mapping[str, Contents]
+    erased: Mapping[Hashable, int]
+    erased_rows: int = 0
+
+
+def read_release(folder: Path, quasi_identifiers: Sequence[str], promised: Sequence[str]) -> EarlierRelease:
+    """Read a release folder with the classes of its persons.
+
+    Raises:
+        PlanError: It is no release folder, keeps no record of persons, or has other quasi-identifiers.
+    """
+    for name in ("plan.yaml", "recoding.json", "report.json"):
+        if not (folder / name).exists():
+            what = f"previous: {folder.name} is no release folder: it has no {name}."
+            raise PlanError(what, "Name folders that sfumato anonymize wrote.", "previous")
+    plan = released_plan(folder)
+    if plan.person is None or not (folder / PERSONS_FILE).exists():
+        raise PlanError(
+            f"previous: {folder.name} keeps no record of its persons ({PERSONS_FILE}).",
+            "Releases are compared by persons: the earlier plan needs a column of role person, the house its record.",
+            "previous-persons",
+        )
+    if differing := sorted({*plan.quasi_identifiers} ^ {*quasi_identifiers}):
+        names = ", ".join(differing)
+        what = f"previous: {folder.name} has other quasi-identifiers: one of both plans alone has {names}."
+        raise PlanError(what, "Releases of the same columns are compared.", "previous-columns")
+    report = checksums.read_mapping(folder / "report.json") or {}
+    recoding = json.loads((folder / "recoding.json").read_text(encoding="utf-8"))
+    secret = recoding.get("person_secret") or recoding.get("secret") or f"seed {plan.seed}"
+    contents, erased, erased_rows = _persons(folder, quasi_identifiers, promised, plan.output.quotes_formulas)
+    classes = classes_of_persons(contents)
+    return EarlierRelease(folder, plan, report.get("levels", {}), secret, classes, contents, erased, erased_rows)
+
+
+def _persons(
+    folder: Path, names: Sequence[str], promised: Sequence[str], quotes: bool
+) -> tuple[dict[str, Contents], Counter[Hashable], int]:
+    """Return the rows of each person, the number of erased persons by class, and the number of their rows."""
+    with closing(opened_release(folder, quotes)) as engine:
+        keys = recorded(engine.texts(PERSON))
+        labels = [engine.texts(name) for name in names]
+        values = [engine.texts(name) for name in promised if name in engine.columns]
+    contents: dict[str, list[tuple[Values, Values]]] = {}
+    erased: Counter[Hashable] = Counter()
+    erased_rows = 0
+    for place, key in enumerate(keys):
+        published = tuple(column[place] for column in labels)
+        if key is not None and key.startswith(ERASED):
+            erased_rows += 1
+            erased[published] += not key.startswith(ERASED_TOO)
+        elif key is not None:
+            contents.setdefault(key, []).append((published, tuple(column[place] for column in values)))
+    return {key: tuple(entries) for key, entries in contents.items()}, erased, erased_rows
+
+
+def opened_release(folder: Path, quotes: bool = False) -> DuckDBEngine:
+    """Open the published rows of a release with the keys of their persons.
+
+    Args:
+        folder: A release folder.
+        quotes: Whether formulas in its CSV file are quoted.
+    """
+    engine = open_published(checksums.data_of(folder), DataPlan(header=True), quotes)
+    if (folder / PERSONS_FILE).exists():
+        engine.attach_persons(folder / PERSONS_FILE)
+    return engine
+
+
+def classes_of_persons(contents: Mapping[str, Contents]) -> dict[str, Hashable]:
+    """Return the class of each person: the sorted labels of the person's rows."""
+    return {key: tuple(sorted((labels for labels, _ in rows), key=repr)) for key, rows in contents.items()}
+
+
+def joint_k(plans: Iterable[Plan]) -> int:
+    """Return the requested size of history groups: the greatest k of all releases, or 2 without any."""
+    return max((model.k for plan in plans for model in plan.privacy if isinstance(model, KAnonymity)), default=2)
+
+
+def read_chain(
+    folders: Sequence[Path], quasi_identifiers: Sequence[str], promised: Sequence[str]
+) -> list[EarlierRelease]:
+    """Read earlier releases, whose person keys must come from the same secret.
+
+    Raises:
+        PlanError: They do not, so nobody can tell who is in several releases.
+    """
+    releases = [read_release(folder, quasi_identifiers, promised) for folder in folders]
+    if len({release.secret for release in releases}) > 1:
+        raise PlanError(
+            "previous: the releases do not know each other's persons: each was made by itself.",
+            "Make each later release with previous: [the earlier ones]; its record then has the same keys.",
+            "previous-keys",
+        )
+    return releases
+
+
+def histories_by_person(releases: Sequence[EarlierRelease]) -> dict[str, History]:
+    """Return the history of every person who was in a release."""
+    persons = dict.fromkeys(person for release in releases for person in release.classes)
+    return {person: tuple(release.classes.get(person) for release in releases) for person in persons}
+
+
+def whole_chain(folders: Sequence[Path]) -> list[Path]:
+    """Return the folders of earlier releases, the first one first; none that one of them refers to may be missing.
+
+    Raises:
+        PlanError: One is missing, so the comparison with it would be skipped.
+    """
+    plans = {folder: released_plan(folder) for folder in folders if (folder / "plan.yaml").exists()}
+    for folder, plan in plans.items():
+        for entry, seal in zip(plan.previous, _seals(folder, len(plan.previous)), strict=True):
+            if not _among(folder / entry, seal, folders):
+                _refuse(folder, (folder / entry).name, seal)
+    return sorted(folders, key=lambda folder: len(plans[folder].previous) if folder in plans else 0)
+
+
+def _refuse(folder: Path, name: str, seal: str | None) -> None:
+    # Without a checksum, a folder is identified by its name only and may have been renamed.
+    renamed = "" if seal else f" If it was renamed, give it back its name ({name})."
+    raise PlanError(
+        f"previous: {folder.name} was made beside {name}, which is not named.",
+        f"Name all earlier releases of these persons, {name} too: readers compare each with each.{renamed}",
+        "previous-chain",
+    )
+
+
+def _seals(folder: Path, number: int) -> Sequence[str | None]:
+    """Return the checksums of the releases that a folder refers to; reports of older versions have none."""
+    told = (checksums.read_mapping(folder / checksums.REPORT) or {}).get("previous")
+    seals = told.get("seals") if isinstance(told, dict) else None
+    return seals if isinstance(seals, list) and len(seals) == number else [None] * number
+
+
+def _among(entry: Path, seal: str | None, folders: Sequence[Path]) -> bool:
+    """Return whether a release is among some folders, by its checksum; without one, by its path."""
+    if seal is not None:
+        return seal in {seal_of(folder) for folder in folders}
+    if entry.exists():
+        return entry.resolve() in {folder.resolve() for folder in folders} or seal_of(entry) in map(seal_of, folders)
+    return entry.name in {folder.resolve().name for folder in folders}
+
+
+def seal_of(folder: Path) -> str | None:
+    """Return the checksum of the published rows, which identifies a release; None if the folder has none."""
+    return next((checksums.digest(folder / name) for name in checksums.DATA if (folder / name).exists()), None)

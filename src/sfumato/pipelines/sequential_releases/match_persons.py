@@ -1,0 +1,240 @@
+"""Match the rows of a plan with earlier releases: levels to keep, and persons to suppress."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sfumato.dataclass import dataclass
+from sfumato.engines.engine import Engine, PublishedRows, Reading
+from sfumato.engines.keyed_hashes import PERSON, person_hash, record_key, recorded
+from sfumato.engines.row_filter import without
+from sfumato.errors import PlanError, UnattainableError
+from sfumato.hierarchies.types import canonical
+from sfumato.microdata.counts.persons import by_plain_keys
+from sfumato.microdata.models.equivalence_classes import Classes, histogram
+from sfumato.microdata.models.k_anonymity import KAnonymity
+from sfumato.microdata.models.l_diversity import LDiversity
+from sfumato.microdata.person_matching import Placement, place
+from sfumato.microdata.plan.methods import Optimal, Suppression
+from sfumato.microdata.plan.model import Plan, hierarchy_of
+from sfumato.microdata.release_histories import SharedHistories, judge_histories
+from sfumato.pipelines.sequential_releases.earlier_releases import (
+    Contents,
+    EarlierRelease,
+    Values,
+    classes_of_persons,
+    histories_by_person,
+    joint_k,
+    read_chain,
+    seal_of,
+    whole_chain,
+)
+from sfumato.pipelines.sequential_releases.repeated_draws import check_drift, with_repeated_draws
+
+# Models that history groups also satisfy; others are satisfied by the classes of each release.
+KEPT_BY_GROUPS = (KAnonymity, LDiversity)
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A plan and its rows after matching with earlier releases."""
+
+    plan: Plan
+    source: Engine
+    releases: tuple[EarlierRelease, ...]
+    figures: dict[str, Any]
+
+
+def placed_beside(plan: Plan, source: Engine) -> Placed:
+    """Return the plan with the levels of the last release, and the rows of persons who can be matched.
+
+    Raises:
+        PlanError: An earlier folder cannot be used.
+        UnattainableError: Nobody can be matched.
+    """
+    folders = whole_chain([entry.within(plan.folder) for entry in plan.previous])
+    releases = read_chain(folders, plan.quasi_identifiers, plan.promise_columns)
+    kept = _with_levels(plan, releases[-1])
+    secret = releases[0].secret
+    contents = _now(kept, source)
+    keys = {text: record_key(text, f"{secret}:person:") for text in contents}
+    placement = _placement(plan, releases, {keys[text]: rows for text, rows in contents.items()})
+    withheld = sorted(text for text in contents if keys[text] in placement.withheld)
+    chosen = with_repeated_draws(replace(kept, person_secret=secret), [release.folder for release in releases])
+    # In the order of the plan's entries.
+    seals = [seal_of(entry.within(plan.folder)) for entry in plan.previous]
+    figures = {"releases": len(releases), "withheld_persons": len(placement.withheld), "seals": seals}
+    return Placed(chosen, without(source, plan.person or "", withheld), tuple(releases), figures)
+
+
+def _placement(plan: Plan, releases: Sequence[EarlierRelease], now: dict[str, Contents]) -> Placement:
+    """Match persons with all earlier releases before a row is written."""
+    k = _joint_k(plan, releases)
+    _check_earlier(releases, k)
+    classes = classes_of_persons(now)
+    rule = _Rule(plan, plan.promise_columns, k, now, _last_contents(releases))
+    placement = place(
+        histories_by_person(releases), classes, lambda person: person_hash(person, plan.secret), rule.keeps
+    )
+    if not placement.placed:
+        raise UnattainableError(
+            "No person can be matched with the earlier releases.",
+            "Too few came, went and stayed alike: wait until more have, or release with coarser levels.",
+            "previous",
+        )
+    _judged(plan, releases, {person: classes[person] for person in placement.placed})
+    return placement
+
+
+def _joint_k(plan: Plan, releases: Sequence[EarlierRelease]) -> int:
+    return joint_k([plan, *(release.plan for release in releases)])
+
+
+def _check_earlier(releases: Sequence[EarlierRelease], k: int) -> None:
+    """Refuse earlier releases that already violate the requested k together."""
+    if not judge_histories([entry.classes for entry in releases], [entry.erased for entry in releases], k).hold:
+        raise UnattainableError(
+            f"previous: comparing the earlier releases with each other tells groups of fewer than {k} persons apart.",
+            "Nothing that is released later mends that: ask for no greater k than they kept (sfumato verify on their "
+            "folders says it), or withdraw them and begin anew.",
+            "previous-earlier",
+        )
+
+
+def _judged(plan: Plan, releases: Sequence[EarlierRelease], now: Mapping[str, Hashable]) -> SharedHistories:
+    """Evaluate a release together with all earlier ones, as `verify` does with their folders.
+
+    Raises:
+        UnattainableError: Comparing them would single out persons.
+    """
+    k = _joint_k(plan, releases)
+    classes, erased = [release.classes for release in releases], [release.erased for release in releases]
+    together = judge_histories([*classes, now], [*erased, {}], k)
+    if together.hold:
+        return together
+    raise UnattainableError(
+        f"previous: comparing the releases would tell groups of fewer than {k} persons apart, the smallest of "
+        f"{together.smallest}.",
+        "Too few came, went and changed alike: wait until more have. Persons with several rows whose rows changed "
+        "seldom have company; coarser levels from the first release on, or one row a person, give them some.",
+        "previous",
+    )
+
+
+def _with_levels(plan: Plan, last: EarlierRelease) -> Plan:
+    """Return the plan with the levels of the last release, and without suppression for other reasons."""
+    if not last.levels:
+        raise PlanError(
+            f"previous: {last.folder.name} chose no levels (its method is {last.plan.method.name}).",
+            "The recoding of the earlier release is kept: make it with optimal, samarati, greedy or exhaustive.",
+            "previous-levels",
+        )
+    columns = {
+        name: replace(column, min_level=last.levels[name], max_level=last.levels[name])
+        if name in last.levels
+        else column
+        for name, column in plan.columns.items()
+    }
+    # Only one node remains, which any method finds.
+    return replace(plan, columns=columns, method=Optimal(suppression=Suppression(share=0.0)))
+
+
+def _now(plan: Plan, source: Engine) -> dict[str, Contents]:
+    """Return the current rows of each person: their labels at the kept levels, and values of columns with models."""
+    assert plan.person is not None
+    names = (*plan.quasi_identifiers, *plan.promise_columns, plan.person)
+    text_counts = by_plain_keys(source.count(names, Reading(plan.data.missing)))
+    number = len(plan.quasi_identifiers)
+    labels = [_labels(plan, name, text_counts.values[place]) for place, name in enumerate(plan.quasi_identifiers)]
+    contents: dict[str, list[tuple[Values, Values]]] = {}
+    for codes, count in zip(text_counts.codes.tolist(), text_counts.counts.tolist(), strict=True):
+        person = text_counts.values[-1][codes[-1]]
+        if person is None:
+            continue  # the count of persons refuses such rows
+        published = tuple(labels[place][codes[place]] for place in range(number))
+        values = tuple(text_counts.values[place][codes[place]] for place in range(number, len(names) - 1))
+        contents.setdefault(person, []).extend([(published, values)] * count)
+    return {person: tuple(rows) for person, rows in contents.items()}
+
+
+def _labels(plan: Plan, name: str, texts: Sequence[str | None]) -> list[str | None]:
+    """Return the label of each text of a column at its kept level."""
+    column = plan.columns[name]
+    present = [text for text in texts if text is not None and text not in plan.data.missing]
+    forms, _ = canonical(present, column.type)
+    values = [form for form in dict.fromkeys(forms) if form is not None]
+    if (hierarchy := hierarchy_of(plan, name)) is None:
+        raise PlanError(f"previous: {name} has no hierarchy.", "At least {type: any}.", "previous-levels")
+    ladder = hierarchy.bind(values).ladder
+    if column.min_level >= len(ladder.labels):
+        raise PlanError(
+            f"previous: the earlier release has {name} at level {column.min_level}, which its hierarchy does not have.",
+            "Give the column the hierarchy of the earlier plan: its levels are kept.",
+            "previous-levels",
+        )
+    of_form = {form: ladder.published(form, column.min_level) for form in values if form in ladder.places}
+    of_text = {text: of_form.get(form or "") for text, form in zip(present, forms, strict=True)}
+    return [of_text.get(text or "") for text in texts]
+
+
+def _last_contents(releases: Sequence[EarlierRelease]) -> dict[str, Contents]:
+    """Return what was last published about each person."""
+    return {person: rows for release in releases for person, rows in release.contents.items()}
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """The rule that decides which groups of persons satisfy the models."""
+
+    plan: Plan
+    columns: Sequence[str]
+    k: int
+    now: Mapping[str, Contents]
+    before: Mapping[str, Contents]
+
+    def keeps(self, persons: Sequence[str], state: Hashable, present: bool) -> bool:
+        """Return whether the rows of a group in a class satisfy the models, using current or last published values."""
+        if len(persons) < self.k:
+            return False
+        rows = state if isinstance(state, tuple) else ()
+        source = self.now if present else self.before
+        values = [entry for person in persons for labels, entry in source.get(person, ()) if labels in rows]
+        return all(
+            self._diverse(model, values)
+            for model in self.plan.privacy
+            if isinstance(model, LDiversity) and model.column in self.columns
+        )
+
+    def _diverse(self, model: LDiversity, entries: Sequence[Values]) -> bool:
+        at = list(self.columns).index(model.column)
+        values = [entry[at] for entry in entries if len(entry) > at]
+        if not values:
+            return False
+        texts = tuple(dict.fromkeys(values))
+        codes = np.array([texts.index(value) for value in values], np.int32)
+        content = histogram(np.zeros(len(codes), np.int64), codes, np.ones(len(codes), np.int64), 1, len(texts))
+        classes = Classes(np.array([len(codes)], np.int64), {model.column: replace(content, texts=texts)})
+        return not bool(model.failing(classes, classes).any())
+
+
+def check_together(placed: Placed, published: PublishedRows, plan: Plan) -> dict[str, Any]:
+    """Evaluate the written rows with all earlier releases, and return the metrics of the comparison.
+
+    Raises:
+        UnattainableError: Some persons can be singled out.
+    """
+    labels = [published.texts(name) for name in plan.quasi_identifiers]
+    contents: dict[str, Contents] = {}
+    for key, *row in zip(recorded(published.texts(PERSON)), *labels, strict=True):
+        contents[str(key)] = (*contents.get(str(key), ()), (tuple(row), ()))
+    together = _judged(plan, placed.releases, classes_of_persons(contents))
+    check_drift(plan, published, [release.folder for release in placed.releases])
+    return {
+        **placed.figures,
+        "persons": len(contents),
+        "groups": together.groups,
+        "smallest_group": together.smallest,
+        "promises_of_groups": [model.name for model in plan.privacy if isinstance(model, KEPT_BY_GROUPS)],
+    }

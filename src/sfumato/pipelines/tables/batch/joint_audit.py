@@ -1,0 +1,127 @@
+"""Audit together the tables that a batch file wrote from the same records."""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+from sfumato.errors import SfumatoError, UnattainableError
+from sfumato.pipelines.tables.batch.state import BatchState, WrittenTable
+from sfumato.tables.argus.argus_table import OfficeTable
+from sfumato.tables.argus.statuses import unsafe_of
+from sfumato.tables.attack.reduced_levels import known_line
+from sfumato.tables.batch.joint_audit import audit_together, same_records
+from sfumato.tables.batch.shared_cells import in_other_units
+from sfumato.tables.batch.zero_patterns import same_respondents, shown_presence
+from sfumato.tables.deadline import within
+
+SECONDS = 60.0
+# Maximum number of cells named in a warning.
+MOST_NAMED = 10
+OTHER_UNITS = (
+    "these tables look like the same in other units, and were not attacked together, so nothing is promised of them. "
+    "Give them the same unit, or publish one alone."
+)
+UNATTACKED = (
+    "the cross of {}, which no table shows and all are sums of, was not attacked, for too many cells differ, or it has "
+    "too many, so that nothing is promised of these tables together. Give all of them the same values and decimals, or "
+    "publish fewer."
+)
+REMEDY = (
+    "<SUPPRESS> MOD(0) or GH(0) protects tables of one file together; of several files, or of tables that were changed "
+    "in another way, publish one alone."
+)
+
+
+def audit_written(state: BatchState) -> None:
+    """Warn about tables that are protected individually but together disclose sensitive cells.
+
+    Raises:
+        UnattainableError: The audit cannot be completed in time.
+    """
+    published = [one for one in state.tables if _is_protected(one)]
+    distinct = list({(id(one.done.table), id(one.done.published)): one for one in published}.values())
+    groups = same_records([one.done.table for one in distinct], [one.source for one in distinct])
+    _warn_of_others(state, distinct, groups)
+    for group in groups:
+        own = [distinct[number] for number in group]
+        others = [one for place, one in enumerate(distinct) if place not in group and _is_of_same(one, own)]
+        rounds = {one.done.linked for one in own}
+        if len(own) > 1 and (others or 0 in rounds or len(rounds) > 1):
+            _audit(state, own, others)
+
+
+def _is_of_same(one: WrittenTable, group: Sequence[WrittenTable]) -> bool:
+    """Return whether a table has another response of the same records as a group of tables."""
+    counted = one.source is not None and any(two.source is not None and one.source[0] == two.source[0] for two in group)
+    return counted or any(same_respondents(one.done.table, two.done.table) for two in group)
+
+
+def _warn_of_others(state: BatchState, written: Sequence[WrittenTable], groups: Sequence[Sequence[int]]) -> None:
+    """Warn about tables that have common codes but are not audited together, because nearly all values differ."""
+    for one, two in combinations(groups, 2):
+        alike = {
+            written[number].file
+            for first in one
+            for second in two
+            if _look_alike(written[first].done.table, written[second].done.table)
+            for number in (first, second)
+        }
+        if any(
+            in_other_units(written[first].done.table, written[second].done.table) for first in one for second in two
+        ):
+            files = ", ".join(sorted({written[number].file for number in (*one, *two)}))
+            state.warn(f"{files}: {OTHER_UNITS}")
+            state.holds = False
+        elif alike:
+            state.warn(
+                f"{', '.join(sorted(alike))}: cells of the same codes hold different values almost everywhere, so "
+                "these tables were taken to be of different records, and not attacked together."
+            )
+
+
+def _look_alike(one: OfficeTable, two: OfficeTable) -> bool:
+    names = [{tree.name.lower() for tree in table.trees} for table in (one, two)]
+    return one.value.lower() == two.value.lower() and bool(names[0] & names[1])
+
+
+def _is_protected(one: WrittenTable) -> bool:
+    """Return whether a table is protected or needs no protection; missing protection is reported elsewhere."""
+    return bool(one.done.method) or not unsafe_of(one.done.table.statuses).any()
+
+
+def _audit(state: BatchState, written: Sequence[WrittenTable], others: Sequence[WrittenTable]) -> None:
+    """Audit tables of one response, using the empty cells known from other tables."""
+    files = _files(written)
+    presences = [shown_presence(one.done) for one in others]
+    tolerance = max(one.tolerance for one in written)
+    try:
+        audit = audit_together([one.done for one in written], within(SECONDS), tolerance, presences)
+    except SfumatoError as error:
+        state.holds = False
+        raise UnattainableError(
+            f"{files}: these tables could not be attacked together, so nothing is promised of them: {error.what}",
+            f"{error.do} {REMEDY}",
+            "joint-audit",
+        ) from None
+    if audit.differing:
+        state.warn(
+            f"{files}: {audit.differing} cells of the same codes hold different values in these tables; "
+            "those that other decimals explain were attacked as one within these, others as different cells."
+        )
+    for variables in audit.unattacked:
+        state.warn(f"{files}: {UNATTACKED.format(variables)}")
+        state.holds = False
+    for what in audit.left_out:
+        state.warn(f"{files}: not attacked, so that nothing is promised: {what}")
+        state.holds = False
+    if audit.known_anyway:
+        state.log.append(f"{files}: {known_line(audit.known_anyway)}")
+    if audit.leaks:
+        what = f"{files}: these tables were not protected together, and together they give {audit.leaks} unsafe cells "
+        named = "; ".join(audit.names[:MOST_NAMED]) + ("; …" if audit.leaks > MOST_NAMED else "")
+        empty = f"{_files(others)}, of the same records, may tell which cells are empty. " if others else ""
+        state.warn(f"{what}away, which one hides and another publishes or lets compute: {named}. {empty}{REMEDY}")
+        state.holds = False
+
+
+def _files(written: Sequence[WrittenTable]) -> str:
+    return ", ".join(dict.fromkeys(one.file for one in written))

@@ -1,0 +1,105 @@
+"""Perturb several tables together: common cells are published identically, and all linear constraints are satisfied."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sfumato.pipelines.tables.perturbation.perturb import kept, method_of, seconds_for, secret_of
+from sfumato.pipelines.tables.perturbation.perturbed_table import PerturbedTable, PerturbedTables
+from sfumato.pipelines.tables.protect_linked import plan_of, sheets_of
+from sfumato.tables.build.implicit_cells import is_cyclic
+from sfumato.tables.build.linked_table import Joint
+from sfumato.tables.build.table_views import Section
+from sfumato.tables.cells.cells import Numbers, make_table
+from sfumato.tables.cells.constraints import derive
+from sfumato.tables.cells.table_part import Part
+from sfumato.tables.deadline import never, within
+from sfumato.tables.perturbation.apply_method import Setting, change_part
+from sfumato.tables.perturbation.implicit_cell_intervals import with_cross_ranges
+from sfumato.tables.perturbation.parts import joint_perturbed
+from sfumato.tables.perturbation.perturbed import Perturbed
+from sfumato.tables.plan.crossing import Crossing
+from sfumato.tables.plan.perturbation import Adjustment, Rounding
+from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.rounding.rounding import bases_of
+from sfumato.tables.suppression.solver_check import check_installed
+
+# Proportion of the time for the perturbation and the intervals of each table, if implicit cells are audited in
+# addition.
+CHANGE = 0.6
+
+
+def perturb_several(plan: TablePlan, table: Any = None, asked: Callable[[], bool] | None = None) -> PerturbedTables:
+    """Perturb the tables of a plan together.
+
+    Args:
+        plan: A plan with `tables` or microdata.
+        table: The microdata as a frame, or the columns of the only table, if the plan does not name the file.
+        asked: Returns whether the caller wants the current result.
+
+    Raises:
+        PromiseError: A data user of all tables can compute a sensitive cell more closely than the rules allow.
+    """
+    check_installed()
+    method, start = method_of(plan), time.perf_counter()
+    deadline = within(seconds_for(method), asked or never)
+    plan, sheets = sheets_of(plan, table)
+    part, joint = joint_perturbed(plan, sheets, plan.folder)
+    built = time.perf_counter()
+    setting = Setting(method, joint.columns, plan.table, plan.folder, secret_of(method), _bases(plan, joint))
+    changed = change_part(part, setting, deadline.share(CHANGE) if is_cyclic(joint) else deadline)
+    if not isinstance(method, Adjustment):
+        changed = with_cross_ranges(changed, joint, deadline)
+    seconds = {"check": built - start, "perturb": time.perf_counter() - built}
+    whole = kept(PerturbedTable(plan, joint.columns, (changed,), seconds))
+    tables = {
+        section.name: PerturbedTable(plan_of(plan, place), section.columns, (_section(changed, section),), seconds)
+        for place, section in enumerate(joint.sections)
+    }
+    for own in tables.values():
+        own.check(own.external)
+    return PerturbedTables(whole, tables)
+
+
+def _bases(plan: TablePlan, joint: Joint) -> Numbers | None:
+    if not isinstance(plan.perturbation, Rounding):
+        return None
+    crossings: Sequence[Crossing | None] = plan.tables or [None] * len(joint.sections)
+    own = [
+        (None if crossing is None else crossing.base, section.cells)
+        for crossing, section in zip(crossings, joint.sections, strict=True)
+    ]
+    return bases_of(plan.perturbation.base, len(joint.names), own)
+
+
+def _section(changed: Perturbed, section: Section) -> Perturbed:
+    """Return the result for one of several tables, with its own cells as rows."""
+    cells, table = section.cells, changed.part.table
+    own = make_table(
+        table.values[cells],
+        derive(section.trees, section.keys),
+        status=table.status[cells],
+        costs=table.costs[cells],
+        bounds=table.bounds.rows(cells),
+        names=tuple(table.names[cell] for cell in cells),
+    ).with_columns(reach=replace(table.reach, down=table.reach.down[cells], up=table.reach.up[cells]))
+    part = Part(
+        np.arange(len(cells)),
+        own,
+        own.bounds,
+        section.trees,
+        section.keys,
+        knowledge=changed.part.knowledge,
+        unattacked=changed.part.unattacked,
+    )
+    return replace(
+        changed,
+        part=part,
+        published=changed.published[cells],
+        shown=changed.shown[cells],
+        ranges=changed.ranges.rows(cells),
+        attained=changed.attained[cells],
+    )

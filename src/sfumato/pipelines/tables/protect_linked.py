@@ -1,0 +1,303 @@
+"""Protect several tables together: read or tabulate, combine, suppress, audit, and publish each."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sfumato.errors import PlanError, PromiseError, UnattainableError
+from sfumato.microdata.data_plan import DataPlan
+from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
+from sfumato.pipelines.tables.record_chains import columns_in, record_chains
+from sfumato.tables.build.build import dimensions_of
+from sfumato.tables.build.implicit_cells import with_cross
+from sfumato.tables.build.linked_table import Sheet
+from sfumato.tables.cell_labels import cells_named
+from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.constraints import check, derive
+from sfumato.tables.column_dependencies.column_chain import Chain
+from sfumato.tables.column_dependencies.inconsistent_records import with_odd_records
+from sfumato.tables.column_dependencies.record_codes import RecordCodes
+from sfumato.tables.deadline import never, within
+from sfumato.tables.formats.cell_locations import errors_in
+from sfumato.tables.formats.delimited_cells import read_delimited_cells
+from sfumato.tables.linked_tables import joint_part, section_of, shown_of
+from sfumato.tables.plan.crossing import Crossing, Dimension
+from sfumato.tables.plan.perturbation import CellKey
+from sfumato.tables.plan.plan import TablePlan, read_table_plan
+from sfumato.tables.plan.rules import Dominance, Frequency, Holdings, PriorPosterior, Request
+from sfumato.tables.plan.source import COUNT
+from sfumato.tables.protection_levels.resolve_plan import step_in
+from sfumato.tables.protection_levels.value_domain import check_kind
+from sfumato.tables.published_tables.earlier_releases import Release, read_releases
+from sfumato.tables.published_tables.handed_out import check_inferred
+from sfumato.tables.suppress_table import mask_part
+from sfumato.tables.suppression.solver_check import check_installed
+from sfumato.tables.suppression.suppression import Progress
+from sfumato.tables.tabulate import Base
+
+# Number of largest contributions kept from microdata.
+TOP = 10
+TOPS = tuple(f"top{place + 1}" for place in range(TOP))
+RESPONDENTS = tuple(f"respondent{place + 1}" for place in range(TOP))
+
+
+def protect_several(
+    plan: TablePlan,
+    table: Any = None,
+    progress: Progress | None = None,
+    asked: Callable[[], bool] | None = None,
+) -> ProtectedTables:
+    """Protect the tables of a plan together, and with earlier releases.
+
+    Args:
+        plan: A plan with `tables`, `previous` or microdata.
+        table: The microdata as a frame, or the columns of the only table, if the plan does not name the file.
+        progress: Called with the progress of the search.
+        asked: Returns whether the caller wants the best result so far.
+
+    Raises:
+        PromiseError: An attacker can still narrow a cell; nothing may be published.
+    """
+    check_installed()
+    start = time.perf_counter()
+    deadline = within(plan.method.time_limit, asked or never)
+    crossings = crossings_of(plan)
+    releases = read_releases(plan)
+    plan, sheets = sheets_of(plan, table, releases)
+    part, joint = joint_part(plan, sheets, releases)
+    part = with_cross(with_odd_records(part, joint.loose), joint, deadline=deadline.share(0.5))
+    built = time.perf_counter()
+    try:
+        masked = shown_of(mask_part(part, plan.method, plan.output.language, deadline, progress), joint)
+    except UnattainableError as error:
+        raise _explained(error, plan, sheets[0].chains) from None
+    check_kind(plan, masked)
+    seconds = {"check": built - start, "mask": time.perf_counter() - built}
+    whole = ProtectedTable(plan, joint.columns, (masked,), seconds)
+    if not whole.holds:
+        raise PromiseError(
+            f"attackers still narrow {len(whole.audit.failing)} masked cells below what is promised: "
+            f"{cells_named(whole.audit.failing)}.",
+            "Widen the protection, or let more cells be masked.",
+            "audit",
+        )
+    tables = {
+        crossing.name: ProtectedTable(plan_of(plan, place), section.columns, (section_of(masked, section),), seconds)
+        for place, (crossing, section) in enumerate(zip(crossings, joint.sections, strict=False))
+    }
+    for own in tables.values():
+        own.check(own.external)
+    check_inferred(plan, masked, np.where(masked.mask, np.nan, masked.part.table.values))
+    return ProtectedTables(whole, tables, sheets[0].chains, sheets[0].recorded)
+
+
+def _explained(error: UnattainableError, plan: TablePlan, chains: Sequence[Chain]) -> UnattainableError:
+    """Return the error with possible reasons.
+
+    Either the codes of some columns are inconsistent in a few records, or dimensions determine each other. In that case
+    all respondents of a group are in one category, whatever is suppressed.
+    """
+    odd = [f"{' and '.join(chain.columns)} ({len(chain.odd)} of their combinations)" for chain in chains if chain.odd]
+    do = error.do
+    if odd:
+        do += (
+            f" A few records have codes of {', '.join(odd)} that do not fit all others, which may be why: correct them."
+        )
+    if plan.table.group_disclosure:
+        do += " Where one dimension determines another, make them levels of one, or set table.group_disclosure: false."
+    code = error.code.partition(".")[2]
+    return UnattainableError(error.what, do, code, values=error.values, column=error.column, rows=error.rows)
+
+
+def crossings_of(plan: TablePlan) -> tuple[Crossing, ...]:
+    """Return the tables of a plan, or its single table."""
+    return plan.tables or (Crossing("table", plan.dimensions, plan.table.source),)
+
+
+def sheets_of(plan: TablePlan, table: Any = None, releases: Sequence[Release] = ()) -> tuple[TablePlan, list[Sheet]]:
+    """Return the plan, adapted to tabulation, and its tables as read or tabulated from microdata.
+
+    Args:
+        plan: The plan.
+        table: The microdata or the columns of the only table, if the plan does not name the file.
+        releases: Earlier releases of the same records; their columns may determine those of the plan.
+    """
+    crossings, chains, recorded = crossings_of(plan), tuple[Chain, ...](), frozenset[str]()
+    placed = [{key: part.placed(plan.folder) for key, part in crossing.dimensions.items()} for crossing in crossings]
+    if plan.table.microdata is not None or (table is not None and plan.tables):
+        data = plan.table.microdata.within(plan.folder) if plan.table.microdata else table
+        columns = [_crossed(plan, crossing, data) for crossing in crossings]
+        chains, recorded = chains_of(plan, data, [*placed, *(release.sheet.dimensions for release in releases)])
+        plan = of_crossed(plan)
+    else:
+        columns = [_read(plan, crossing, table) for crossing in crossings]
+    own = zip(crossings, placed, columns, strict=True)
+    return plan, [Sheet(crossing.name, dimensions, cells, chains, recorded) for crossing, dimensions, cells in own]
+
+
+def chains_of(
+    plan: TablePlan, data: Any, tables: Sequence[Mapping[str, Dimension]]
+) -> tuple[tuple[Chain, ...], frozenset[str]]:
+    """Return the functional dependencies between columns of tables in the records, and all columns checked.
+
+    A single table has its own constraints.
+    """
+    if len(tables) < 2:
+        return (), frozenset()
+    own = set(columns_in(tables[: len(crossings_of(plan))]))
+    names = [name for name in columns_in(tables) if name in own or _has_column(plan, data, name)]
+    base = _base(plan, data, names)
+    return record_chains(tables, RecordCodes(base.codes, base.counts)), frozenset(names)
+
+
+def _has_column(plan: TablePlan, data: Any, name: str) -> bool:
+    try:
+        return bool(_base(plan, data, [name]).codes)
+    except PlanError:
+        return False
+
+
+def _base(plan: TablePlan, data: Any, names: Sequence[str]) -> Base:
+    """Return the codes of records and the number of records of each."""
+    from sfumato.engines.tabulation.tabulation import base_of
+
+    return base_of(data, names, None, None, None, 0, _reading(plan))
+
+
+def _reading(plan: TablePlan) -> DataPlan:
+    dialect = plan.table.dialect
+    return DataPlan(separator=dialect.separator, decimal=dialect.decimal, encoding=dialect.encoding)
+
+
+def _read(plan: TablePlan, crossing: Crossing, table: Any) -> Columns:
+    if isinstance(table, Columns):
+        return table
+    if crossing.source is None:
+        raise PlanError(
+            f"table {crossing.name} has no source.", "Name the file with its cells, or table.microdata.", "no-source"
+        )
+    path = crossing.source.within(plan.folder)
+    with errors_in(path, plan.table, crossing.dimensions):
+        columns = read_delimited_cells(path, plan.table)
+        _check_alone(plan, crossing, columns)
+    return columns
+
+
+def _check_alone(plan: TablePlan, crossing: Crossing, columns: Columns) -> None:
+    """Refuse an invalid table; after merging, the message could name neither file nor line.
+
+    Raises:
+        DataError: A value is not a number, a cell is repeated, or totals are missing or do not add up.
+    """
+    trees, keys = dimensions_of(crossing.dimensions, columns, plan.folder)
+    values = columns.numbers(plan.table.value)
+    check(derive(trees, keys), values, plan.table.tolerance, step_in(plan.table, values))
+
+
+def _crossed(plan: TablePlan, crossing: Crossing, data: Any) -> Columns:
+    from sfumato.engines.tabulation.tabulation import base_of, columns_of, frame_of
+    from sfumato.tables.tabulate import table_of
+
+    source = plan.table
+    value = None if source.value == COUNT else source.value
+    dimensions = {key: part.placed(plan.folder) for key, part in crossing.dimensions.items()}
+    names = [name for part in dimensions.values() for name in (part.levels or (part.column or "",))]
+    records, requests = _records(plan), requests_of(plan)
+    reading = _reading(plan)
+
+    def cross(value: str | None, holding: str | None) -> dict[str, list[Any]]:
+        base = base_of(data, [*names, *requests], value, source.weight, holding, TOP if value else 0, reading, records)
+        return table_of(base, dimensions, value, TOP, with_holdings=holding is not None, requests=requests)
+
+    # The rules use the contributions of the shadow variable, if there is one.
+    judged = (value and source.shadow) or value
+    cells = cross(judged, source.holding)
+    if judged != value and value is not None:
+        cells[value] = cross(value, None)[value]
+    if judged is not None and source.holding is not None and _looks_at_respondents(plan):
+        single = cross(judged, None)
+        cells |= {respondent: single[top] for respondent, top in zip(RESPONDENTS, TOPS, strict=True)}
+        cells |= {column: single[column] for column in requests_of(plan, "respondent")}
+    return Columns(columns_of(frame_of("", cells)))
+
+
+def requests_of(plan: TablePlan, level: str | None = None) -> list[str]:
+    """Return the columns of protection requests in microdata: those of all rules, or of one level."""
+    rules = [rule for rule in plan.primary if isinstance(rule, Request) and level in (None, rule.level)]
+    return list(dict.fromkeys(rule.column for rule in rules))
+
+
+def _looks_at_respondents(plan: TablePlan) -> bool:
+    return any(getattr(rule, "level", None) == "respondent" for rule in plan.primary)
+
+
+def _records(plan: TablePlan) -> Any:
+    """Return the source of record keys for a method that needs them, or None."""
+    from sfumato.engines.tabulation.record_keys import RecordKeys
+
+    method = plan.perturbation
+    if not isinstance(method, CellKey):
+        return None
+    column = method.record or method.key
+    if column is None or (method.record is not None and method.secret is None):
+        raise PlanError(
+            "the cell key method needs keys of the records.",
+            "Name method.record and a secret, kept in the house, or method.key where a column holds them.",
+            "record-key",
+        )
+    return RecordKeys(column, method.secret if method.record else None, method.digits)
+
+
+def of_crossed(plan: TablePlan) -> TablePlan:
+    """Return the plan for tables tabulated from microdata, with the columns that tabulation writes."""
+    counted = plan.table.value == COUNT
+    if counted and (plan.table.holding is None or not plan.primary):
+        return plan
+    if counted:
+        _check_rules(plan)
+    more = {"contributors": tuple(f"{top}_id" for top in TOPS), "holdings": "holdings"} if plan.table.holding else {}
+    single = {"respondents": RESPONDENTS if plan.table.holding else TOPS}
+    # Ten records of one holding are not ten respondents, so rules for small counts use the number of holdings.
+    frequency = "holdings" if counted else COUNT
+    single = single if _looks_at_respondents(plan) and not counted else {}
+    table = {"frequency": frequency, "contributions": TOPS, **single, **more}
+    plain = dict(plan.plain) | {
+        "table": {**plan.plain["table"], **{key: _plain(value) for key, value in table.items()}}
+    }
+    return replace(plan, table=replace(plan.table, **table), plain=plain)  # type: ignore[arg-type]
+
+
+def _check_rules(plan: TablePlan) -> None:
+    """Refuse plans whose rules use the number of records but never the holdings.
+
+    Raises:
+        PlanError: No rule considers holdings.
+    """
+    if not any(isinstance(rule, Frequency | Holdings | Dominance | PriorPosterior) for rule in plan.primary):
+        raise PlanError(
+            "no rule looks at whose records a cell counts: many may be of one.",
+            "Add the rule frequency, which counts each of table.holding once.",
+            "holding-rule",
+        )
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def plan_of(plan: TablePlan, place: int) -> TablePlan:
+    """Return the plan of one of several tables, for its own release folder."""
+    plain = {key: part for key, part in plan.plain.items() if key not in ("tables", "previous")}
+    table = {key: part for key, part in plain["table"].items() if key not in ("microdata", "weight", "holding")}
+    if plan.tables:
+        own = plan.plain["tables"][place]
+        table |= {"source": own["source"]} if "source" in own else {}
+        plain["dimensions"] = own["dimensions"]
+        # A rule about a dimension belongs to the tables that have it.
+        plain["primary"] = [
+            rule for rule in plain.get("primary", ()) if rule.get("dimension", "") in ("", *own["dimensions"])
+        ]
+    return read_table_plan(plain | {"table": table}, plan.folder)

@@ -1,0 +1,275 @@
+"""Composite schemas (lists, maps, records, unions) that read the values of a plan and write its JSON Schema.
+
+A schema reads a plain value (as YAML or JSON gives it) into a typed one. Every issue is collected with its path, so
+that a user sees all of them at once; unknown names are refused with the nearest valid one.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from contextlib import suppress
+from dataclasses import is_dataclass
+from typing import Any, Generic, TypeVar
+
+from sfumato.dataclass import dataclass
+from sfumato.errors import PlanError, did_you_mean
+from sfumato.schema.frozen_dict import FrozenDict
+from sfumato.schema.issues import Faults, Refused
+from sfumato.schema.scalar import (
+    LARGEST,
+    Anything,
+    Choice,
+    Flag,
+    Integer,
+    Number,
+    Scalar,
+    Schema,
+    Shape,
+    Text,
+    described,
+    invalid_choice,
+    kind_of,
+    name_of,
+)
+
+# All schemas can be imported from here.
+__all__ = [
+    "LARGEST",
+    "Anything",
+    "Choice",
+    "Conversion",
+    "Either",
+    "Flag",
+    "Integer",
+    "Key",
+    "ListOf",
+    "MapOf",
+    "Number",
+    "Record",
+    "Scalar",
+    "Schema",
+    "Shape",
+    "Tagged",
+    "Text",
+    "kind_of",
+    "read",
+]
+
+T = TypeVar("T")
+# Minimum similarity of a suggested name.
+NEAR = 0.6
+
+
+def read(shape: Shape[T], value: object, at: str = "") -> T:
+    """Read a value, or raise a PlanError with all its issues.
+
+    >>> read(Integer(minimum=1), 5)
+    5
+    """
+    faults = Faults()
+    try:
+        result = shape.read(value, at, faults)
+    except Refused:
+        raise PlanError(faults.entries, code="faults") from None
+    if faults.entries:
+        raise PlanError(faults.entries, code="faults")
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf(Generic[T]):
+    """A list of values of one schema, read into a tuple."""
+
+    item: Shape[T]
+    at_least: int = 0
+    about: str = ""
+
+    def read(self, value: object, at: str, faults: Faults) -> tuple[T, ...]:
+        if isinstance(value, str | bytes) or not isinstance(value, Sequence):
+            raise faults.refuse(at, f"must be a list, is {kind_of(value)}.")
+        _check_many(value, self.at_least, at, faults)
+        return tuple(_all(((self.item, entry, f"{at}[{place}]") for place, entry in enumerate(value)), faults))
+
+    def schema(self) -> Schema:
+        size = {"minItems": self.at_least} if self.at_least else {}
+        return described({"type": "array", "items": self.item.schema()} | size, self.about)
+
+
+@dataclass(frozen=True, slots=True)
+class MapOf(Generic[T]):
+    """A mapping from user-defined names to values of one schema."""
+
+    value: Shape[T]
+    at_least: int = 0
+    about: str = ""
+
+    def read(self, value: object, at: str, faults: Faults) -> FrozenDict[T]:
+        if not isinstance(value, Mapping):
+            raise faults.refuse(at, f"must be a mapping, is {kind_of(value)}.")
+        _check_many(value, self.at_least, at, faults)
+        entries = [(Scalar().read(key, at, faults), entry) for key, entry in value.items()]
+        read_entries = _all(((self.value, entry, _join(at, key)) for key, entry in entries), faults)
+        return FrozenDict({key: entry for (key, _), entry in zip(entries, read_entries, strict=True)})
+
+    def schema(self) -> Schema:
+        size = {"minProperties": self.at_least} if self.at_least else {}
+        return described({"type": "object", "additionalProperties": self.value.schema()} | size, self.about)
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key of a record: its schema, whether it is required, and its argument name if different."""
+
+    shape: Shape[Any]
+    required: bool = False
+    attribute: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Record(Generic[T]):
+    """A mapping with known keys, passed to `make`; missing keys get its defaults.
+
+    `make` may raise ValueError or PlanError for issues between keys; its text becomes the issue.
+    """
+
+    keys: Mapping[str, Key]
+    make: Callable[..., T]
+    about: str = ""
+
+    def read(self, value: object, at: str, faults: Faults) -> T:
+        entry: Any = value
+        if _is_made(self.make, entry):
+            return entry  # type: ignore[no-any-return]
+        if not isinstance(value, Mapping):
+            raise faults.refuse(at, f"must be a mapping, is {kind_of(value)}.")
+        before = len(faults.entries)
+        for key in value:
+            if key not in self.keys:
+                faults.refuse(_join(at, str(key)), "unknown key.", did_you_mean(str(key), self.keys))
+        for key, spec in self.keys.items():
+            if spec.required and key not in value:
+                faults.refuse(_join(at, key), "is missing.")
+        present = [key for key in self.keys if key in value]
+        entries = _all(((self.keys[key].shape, value[key], _join(at, key)) for key in present), faults, before)
+        try:
+            return self.make(**dict(zip(map(self.attribute, present), entries, strict=True)))
+        except (ValueError, PlanError) as error:
+            raise faults.refuse(at, _said(error)) from None
+
+    def attribute(self, key: str) -> str:
+        """Return the name of a key in `make` and in the value that it makes."""
+        return self.keys[key].attribute or key.replace("-", "_")
+
+    def schema(self) -> Schema:
+        required = [key for key, spec in self.keys.items() if spec.required]
+        schema: Schema = {
+            "type": "object",
+            "properties": {key: spec.shape.schema() for key, spec in self.keys.items()},
+            "additionalProperties": False,
+        }
+        return described(schema | ({"required": required} if required else {}), self.about)
+
+
+@dataclass(frozen=True, slots=True)
+class Tagged(Generic[T]):
+    """One of several records, distinguished by the value of one key (`type`, `model`, `name`)."""
+
+    tag: str
+    variants: Mapping[str, Record[T]]
+    about: str = ""
+
+    def read(self, value: object, at: str, faults: Faults) -> T:
+        if not isinstance(value, Mapping):
+            raise faults.refuse(at, f"must be a mapping with a key {self.tag}, is {kind_of(value)}.")
+        rest = {key: entry for key, entry in value.items() if key != self.tag}
+        name = value.get(self.tag)
+        if self.tag not in value:
+            faults.refuse(_join(at, self.tag), "is missing.", "Valid: " + ", ".join(self.variants) + ".")
+        elif not isinstance(name, str) or name not in self.variants:
+            faults.refuse(_join(at, self.tag), *invalid_choice(name, self.variants))
+        else:
+            return self.variants[name].read(rest, at, faults)
+        self._nearest(name).read(rest, at, faults)
+        raise Refused
+
+    def _nearest(self, name: object) -> "Record[Any]":
+        """Return the schema of the other keys if the tag is wrong: the nearest variant, or the keys common to all."""
+        from difflib import get_close_matches
+
+        near = get_close_matches(name_of(name), self.variants, n=1, cutoff=NEAR)
+        if near:
+            return self.variants[near[0]]
+        return Record({key: Key(Anything()) for variant in self.variants.values() for key in variant.keys}, dict)
+
+    def schema(self) -> Schema:
+        return described({"oneOf": [self._variant(name) for name in self.variants]}, self.about)
+
+    def _variant(self, name: str) -> Schema:
+        schema = self.variants[name].schema()
+        schema["properties"] = {self.tag: {"const": name}} | schema["properties"]
+        schema["required"] = [self.tag, *schema.get("required", [])]
+        return schema
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """One of several schemas, distinguished by the type of the value: the first with a matching `kinds` reads it."""
+
+    options: tuple[tuple[tuple[type, ...], Shape[Any]], ...]
+    about: str = ""
+
+    def read(self, value: object, at: str, faults: Faults) -> Any:
+        for kinds, shape in self.options:
+            if isinstance(value, kinds):
+                return shape.read(value, at, faults)
+        raise faults.refuse(at, f"{kind_of(value)} does not fit here.")
+
+    def schema(self) -> Schema:
+        return described({"anyOf": [shape.schema() for _, shape in self.options]}, self.about)
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion(Generic[T]):
+    """A value of another schema, converted."""
+
+    shape: Shape[Any]
+    make: Callable[[Any], T]
+
+    def read(self, value: object, at: str, faults: Faults) -> T:
+        plain = self.shape.read(value, at, faults)
+        try:
+            return self.make(plain)
+        except (ValueError, PlanError) as error:
+            raise faults.refuse(at, _said(error)) from None
+
+    def schema(self) -> Schema:
+        return self.shape.schema()
+
+
+def _is_made(make: Any, value: Any) -> bool:
+    """Return whether a value is an object made in Python by the class of a record, and already checked."""
+    return isinstance(make, type) and is_dataclass(make) and isinstance(value, make)
+
+
+def _said(error: ValueError | PlanError) -> str:
+    """Return the message without the name of the part, which its path already shows."""
+    return " ".join(fault.what for fault in error.faults) if isinstance(error, PlanError) else str(error)
+
+
+def _all(parts: Iterable[tuple[Shape[Any], object, str]], faults: Faults, before: int | None = None) -> list[Any]:
+    """Read all parts, collecting the issues of each; refuse if there are new ones."""
+    before = len(faults.entries) if before is None else before
+    entries = []
+    for shape, value, at in parts:
+        with suppress(Refused):
+            entries.append(shape.read(value, at, faults))
+    if len(faults.entries) > before:
+        raise Refused
+    return entries
+
+
+def _check_many(value: Sized, at_least: int, at: str, faults: Faults) -> None:
+    if len(value) < at_least:
+        raise faults.refuse(at, f"must have at least {at_least} entries, has {len(value)}.")
+
+
+def _join(at: str, key: str) -> str:
+    return f"{at}.{key}" if at else key

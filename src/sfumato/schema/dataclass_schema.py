@@ -1,0 +1,157 @@
+"""Derive schemas from dataclasses: a field's type, default and note are the only declaration of a plan key.
+
+`Literal` becomes a choice, `bool` a flag, numbers have the bounds of their note, tuples are lists, dataclasses records;
+a field without a default is required. If a key needs more than that, the field's annotation contains its schema.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass
+from functools import cached_property
+from importlib import import_module
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from sfumato.dataclass import dataclass
+from sfumato.schema.composite import (
+    Choice,
+    Flag,
+    Integer,
+    Key,
+    ListOf,
+    Number,
+    Record,
+    Scalar,
+    Shape,
+    Text,
+)
+from sfumato.schema.paths import FilePath, PlanPath
+
+T = TypeVar("T")
+# A text that may be written as a number or a Boolean.
+TextOrNumber = Annotated[str, Scalar()]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Schema information about a field that its type does not contain.
+
+    Attributes:
+        about: Description for the schema.
+        minimum, maximum: Bounds of a number.
+        at_least: Minimum number of list entries.
+        key: Its name in a plan, if that is no valid Python attribute.
+    """
+
+    about: str = ""
+    minimum: float | None = None
+    maximum: float | None = None
+    at_least: int = 0
+    key: str = ""
+
+
+# For a field that is no plan key: it is set by other code.
+NO_KEY = Note("no key of a plan")
+
+
+def record_of(kind: type[T], about: str = "", make: Callable[..., T] | None = None) -> Record[T]:
+    """Return the schema of a dataclass, its keys in the order of the fields.
+
+    >>> @dataclass(frozen=True)
+    ... class Cut:
+    ...     mode: Literal["strict", "relaxed"] = "strict"
+    >>> record_of(Cut).schema()["properties"]
+    {'mode': {'enum': ['strict', 'relaxed']}}
+    """
+    return Record(_KeysOf(kind), make or kind, about)
+
+
+def records_by_name(kinds: Mapping[str, tuple[str, ...]]) -> Mapping[str, Record[Any]]:
+    """Return schemas of dataclasses by their plan names, each loaded on access.
+
+    Args:
+        kinds: For each name the module, the class in it, and optionally a description.
+
+    >>> list(records_by_name({"note": ("sfumato.schema.dataclass_schema", "Note")})["note"].keys)[:2]
+    ['about', 'minimum']
+    """
+    return _RecordsByName(kinds)
+
+
+class _RecordsByName(Mapping[str, Record[Any]]):
+    """Schemas loaded on access: a command needs only those that its plan names."""
+
+    def __init__(self, kinds: Mapping[str, tuple[str, ...]]) -> None:
+        self._kinds = kinds
+        self._records: dict[str, Record[Any]] = {}
+
+    def __getitem__(self, name: str) -> Record[Any]:
+        if name not in self._records:
+            module, kind, *about = self._kinds[name]
+            self._records[name] = record_of(getattr(import_module(module), kind), "".join(about))
+        return self._records[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._kinds
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._kinds)
+
+    def __len__(self) -> int:
+        return len(self._kinds)
+
+
+class _KeysOf(Mapping[str, Key]):
+    """The keys of a dataclass, derived on access: of all schemas loaded, a command reads few."""
+
+    def __init__(self, kind: type[Any]) -> None:
+        self._kind = kind
+
+    @cached_property
+    def _keys(self) -> dict[str, Key]:
+        hints = get_type_hints(self._kind, include_extras=True)
+        keys = {}
+        for part in fields(self._kind):
+            note = next((entry for entry in _notes(hints[part.name]) if isinstance(entry, Note)), Note())
+            if note is NO_KEY:
+                continue
+            keys[note.key or part.name] = Key(shape_of(hints[part.name]), _required(part), part.name)
+        return keys
+
+    def __getitem__(self, key: str) -> Key:
+        return self._keys[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._keys)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+
+def shape_of(hint: Any, note: Note | None = None) -> Shape[Any]:
+    """Return the schema of a type, including its annotation."""
+    if get_origin(hint) is Annotated:
+        notes = {isinstance(entry, Note): entry for entry in _notes(hint)}
+        return notes[False] if False in notes else shape_of(get_args(hint)[0], notes[True])
+    note = note or Note()
+    if get_origin(hint) in (Union, UnionType):
+        return shape_of(next(kind for kind in get_args(hint) if kind is not NoneType), note)
+    if get_origin(hint) is Literal:
+        return Choice(get_args(hint), note.about)
+    if get_origin(hint) is tuple:
+        return ListOf(shape_of(get_args(hint)[0]), note.at_least, note.about)
+    if is_dataclass(hint):
+        return record_of(hint, note.about)  # type: ignore[arg-type]
+    if hint is PlanPath:
+        return FilePath(note.about)
+    if hint in (int, float):
+        return (Integer if hint is int else Number)(note.minimum, note.maximum, note.about)
+    return Flag(note.about) if hint is bool else Text(note.about)
+
+
+def _notes(hint: Any) -> tuple[Any, ...]:
+    """Return what an annotation contains besides the type: a note, or a full schema."""
+    return get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+
+
+def _required(part: "Field[Any]") -> bool:
+    return part.default is MISSING and part.default_factory is MISSING

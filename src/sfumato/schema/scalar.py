@@ -1,0 +1,185 @@
+"""Schemas of single values (texts, numbers, Booleans, choices), and the interface common to all schemas."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from sys import float_info
+from types import NoneType
+from typing import Any, ClassVar, Protocol, TypeVar
+
+from sfumato.dataclass import dataclass
+from sfumato.errors import did_you_mean
+from sfumato.schema.issues import Faults
+
+T_co = TypeVar("T_co", covariant=True)
+Schema = dict[str, Any]
+# The largest integer of compiled loops.
+LARGEST = 2**63 - 1
+# The words for types of values; the first match is used, because a Boolean is an integer, too.
+KINDS: dict[type, str] = {
+    NoneType: "nothing",
+    bool: "true/false",
+    int: "a whole number",
+    float: "a number",
+    str: "text",
+    Mapping: "a mapping",
+    Sequence: "a list",
+    type: "a class",
+}
+
+
+class Shape(Protocol[T_co]):
+    """The schema of a value."""
+
+    def read(self, value: object, at: str, faults: Faults) -> T_co: ...
+
+    def schema(self) -> Schema: ...
+
+
+def kind_of(value: object) -> str:
+    """Return the word for a value's type in a message."""
+    return next((word for kind, word in KINDS.items() if isinstance(value, kind)), type(value).__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text, not empty unless allowed; numbers and dates parsed by YAML are no texts."""
+
+    about: str = ""
+    may_be_empty: bool = False
+
+    def read(self, value: object, at: str, faults: Faults) -> str:
+        if not isinstance(value, str):
+            raise faults.refuse(at, f"must be text, is {kind_of(value)}.", "Put it in quotes.")
+        if not value and not self.may_be_empty:
+            raise faults.refuse(at, "must not be empty.")
+        return value
+
+    def schema(self) -> Schema:
+        return described({"type": "string"} | ({} if self.may_be_empty else {"minLength": 1}), self.about)
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A text, or a number or Boolean read as its text (keys and values of a tree, codes of totals)."""
+
+    about: str = ""
+
+    def read(self, value: object, at: str, faults: Faults) -> str:
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if not isinstance(value, str | int | float):
+            raise faults.refuse(at, f"must be text or a number, is {kind_of(value)}.")
+        # A number from a plan file keeps its notation.
+        return str(getattr(value, "text", value))
+
+    def schema(self) -> Schema:
+        return described({"type": ["string", "number", "boolean"]}, self.about)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bounded:
+    """Numbers within bounds."""
+
+    minimum: float | None = None
+    maximum: float | None = None
+    about: str = ""
+    kind: ClassVar[str] = "number"
+
+    def check(self, value: float, at: str, faults: Faults) -> None:
+        if self.minimum is not None and value < self.minimum:
+            raise faults.refuse(at, f"must be at least {self.minimum}, is {value}.")
+        if self.maximum is not None and value > self.maximum:
+            raise faults.refuse(at, f"must be at most {self.maximum}, is {value}.")
+
+    def schema(self) -> Schema:
+        bounds = {"minimum": self.minimum, "maximum": self.maximum}
+        return described(
+            {"type": self.kind} | {name: bound for name, bound in bounds.items() if bound is not None}, self.about
+        )
+
+
+class Integer(_Bounded):
+    """An integer within bounds."""
+
+    __slots__ = ()
+    kind = "integer"
+
+    def read(self, value: object, at: str, faults: Faults) -> int:
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise faults.refuse(at, f"must be a whole number, is {kind_of(value)}.")
+        if abs(value) > LARGEST:
+            raise faults.refuse(at, f"must be at most {LARGEST}.")
+        self.check(value, at, faults)
+        return value
+
+
+class Number(_Bounded):
+    """A finite number within bounds."""
+
+    __slots__ = ()
+
+    def read(self, value: object, at: str, faults: Faults) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise faults.refuse(at, f"must be a number, is {kind_of(value)}.")
+        if not abs(value) <= float_info.max:  # an integer may be too large for a float
+            raise faults.refuse(at, "must be a finite number, is infinite or none at all.")
+        self.check(value, at, faults)
+        return float(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """True or false."""
+
+    about: str = ""
+
+    def read(self, value: object, at: str, faults: Faults) -> bool:
+        if not isinstance(value, bool):
+            raise faults.refuse(at, f"must be true or false, is {kind_of(value)}.")
+        return value
+
+    def schema(self) -> Schema:
+        return described({"type": "boolean"}, self.about)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of a few names."""
+
+    names: tuple[str, ...]
+    about: str = ""
+
+    def read(self, value: object, at: str, faults: Faults) -> Any:
+        if value not in self.names:
+            raise faults.refuse(at, *invalid_choice(value, self.names))
+        return value
+
+    def schema(self) -> Schema:
+        return described({"enum": list(self.names)}, self.about)
+
+
+@dataclass(frozen=True, slots=True)
+class Anything:
+    """Any value, checked by the code that uses it."""
+
+    about: str = ""
+
+    def read(self, value: object, at: str, faults: Faults) -> Any:  # noqa: ARG002
+        return value
+
+    def schema(self) -> Schema:
+        return described({}, self.about)
+
+
+def invalid_choice(value: object, names: Iterable[str]) -> tuple[str, str]:
+    """Return the message for a name that is not in a list, with the nearest one."""
+    shown = f'"{value}"' if isinstance(value, str) else kind_of(value)
+    return f"{shown} is not a valid choice.", did_you_mean(name_of(value), names)
+
+
+def name_of(value: object) -> str:
+    """Return the text that names are compared with; empty for other types."""
+    return value if isinstance(value, str) else ""
+
+
+def described(schema: Schema, about: str) -> Schema:
+    return schema | ({"description": about} if about else {})

@@ -1,0 +1,145 @@
+"""Faults of office files, each with line, column and what to do."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from sfumato.delimited.opening import open_text, wide_encoding
+from sfumato.errors import DataError, PlanError
+from sfumato.tables.cells.number_parsing import finite
+
+
+def wrong(name: str, line: int, column: int, what: str, do: str, code: str = "format") -> DataError:
+    """Return the error for a position in a file.
+
+    >>> str(wrong("a.jj", 3, 1, "there is no number", "Write one."))
+    'a.jj, line 3, column 1: there is no number. Write one.'
+    """
+    return DataError(f"{name}, line {line}, column {column}: {what}.", do, code, rows=[line])
+
+
+def truncated(name: str, line: int, what: str) -> DataError:
+    """Return the error for a truncated file."""
+    return wrong(name, line, 1, f"the file ends before {what}", "The file is cut off: get it whole.", "truncated")
+
+
+# Default encoding of files that are not UTF-8: the usual one of Windows programs.
+WINDOWS = "cp1252"
+
+
+def lines_of(path: Path, encoding: str | None = None) -> list[str]:
+    """Return the lines of a file, without line ends.
+
+    Args:
+        path: The file.
+        encoding: Its encoding; detected if None.
+
+    Raises:
+        DataError: The file is missing, or has another encoding.
+    """
+    with open_text(path, encoding or likely_encoding(path)) as stream:
+        return stream.read().replace("\x1a", "").splitlines()
+
+
+def likely_encoding(path: Path, other: str | None = None) -> str:
+    """UTF-8 where a file is in it, UTF-16 where its first signs say so; else the other, or that of Windows."""
+    if (wide := wide_encoding(path)) is not None:
+        return wide
+    try:
+        content = path.read_bytes()
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return other or WINDOWS
+    except (OSError, ValueError):  # who opens it is told why not
+        return "utf-8"
+    return "utf-8"
+
+
+def number_in(text: str, name: str, line: int, column: int, what: str = "a number") -> float:
+    """Parse a number of a file.
+
+    Raises:
+        DataError: It is not a number.
+    """
+    value = finite(text.replace(",", "."))
+    if value is None:
+        do = "Write a finite one with a decimal point, such as 12.5."
+        raise wrong(name, line, column, f"{what} is expected", do)
+    return value
+
+
+def fields_in(line: str, separator: str | None) -> list[tuple[str, int]]:
+    """Return the fields of a line with their start columns; separated by blanks if there is no separator.
+
+    >>> fields_in("a; b", ";")
+    [('a', 1), ('b', 3)]
+    """
+    if separator is None:
+        return _by_blanks(line)
+    fields, start, place, quoted = list[tuple[str, int]](), 0, 0, False
+    for place, sign in enumerate(line):
+        if sign == '"':
+            quoted = not quoted
+        elif sign == separator and not quoted:
+            fields.append((_bare(line[start:place]), start + 1))
+            start = place + 1
+    return [*fields, (_bare(line[start:]), start + 1)]
+
+
+def _by_blanks(line: str) -> list[tuple[str, int]]:
+    fields, place = [], 0
+    while place < len(line):
+        if line[place].isspace():
+            place += 1
+            continue
+        end = line.find('"', place + 1) + 1 if line[place] == '"' else place
+        if end <= place:
+            end = place
+            while end < len(line) and not line[end].isspace():
+                end += 1
+        fields.append((_bare(line[place:end]), place + 1))
+        place = end
+    return fields
+
+
+def _bare(text: str) -> str:
+    bare = text.strip()
+    return bare[1:-1] if len(bare) > 1 and bare[0] == bare[-1] == '"' else bare
+
+
+def office_field(text: str, separator: str | None, where: str) -> str:
+    """Return a text as a field of a τ-ARGUS file, in quotes if it contains the separator, or blanks without
+    one.
+
+    Raises:
+        PlanError: It contains a quote or a line break, which these files cannot represent.
+
+    >>> office_field("a;b", ";", "region"), office_field("a b", ";", "region")
+    ('"a;b"', 'a b')
+    """
+    check_text(text, where)
+    within = any(sign.isspace() for sign in text) if separator is None else separator in text
+    return f'"{text}"' if within or text != text.strip() else text
+
+
+def check_text(text: str, where: str) -> None:
+    """Refuse a text for files in which quotes cannot be escaped.
+
+    Raises:
+        PlanError: It contains a quote or a line break.
+    """
+    if any(sign in text for sign in '"\r\n'):
+        raise PlanError(
+            f"{where}: a name or code has a quote or a line break in it, which .px, .tab, .rda, .hrc and .hst files "
+            "cannot hold.",
+            "Rename it, or write other files: sdmx, xlsx, pivot, code-value and sbs hold it.",
+            "unwritable",
+        )
+
+
+def quoted(texts: Sequence[str]) -> str:
+    """Return texts in quotes, concatenated.
+
+    >>> quoted(["a", "b"])
+    '"a""b"'
+    """
+    return "".join(f'"{text}"' for text in texts)

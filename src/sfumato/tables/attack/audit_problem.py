@@ -1,0 +1,180 @@
+"""A table as the audit solves it: in units of its precision, as deviations from the true values if these are known.
+
+Components of suppressed cells become linear programs, and their optima become feasibility intervals and verdicts; an
+optimum near a limit is proved again in exact arithmetic.
+"""
+
+from collections.abc import Sequence
+from dataclasses import field
+from typing import Any
+
+import numpy as np
+
+from sfumato.dataclass import dataclass
+from sfumato.tables.attack.attacker_view import Publication
+from sfumato.tables.attack.audit_evidence import Evidence, certified, inside_of
+from sfumato.tables.attack.components import Component, End, Range, divided, proved_end, unit_of
+from sfumato.tables.attack.findings import Finding, Verdict
+from sfumato.tables.cells.attacker_knowledge import Attacker, Knowledge
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places
+from sfumato.tables.cells.precision import NOISE, Scale
+from sfumato.tables.deadline import FOREVER, Deadline
+from sfumato.tables.linear_programs import Extreme, Program
+
+# An optimum within this many units of a limit is proved again in exact arithmetic.
+NEAR = 3.0
+
+
+@dataclass
+class AttackedTable:
+    """The published table and the attacker's knowledge, in the form that the linear programs need.
+
+    Attributes:
+        publication: The published values and intervals.
+        promise: The protection interval of each cell; NaN if the cell has none.
+        knowledge: Rounding, integrality and the insiders.
+        values: The true values, or None if they are not known.
+        evidence: Alternative tables supplied by the caller.
+        scale: Conversion to units of the table's precision.
+        matrix: Constraints and equations (rows) by cells (columns).
+        masked: Which cells are suppressed.
+        center: The origin of the deviations, in units.
+        sides: The right-hand sides of the constraints at that origin.
+        rounding: How far totals are assumed to differ from the sum of their parts, in units.
+        whole: Whether all published cells are whole units.
+        certain: The cells that alternative tables prove to be safe from every attacker.
+    """
+
+    publication: Publication
+    promise: Bounds
+    knowledge: Knowledge
+    values: Numbers | None
+    evidence: Evidence
+    scale: Scale = field(init=False)
+    matrix: Any = field(init=False)
+    masked: Mask = field(init=False)
+    center: Numbers = field(init=False)
+    sides: Numbers = field(init=False)
+    rounding: float = field(init=False)
+    whole: bool = field(init=False)
+    certain: Mask = field(init=False)
+
+    def __post_init__(self) -> None:
+        shown = self.publication.exact
+        self.scale = Scale(self.knowledge.step)
+        self.matrix = self.publication.matrix()
+        self.masked = np.isnan(shown)
+        start = np.zeros(len(shown)) if self.values is None else self.values
+        self.center = self.scale.steps(np.where(self.masked, start, shown))
+        self.sides = self.scale.steps(self.publication.sides()) - self.matrix @ self.center
+        shown_cells = self.center if self.publication.unshown is None else self.center[~self.publication.unshown]
+        self.whole = bool((shown_cells == np.round(shown_cells)).all())
+        self.rounding = self._rounding_shown()
+        self.certain = self._certain()
+
+    def _certain(self) -> Mask:
+        """Return the cells that alternative tables prove to be safe from every attacker."""
+        agree = np.abs(self.sides).max(initial=0.0) <= max(self.knowledge.rounding / self.knowledge.step, NOISE)
+        if not self.evidence.witnesses or self.values is None or self.knowledge.integer or not agree:
+            return np.zeros(len(self.masked), bool)
+        known = self.scale.bounds(self.publication.bounds.within(self.publication.ranges))
+        bounds = Bounds(known.low - self.center, known.high - self.center)
+        low, high = self.promise.low / self.scale.step, self.promise.high / self.scale.step
+        needs = Bounds(self.center - low, high - self.center)
+        attackers = self.knowledge.attackers
+        inside = inside_of(
+            [attacker.cells for attacker in attackers],
+            [self.known_to(attacker, np.ones(len(attacker.cells), bool)) for attacker in attackers],
+            [(attacker.reach.down / self.scale.step, attacker.reach.up / self.scale.step) for attacker in attackers],
+            len(self.masked),
+        )
+        return certified(self.evidence.witnesses, self.matrix, self.masked, bounds, needs, inside, self.scale)
+
+    def known_to(self, attacker: Attacker, here: Mask) -> Bounds:
+        """Return the bounds, as deviations in units, that an attacker knows for some of their cells."""
+        known, cells = self.scale.bounds(attacker.bounds.rows(here)), attacker.cells[here]
+        return Bounds(known.low - self.center[cells], known.high - self.center[cells])
+
+    def _rounding_shown(self) -> float:
+        """Return how far published totals differ from their published parts, up to the allowed rounding."""
+        allowed = self.knowledge.rounding / self.knowledge.step
+        if allowed <= 0:
+            return 0.0
+        visible = abs(self.matrix) @ self.masked.astype(np.float64) == 0
+        return float(min(allowed, np.abs(self.sides[visible]).max(initial=0.0)))
+
+    def component(self, cells: Places, rows: Places, trusted: Mask | None) -> Component:
+        """Build the component of some suppressed cells; only trusted published intervals are used (all for None)."""
+        ranges = self.publication.ranges if trusted is None else self.publication.ranges.only(trusted)
+        known = self.scale.bounds(self.publication.bounds.within(ranges).rows(cells))
+        bounds = Bounds(known.low - self.center[cells], known.high - self.center[cells])
+        sides = Bounds(self.sides[rows] - self.rounding, self.sides[rows] + self.rounding)
+        if self.values is not None:
+            # A rounded total keeps its actual difference, so that the true values always remain feasible.
+            own = np.where(
+                np.abs(self.sides[rows]) <= self.knowledge.rounding / self.knowledge.step, 0.0, self.sides[rows]
+            )
+            sides = Bounds(np.minimum(sides.low, own), np.maximum(sides.high, own))
+        matrix = self.matrix[rows][:, cells]
+        unit = 1.0 if self.knowledge.integer else unit_of(bounds, sides)
+        program = Program(matrix, divided(bounds, unit), divided(sides, unit), self.knowledge.integer)
+        return Component(cells, rows, matrix, bounds, sides, program, unit)
+
+    def range_of(self, component: Component, place: int, promise: Bounds) -> Range:
+        """Return the feasibility interval of a cell, in exact arithmetic near a limit."""
+        range_ = self.range_within(component, place, promise, FOREVER)
+        assert range_ is not None
+        return range_
+
+    def range_within(self, component: Component, place: int, promise: Bounds, end: Deadline) -> Range | None:
+        """Return the feasibility interval of a cell, in exact arithmetic near a limit; None if the time is over."""
+        program, unit, cell = component.program, component.unit, component.cells[place]
+        least, most = (program.extreme_within(place, direction, end.left) for direction in (1.0, -1.0))
+        if least is None or most is None:
+            return None
+        low: End = least.value * unit
+        high: End = most.value * unit
+        borders = self.scale.bounds(promise.rows(np.array([cell])))
+        near = (
+            high - low < NEAR
+            or abs(low + self.center[cell] - borders.low[0]) < NEAR
+            or abs(high + self.center[cell] - borders.high[0]) < NEAR
+        )
+        if near and not self.knowledge.integer:
+            low, high = proved_end(component, place, 1.0, least), proved_end(component, place, -1.0, most)
+        return Range(low, high, least, most)
+
+    def finding(self, component: Component, place: int, range_: Range, promise: Bounds) -> Finding:
+        """Return the finding for a cell: its interval compared with its protection interval."""
+        cell = int(component.cells[place])
+        verdict = self._verdict(cell, range_, promise)
+        proofs = () if verdict is Verdict.SAFE else (range_.least, range_.most)
+        lower, upper = (self.scale.value(float(self.center[cell]) + float(end)) for end in (range_.low, range_.high))
+        used = self._certificate(cell, component, proofs)
+        return Finding(cell, self.publication.names[cell], lower, upper, verdict, used)
+
+    def _verdict(self, cell: int, range_: Range, promise: Bounds) -> Verdict:
+        """Classify an interval: one that contains a single value of the table's precision is exact disclosure.
+
+        A cell without protection interval that is known to be safe is disclosed only by an interval of width zero.
+        """
+        low, high = promise.low[cell] / self.scale.step, promise.high[cell] / self.scale.step
+        if np.isnan(low):
+            least = 1.0 if self.values is None else NOISE
+            return Verdict.EXACT if float(range_.high) - float(range_.low) < least - 1e-6 else Verdict.SAFE
+        if range_.is_one_value(float(self.center[cell]), self.whole):
+            return Verdict.EXACT
+        slack = NOISE + 1e-12 * abs(self.center[cell])
+        lower, upper = float(range_.low) + self.center[cell], float(range_.high) + self.center[cell]
+        return Verdict.TOO_NARROW if lower > low + slack or upper < high - slack else Verdict.SAFE
+
+    def _certificate(self, cell: int, component: Component, proofs: Sequence[Extreme]) -> tuple[str, ...]:
+        """Return the names of the published and suppressed cells in the combination that bounds a cell."""
+        named = np.zeros(len(self.masked), bool)
+        for proof in proofs:
+            named |= (np.abs(self.matrix[component.rows].T @ proof.relations) > 1e-9) & ~self.masked
+            named[component.cells[np.abs(proof.bounds) > 1e-9]] = True
+        named[cell] = False
+        if self.publication.unshown is not None:
+            named &= ~self.publication.unshown
+        return tuple(self.publication.names[other] for other in np.flatnonzero(named))

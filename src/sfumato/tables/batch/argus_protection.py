@@ -1,0 +1,239 @@
+"""Apply suppression or perturbation to a table in the formats of statistical offices, with statuses and levels."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from sfumato.errors import DataError, PromiseError, UnattainableError
+from sfumato.schema.paths import PlanPath
+from sfumato.tables.argus.argus_table import OfficeTable, floor_of
+from sfumato.tables.argus.statuses import CellStatus, choices_of, masked_of, secondary_of, unsafe_of
+from sfumato.tables.attack.reduced_levels import known_line
+from sfumato.tables.batch.joint_table import joined
+from sfumato.tables.batch.zero_patterns import Presence, presence_of, same_respondents
+from sfumato.tables.cell_labels import cells_named
+from sfumato.tables.cells.attacker_knowledge import Knowledge
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Reach, Table
+from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.constraints import check
+from sfumato.tables.cells.precision import step_of, tidied
+from sfumato.tables.cells.table_part import Part
+from sfumato.tables.deadline import Deadline
+from sfumato.tables.formats.argus_outputs import Protected
+from sfumato.tables.plan.method import MethodChoice
+from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.plan.rule_inputs import Facts
+from sfumato.tables.plan.source import TableSource
+from sfumato.tables.protection_levels.minimum_widths import attainable
+from sfumato.tables.protection_levels.own_contributions import with_own_cells
+from sfumato.tables.protection_levels.resolve_plan import with_attackers, with_parts
+from sfumato.tables.suppress_table import Masked, mask_part
+
+COMPUTED = (
+    "safe cells that were to be masked (m, ml or status 11, 12) are computed from the others: "
+    "make them unsafe (u) where they must stay hidden."
+)
+
+JOIN = "Join it with another category by <RECODE>, or free cells that an a priori file lets nobody mask (p)."
+
+
+def office_part(
+    table: OfficeTable,
+    tolerance: float = 0.0,
+    singletons: bool = True,
+    unshown: Mask | None = None,
+    step: float | None = None,
+    inferred: bool | None = None,
+) -> Part:
+    """Convert a table to the form that the methods need: attacker knowledge and protection levels of each cell.
+
+    Args:
+        table: The table.
+        tolerance: How far totals may differ from the sum of their parts.
+        singletons: Whether respondents attack as insiders.
+        unshown: Hidden cells, which only link other cells.
+        step: The precision; derived from the values by default.
+        inferred: Whether lower bounds are inferred from what is shown; by default if the table gives none.
+
+    Raises:
+        DataError: Totals are missing or do not add up.
+        UnattainableError: Known bounds leave a sensitive cell a single value.
+    """
+    relations, values = table.relations(), table.values
+    step = step_of(values) if step is None else step
+    check(relations, values, tolerance, step)
+    low = floor_of(table) if table.low is None else table.low
+    high = np.full(len(table), np.inf) if table.high is None else table.high
+    bounds = with_parts(Bounds(low, high), relations, values)
+    none, unsafe = np.zeros(len(table)), unsafe_of(table.statuses)
+    wished = Reach(none if table.lower is None else table.lower, none if table.upper is None else table.upper)
+    made = Table(
+        values=values,
+        status=choices_of(table.statuses),
+        costs=np.abs(values) if table.costs is None else table.costs,
+        bounds=bounds,
+        reach=attainable(values, unsafe, bounds, wished, step).at(unsafe),
+        relations=relations,
+        names=table.names(),
+    )
+    knowledge = Knowledge(rounding=tolerance, step=step)
+    before = secondary_of(table.statuses)
+    part = Part(
+        np.arange(len(table)),
+        made,
+        bounds,
+        table.trees,
+        table.keys,
+        knowledge=knowledge,
+        asked=wished,
+        inferred=table.low is None if inferred is None else inferred,
+        masked_before=before,
+        unshown=unshown if unshown is not None and unshown.any() else None,
+    )
+    return _with_attackers(part, table) if singletons else part
+
+
+def _with_attackers(part: Part, table: OfficeTable) -> Part:
+    """Add insiders if the table has respondents: holdings with all their cells if named, otherwise respondents."""
+    if table.frequency is None:
+        return part
+    largest, holders = _holders(table) if table.holders else (table.largest, Columns({}))
+    names = tuple(f"top{place}" for place in range(len(largest)))
+    source = TableSource(
+        value="value",
+        frequency="freq",
+        contributions=names,
+        contributors=tuple(holders.texts),
+        cells=PlanPath("-"),
+        relations=PlanPath("-"),
+    )
+    facts = Facts(table.values, table.frequency, table.holdings, largest, part.finest, not names, holders)
+    return with_own_cells(with_attackers(TablePlan(table=source), part, facts))
+
+
+def _holders(table: OfficeTable) -> tuple[tuple[Numbers, ...], Columns]:
+    """Return the contributions of the largest holdings to each cell, and their names."""
+    ranks = range(max(1, *map(len, table.holders)))
+    filled = [[*own, *[("", 0.0)] * (len(ranks) - len(own))] for own in table.holders]
+    amounts = tuple(np.array([own[rank][1] for own in filled]) for rank in ranks)
+    return amounts, Columns({f"holder{rank}": tuple(own[rank][0] for own in filled) for rank in ranks})
+
+
+def mask_office(table: OfficeTable, method: str, deadline: Deadline, tolerance: float = 0.0) -> Protected:
+    """Add secondary suppression to the table, as status 11.
+
+    Raises:
+        UnattainableError: A sensitive cell cannot be protected.
+        PromiseError: The audit finds a disclosed cell.
+    """
+    return _protected(table, _masked(office_part(table, tolerance), method, deadline))
+
+
+def _masked(part: Part, method: str, deadline: Deadline) -> Masked:
+    """Suppress the part; the error for a cell that cannot be protected names the remedies of batch files."""
+    try:
+        return mask_part(part, MethodChoice(name="fast" if method == "fast" else "optimal"), "en", deadline)
+    except UnattainableError as error:
+        if error.code == f"{error.kind}.unprotectable":
+            error.do = JOIN
+        raise
+
+
+def _protected(table: OfficeTable, masked: Masked, shown: Mask | None = None) -> Protected:
+    if not masked.audit.passed:
+        raise PromiseError(
+            f"the attacker still narrows {len(masked.audit.failing)} masked cells below what is promised: "
+            f"{cells_named(masked.audit.failing)}.",
+            "Lower the protection levels, or let more cells be masked.",
+            "audit",
+        )
+    new = masked.mask & ~unsafe_of(table.statuses) & ~secondary_of(table.statuses)
+    statuses = np.where(new, int(CellStatus.SECONDARY), table.statuses)
+    ranges = tidied(masked.ends.low), tidied(masked.ends.high)
+    wished = secondary_of(table.statuses) if shown is None else secondary_of(table.statuses) & shown
+    open_ = int((wished & ~masked.mask).sum())
+    warnings = (f"{open_} {COMPUTED}",) if open_ else ()
+    known = masked.audit.known_anyway
+    remarks = (*warnings, *([known_line(known)] if known else []))
+    lower, upper = _promised(table, masked)
+    made = table.with_columns(statuses=statuses, lower=lower, upper=upper)
+    return Protected(made, "masks", ranges=ranges, remarks=remarks, warnings=warnings)
+
+
+def _promised(table: OfficeTable, masked: Masked) -> tuple[Numbers | None, Numbers | None]:
+    """Return the protection levels, lowered for ends that everyone can infer whatever is suppressed."""
+    levels = {"lower": table.lower, "upper": table.upper}
+    for end in masked.audit.known_anyway:
+        own = levels[end.end]
+        if not end.attacker and own is not None:
+            own = own.copy()
+            own[end.cell] = min(own[end.cell], end.promised)
+            levels[end.end] = own
+    return levels["lower"], levels["upper"]
+
+
+def mask_linked(
+    tables: Sequence[OfficeTable], method: str, deadline: Deadline, presences: Sequence[Presence] = ()
+) -> list[Protected]:
+    """Suppress several tables jointly: a cell that occurs in several of them is suppressed in all or in none.
+
+    Args:
+        tables: The tables.
+        method: The suppression method.
+        deadline: The deadline.
+        presences: Tables of other values of the same records, which show that cells are empty.
+
+    Raises:
+        DataError: Cells with the same codes have different values.
+        UnattainableError: A sensitive cell cannot be protected, or codes of the tables differ in too many ways.
+        PromiseError: The audit finds a disclosed cell.
+    """
+    joint = joined(tables, presences=presences)
+    if joint.differing:
+        raise DataError(
+            f"{joint.differing} cells of the same codes hold different values in these tables.",
+            "Give all tables the same values and decimals, or publish one of them alone.",
+            "tables-differ",
+        )
+    inferred = all(table.low is None for table in tables)
+    part = office_part(joint.whole, unshown=joint.crossed, step=joint.step, inferred=inferred)
+    masked = _masked(part, method, deadline)
+    done = _protected(joint.whole, masked, joint.shown)
+    said = tuple(f"Not audited, therefore not guaranteed: {what}" for what in joint.left_out)
+    warned = (*done.warnings, *said)
+    # Also without sensitive cells in the tables: an implicit cell may have few respondents.
+    done = replace(done, remarks=(*done.remarks, *said), warnings=warned, attacked=not said)
+    return [_share(table, done, own) for table, own in zip(tables, joint.places, strict=True)]
+
+
+def mask_by_response(tables: Sequence[OfficeTable], method: str, deadline: Deadline) -> list[Protected]:
+    """Suppress several tables, jointly for each response, using which cells tables of the same records show as empty.
+
+    Raises:
+        DataError: Cells with the same codes have different values.
+        UnattainableError: A sensitive cell cannot be protected, or codes of the tables differ in too many ways.
+        PromiseError: The audit finds a disclosed cell.
+    """
+    done: dict[int, Protected] = {}
+    for response in dict.fromkeys(table.value for table in tables):
+        own = [number for number, table in enumerate(tables) if table.value == response]
+        linked = [tables[number] for number in own]
+        others = [table for table in tables if table.value != response]
+        presences = [presence_of(one) for one in others if any(same_respondents(one, two) for two in linked)]
+        masked = mask_linked(linked, method, deadline, presences)
+        done |= zip(own, masked, strict=True)
+    return [done[number] for number in range(len(tables))]
+
+
+def _share(table: OfficeTable, done: Protected, own: Places) -> Protected:
+    """Extract one table from the joint result; cells that are sensitive in other tables are sensitive here too."""
+    whole = done.table
+    hidden = masked_of(whole.statuses[own]) & ~unsafe_of(table.statuses)
+    changed = table.with_columns(
+        statuses=np.where(hidden, whole.statuses[own], table.statuses),
+        lower=None if whole.lower is None else whole.lower[own],
+        upper=None if whole.upper is None else whole.upper[own],
+    )
+    ranges = None if done.ranges is None else (done.ranges[0][own], done.ranges[1][own])
+    return replace(done, table=changed, ranges=ranges)

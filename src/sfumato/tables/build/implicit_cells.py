@@ -1,0 +1,131 @@
+"""Combine several tables into one, with cells of the cross of their variables that no table shows."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from sfumato.errors import UnattainableError
+from sfumato.tables.batch.code_coverage import coverage_of, variable_of
+from sfumato.tables.batch.hidden_cells import UNSHOWN, possible_values
+from sfumato.tables.batch.implicit_cells import Cross, TableCells, cross_of
+from sfumato.tables.batch.variable_cycles import variable_cycles
+from sfumato.tables.batch.zero_patterns import Presence
+from sfumato.tables.build.crossed_columns import uncrossed
+from sfumato.tables.build.linked_table import Joint
+from sfumato.tables.build.table_views import Section, coded_table
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Reach, Relations, Status, Table
+from sfumato.tables.cells.table_part import Part
+from sfumato.tables.deadline import Deadline
+from sfumato.tables.protection_levels.own_contributions import with_own_cells
+
+# Name of constraints between sums of two tables.
+SUMS = "sums that two tables have in common"
+
+
+def with_cross(
+    part: Part,
+    joint: Joint,
+    empty: Mask | None = None,
+    valued: bool = True,
+    deadline: Deadline | None = None,
+    presences: Sequence[Presence] = (),
+) -> Part:
+    """Add implicit cells to the combined tables if their variables form a cycle.
+
+    Args:
+        part: All cells of the tables.
+        joint: The tables.
+        empty: Which cells are publicly empty; by default zeros that must be published.
+        valued: Whether the true values are known; feasible values of the implicit cells are then computed.
+        deadline: Deadline of that computation.
+        presences: Tables of other values of the same records, which show that cells are empty.
+
+    Raises:
+        UnattainableError: There are too many implicit cells, or no feasible values.
+    """
+    if joint.sums:
+        table = part.table
+        part = replace(part, table=table.with_columns(relations=table.relations.with_rows(joint.sums, SUMS)))
+    linked = frozenset(axis.variable.lower() for own in joint.sections for axis in own.axes if axis.variable)
+    if not is_cyclic(joint) and not presences and not linked:
+        return part
+    sections = [TableCells(coded_table(own), own.cells) for own in map(uncrossed, joint.sections)]
+    if empty is None:
+        empty = (part.table.values == 0) & (part.table.status == Status.PUBLISH)
+    # Among values of both signs, a sum of 0 may have records.
+    nothing = empty & ~(part.table.bounds.low < 0).any()
+    sections += [own.cells for own in presences]
+    cross = cross_of(coverage_of([own.table for own in sections]), sections, nothing, linked)
+    if cross.broken:
+        raise UnattainableError(
+            f"the cross of {cross.broken[0]}, whose empty cells other tables show, has too many cells.",
+            "Publish fewer tables, or coarser codes.",
+            "joint-size",
+        )
+    part = replace(part, unattacked=cross.left_out)
+    if not cross.size:
+        return part
+    try:
+        return with_own_cells(_behind(part, cross, valued, deadline or Deadline()))
+    except UnattainableError:
+        # The time is over: without implicit cells, tables are audited pairwise.
+        if not cross.dispensable:
+            raise
+        return replace(part, unattacked=cross.dispensable)
+
+
+def presence_in(section: Section, filled: Mask) -> Presence:
+    """Return which cells of a table of other values have records."""
+    own = uncrossed(replace(section, cells=np.arange(len(section.keys))))
+    return Presence(coded_table(own), filled[own.cells])
+
+
+def is_cyclic(joint: Joint) -> bool:
+    """Return whether variables of the tables form a cycle."""
+    return bool(variable_cycles(_variables(own) for own in joint.sections))
+
+
+def _variables(section: Section) -> frozenset[str]:
+    return frozenset(variable_of(axis.tree) for axis in uncrossed(section).axes)
+
+
+def _behind(part: Part, cross: Cross, valued: bool, deadline: Deadline) -> Part:
+    """Append implicit cells to the part: always suppressed, without cost and without protection level."""
+    size, more = len(part.table), cross.size
+    unshown = np.arange(size + more) >= size
+    relations = part.table.relations.with_rows(cross.rows, UNSHOWN)
+    values = _values(part, relations, unshown, deadline) if valued else None
+    before = np.zeros(size, bool) if part.masked_before is None else part.masked_before
+    return replace(
+        part,
+        rows=np.arange(size + more),
+        table=_table(part, relations, more, values),
+        public=_bounds(part.public, more),
+        masked_before=np.append(before, np.ones(more, bool)),
+        unshown=unshown,
+    )
+
+
+def _values(part: Part, relations: Relations, unshown: Mask, deadline: Deadline) -> Numbers:
+    values = np.append(part.table.values, np.zeros(int(unshown.sum())))
+    step, rounding = part.knowledge.step, part.knowledge.rounding
+    return possible_values(values, ~unshown, relations, step, rounding, deadline.left)
+
+
+def _table(part: Part, relations: Relations, more: int, values: Numbers | None) -> Table:
+    table, none = part.table, np.zeros(more)
+    return Table(
+        values=np.append(table.values, none) if values is None else values,
+        status=np.append(table.status, np.zeros(more, np.int8)),
+        costs=np.append(table.costs, none),
+        bounds=_bounds(table.bounds, more),
+        reach=Reach(np.append(table.reach.down, none), np.append(table.reach.up, none)),
+        relations=relations,
+        names=(*table.names, *([UNSHOWN] * more)),
+    )
+
+
+def _bounds(bounds: Bounds, more: int) -> Bounds:
+    low = -np.inf if (bounds.low < 0).any() else 0.0
+    return Bounds(np.append(bounds.low, np.full(more, low)), np.append(bounds.high, np.full(more, np.inf)))

@@ -1,0 +1,249 @@
+"""Combine several tables into one: shared cells are identified, and the relations of all tables hold together.
+
+A cell is identified by its codes without totals; so the margin of one table is the margin of another that crosses the
+same column with something else, and a column may have several hierarchies. A code of level columns is resolved to the
+codes of the single columns.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations, permutations
+from pathlib import Path
+
+import numpy as np
+
+from sfumato.dataclass import dataclass
+from sfumato.errors import DataError
+from sfumato.tables.batch.hidden_cells import Row
+from sfumato.tables.build.build import dimensions_of, heights_of
+from sfumato.tables.build.code_links import loose_ties, ties_between
+from sfumato.tables.build.common_codes import Axis, axes_of
+from sfumato.tables.build.table_views import Section
+from sfumato.tables.cells.cells import Numbers, Places, Relations, make_relations
+from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.constraints import Key, derive, describe
+from sfumato.tables.cells.dimensions import Tree
+from sfumato.tables.column_dependencies.column_chain import Chain
+from sfumato.tables.plan.crossing import Dimension
+
+Identity = frozenset[tuple[str, tuple[str, ...]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """One of several tables as read.
+
+    Attributes:
+        name: Its name.
+        dimensions: Its dimensions.
+        columns: Its columns.
+        chains: Columns that determine each other in its records.
+        recorded: The columns of the records that were examined for this.
+    """
+
+    name: str
+    dimensions: Mapping[str, Dimension]
+    columns: Columns
+    chains: tuple[Chain, ...] = ()
+    recorded: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """Several tables combined into one.
+
+    Attributes:
+        sections: The tables.
+        columns: The columns that all tables have, one row per joint cell, from the first table that has it.
+        relations: The constraints of all tables.
+        names: A name for each joint cell.
+        heights: Number of levels of each joint cell above the finest.
+        loose: Constraints that hold except for a few inconsistent records.
+        sums: Sums of cells that are equal in two tables, though neither shows them.
+    """
+
+    sections: tuple[Section, ...]
+    columns: Columns
+    relations: Relations
+    names: tuple[str, ...]
+    heights: Numbers
+    loose: tuple[Row, ...] = ()
+    sums: tuple[Row, ...] = ()
+
+
+def join(sheets: Sequence[Sheet], folder: Path) -> Joint:
+    """Combine several tables into one.
+
+    Raises:
+        DataError: A table has duplicate cells, or parents are missing.
+    """
+    places: dict[Identity, int] = {}
+    sections, rows, names, heights = [], list[tuple[list[int], list[float]]](), list[str](), list[float]()
+    spaces = [dimensions_of(sheet.dimensions, sheet.columns, folder) for sheet in sheets]
+    known = dict.fromkeys(chain for sheet in sheets for chain in sheet.chains)
+    axes = axes_of([trees for trees, _ in spaces], tuple(known), [keys for _, keys in spaces])
+    for sheet, (trees, keys), own in zip(sheets, spaces, axes, strict=True):
+        try:
+            relations = derive(trees, keys)
+        except DataError as error:
+            raise in_table(error, sheet.name) from None
+        cells = np.array([places.setdefault(_identity(trees, own, key), len(places)) for key in keys], np.int64)
+        new = _first_rows(cells, len(names))
+        names += [describe(trees, keys[row]) for row in new]
+        heights += heights_of(trees, keys)[new].tolist()
+        rows += [
+            (cells[relations.row(place)[0]].tolist(), relations.row(place)[1].tolist())
+            for place in range(len(relations))
+        ]
+        sections.append(Section(sheet.name, sheet.columns, trees, tuple(keys), cells, own))
+    rows += ties_between(sections) + _doubles(sections, places)
+    every = _unique(rows)
+    unique, sums = _apart(every.values())
+    loose = tuple(row for key, row in _unique(loose_ties(sections)).items() if key not in every)
+    named = [names[cells[0]] for cells, _ in unique]
+    return Joint(
+        tuple(sections),
+        _columns(sections, len(places)),
+        make_relations(unique, named),
+        tuple(names),
+        np.array(heights),
+        loose,
+        tuple(sums),
+    )
+
+
+def _first_rows(cells: Places, known: int) -> Places:
+    """Return the first row of each new cell; a table may have a cell twice, by codes of two columns."""
+    numbers, rows = np.unique(cells, return_index=True)
+    return rows[numbers >= known]
+
+
+def settled(joint: Joint, values: Numbers, step: float) -> Joint:
+    """Turn inconsistent constraints that hold for the given values into ordinary ones."""
+    sums = [abs(float(np.array(coefs) @ values[cells])) for cells, coefs in joint.loose]
+    holding = [row for row, off in zip(joint.loose, sums, strict=True) if off < step / 2]
+    if not holding:
+        return joint
+    loose = tuple(row for row, off in zip(joint.loose, sums, strict=True) if off >= step / 2)
+    totals, both = _apart(holding)
+    relations = joint.relations.with_rows(totals, "codes within others")
+    return replace(joint, relations=relations, loose=loose, sums=(*joint.sums, *both))
+
+
+def _apart(rows: Iterable[Row]) -> tuple[list[Row], list[Row]]:
+    """Separate constraints with at most one total, or two equal cells, from those with sums on both sides."""
+    plain, sums = list[Row](), list[Row]()
+    for row in rows:
+        (plain if sum(coef < 0 for coef in row[1]) < 2 else sums).append(row)
+    return plain, sums
+
+
+def _unique(rows: Iterable[Row]) -> dict[frozenset[tuple[int, float]], Row]:
+    """Return the distinct constraints."""
+    gathered = (row for row in map(_gathered, rows) if row[0])
+    return {frozenset(zip(cells, coefs, strict=True)): (cells, coefs) for cells, coefs in gathered}
+
+
+def _gathered(row: Row) -> Row:
+    """Add up the coefficients of each cell in a constraint; cells that occur on both sides cancel."""
+    if len(set(row[0])) == len(row[0]):
+        return row
+    coefs: dict[int, float] = {}
+    for cell, coef in zip(*row, strict=True):
+        coefs[cell] = coefs.get(cell, 0.0) + coef
+    kept = {cell: coef for cell, coef in coefs.items() if coef}
+    return list(kept), list(kept.values())
+
+
+def _doubles(sections: Sequence[Section], places: Mapping[Identity, int]) -> list[Row]:
+    """Return equality constraints for cells that cross linked columns, where one code implies the other."""
+    rows: list[Row] = []
+    for section in sections:
+        for cell, key in zip(section.cells.tolist(), section.keys, strict=True):
+            narrow = _narrowed(section, key)
+            first = cell if narrow == key else places.get(_identity(section.trees, section.axes, narrow), cell)
+            if first != cell:
+                rows.append(([first, cell], [-1.0, 1.0]))
+    return rows
+
+
+def _narrowed(section: Section, key: Key) -> Key:
+    """Return the codes of a cell without those that another code of the same linked columns implies."""
+    narrow = list(key)
+    for one, two in permutations(range(len(key)), 2):
+        wide, inside = section.axes[one], section.axes[two]
+        if wide.variable and wide.variable == inside.variable and section.trees[one].root != narrow[one]:
+            cover = inside.covers.get(narrow[two], frozenset())
+            if cover and cover <= wide.covers[narrow[one]]:
+                narrow[one] = section.trees[one].root
+    return tuple(narrow)
+
+
+def _identity(trees: Sequence[Tree], axes: Sequence[Axis], key: Key) -> Identity:
+    """Return the identity of a cell in any table: its codes without totals, except totals of a series.
+
+    If two dimensions have codes of one column, such as Land and the Land of a Gemeinde, the dimension is part of it.
+    """
+    own = [
+        (tree, axis.names[code] if code != tree.root else (_name_of(tree), _total_of(tree)))
+        for tree, axis, code in zip(trees, axes, key, strict=True)
+        if code != tree.root or tree.series
+    ]
+    several = {one for (_, (one, code)), (_, (two, other)) in combinations(own, 2) if one == two and code != other}
+    return frozenset(
+        (f"{_name_of(tree)}/{name}" if name in several and name != _name_of(tree) else name, code)
+        for tree, (name, code) in own
+    )
+
+
+def _name_of(tree: Tree) -> str:
+    return "/".join(tree.levels) or tree.name
+
+
+def _total_of(tree: Tree) -> tuple[str, ...]:
+    """Return the total of a series, identified by its codes: the total of a single code differs from that code."""
+    return ("", *sorted("/".join(code) for code in tree.parents))
+
+
+def _columns(sections: Sequence[Section], size: int) -> Columns:
+    shared = [name for name in sections[0].columns.texts if all(name in section.columns for section in sections)]
+    texts: dict[str, list[str]] = {name: [""] * size for name in shared}
+    for section in reversed(sections):
+        for name in shared:
+            for cell, text in zip(section.cells.tolist(), section.columns.texts[name], strict=True):
+                texts[name][cell] = text
+    return Columns({name: tuple(column) for name, column in texts.items()})
+
+
+def merged(joint: Joint, numbers: Iterable[Numbers], step: float, tolerance: float = 0.0) -> Numbers:
+    """Merge the numbers of the rows of all tables by joint cell; NaN if a cell has none.
+
+    Raises:
+        DataError: Two tables have different values for the same cell.
+    """
+    together = np.full(len(joint.names), np.nan)
+    for section, own in zip(joint.sections, numbers, strict=True):
+        before = together[section.cells]
+        difference = np.abs(before - own)
+        wrong = np.flatnonzero(difference > max(step / 2, tolerance))
+        if len(wrong):
+            raise DataError(
+                f"{joint.names[section.cells[wrong[0]]]}: table {section.name} differs from another one that has the "
+                f"same cell, by {difference[wrong[0]]:g}.",
+                "The same cell must have the same value in every table: give all of them the same values and decimals. "
+                "Tables of different records are protected and audited one by one. Of numbers that were revised since, "
+                "those that stayed the same tell of both tables: mask the very cells that were masked then, by the "
+                "rule status.",
+                "tables-differ",
+                rows=[int(row) + 1 for row in wrong],
+            )
+        together[section.cells] = np.where(np.isnan(before), own, before)
+    return together
+
+
+def in_table(error: DataError, name: str) -> DataError:
+    """Return the same error with the name of the table."""
+    code = error.code.partition(".")[2]
+    return DataError(
+        f"table {name}: {error.what}", error.do, code, values=error.values, column=error.column, rows=error.rows
+    )

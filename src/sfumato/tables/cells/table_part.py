@@ -1,0 +1,153 @@
+"""One independent table of a source, with its position in it."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import field, replace
+
+import numpy as np
+
+from sfumato.dataclass import dataclass
+from sfumato.errors import DataError, UnattainableError
+from sfumato.tables.cells.attacker_knowledge import Knowledge
+from sfumato.tables.cells.cells import Bounds, Mask, Places, Reach, Table
+from sfumato.tables.cells.constraints import Key, finest_of
+from sfumato.tables.cells.coordinates import Coordinates, coordinates_of
+from sfumato.tables.cells.dimensions import Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Margin:
+    """The largest protection level that a rule requires on each side of a sensitive cell, whatever the cell.
+
+    Attributes:
+        fixed: Minimum level, independent of the value.
+        share: Level as a proportion of the value.
+        limit: The largest absolute value that the rule classifies as sensitive.
+    """
+
+    fixed: float = 0.0
+    share: float = 0.0
+    limit: float = math.inf
+
+    def of(self, size: float) -> float:
+        """Return the level for cells up to the given size.
+
+        >>> Margin(share=0.1).of(500), Margin(share=1, limit=10).of(500), Margin(fixed=2).of(math.inf)
+        (50.0, 10, 2)
+        """
+        return max(self.fixed, self.share * min(self.limit, size)) if self.share else self.fixed
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What the rules of a plan make public about sensitive cells.
+
+    Attributes:
+        span: The range of the only rule, if it is the range rule: it contains every primary cell.
+        small: Whether all sensitive cells are small, by the range rule.
+        margins: The largest protection level that each rule requires.
+        zone: The width of the values that a rule on counts classifies as sensitive.
+    """
+
+    span: tuple[float, float] | None = None
+    small: bool = False
+    margins: tuple[Margin, ...] = ()
+    zone: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One independent table: the rows of a group, with attacker knowledge and protection levels.
+
+    Attributes:
+        rows: The rows of the source that are its cells.
+        table: The cells with the a priori bounds of the strongest attacker and the protection levels.
+        trees: The dimensions; empty for a table given by cells and constraints.
+        keys: The codes of each cell.
+        group: The group's values, for messages.
+        public: The bounds known to data users who cannot tell which suppressed cells are primary.
+        knowledge: What attackers know in addition.
+        terms: What the rules make public.
+        asked: The requested protection levels, before a priori bounds lower them; shorter than the table if
+            implicit cells were added. None if they equal the levels of the table.
+        inferred: Whether lower bounds are inferred from what is published rather than given for each cell.
+        masked_before: Cells that an earlier release suppressed; they stay suppressed.
+        unshown: Hidden cells: in no table, always suppressed, and without protection level; they link tables.
+        unattacked: What is not audited, and why.
+        coordinates: The coordinates of the cells of several tables, which have no common trees and keys.
+    """
+
+    rows: Places
+    table: Table
+    public: Bounds
+    trees: tuple[Tree, ...] = ()
+    keys: tuple[Key, ...] = ()
+    group: tuple[str, ...] = ()
+    knowledge: Knowledge = field(default_factory=Knowledge)
+    terms: Terms = field(default_factory=Terms)
+    asked: Reach | None = None
+    inferred: bool = False
+    masked_before: Mask | None = None
+    unshown: Mask | None = None
+    unattacked: tuple[str, ...] = ()
+    coordinates: Coordinates | None = None
+
+    @property
+    def where(self) -> Coordinates | None:
+        """The coordinates of the cells if the table has dimensions; cells in no table are NOWHERE."""
+        if self.coordinates is None:
+            return coordinates_of(self.trees, self.keys)
+        return self.coordinates.padded(len(self.table))
+
+    @property
+    def finest(self) -> Mask:
+        """The cells that are not totals of others that a table shows."""
+        if self.unshown is None:
+            return finest_of(self.table.relations, len(self.table))
+        return finest_of(self.table.relations.without(self.unshown), len(self.table)) & ~self.unshown
+
+    @property
+    def shown(self) -> "Part":
+        """The part without cells that are in no table."""
+        return self if self.unshown is None else replace(self.without(self.unshown), unshown=None)
+
+    def without(self, left_out: Mask) -> "Part":
+        """Return the part without some cells, and without the constraints that contain them."""
+        cells, table = np.flatnonzero(~left_out), self.table
+        own = Table(
+            table.values[cells],
+            table.status[cells],
+            table.costs[cells],
+            table.bounds.rows(cells),
+            Reach(table.reach.down[cells], table.reach.up[cells]),
+            table.relations.without(left_out),
+            tuple(table.names[cell] for cell in cells),
+        )
+        asked = None if self.asked is None else self.asked.rows(cells[cells < len(self.asked.down)])
+        before, unshown = (None if mask is None else mask[cells] for mask in (self.masked_before, self.unshown))
+        return replace(
+            self,
+            rows=self.rows[cells],
+            table=own,
+            public=self.public.rows(cells),
+            asked=asked,
+            masked_before=before,
+            unshown=unshown,
+            coordinates=None if self.coordinates is None else self.coordinates.padded(len(table)).rows(cells),
+        )
+
+
+def in_part(error: UnattainableError, rows: Places, names: Sequence[str]) -> UnattainableError:
+    """Return the same error with the names and source rows of the cells that cannot be protected."""
+    cells = [row - 1 for row in error.rows]
+    what = f"{', '.join(names[cell] for cell in cells[:5])}: {error.what}" if cells else error.what
+    name = error.code.partition(".")[2]
+    return UnattainableError(what, error.do, name, rows=[int(rows[cell]) + 1 for cell in cells])
+
+
+def in_group(error: DataError, group: tuple[str, ...], rows: Places) -> DataError:
+    """Return the same error with the rows of the source and the name of the group."""
+    where = f" (group {', '.join(group)})" if group else ""
+    name = error.code.partition(".")[2]
+    numbers = [int(rows[row - 1]) + 1 for row in error.rows]
+    return DataError(error.what + where, error.do, name, values=error.values, column=error.column, rows=numbers)

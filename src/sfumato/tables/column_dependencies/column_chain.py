@@ -1,0 +1,20 @@
+"""Linked columns with the combinations of their codes."""
+
+from sfumato.dataclass import dataclass
+from sfumato.tables.cells.dimensions import Code
+from sfumato.tables.column_dependencies.record_codes import Names
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Columns from the top down, with the occurring combinations of their codes.
+
+    Attributes:
+        columns: The columns.
+        rows: The combinations of their codes.
+        odd: Inconsistent combinations: a code is not within the one that nearly all records put it in.
+    """
+
+    columns: Names
+    rows: frozenset[Code]
+    odd: frozenset[Code] = frozenset()

@@ -1,0 +1,169 @@
+"""Find columns of records that determine another one, alone or together, except for a few erroneous records."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from sfumato.dataclass import dataclass
+from sfumato.tables.cells.cells import Mask, Numbers, Places
+from sfumato.tables.cells.dimensions import Tree
+from sfumato.tables.column_dependencies.nested_codes import codes_within
+from sfumato.tables.column_dependencies.record_codes import Names, RecordCodes, names_in
+
+# The columns of each of some dimensions.
+Dimensions = tuple[Names, ...]
+# One column determines another if the share of exceptions, among those expected for unrelated columns, is at most OFF,
+# and at least LEAST exceptions would be expected.
+OFF, LEAST = 0.1, 1.0
+# There are many sets of columns that jointly determine another, and several codes nearly identify a record: limits are
+# stricter.
+CROSSED_OFF, CROSSED_LEAST = 0.03, 10.0
+# Maximum number of dimensions that are tried jointly.
+MOST_CROSSED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    """Limits for a dependency: the share of exceptions among those expected, and the minimum number expected.
+
+    Without exceptions more than `certain` must be expected: with few records the dependency may be coincidence, but
+    data users may know that it is not.
+    """
+
+    off: float = OFF
+    least: float = LEAST
+    certain: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Columns that are dependent.
+
+    Attributes:
+        columns: The columns.
+        odd: The rows that violate the dependency.
+        fine: The columns that determine the other one; empty if only some of their codes are dependent.
+    """
+
+    columns: frozenset[str]
+    odd: Mask
+    fine: Names = ()
+
+
+def single_links(
+    records: RecordCodes, dimensions: Iterable[Names], names: Sequence[str], hierarchies: Sequence[tuple[str, Tree]]
+) -> list[Link]:
+    """Return the links of columns that a single dimension determines.
+
+    Args:
+        records: The records.
+        dimensions: The columns of each dimension of the tables.
+        names: The columns that may be determined.
+        hierarchies: Columns with a hierarchy above their codes.
+    """
+    links = []
+    for fine in dimensions:
+        trees = [tree for name, tree in hierarchies if (name,) == fine]
+        found = {name: odd_rows(records, fine, name, trees) for name in names if name not in fine}
+        links += [Link(frozenset((*fine, name)), odd, fine) for name, odd in found.items() if odd is not None]
+    return links
+
+
+def crossed_links(
+    records: RecordCodes,
+    dimensions: Sequence[Names],
+    tables: Sequence[frozenset[str]],
+    names: Sequence[str],
+    links: Sequence[Link],
+) -> list[Link]:
+    """Return the links of columns that are determined only jointly, by dimensions that a table crosses.
+
+    Example: a type by Land and Kreis, where Kreise are numbered within each Land.
+
+    Args:
+        records: The records.
+        dimensions: The columns of each dimension of the tables.
+        tables: The columns of each table.
+        names: The columns that may be determined.
+        links: Links of single dimensions; columns that one of them determines are skipped.
+    """
+    known, fitting = list(links), _Fit(CROSSED_OFF, CROSSED_LEAST, certain=CROSSED_LEAST)
+    for own in crossed_dimensions(dimensions, tables):
+        fine = names_in(own)
+        told = {name for link in known if set(link.fine) <= set(fine) for name in link.columns}
+        for name in (name for name in names if name not in {*fine, *told}):
+            odd = odd_rows(records, fine, name, fit=fitting)
+            known += [] if odd is None else [Link(frozenset((*fine, name)), odd, fine)]
+    return known[len(links) :]
+
+
+def crossed_dimensions(dimensions: Sequence[Names], tables: Sequence[frozenset[str]]) -> Iterator[Dimensions]:
+    """Yield sets of at least two dimensions that a table crosses, smaller sets first."""
+    for size in range(2, MOST_CROSSED + 1):
+        for own in combinations(dimensions, size):
+            fine = names_in(own)
+            if len(set(fine)) == len(fine) and any(table.issuperset(fine) for table in tables):
+                yield own
+
+
+def unexplained(links: Sequence[Link]) -> list[Link]:
+    """Remove links with exceptions between columns that a third column determines without exceptions.
+
+    A Kreis whose Gemeinden are nearly all towns does not determine the type of a Gemeinde; no record is wrong.
+    """
+    below: dict[Names, set[str]] = {}
+    for link in links:
+        if not link.odd.any():
+            below.setdefault(link.fine, set()).update(link.columns)
+    return [link for link in links if not link.odd.any() or not any(link.columns <= own for own in below.values())]
+
+
+def odd_rows(
+    records: RecordCodes, fine: Names, name: str, trees: Iterable[Tree] = (), fit: _Fit | None = None
+) -> Mask | None:
+    """Return the rows that violate a dependency that nearly all records satisfy; None if there is no
+    dependency.
+
+    Args:
+        records: The records.
+        fine: The columns that may determine the other one.
+        name: The other column.
+        trees: Hierarchies above the codes of the single fine column.
+        fit: Limits of exceptions.
+    """
+    odd, off, near = _off(records, fine, (name,), fit or _Fit())
+    if off and near:
+        # A Kreis with one large Gemeinde nearly determines it, but the Gemeinde determines its Kreis better.
+        _, back, nearer = _off(records, (name,), fine, _Fit())
+        return None if back < off and (nearer or not back) else odd
+    if near:
+        return odd
+    if off:
+        return None
+    pairs = set(zip(records.codes[fine[0]], records.codes[name], strict=True))
+    return odd if any(codes_within(tree, pairs) for tree in trees) else None
+
+
+def _off(records: RecordCodes, fine: Names, coarse: Names, fit: _Fit) -> tuple[Mask, float, bool]:
+    """Return the rows that violate a dependency, the number of their records, and whether these are few enough."""
+    odd, expected = _odd(records.numbers(fine), records.numbers(coarse), records.counts)
+    off = float(records.counts[odd].sum())
+    few = expected >= fit.least and off <= fit.off * expected
+    return odd, off, few if off else expected > fit.certain
+
+
+def _odd(fine: Places, coarse: Places, counts: Numbers) -> tuple[Mask, float]:
+    """Return the rows whose coarse code is not the most frequent one of their fine code, and the number of records that
+    would be so if the columns were independent.
+    """
+    size = int(coarse.max(initial=0)) + 1
+    pairs, places = np.unique(fine * size + coarse, return_inverse=True)
+    records = np.bincount(places, counts, len(pairs))
+    order = np.lexsort((-records, pairs // size))
+    first = np.append(True, np.diff(pairs[order] // size) > 0)
+    main = np.zeros(len(pairs), bool)
+    main[order[first]] = True
+    shares = np.bincount(coarse, counts) / max(float(counts.sum()), 1.0)
+    repeated = np.maximum(np.bincount(fine, counts) - 1.0, 0.0).sum()
+    return ~main[places], float(repeated * (1.0 - shares @ shares))

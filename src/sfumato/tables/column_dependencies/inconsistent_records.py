@@ -1,0 +1,62 @@
+"""Relations that hold except for a few records with inconsistent codes; these records form a cell of their own.
+
+Readers take a Kreis for the sum of its Gemeinden, and are right if there are no such records. If there are, their
+number is unknown to readers: an attacker may know where they are, and that they are at most twice as many.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from sfumato.tables.cells.cells import Bounds, Numbers, Reach, Table
+from sfumato.tables.cells.table_part import Part
+
+Row = tuple[list[int], list[float]]
+# Name of such a cell in messages.
+ODD = "records whose codes do not fit the others"
+
+
+def with_odd_records(part: Part, rows: Sequence[Row]) -> Part:
+    """Add constraints that inconsistent records violate, each with a further cell for its residual if it is
+    not 0.
+
+    Args:
+        part: The cells of all tables.
+        rows: The constraints.
+    """
+    if not rows:
+        return part
+    size, step, values = len(part.table), part.knowledge.step, part.table.values
+    made, off = list[Row](), list[float]()
+    for cells, coefs in rows:
+        amount = float(np.round(np.array(coefs) @ values[cells] / step)) * step
+        more = ([size + len(off)], [-1.0 if amount > 0 else 1.0]) if amount else ([], [])
+        made.append(([*cells, *more[0]], [*coefs, *more[1]]))
+        off += [abs(amount)] * len(more[0])
+    return _behind(part, made, np.array(off))
+
+
+def _behind(part: Part, rows: Sequence[Row], amounts: Numbers) -> Part:
+    table, more, none = part.table, len(amounts), np.zeros(len(amounts))
+    own = Table(
+        np.append(table.values, amounts),
+        np.append(table.status, np.zeros(more, np.int8)),
+        np.append(table.costs, none),
+        _open(table.bounds, amounts),
+        Reach(np.append(table.reach.down, none), np.append(table.reach.up, none)),
+        table.relations.with_rows(rows, ODD),
+        (*table.names, *([ODD] * more)),
+    )
+    before = np.zeros(len(table), bool) if part.masked_before is None else part.masked_before
+    return replace(
+        part,
+        rows=np.arange(len(own)),
+        table=own,
+        public=_open(part.public, amounts),
+        masked_before=np.append(before, np.ones(more, bool)),
+    )
+
+
+def _open(bounds: Bounds, amounts: Numbers) -> Bounds:
+    return Bounds(np.append(bounds.low, np.zeros(len(amounts))), np.append(bounds.high, 2 * amounts))

@@ -1,0 +1,96 @@
+"""Apply the perturbation method of a plan to one table."""
+
+from pathlib import Path
+
+import numpy as np
+
+from sfumato.dataclass import dataclass
+from sfumato.errors import PlanError
+from sfumato.tables.adjustment.adjustment import adjust_part
+from sfumato.tables.cell_key.noise import Contents, check_cell_keys, noisy_part
+from sfumato.tables.cell_key.ptable_file import ptable_of
+from sfumato.tables.cells.cells import Numbers
+from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.table_part import Part
+from sfumato.tables.deadline import Deadline
+from sfumato.tables.perturbation.cell_uniforms import cell_keys, chances_of, keys_by_codes
+from sfumato.tables.perturbation.perturbed import Perturbed
+from sfumato.tables.plan.perturbation import Adjustment, CellKey, Perturbation, Rounding
+from sfumato.tables.plan.source import TableSource
+from sfumato.tables.rounding.rounding import bases_of, round_part
+from sfumato.tables.tabulate import WORD
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """The inputs of a method other than the table.
+
+    Attributes:
+        perturbation: The method in the plan.
+        columns: The further columns of the table, row by row.
+        source: The meaning of the columns.
+        folder: Folder of files that the plan names.
+        secret: The source of randomness if there are no keys.
+        bases: The base of each cell, if tables have different ones.
+    """
+
+    perturbation: Perturbation
+    columns: Columns
+    source: TableSource
+    folder: Path
+    secret: str
+    bases: Numbers | None = None
+
+
+def change_part(part: Part, setting: Setting, deadline: Deadline) -> Perturbed:
+    """Perturb a table, and compute the feasibility intervals.
+
+    Raises:
+        UnattainableError: The method has no solution.
+    """
+    method = setting.perturbation
+    if isinstance(method, CellKey):
+        return noisy_part(part, method, ptable_of(method, setting.folder), _contents(part, method, setting), deadline)
+    if isinstance(method, Adjustment):
+        return adjust_part(part, deadline)
+    bases = bases_of(method.base, len(part.table)) if setting.bases is None else setting.bases
+    return round_part(part, method, bases, _chances(part, method, setting), deadline)
+
+
+def _chances(part: Part, rounding: Rounding, setting: Setting) -> Numbers:
+    if rounding.kind != "random":
+        return np.zeros(len(part.table))
+    if rounding.key is None:
+        return chances_of(keys_by_codes(setting.secret, part))
+    keys = cell_keys(setting.columns, rounding.key)
+    check_cell_keys(part, keys, WORD, part.table.values == 0)
+    return chances_of(keys)
+
+
+def _contents(part: Part, method: CellKey, setting: Setting) -> Contents:
+    """Return the inputs of noise; cells tabulated from microdata have their keys in the column `key`."""
+    named = [method.key] if method.record is None and method.key is not None else []
+    name = next((name for name in (*named, "key") if name in setting.columns), None)
+    if method.zeros and method.secret is None:
+        raise PlanError(
+            "zeros needs a secret: the key of an empty cell is made of it and of the cell's codes.",
+            "Name method.secret, the same for all tables.",
+            "no-secret",
+        )
+    if name is None:
+        raise PlanError(
+            "the cell key method needs the cells' keys.",
+            "Name their column in method.key, or cross microdata with record and secret: sf.tabulate, table.microdata.",
+            "no-key",
+        )
+    modulus = WORD if method.digits is None else 10**method.digits
+    source, columns = setting.source, setting.columns
+    marks = columns.text(method.structural) if method.structural else ("",) * len(part.table)
+    return Contents(
+        keys=tuple(cell_keys(columns, name, modulus)),
+        modulus=modulus,
+        counts=None if source.counts else columns.numbers(source.frequency or ""),
+        largest=tuple(columns.optional(column) for column in source.contributions),
+        structural=np.array([bool(mark) for mark in marks], bool),
+        secret=setting.secret,
+    )

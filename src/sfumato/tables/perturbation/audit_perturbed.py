@@ -1,0 +1,162 @@
+"""Audit perturbed tables: what a reader can compute from the file, and whether the rules allow it."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from sfumato.errors import DataError
+from sfumato.tables.attack.findings import Audit, Finding, Verdict, joined
+from sfumato.tables.build.build import dimensions_of, grouped
+from sfumato.tables.build.instance_file import cell_names, relations_of
+from sfumato.tables.cell_key.noise import known_sums
+from sfumato.tables.cell_key.possible_counts import hull_of, possible_counts, reader_counts
+from sfumato.tables.cell_key.ptable_file import ptable_of
+from sfumato.tables.cells.attacker_knowledge import Knowledge
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Relations, make_table
+from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.constraints import derive, describe
+from sfumato.tables.cells.table_part import Part
+from sfumato.tables.deadline import within
+from sfumato.tables.linear_programs import linear_program
+from sfumato.tables.perturbation.feasibility_intervals import on_grid, reader_ranges
+from sfumato.tables.perturbation.parts import perturbed_parts
+from sfumato.tables.plan.perturbation import CellKey, Rounding
+from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.protection_levels.resolve_plan import step_in
+from sfumato.tables.published_tables.parse_cells import Reading
+from sfumato.tables.published_tables.parts import part_of
+from sfumato.tables.rounding.rounding import known_ranges as ranges_by_rounding
+
+# Seconds for the intervals of all cells.
+PATIENCE = 60.0
+
+
+def review_perturbed(columns: Columns, plan: TablePlan, reading: Reading) -> Audit:
+    """Audit a perturbed table by what its file shows.
+
+    Raises:
+        DataError: A cell is not a number, or no consistent table is within the perturbation that the plan states.
+    """
+    if np.isnan(reading.exact).any():
+        raise DataError("a published cell is no number.", "Cells of changed tables are numbers.", "unreadable-cell")
+    if reading.valued:
+        parts = perturbed_parts(plan, columns)
+        return joined([_with_values(part, plan, columns, reading.exact[part.rows]) for part in parts])
+    parts = _parts(columns, plan, reading.exact)
+    return joined([_without_values(part, plan, columns, reading.exact[part.rows]) for part in parts])
+
+
+def _with_values(part: Part, plan: TablePlan, columns: Columns, published: Numbers) -> Audit:
+    """Audit with true values: all sensitive cells are compared with their protection intervals."""
+    own = columns.rows(part.rows)
+    ranges = _ranges(part, plan, own, published, part.table.values, part.table.values)
+    promise, slack, step = part.table.promise, 1e-6 * part.knowledge.step, part.knowledge.step
+    narrow = (ranges.low > promise.low + slack) | (ranges.high < promise.high - slack)
+    return _audit(part, ranges, part.table.unsafe, narrow, step)
+
+
+def _without_values(part: Part, plan: TablePlan, columns: Columns, published: Numbers) -> Audit:
+    """Audit without true values: cells whose value can be computed are evaluated by the rules."""
+    own = columns.rows(part.rows)
+    center = _possible(part, on_grid(_known(part, plan, own, published, None), part.knowledge.step))
+    ranges = _ranges(part, plan, own, published, center, None)
+    one = ranges.high - ranges.low < part.knowledge.step * (1 - 1e-6)
+    exact = np.where(one, ranges.low, np.nan)
+    judged = part_of(plan, own, exact, part.table.relations, part.table.names)
+    return _audit(part, ranges, judged.part.table.unsafe, one, part.knowledge.step)
+
+
+def _audit(part: Part, ranges: Bounds, judged: Mask, narrow: Mask, step: float) -> Audit:
+    findings = []
+    for cell in np.flatnonzero(judged):
+        low, high = float(ranges.low[cell]), float(ranges.high[cell])
+        exact = high - low < step * (1 - 1e-6)
+        verdict = Verdict.EXACT if exact else Verdict.TOO_NARROW if narrow[cell] else Verdict.SAFE
+        findings.append(Finding(int(cell), part.table.names[cell], low, high, verdict))
+    return Audit(tuple(findings))
+
+
+def _ranges(
+    part: Part, plan: TablePlan, columns: Columns, published: Numbers, center: Numbers, values: Numbers | None
+) -> Bounds:
+    """Compute the feasibility interval of each cell.
+
+    Args:
+        center: Values that satisfy the constraints; the intervals contain them.
+        values: The true values, if the file has them.
+    """
+    method, step, deadline = plan.perturbation, part.knowledge.step, within(PATIENCE)
+    if isinstance(method, CellKey) and plan.table.counts:
+        possible = possible_counts(ptable_of(method, plan.folder), published, method.zeros, values)
+        return reader_counts(possible, part, deadline, center).ranges
+    start = on_grid(_known(part, plan, columns, published, values), step)
+    wide = Bounds(np.minimum(start.low, center), np.maximum(start.high, center))
+    return reader_ranges(wide, part.table.relations, part.table.unsafe, step, deadline, center).ranges
+
+
+def _known(part: Part, plan: TablePlan, columns: Columns, published: Numbers, values: Numbers | None) -> Bounds:
+    """Return the interval of each cell implied by its published number alone."""
+    method = plan.perturbation
+    if isinstance(method, Rounding):
+        bases, steps = np.full(len(published), method.base), _steps(method, part, published)
+        return ranges_by_rounding(method, published, bases, part.knowledge.step, part, steps)
+    named = [name for name in plan.table.contributions if name in columns]
+    if isinstance(method, CellKey) and plan.table.counts:
+        return hull_of(possible_counts(ptable_of(method, plan.folder), published, method.zeros, values))
+    if isinstance(method, CellKey) and values is not None and named:
+        largest = [columns.optional(name) for name in named]
+        return known_sums(published, largest, part, method, ptable_of(method, plan.folder), values)
+    # Adjusted values, and sums with noise without known contributions, imply no bounds.
+    return Bounds(part.table.bounds.low, part.table.bounds.high)
+
+
+def _steps(method: Rounding, part: Part, published: Numbers) -> int:
+    """Return the number of further steps to allow for: the fewest for which a consistent table exists."""
+    if method.kind != "controlled":
+        return 0
+    bases = np.full(len(published), method.base)
+    for steps in range(method.steps):
+        start = ranges_by_rounding(method, published, bases, part.knowledge.step, part, steps)
+        if _feasible(part, start) is not None:
+            return steps
+    return method.steps
+
+
+def _feasible(part: Part, start: Bounds) -> Numbers | None:
+    from highspy import HighsModelStatus
+
+    matrix = part.table.relations.matrix(len(start))
+    highs = linear_program(matrix, np.zeros(len(start)), start)
+    highs.run()
+    optimal = highs.getModelStatus() == HighsModelStatus.kOptimal
+    return np.array(highs.getSolution().col_value) if optimal else None
+
+
+def _possible(part: Part, start: Bounds) -> Numbers:
+    point = _feasible(part, start)
+    if point is None:
+        raise DataError(
+            "no table that adds up lies as near to the published one as the plan says.",
+            "Check method and base: the table was changed in another way.",
+            "contradiction",
+        )
+    return point
+
+
+def _parts(columns: Columns, plan: TablePlan, published: Numbers) -> list[Part]:
+    """Build the tables of a file without true values."""
+    if plan.table.cells is not None:
+        return [_part(plan, np.arange(len(columns)), published, relations_of(plan, columns), cell_names(columns))]
+    trees, keys = dimensions_of(plan.dimensions, columns, plan.folder)
+    parts = []
+    for group, rows in grouped(plan, columns):
+        own = tuple(keys[row] for row in rows)
+        names = tuple(describe(trees, key) for key in own)
+        part = _part(plan, rows, published[rows], derive(trees, own), names)
+        parts.append(replace(part, trees=trees, keys=own, group=group))
+    return parts
+
+
+def _part(plan: TablePlan, rows: Places, published: Numbers, relations: Relations, names: tuple[str, ...]) -> Part:
+    table = make_table(published, relations, names=names)
+    return Part(rows, table, table.bounds, knowledge=Knowledge(step=step_in(plan.table, published)))

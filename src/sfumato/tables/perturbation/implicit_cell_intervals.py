@@ -1,0 +1,32 @@
+"""What a reader of several perturbed tables can compute through the cross of their variables, which no table shows."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from sfumato.tables.build.implicit_cells import with_cross
+from sfumato.tables.build.linked_table import Joint
+from sfumato.tables.cells.cells import Bounds
+from sfumato.tables.deadline import Deadline
+from sfumato.tables.perturbation.feasibility_intervals import reader_ranges
+from sfumato.tables.perturbation.perturbed import Perturbed
+
+
+def with_cross_ranges(changed: Perturbed, joint: Joint, deadline: Deadline) -> Perturbed:
+    """Narrow the intervals of perturbed tables by implicit cells; unchanged if the variables form no cycle.
+
+    Raises:
+        UnattainableError: There are too many implicit cells.
+    """
+    own, size = changed.part, len(changed.published)
+    part = with_cross(own, joint, changed.ranges.high <= 0, deadline=deadline.share(0.5))
+    changed = replace(changed, part=replace(own, unattacked=part.unattacked))
+    if part.unshown is None:
+        return changed
+    more = len(part.table) - size
+    start = Bounds(
+        np.append(changed.ranges.low, part.table.bounds.low[size:]), np.append(changed.ranges.high, [np.inf] * more)
+    )
+    step, table = own.knowledge.step, part.table
+    reader = reader_ranges(start, table.relations, table.unsafe, step, deadline, table.values, ~part.unshown)
+    return replace(changed, ranges=reader.ranges.rows(np.arange(size)), attained=reader.attained[:size])

@@ -1,0 +1,116 @@
+"""A perturbed table: published values, errors, and what a reader can compute."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sfumato.dataclass import dataclass
+from sfumato.errors import PromiseError
+from sfumato.localization.plurals import filled
+from sfumato.tables.cell_labels import cells_named, lower_end, number, upper_end
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers
+from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.table_part import Part
+from sfumato.tables.table_result import TableAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class Perturbed:
+    """The result for one table.
+
+    Attributes:
+        part: The table.
+        published: The published value of each cell.
+        shown: Which cells are published.
+        ranges: The feasibility interval of each true value.
+        attained: Which intervals have exact ends.
+        figures: Metrics of the method.
+    """
+
+    part: Part
+    published: Numbers
+    shown: Mask
+    ranges: Bounds
+    attained: Mask
+    figures: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def change(self) -> Numbers:
+        """The error of each published cell."""
+        return np.asarray((self.published - self.part.table.values)[self.shown])
+
+    @property
+    def off(self) -> Numbers:
+        """The absolute residual of each constraint in published values."""
+        return np.abs(self.part.table.relations.residuals(self.published))
+
+    @property
+    def exact(self) -> Mask:
+        """The cells whose true value can be computed."""
+        width = self.ranges.high - self.ranges.low
+        return np.asarray(width < self.part.knowledge.step * (1 - 1e-6))
+
+    @property
+    def too_narrow(self) -> Mask:
+        """The sensitive cells whose feasibility interval is too narrow or exact."""
+        promise, slack = self.part.table.promise, 1e-6 * self.part.knowledge.step
+        narrow = (self.ranges.low > promise.low + slack) | (self.ranges.high < promise.high - slack)
+        return np.asarray(self.part.table.unsafe & (narrow | self.exact))
+
+
+def check_readers(parts: Sequence[Perturbed]) -> None:
+    """Refuse tables that disclose sensitive cells.
+
+    Raises:
+        PromiseError: A feasibility interval is narrower than the protection interval.
+    """
+    leaks = [name for part in parts for name in _too_narrow_names(part)]
+    if leaks:
+        raise PromiseError(
+            filled(
+                "a reader computes {count} unsafe {count:cell|cells} more closely than the rules allow: {named}.",
+                {"count": len(leaks), "named": cells_named(leaks)},
+            ),
+            "Take a larger base or more noise, or mask cells instead: method optimal.",
+            "audit",
+        )
+
+
+def _too_narrow_names(part: Perturbed) -> list[str]:
+    """Return the names of sensitive cells with too narrow intervals, with their group."""
+    names = part.part.table.names
+    return [", ".join([*part.part.group, names[cell]]) for cell in np.flatnonzero(part.too_narrow)]
+
+
+@dataclass(frozen=True)
+class ChangedTable(TableAnswer[Perturbed]):
+    """A perturbed table with the evidence."""
+
+    @property
+    def promised(self) -> bool:
+        """Whether rules or a file classify cells as sensitive, so that there is a guarantee."""
+        return any(part.part.table.unsafe.any() for part in self.parts)
+
+    @property
+    def holds(self) -> bool:
+        """Whether no sensitive cell is disclosed."""
+        return not any(part.too_narrow.any() for part in self.parts)
+
+    @cached_property
+    def external(self) -> Columns:
+        """The table for publication: codes and published values."""
+        name = self.names(1)[0]
+        table = self.in_order(Columns({**self.codes(), name: self.new_columns()[name]}))
+        return table.rows(np.flatnonzero([text != "" for text in table.text(name)]))
+
+    def new_columns(self) -> dict[str, tuple[str, ...]]:
+        """Return the published value of each row and its interval; empty if a row is not published."""
+        rows: list[tuple[str, ...]] = [("", "", "")] * len(self.source)
+        for part in self.parts:
+            for cell in np.flatnonzero(part.shown):
+                ends = (lower_end(float(part.ranges.low[cell])), upper_end(float(part.ranges.high[cell])))
+                rows[int(part.part.rows[cell])] = (number(float(part.published[cell])), *ends)
+        return dict(zip(self.names(3), zip(*rows, strict=True), strict=True))

@@ -1,0 +1,329 @@
+"""Insiders of a table: what each contributor knows, and what of a cell belongs to others.
+
+Without names, the single respondent of a cell is the same in all totals without other respondents; with names
+(`contributors`) a holding is one attacker in all its cells. Against each, only the contributions of others are
+protected: the rules are applied again without the insider's part, and a cell in which the insider is alone is not
+protected.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+from itertools import combinations
+from math import comb
+
+import numpy as np
+
+from sfumato.dataclass import dataclass
+from sfumato.errors import PlanError
+from sfumato.tables.cells.attacker_knowledge import Attacker, Kind
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Reach, Relations, Status, Table
+from sfumato.tables.plan.group_disclosure import GroupDisclosure
+from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.plan.rule_inputs import Facts
+from sfumato.tables.plan.rules import Judgment, Rule, combine, judge
+from sfumato.tables.protection_levels.minimum_widths import thickened
+
+# Maximum number of coalitions.
+MOST_COALITIONS = 20_000
+
+
+@dataclass(slots=True)
+class _Insider:
+    """An insider under construction: the contribution to each cell, and the cells without other contributors."""
+
+    name: str
+    kind: Kind
+    parts: dict[int, float] = field(default_factory=dict)
+    alone: set[int] = field(default_factory=set)
+
+
+def kinds_considered(plan: TablePlan) -> tuple[Kind, ...]:
+    """Return the kinds of attackers that the plan considers for its kind of table, whether or not there are
+    any.
+
+    >>> from sfumato.tables.plan.plan import read_table_plan
+    >>> plan = {"version": 1, "table": {"value": "n"}, "dimensions": {"sex": {"column": "sex"}}}
+    >>> plan["primary"] = [{"rule": "frequency", "min": 3}]
+    >>> [str(kind) for kind in kinds_considered(read_table_plan(plan))]
+    ['outsider', 'persons']
+    """
+    source = plan.table
+    kind = _kind(source.holdings is not None or bool(source.contributors), source.counts)
+    if not _let(plan, kind):
+        return (Kind.OUTSIDER,)
+    return (Kind.OUTSIDER, kind, *((Kind.COALITION,) if plan.attackers.coalition > 1 else ()))
+
+
+def attackers_of(plan: TablePlan, facts: Facts, table: Table, step: float) -> tuple[Attacker, ...]:
+    """Return all insiders that the plan considers.
+
+    Raises:
+        PlanError: There are too many coalitions.
+    """
+    number, kind = _number(facts)
+    if not _let(plan, kind):
+        return ()
+    if plan.table.contributors:
+        insiders = _named(plan.table.contributors, facts, number)
+    else:
+        alone = _alone(facts, number)
+        insiders = _unnamed(table, alone, kind) + _dominant(table, facts, alone, kind)
+    _add_empty_parts(insiders, facts, table)
+    insiders += _coalitions(insiders, plan.attackers.coalition, number)
+    return _resolved(plan, facts, table, step, insiders)
+
+
+def _add_empty_parts(insiders: Sequence[_Insider], facts: Facts, table: Table) -> None:
+    """Add to an insider who is alone in a total the knowledge that its sensitive empty parts are empty."""
+    empty = np.flatnonzero(table.unsafe & facts.empty)
+    below: dict[int, list[int]] = {}
+    for above in facts.lines.values():
+        for cell in empty[above[empty] >= 0].tolist():
+            below.setdefault(int(above[cell]), []).append(cell)
+    for insider in insiders if below else ():
+        for cell in [cell for total in sorted(insider.alone) for cell in below.get(total, ())]:
+            insider.parts.setdefault(cell, 0.0)
+            insider.alone.add(cell)
+
+
+def _let(plan: TablePlan, kind: Kind) -> bool:
+    """Return whether the plan considers insiders of a kind."""
+    switches = {
+        Kind.HOLDING: plan.attackers.holdings,
+        Kind.RESPONDENT: plan.attackers.respondents,
+        Kind.PERSON: plan.attackers.persons,
+    }
+    return switches[kind]
+
+
+def _number(facts: Facts) -> tuple[Numbers | None, Kind]:
+    """Return the number of contributors to each cell, and their kind."""
+    kind = _kind(facts.holdings is not None, facts.counts)
+    return (facts.holdings if kind == Kind.HOLDING else facts.frequency), kind
+
+
+def _kind(holdings: bool, counts: bool) -> Kind:
+    """Return the kind of contributors to the cells of a table."""
+    return Kind.HOLDING if holdings else Kind.PERSON if counts else Kind.RESPONDENT
+
+
+def _alone(facts: Facts, number: Numbers | None) -> Mask:
+    """Return the cells with one holding, or one respondent if holdings are not given; otherwise with one
+    contribution.
+    """
+    if number is not None:
+        return np.asarray(number == 1)
+    if len(facts.contributions) < 2:
+        return np.zeros(len(facts.values), bool)
+    return np.asarray((facts.top(1, "") > 0) & (facts.top(2, "") == facts.top(1, "")))
+
+
+def _named(contributors: Sequence[str], facts: Facts, number: Numbers | None) -> list[_Insider]:
+    """Return every named contributor, with all their cells."""
+    alone, everyone = _alone(facts, number), dict[str, _Insider]()
+    for who, amounts in zip(contributors, facts.contributions, strict=True):
+        for cell, (name, amount) in enumerate(zip(facts.columns.text(who), amounts, strict=True)):
+            if name:
+                insider = everyone.setdefault(name, _Insider(f"holding {name}", Kind.HOLDING))
+                insider.parts[cell] = insider.parts.get(cell, 0.0) + float(np.nan_to_num(amount))
+                if alone[cell]:
+                    insider.alone.add(cell)
+    return list(everyone.values())
+
+
+def _unnamed(table: Table, alone: Mask, kind: Kind) -> list[_Insider]:
+    """Return the single respondents of cells: one per group of connected totals, with the contribution to further
+    totals.
+
+    A respondent may be in a finest cell of each of two tables; if alone in a total of both, it is the same one.
+    """
+    above = _around(table)
+    insiders: list[_Insider] = []
+    who = {Kind.PERSON: "the one person of", Kind.HOLDING: "the holding of"}.get(kind, "the respondent of")
+    starts = np.flatnonzero(alone).tolist()
+    totals = {total for cell in starts for total in above.get(cell, ())}
+    seen: set[int] = set()
+    # The finest cells first: a total with a single respondent follows from its single part.
+    for cell in sorted(starts, key=lambda cell: cell in totals):
+        if cell not in seen:
+            insider = _Insider(f"{who} {table.names[cell]}", kind)
+            _climb(insider, cell, float(table.values[cell]), above)
+            insider.alone = {place for place in insider.parts if alone[place]}
+            if not seen.isdisjoint(insider.alone):
+                insiders = _with_same(insiders, insider)
+            seen |= insider.alone
+            insiders.append(insider)
+    return insiders
+
+
+def _with_same(insiders: Sequence[_Insider], insider: _Insider) -> list[_Insider]:
+    """Merge into an insider all others who are alone in the same cells; return the remaining ones."""
+    others = []
+    for one in insiders:
+        if one.alone.isdisjoint(insider.alone):
+            others.append(one)
+            continue
+        insider.parts = {**one.parts, **insider.parts}
+        insider.alone |= one.alone
+    return others
+
+
+def _dominant(table: Table, facts: Facts, alone: Mask, kind: Kind) -> list[_Insider]:
+    """Return the largest contributors of sensitive cells with several: they know more about cells suppressed with
+    theirs.
+
+    The sum of two suppressed cells of one constraint is published, so the rules must hold for unions of cells too.
+    """
+    if not facts.contributions:
+        return []
+    stack = np.nan_to_num(np.stack(facts.contributions))
+    largest = np.take_along_axis(stack, np.abs(stack).argmax(axis=0)[None], 0)[0]
+    above, insiders = _around(table), []
+    for cell in np.flatnonzero(table.unsafe & facts.finest & ~alone & (largest > 0)).tolist():
+        insider = _Insider(f"the largest contributor of {table.names[cell]}", kind)
+        _climb(insider, cell, float(largest[cell]), above)
+        insiders.append(insider)
+    return insiders
+
+
+def _climb(insider: _Insider, cell: int, part: float, above: Mapping[int, tuple[int, ...]]) -> None:
+    """Add a contribution to all totals of a cell, and to the only nonempty part of each such total."""
+    waiting = [cell]
+    while waiting:
+        place = waiting.pop()
+        if place not in insider.parts:
+            insider.parts[place] = part
+            waiting += above.get(place, ())
+
+
+def _around(table: Table) -> Mapping[int, tuple[int, ...]]:
+    """Return the totals of each cell; and for a total whose other parts are publicly empty the remaining part, since
+    both have the same contributors.
+    """
+    empty = (table.values == 0) & (table.status == Status.PUBLISH)
+    above: dict[int, tuple[int, ...]] = {}
+    for total, parts in _sums(table.relations):
+        for cell in parts.tolist():
+            above[cell] = (*above.get(cell, ()), total)
+        left = parts[~empty[parts]]
+        if len(left) == 1:
+            above[total] = (*above.get(total, ()), int(left[0]))
+    return above
+
+
+def _sums(relations: Relations) -> Iterator[tuple[int, Places]]:
+    """Yield the constraints that are a total of parts."""
+    for relation in range(len(relations)):
+        cells, coefs = relations.row(relation)
+        total = cells[coefs < 0]
+        if len(total) == 1 and (coefs[coefs > 0] == 1).all() and coefs.min() == -1:
+            yield int(total[0]), cells[coefs > 0]
+
+
+def _coalitions(insiders: Sequence[_Insider], size: int, number: Numbers | None) -> list[_Insider]:
+    """Return all coalitions up to a size; members know a cell without further contributors exactly."""
+    if size < 2:
+        return []
+    if sum(comb(len(insiders), many) for many in range(2, size + 1)) > MOST_COALITIONS:
+        raise PlanError(
+            f"there are too many coalitions of {size} among {len(insiders):,} who can attack.",
+            "Lower attackers.coalition, or protect smaller tables.",
+            "coalitions",
+        )
+    groups = (group for many in range(2, size + 1) for group in combinations(insiders, many))
+    return [_together(group, number) for group in groups]
+
+
+def _together(group: Sequence[_Insider], number: Numbers | None) -> _Insider:
+    union = _Insider(" and ".join(member.name for member in group), Kind.COALITION)
+    for member in group:
+        for cell, part in member.parts.items():
+            union.parts[cell] = union.parts.get(cell, 0.0) + part
+        union.alone |= member.alone
+    for cell in union.parts if number is not None else ():
+        if number is not None and number[cell] <= sum(cell in member.parts for member in group):
+            union.alone.add(cell)
+    return union
+
+
+def _resolved(
+    plan: TablePlan, facts: Facts, table: Table, step: float, insiders: Sequence[_Insider]
+) -> tuple[Attacker, ...]:
+    """Return the insiders with their knowledge and protection levels, computed for all their cells at once."""
+    active = [insider for insider in insiders if insider.parts]
+    if not active:
+        return ()
+    cells = np.concatenate([np.array(sorted(insider.parts), np.int64) for insider in active])
+    parts = np.concatenate([[insider.parts[cell] for cell in sorted(insider.parts)] for insider in active])
+    alone = np.concatenate([[cell in insider.alone for cell in sorted(insider.parts)] for insider in active])
+    values, public = table.values[cells], table.bounds.rows(cells)
+    least = np.where(public.low >= 0, np.clip(parts, public.low, np.maximum(values, public.low)), public.low)
+    ends = np.cumsum([len(insider.parts) for insider in active])
+    owns = np.split(np.arange(len(cells)), ends[:-1])
+    least = _with_floors(table, cells, np.where(alone, values, least), owns)
+    knowledge = Bounds(np.where(alone, values, least), np.where(alone, values, public.high))
+    reach, unsafe = _not_his(plan, facts, table, cells, parts)
+    reach = thickened(values, unsafe & ~alone, knowledge, reach.at(unsafe & ~alone), step)
+    return tuple(
+        Attacker(insider.name, insider.kind, cells[own], knowledge.rows(own), Reach(reach.down[own], reach.up[own]))
+        for insider, own in zip(active, owns, strict=True)
+    )
+
+
+def _with_floors(table: Table, cells: Places, least: Numbers, owns: Sequence[Places]) -> Numbers:
+    """Raise the lower bounds that insiders know: a total is at least the own contribution plus the minimum of other
+    parts.
+
+    Args:
+        table: The table.
+        cells: The cells of all insiders.
+        least: The lower bound that each insider knows by the own contribution.
+        owns: The positions of each insider among these.
+    """
+    low, above = table.bounds.low, _floors_above(table)
+    least = least.copy()
+    for own in owns if (low >= 0).all() else ():
+        places = dict(zip(cells[own].tolist(), own.tolist(), strict=True))
+        waiting = list(places)
+        while waiting:
+            cell = waiting.pop()
+            for total, floor in above.get(cell, ()):
+                place = places.get(total, -1)
+                known = min(floor + least[places[cell]] - low[cell], table.values[total])
+                if place >= 0 and known > least[place] + 1e-9 * max(1.0, known):
+                    least[place] = known
+                    waiting.append(total)
+    return least
+
+
+def _floors_above(table: Table) -> Mapping[int, tuple[tuple[int, float], ...]]:
+    """Return the totals of each cell, with the sum of public lower bounds of all parts."""
+    above: dict[int, tuple[tuple[int, float], ...]] = {}
+    for total, parts in _sums(table.relations):
+        for cell in parts.tolist():
+            above[cell] = (*above.get(cell, ()), (total, float(table.bounds.low[parts].sum())))
+    return above
+
+
+def _not_his(plan: TablePlan, facts: Facts, table: Table, cells: Places, parts: Numbers) -> tuple[Reach, Mask]:
+    """Return the protection levels for contributions of others, at most those against an outsider, and where they
+    apply.
+    """
+    base, unsafe, values = table.reach, table.unsafe[cells], table.values[cells]
+    if plan.table.cells is not None or (plan.protection is not None and plan.protection.percent is not None):
+        share = np.abs(values - parts) / np.maximum(np.abs(values), 1e-300)
+        share = np.where(values == 0, 1.0, np.minimum(share, 1.0))
+        return Reach(base.down[cells] * share, base.up[cells] * share), unsafe
+    judgment = combine([_seen_by(rule, facts, cells, parts) for rule in plan.primary], len(cells))
+    if plan.protection is not None:
+        return Reach(base.down[cells], base.up[cells]).at(judgment.unsafe & unsafe), judgment.unsafe & unsafe
+    down, up = np.minimum(judgment.reach.down, base.down[cells]), np.minimum(judgment.reach.up, base.up[cells])
+    return Reach(down, up), judgment.unsafe & unsafe
+
+
+def _seen_by(rule: Rule, facts: Facts, cells: Places, parts: Numbers) -> Judgment:
+    """Apply a rule without an insider's contribution; group disclosure is the same for everyone."""
+    if not isinstance(rule, GroupDisclosure):
+        return rule.apply(facts.without(cells, parts))
+    whole = rule.apply(facts)
+    return judge(whole.unsafe[cells], whole.reach.down[cells], whole.reach.up[cells])

@@ -1,0 +1,89 @@
+"""Cells of other tables to which the single respondent of a cell also belongs, whose own value need not be hidden.
+
+Tables do not name the respondent. But if all cross cells below one cell are below the respondent's cell, nobody else
+can be in it; and if all cross cells below the respondent's cell are below another, the respondent is in that one.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sfumato.tables.cells.attacker_knowledge import Attacker
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Reach, Status
+from sfumato.tables.cells.table_part import Part
+
+
+def with_own_cells(part: Part) -> Part:
+    """Give insiders who are alone in a cell their contribution to all cells that must contain them."""
+    if part.unshown is None or not part.knowledge.attackers:
+        return part
+    below = _with_totals(part, _below(part, part.unshown), part.unshown)
+    attackers = tuple(_with_own(part, below, attacker) for attacker in part.knowledge.attackers)
+    return replace(part, knowledge=replace(part.knowledge, attackers=attackers))
+
+
+def _below(part: Part, unshown: Mask) -> Any:
+    """Return which implicit cells are below each finest cell of a table, as a sparse matrix of ones."""
+    from scipy.sparse import csr_matrix
+
+    relations, size = part.table.relations, len(part.table)
+    owners = np.repeat(np.arange(len(relations)), np.diff(relations.starts))
+    totals = np.zeros(len(relations), np.int64)
+    totals[owners[relations.coefs < 0]] = relations.cells[relations.coefs < 0]
+    crossed = unshown[relations.cells]
+    entries = (totals[owners[crossed]], relations.cells[crossed])
+    return _ones(csr_matrix((np.ones(int(crossed.sum())), entries), shape=(size, size)))
+
+
+def _with_totals(part: Part, below: Any, unshown: Mask) -> Any:
+    """Return the same for totals, if all their parts consist of implicit cells or are empty."""
+    relations = part.table.relations.without(unshown)
+    empty = (part.table.values == 0) & (part.table.status == Status.PUBLISH)
+    matrix = relations.matrix(len(part.table))
+    totals, parts = (matrix < 0).astype(np.float64), (matrix > 0).astype(np.float64)
+    before = -1
+    while below.nnz != before:
+        before = below.nnz
+        there = (np.diff(below.indptr) > 0) | empty
+        whole = np.flatnonzero(parts @ (~there).astype(np.float64) == 0)
+        below = _ones(below + totals[whole].T @ (parts[whole] @ below))
+    return below
+
+
+def _ones(matrix: Any) -> Any:
+    matrix = matrix.tocsr()
+    matrix.data[:] = 1.0
+    return matrix
+
+
+def _with_own(part: Part, below: Any, attacker: Attacker) -> Attacker:
+    counts = np.diff(below.indptr)
+    alone = attacker.cells[attacker.bounds.low == attacker.bounds.high]
+    alone = alone[counts[alone] > 0]
+    if not len(alone):
+        return attacker
+    his = np.asarray(below[alone].sum(axis=0)).ravel() > 0
+    nobody_else = (counts > 0) & (below @ his.astype(np.float64) == counts)
+    around = ((below @ below[alone].T).toarray() == counts[alone]).any(axis=1)
+    own = np.setdiff1d(np.flatnonzero(nobody_else | around), attacker.cells)
+    least = np.where(around[own], np.abs(part.table.values[alone]).min(), 0.0)
+    return _with_cells(part, attacker, own, np.where(nobody_else[own], part.table.values[own], least), around[own])
+
+
+def _with_cells(part: Part, attacker: Attacker, own: Places, amounts: Numbers, sure: Mask) -> Attacker:
+    """Add further cells to an attacker; only contributions of others are protected against them."""
+    table, cells = part.table, np.concatenate([attacker.cells, own])
+    others, order = np.maximum(table.values[own] - amounts, 0.0), np.argsort(cells)
+    low = np.where(sure, np.maximum(table.bounds.low[own], amounts), table.bounds.low[own])
+    down = np.minimum(table.reach.down[own], others)
+    up = np.where(others > 0, table.reach.up[own], 0.0)
+    return Attacker(
+        attacker.name,
+        attacker.kind,
+        cells[order],
+        Bounds(np.append(attacker.bounds.low, low), np.append(attacker.bounds.high, table.bounds.high[own])).rows(
+            order
+        ),
+        Reach(np.append(attacker.reach.down, down)[order], np.append(attacker.reach.up, up)[order]),
+    )

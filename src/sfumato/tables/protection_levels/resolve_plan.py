@@ -1,0 +1,277 @@
+"""Resolve a plan for a table: the attackers' knowledge, and the protection level of each cell."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from sfumato.errors import DataError
+from sfumato.tables.cells.attacker_knowledge import Knowledge
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Reach, Relations
+from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.constraints import finest_of
+from sfumato.tables.cells.precision import step_of
+from sfumato.tables.cells.public_floor import public_floor
+from sfumato.tables.cells.table_part import Margin, Part, Terms
+from sfumato.tables.plan.group_disclosure import GroupDisclosure
+from sfumato.tables.plan.method import MethodChoice, Protection
+from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.plan.rule_inputs import Facts
+from sfumato.tables.plan.rules import (
+    DEFAULT_PERCENT,
+    Dominance,
+    Frequency,
+    Judgment,
+    PriorPosterior,
+    Range,
+    Rule,
+    StatusColumn,
+    Waiver,
+    ZeroUnsafe,
+    combine,
+)
+from sfumato.tables.plan.source import COUNT, TableSource
+from sfumato.tables.protection_levels.insiders import attackers_of
+from sfumato.tables.protection_levels.status_inference import case_bounds
+
+
+def facts_of(
+    source: TableSource,
+    columns: Columns,
+    values: Numbers,
+    relations: Relations,
+    lines: Mapping[str, Places] | None = None,
+) -> Facts:
+    """Return the inputs of sensitivity rules."""
+    unit, counts = _unit(source, columns, values), as_counts(source, values)
+    return Facts(
+        values=values,
+        frequency=_people(columns, source.frequency) if source.frequency else counts,
+        holdings=_people(columns, source.holdings) if source.holdings else None,
+        contributions=tuple(columns.optional(name) * unit for name in source.contributions),
+        finest=finest_of(relations, len(values)),
+        counts=counts is not None,
+        columns=columns,
+        singles=tuple(columns.optional(name) * unit for name in source.respondents),
+        lines=lines or {},
+        records=source.value == COUNT,
+    )
+
+
+def _unit(source: TableSource, columns: Columns, values: Numbers) -> Numbers:
+    """Return the factor from a unit of the contributions to a unit of the value; not 1 only with a shadow
+    variable.
+
+    A value of 0 with a shadow is evaluated by the shadow itself, so that a single respondent makes it sensitive.
+    """
+    if source.shadow is None:
+        return np.ones(len(values))
+    shadow, size = np.abs(columns.numbers(source.shadow)), np.abs(values)
+    return np.divide(size, shadow, out=np.ones(len(values)), where=(shadow > 0) & (size > 0))
+
+
+def as_counts(source: TableSource, values: Numbers) -> Numbers | None:
+    """Return the values as counts of respondents, if the table has neither contributions nor respondents; else
+    None.
+
+    Negative values and fractions are no counts, except weighted record counts; nor are tables for which the plan gives
+    a fractional precision.
+    """
+    told = values[~np.isnan(values)]
+    fine = source.step is not None and source.step < 1
+    whole = source.value == COUNT or (not fine and np.array_equal(told, np.round(told)))
+    return values if source.counts and whole and not (told < 0).any() else None
+
+
+def _people(columns: Columns, name: str) -> Numbers:
+    """Return the number of respondents or holdings of each cell.
+
+    Raises:
+        DataError: A number is negative.
+    """
+    numbers = columns.numbers(name)
+    negative = np.flatnonzero(numbers < 0)
+    if len(negative):
+        what = f'column "{name}" is negative in {len(negative):,} rows, the first is row {negative[0] + 1}.'
+        rows = [int(row) + 1 for row in negative]
+        raise DataError(what, "Correct it: nothing has fewer than none.", "range", column=name, rows=rows)
+    return numbers
+
+
+def judgment_of(plan: TablePlan, facts: Facts, *marks: Judgment) -> Judgment:
+    """Combine marks and the rules of the plan, with the plan's own protection levels if it has any."""
+    judgment = combine([*marks, *(rule.apply(facts) for rule in plan.primary)], len(facts.values))
+    if plan.protection is None:
+        return judgment
+    reach = _protection_reach(plan.protection, facts.values).at(judgment.unsafe)
+    return Judgment(judgment.unsafe, reach, judgment.bounds, judgment.waived, judgment.published)
+
+
+def _protection_reach(protection: Protection, values: Numbers) -> Reach:
+    if protection.percent is not None:
+        share = np.abs(values) * protection.percent / 100.0
+        return Reach(share, share)
+    size = len(values)
+    return Reach(np.full(size, protection.lower or 0.0), np.full(size, protection.upper or 0.0))
+
+
+def step_in(source: TableSource, values: Numbers) -> float:
+    """Return the precision of a table: as the plan gives it, otherwise from its values."""
+    return step_of(values) if source.step is None else source.step
+
+
+def knowledge_of(plan: TablePlan, values: Numbers) -> Knowledge:
+    """Return the outsider's knowledge in addition to the bounds."""
+    return Knowledge(plan.attacker.integer, plan.table.tolerance, step_in(plan.table, values))
+
+
+def with_attackers(plan: TablePlan, part: Part, facts: Facts) -> Part:
+    """Add all insiders to the part."""
+    attackers = attackers_of(plan, facts, part.table, part.knowledge.step)
+    return replace(part, knowledge=replace(part.knowledge, attackers=attackers))
+
+
+def public_bounds(plan: TablePlan, values: Numbers, hidden: Mask) -> Bounds:
+    """Return the public bounds of a table of which some cells are suppressed, or may be; for tables that are read or
+    will be written.
+
+    Raises:
+        DataError: A value lies outside the bounds that the plan names.
+    """
+    least, most = plan.attacker.lower, plan.attacker.upper
+    if (values < (-np.inf if least is None else least)).any() or (values > (np.inf if most is None else most)).any():
+        raise DataError(
+            "a value lies outside the bounds of the attacker.", "Correct attacker.lower or upper.", "bounds"
+        )
+    announced = plan.method.zeros or any(getattr(rule, "suppresses_empty", False) for rule in plan.primary)
+    low = public_floor(values, hidden, step_in(plan.table, values), least, announced)
+    return Bounds(low, np.full(len(values), np.inf if most is None else most))
+
+
+def known_bounds(plan: TablePlan, facts: Facts, judgment: Judgment, public: Bounds) -> Bounds:
+    """Return the bounds for an attacker who knows the rules, if the plan or the publication shows which cells are
+    primary.
+    """
+    bounds = public.within(judgment.bounds)
+    if not knows_cases(plan):
+        return bounds
+    # Published intervals show which cells are primary by a range rule; not which are by other rules.
+    rules = plan.primary if plan.attacker.rule else [rule for rule in plan.primary if isinstance(rule, Range | Waiver)]
+    primary = judgment.unsafe if plan.attacker.rule else np.zeros(len(facts.values), bool)
+    # The publication may show that no suppressed cell is 0.
+    step = step_in(plan.table, facts.values)
+    low = np.where((public.low >= 0) & (facts.values > 0), np.maximum(public.low, step), public.low)
+    return bounds.within(case_bounds(rules, facts.counts, facts.finest, low, step, primary, ~judgment.unsafe))
+
+
+def knows_cases(plan: TablePlan) -> bool:
+    """Return whether the attacker knows which suppressed cells are primary."""
+    return plan.attacker.rule or shows_primaries(plan)
+
+
+def shows_primaries(plan: TablePlan) -> bool:
+    """Return whether published intervals distinguish primary cells: only these show the range of a rule."""
+    ranged = any(isinstance(rule, Range) for rule in plan.primary)
+    return ranged and (plan.method.name == "ranges" or (plan.method.name == "intervals" and plan.method.repair))
+
+
+def reader_bounds(plan: TablePlan, judgment: Judgment, public: Bounds) -> Bounds:
+    """Return the bounds that published intervals may use."""
+    if not shows_primaries(plan) and plan.method.name != "intervals":
+        return public
+    return public.within(judgment.bounds)
+
+
+def with_parts(bounds: Bounds, relations: Relations, values: Numbers) -> Bounds:
+    """Raise lower bounds of totals to the sum of those of their parts, from finer to coarser totals.
+
+    A total with a single part equals it.
+    """
+    size = np.diff(relations.starts)
+    owner = np.repeat(np.arange(len(size)), size)
+    part, total = relations.coefs == 1, relations.coefs == -1
+    plain = (np.bincount(owner, part, len(size)) == size - 1) & (np.bincount(owner, total, len(size)) == 1)
+    total &= plain[owner]
+    only = part & (plain & (size == 2))[owner]
+    whole = np.full(len(size), -1, np.int64)
+    whole[owner[total]] = relations.cells[total]
+    low = bounds.low
+    for _ in range(len(relations)):
+        sums = np.bincount(owner, np.where(part, low[relations.cells], 0.0), len(size))
+        before, low = low, low.copy()
+        np.maximum.at(low, relations.cells[total], sums[owner[total]])
+        np.maximum.at(low, relations.cells[only], low[whole[owner[only]]])
+        # Sums of rounded numbers may exceed a total.
+        low = np.maximum(np.minimum(low, values), bounds.low)
+        if np.array_equal(before, low):
+            break
+    return Bounds(low, bounds.high)
+
+
+def costs_of(method: MethodChoice, facts: Facts) -> Numbers:
+    """Return the cost of suppressing each cell."""
+    size = np.abs(facts.values)
+    if method.cost == "frequency":
+        return facts.respondents("cost: frequency")
+    measures = {"unit": np.ones(len(size)), "value": size, "log": np.log1p(size)}
+    costs = measures[method.cost] if method.cost in measures else facts.columns.numbers(method.cost)
+    if (costs < 0).any():
+        raise DataError("a cost is negative.", "Costs must be at least 0.", "costs", column=method.cost)
+    return costs
+
+
+def terms_of(plan: TablePlan, counts: bool) -> Terms:
+    """Return what the rules of a plan make public about sensitive cells.
+
+    Args:
+        plan: The plan.
+        counts: Whether the values are counts of respondents.
+    """
+    rules = plan.primary
+    ranges = [rule for rule in rules if isinstance(rule, Range)]
+    only = ranges[0] if len(rules) == len(ranges) == 1 and plan.protection is None else None
+    zone = (rule.min - 1 for rule in rules if counts and isinstance(rule, Frequency))
+    return Terms(
+        span=(only.min, only.max) if only else None,
+        small=bool(rules) and len(ranges) == len(rules),
+        margins=_margins(plan, counts),
+        zone=max(zone, default=0.0),
+    )
+
+
+def _margins(plan: TablePlan, counts: bool) -> tuple[Margin, ...]:
+    """Return one safety margin per rule of a plan, and one for the sensitive cells of a table given by cells."""
+    margins = [_margin(rule, counts) for rule in plan.primary]
+    if plan.table.cells is not None:
+        # The levels that the file gives for each cell are as confidential as the cell.
+        margins.append(Margin(fixed=math.inf))
+    protection = plan.protection
+    if protection is None:
+        return tuple(margins)
+    if protection.percent is not None:
+        return tuple(Margin(share=protection.percent / 100.0, limit=margin.limit) for margin in margins)
+    fixed = max(protection.lower or 0.0, protection.upper or 0.0)
+    return tuple(Margin(fixed=fixed, limit=margin.limit) for margin in margins)
+
+
+def _margin(rule: Rule, counts: bool) -> Margin:
+    match rule:
+        case Waiver():
+            return Margin(limit=0.0)
+        case Range():
+            return Margin(fixed=rule.max - rule.min, limit=max(abs(rule.min), abs(rule.max)))
+        case Frequency() if counts:
+            return Margin(fixed=1.0, limit=rule.min)
+        case StatusColumn() if counts:
+            return Margin(fixed=1.0)
+        case GroupDisclosure():
+            return Margin(fixed=1.0 if rule.k == 100 else math.inf)
+        case ZeroUnsafe():
+            return Margin(fixed=rule.margin, limit=0.0)
+        case Dominance():
+            return Margin(share=100.0 / rule.k - 1.0)
+        case PriorPosterior():
+            return Margin(share=rule.p / rule.q)
+        case _:
+            return Margin(share=DEFAULT_PERCENT / 100.0)

@@ -1,0 +1,59 @@
+"""Infer value type and sign of a table from its published cells, and find suppressed cells that contradict it.
+
+A reader takes for the minimum what the plan says, otherwise 0 unless something published is negative or nothing else
+adds up; for the decimals those of the published cells. Intervals are computed with that. Using the suppressed cells
+instead would reveal that one of them is negative or has decimals; ignoring them could exclude the true value. So the
+plan has to say what readers consider possible.
+"""
+
+import numpy as np
+
+from sfumato.errors import DataError
+from sfumato.tables.cells.cells import Bounds
+from sfumato.tables.cells.precision import step_of
+from sfumato.tables.linear_programs import Program
+from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.suppress_table import Masked
+
+SLACK = 1e-9
+
+
+def check_kind(plan: TablePlan, masked: Masked) -> None:
+    """Refuse a table whose suppressed cells differ in sign or decimals from the published ones, unless the plan
+    declares it.
+
+    Raises:
+        DataError: A suppressed cell is negative or has decimals, unlike all published ones.
+    """
+    if masked.bare:
+        return
+    values, mask = masked.part.table.values, masked.mask
+    hidden = bool((values[mask] < 0).any()) and not (values[~mask] < 0).any()
+    if hidden and not _names_least(plan, masked) and _adds_up(masked, plan.table.tolerance):
+        raise DataError(
+            "masked cells are negative, and no published one is: readers take 0 for the least, which their ranges "
+            "would miss.",
+            "Name in the plan the least that readers hold possible: attacker.lower.",
+            "hidden-negative",
+        )
+    if plan.table.step is None and step_of(values) < step_of(values[~mask]) * (1 - SLACK):
+        raise DataError(
+            "masked cells have decimals that no published one has: readers take the table for one of coarser numbers.",
+            "Name in the plan how fine numbers are: table.step.",
+            "hidden-decimals",
+        )
+
+
+def _names_least(plan: TablePlan, masked: Masked) -> bool:
+    """Return whether the plan declares the minimum, or the file of cells does for each negative cell."""
+    below = masked.mask & (masked.part.table.values < 0)
+    by_file = plan.table.cells is not None and bool(np.isfinite(masked.part.public.low[below]).all())
+    return plan.attacker.lower is not None or by_file
+
+
+def _adds_up(masked: Masked, tolerance: float) -> bool:
+    """Return whether the publication is consistent with a table without negative cells."""
+    table, mask = masked.part.table, masked.mask
+    bounds = Bounds(np.where(mask, 0.0, table.values), np.where(mask, np.inf, table.values))
+    sides = np.full(len(table.relations), tolerance)
+    return Program(table.relations.matrix(len(table)), bounds, Bounds(-sides, sides)).feasible()

@@ -1,0 +1,150 @@
+"""Audit tables that anyone published, from the file and the guarantees of its plan."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from sfumato.errors import DataError
+from sfumato.tables.attack.attacker_view import Publication, false_cells
+from sfumato.tables.attack.findings import Audit, joined
+from sfumato.tables.attack.legacy_intervals import attack
+from sfumato.tables.build.build import build, dimensions_of
+from sfumato.tables.build.instance_file import cell_names
+from sfumato.tables.cell_labels import Case
+from sfumato.tables.cells.cells import Bounds, Mask, Places
+from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.constraints import describe
+from sfumato.tables.cells.table_part import Part
+from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.plan.rules import Range
+from sfumato.tables.protection_levels.resolve_plan import as_counts
+from sfumato.tables.protection_levels.shown_zeros import as_shown
+from sfumato.tables.protection_levels.status_inference import case_bounds
+from sfumato.tables.published_tables.narrow_ranges import narrow_ranges
+from sfumato.tables.published_tables.parse_cells import Reading
+from sfumato.tables.published_tables.parts import published_parts
+from sfumato.tables.published_tables.shown_facts import ShownFacts
+
+
+def review(columns: Columns, plan: TablePlan, reading: Reading) -> Audit:
+    """The audit of a published table, as far as it tells its true values."""
+    audit = _by_values(columns, plan, reading) if reading.valued else _by_texts(columns, plan, reading)
+    return audit.with_contradictions(_names(columns, plan, np.flatnonzero(reading.marked)))
+
+
+def _names(columns: Columns, plan: TablePlan, rows: Places) -> list[str]:
+    """The names of the cells in some rows."""
+    if not len(rows):
+        return []
+    if plan.table.cells is not None:
+        return [cell_names(columns)[row] for row in rows]
+    trees, keys = dimensions_of(plan.dimensions, columns, plan.folder)
+    return [describe(trees, keys[row]) for row in rows]
+
+
+def _by_values(columns: Columns, plan: TablePlan, reading: Reading) -> Audit:
+    """All promises are judged by the true values."""
+    values = columns.numbers(plan.table.value)
+    if (np.isnan(reading.exact) & (values == 0)).any():
+        # Whoever published the table masks zeros too.
+        plan = _with_zeros(plan)
+    return joined([audit_values(part, reading) for part in build(plan, columns)])
+
+
+def _by_texts(columns: Columns, plan: TablePlan, reading: Reading) -> Audit:
+    """What is published is judged by the rules, what is masked by whether it can be computed.
+
+    A reader assumes that nothing is negative, and no masked cell 0, until something published is, a published range
+    has it for its end, or nothing else adds up.
+    """
+    ranges = reading.ranges
+    if (np.fmin(ranges.low, ranges.high) < 0).any():
+        plan = _below_zero(plan)
+    if (np.isnan(reading.exact) & (ranges.low == 0)).any():
+        plan = _with_zeros(plan)
+    blank = bool((np.isnan(reading.exact) & np.isnan(ranges.low)).any()) and plan.attacker.lower is None
+    plans = [plan] if plan.method.zeros else [plan, _with_zeros(plan)]
+    answers: list[Audit] = []
+    for wider in (*plans, _below_zero(plan)) if blank else plans:
+        try:
+            answers.append(_audit_texts(columns, wider, reading))
+        except DataError as error:
+            last = wider is plans[-1] if not blank else wider not in plans
+            if error.code != "data.contradiction" or last:
+                raise
+            answers.clear()
+            continue
+        if not answers[-1].contradictions:
+            return answers[-1]
+    # Values of both signs did not help either: what is said of the others is more.
+    return answers[-2] if blank and len(answers) > 1 else answers[-1]
+
+
+def _below_zero(plan: TablePlan) -> TablePlan:
+    """The plan for values of both signs, unless it says itself what the least one is."""
+    lower = -np.inf if plan.attacker.lower is None else plan.attacker.lower
+    return replace(plan, attacker=replace(plan.attacker, lower=lower))
+
+
+def _with_zeros(plan: TablePlan) -> TablePlan:
+    return replace(plan, method=replace(plan.method, zeros=True))
+
+
+def _publication(part: Part, reading: Reading) -> Publication:
+    table = part.table
+    exact, ranges = reading.exact[part.rows], reading.ranges.rows(part.rows)
+    return Publication(exact, ranges, table.bounds, table.relations, table.names, unshown=part.unshown)
+
+
+def audit_values(part: Part, reading: Reading) -> Audit:
+    """The audit of a table whose true values are known."""
+    part = as_shown(part, np.isnan(reading.exact[part.rows]))
+    publication = _publication(part, reading)
+    audit, _ = attack(publication, part, [reading.case[row] for row in part.rows])
+    return audit.with_contradictions(false_cells(publication, part.table.values, part.knowledge.step))
+
+
+def _audit_texts(columns: Columns, plan: TablePlan, reading: Reading) -> Audit:
+    published = published_parts(plan, columns, reading)
+    unjudged = {name for one in published for name in one.unjudged}
+    return joined([audit_part(one.part, one.shown, plan, reading) for one in published], tuple(sorted(unjudged)))
+
+
+def audit_part(part: Part, shown: ShownFacts, plan: TablePlan, reading: Reading) -> Audit:
+    """The audit of a table of which only what is published is known."""
+    publication = _publication(part, reading)
+    cases = [reading.case[row] for row in part.rows]
+    masked = np.isnan(publication.exact)
+    primary = np.array([case in (Case.PRIMARY, Case.UNSAFE) for case in cases], bool) & masked
+    if reading.cases:
+        others = np.array([bool(case) for case in cases], bool) & masked & ~primary
+        counts, bounds, step = as_counts(plan.table, reading.exact) is not None, part.table.bounds, part.knowledge.step
+        told = case_bounds(plan.primary, counts, part.finest, bounds.low, step, primary, others)
+        publication = replace(publication, bounds=bounds.within(told))
+    promise = _promise(part, plan, publication, primary)
+    audit, _ = attack(publication, part, cases, promise)
+    needs = narrow_ranges(plan, part, shown, publication, audit.findings)
+    narrow = np.isnan(promise.low) & ~np.isnan(needs.low)
+    if narrow.any():
+        low, high = (np.where(narrow, new, old) for new, old in ((needs.low, promise.low), (needs.high, promise.high)))
+        audit, _ = attack(publication, part, cases, Bounds(low, high))
+    return replace(audit, by_cases=not publication.bounds.equals(part.table.bounds))
+
+
+def _promise(part: Part, plan: TablePlan, publication: Publication, primary: Mask) -> Bounds:
+    """What was promised of the cells that are primary for certain, as far as a reader can tell.
+
+    The range rule promises its whole range, as far as the bounds that everyone knows leave it possible, unless the plan
+    promises something else, which depends on hidden values. A published cell that a rule calls unsafe should not be
+    there at all.
+    """
+    masked, ranges, bounds = np.isnan(publication.exact), publication.ranges, publication.bounds
+    low = np.where(part.table.unsafe & ~masked, publication.exact, np.nan)
+    high = low.copy()
+    for rule in plan.primary if plan.protection is None else ():
+        if isinstance(rule, Range):
+            least, most = np.maximum(bounds.low, rule.min), np.minimum(bounds.high, rule.max)
+            shown = (ranges.low == least) & (ranges.high == most)
+            cells = masked & part.finest & (primary | shown) & (least <= most)
+            low[cells], high[cells] = least[cells], most[cells]
+    return Bounds(low, high)

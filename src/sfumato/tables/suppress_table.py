@@ -1,0 +1,402 @@
+"""Run a suppression method on one table: pattern, reasons, and the publication that is audited."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from sfumato.dataclass import dataclass
+from sfumato.errors import PlanError, UnattainableError
+from sfumato.tables import cell_labels
+from sfumato.tables.attack.attacker_view import Publication, false_cells
+from sfumato.tables.attack.audit import audit_publication
+from sfumato.tables.attack.audit_evidence import Evidence
+from sfumato.tables.attack.findings import Audit, Verdict
+from sfumato.tables.attack.inherent_disclosure import without_known_anyway
+from sfumato.tables.attack.legacy_intervals import attack
+from sfumato.tables.attack.reduced_levels import known_ends
+from sfumato.tables.cells.alternative_table import Witness
+from sfumato.tables.cells.cells import Bounds, Mask, Table, no_bounds
+from sfumato.tables.cells.table_part import Part, in_part
+from sfumato.tables.deadline import Deadline, within
+from sfumato.tables.interval_publication import legacy_stages
+from sfumato.tables.interval_publication.interval_grid import clusters
+from sfumato.tables.interval_publication.public_classes import class_ranges
+from sfumato.tables.plan.method import MethodChoice
+from sfumato.tables.protection_levels.shown_zeros import as_shown, with_zeros_published
+from sfumato.tables.suppression.heuristic import fast
+from sfumato.tables.suppression.implicit_alternatives import crossed_witnesses
+from sfumato.tables.suppression.initial_pattern import KnownStart
+from sfumato.tables.suppression.optimal import optimal
+from sfumato.tables.suppression.problem import make_problem
+from sfumato.tables.suppression.suppression import Progress, Suppression
+
+REPAIRED = "D"
+# The searches that handle implicit cells.
+SEARCHES = {"optimal": optimal, "fast": fast, "ranges": optimal}
+# The share of the time for the search; the rest is for the audit.
+SEARCH = 0.8
+# The share of the time for a pattern that is searched without implicit cells and audited with them.
+FIRST = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """The result for one table.
+
+    Attributes:
+        part: The table, with its guaranteed protection levels.
+        mask: Which cells are suppressed.
+        ranges: The intervals of the method itself; NaN where those of the audit apply.
+        case: A short code for each suppressed cell.
+        reason: The reason in words.
+        texts: Whether suppressed cells show their interval or only a mark.
+        bare: Whether the method's own intervals are published, as in the legacy method, instead of the audit's.
+        ends: The published intervals: what a data user computes from the table alone.
+        cost: The cost of secondary suppression, without cells that an earlier release suppressed.
+        bound: A lower bound of the cost, if known.
+        audit: The audit.
+    """
+
+    part: Part
+    mask: Mask
+    ranges: Bounds
+    case: tuple[str, ...]
+    reason: tuple[str, ...]
+    texts: bool
+    bare: bool
+    ends: Bounds
+    cost: float
+    bound: float | None
+    audit: Audit
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A suppression pattern before its audit."""
+
+    mask: Mask
+    ranges: Bounds
+    case: tuple[str, ...]
+    reason: tuple[str, ...]
+    texts: bool
+    bound: float | None = None
+    witnesses: tuple[Witness, ...] = ()
+
+
+def mask_part(
+    part: Part,
+    method: MethodChoice,
+    language: cell_labels.Language,
+    deadline: Deadline,
+    progress: Progress | None = None,
+) -> Masked:
+    """Suppress one table and audit the result.
+
+    Raises:
+        UnattainableError: A sensitive cell cannot be protected.
+        PlanError: The method does not fit the table.
+    """
+    try:
+        masked = _mask(part, method, language, deadline, progress)
+    except UnattainableError as error:
+        if error.code != f"{error.kind}.unprotectable":
+            raise
+        known = without_known_anyway(part, deadline.share(SEARCH))
+        if known is part:
+            raise
+        masked = _mask(known, method, language, deadline, progress)
+    return replace(masked, audit=replace(masked.audit, known_anyway=known_ends(part, masked.part)))
+
+
+def _mask(
+    part: Part, method: MethodChoice, language: cell_labels.Language, deadline: Deadline, progress: Progress | None
+) -> Masked:
+    """Suppress one table so that it withstands an attacker who sees the result: it may suppress no zero, although zeros
+    could be suppressed, and this is visible.
+    """
+    masked = _mask_once(part, method, language, deadline, progress)
+    shown = as_shown(part, masked.mask)
+    if shown is part:
+        return masked
+    draft = _Draft(masked.mask, masked.ranges, masked.case, masked.reason, masked.texts, masked.bound)
+    again = _audited(shown, draft, method.faithful, deadline)
+    if method.faithful or (again.audit.passed and as_shown(shown, again.mask) is shown):
+        return again
+    return _mask_once(with_zeros_published(shown), method, language, deadline, progress)
+
+
+def _mask_once(
+    part: Part, method: MethodChoice, language: cell_labels.Language, deadline: Deadline, progress: Progress | None
+) -> Masked:
+    """Suppress one table by its protection levels, and audit the result."""
+    first = deadline.share(FIRST)
+    crossless = _without_cross(part, method, language, first, progress)
+    if crossless is not None and (masked := _withstanding(part, crossless, method, first)) is not None:
+        return masked
+    start = None if crossless is None else KnownStart(crossless.mask, crossless.witnesses)
+    problem = make_problem(part.table, part.masked_before, part.knowledge.attackers, part.where)
+    search = deadline.share(SEARCH)
+    methods: dict[str, Callable[[], _Draft]] = {
+        "optimal": lambda: _suppressed(part, language, optimal(problem, search, progress, start)),
+        "fast": lambda: replace(_suppressed(part, language, fast(problem, search, progress, start)), bound=None),
+        "ranges": lambda: _ranged(
+            part, _suppressed(part, language, optimal(problem, deadline.share(0.5), progress, start)), search
+        ),
+        "intervals": lambda: _original(part, method, language, search),
+    }
+    try:
+        if not method.faithful:
+            _refuse_chains(part.table)
+        draft = methods[method.name]()
+    except UnattainableError as error:
+        raise in_part(error, part.rows, part.table.names) from None
+    if crossless is not None and crossless.bound is not None:
+        # A bound without implicit cells is also valid with them.
+        draft = replace(draft, bound=max(draft.bound or 0.0, crossless.bound))
+    return _audited(part, draft, method.faithful, deadline)
+
+
+def _without_cross(
+    part: Part, method: MethodChoice, language: cell_labels.Language, deadline: Deadline, progress: Progress | None
+) -> _Draft | None:
+    """Search a pattern without implicit cells, with alternative tables extended to these; None if there are
+    none.
+
+    This takes a fraction of the work and mostly suffices.
+    """
+    if part.unshown is None or method.name not in SEARCHES:
+        return None
+    shown = part.shown
+    problem = make_problem(shown.table, shown.masked_before, shown.knowledge.attackers, shown.where)
+    try:
+        suppression = SEARCHES[method.name](problem, deadline.share(SEARCH), progress)
+    except UnattainableError as error:
+        raise in_part(error, shown.rows, shown.table.names) from None
+    draft = _suppressed(shown, language, suppression)
+    more = len(part.table) - len(draft.mask)
+    return replace(
+        draft,
+        mask=np.append(draft.mask, np.ones(more, bool)),
+        ranges=no_bounds(len(part.table)),
+        case=(*draft.case, *([""] * more)),
+        reason=(*draft.reason, *([""] * more)),
+        texts=method.name == "ranges",
+        bound=None if method.name == "fast" else draft.bound,
+        witnesses=crossed_witnesses(part, draft.witnesses, deadline.share(0.5)),
+    )
+
+
+def _withstanding(part: Part, draft: _Draft, method: MethodChoice, deadline: Deadline) -> Masked | None:
+    """Return the result of a pattern found without implicit cells if it passes the audit with them; None if it does
+    not, or the time is too short.
+    """
+    try:
+        masked = _audited(part, draft, method.faithful, deadline, deadline)
+    except UnattainableError:
+        return None
+    return masked if masked.audit.passed else None
+
+
+def _suppressed(part: Part, language: cell_labels.Language, suppression: Suppression) -> _Draft:
+    mask, unsafe = suppression.over(part.table), part.table.unsafe
+    primary, secondary = cell_labels.Case.UNSAFE, cell_labels.Case.COMPLEMENT
+    case = tuple("" if not hit else primary if own else secondary for hit, own in zip(mask, unsafe, strict=True))
+    texts = {
+        "": "",
+        primary: cell_labels.primary(part.terms.small, language),
+        secondary: cell_labels.complement(language),
+    }
+    reasons = tuple(texts[name] for name in case)
+    return _Draft(
+        mask,
+        no_bounds(len(mask)),
+        case,
+        reasons,
+        texts=False,
+        bound=suppression.bound,
+        witnesses=suppression.witnesses,
+    )
+
+
+def _ranged(part: Part, draft: _Draft, deadline: Deadline) -> _Draft:
+    """Add intervals to a pattern; where they would violate a protection level, or time is too short to check, the
+    feasibility intervals are used instead.
+    """
+    if part.unshown is not None:
+        # Intervals are computed for connected cells, which include implicit ones that are never published.
+        return replace(draft, texts=True)
+    before = deadline.left
+    ranged = replace(draft, texts=True, ranges=class_ranges(part, draft.mask, deadline.share(0.5)))
+    if deadline.left < before - deadline.left:
+        return replace(draft, texts=True)
+    cluster = clusters(part.table.relations, draft.mask)
+    # In a network, such as flat and two-way tables, no protection level is violated.
+    broken = _broken(part, ranged, deadline.share(0.5))
+    if broken is None:
+        return replace(draft, texts=True)
+    return replace(ranged, ranges=ranged.ranges.only(~np.isin(cluster, cluster[broken])))
+
+
+def _broken(part: Part, ranged: _Draft, limit: Deadline) -> list[int] | None:
+    """Return the sensitive cells whose protection level the intervals violate; None if the time is too short.
+
+    The same time must be left afterwards: the publication is audited once more.
+    """
+    evidence = Evidence(ranged.witnesses, within(0.0), limit, promised=True)
+    try:
+        audit, _ = _attack(part, ranged, ranged.mask, evidence)
+    except UnattainableError as error:
+        if error.code != f"{error.kind}.time-limit":
+            raise
+        return None
+    return [finding.cell for finding in audit.leaks if part.table.unsafe[finding.cell]]
+
+
+def _original(part: Part, method: MethodChoice, language: cell_labels.Language, deadline: Deadline) -> _Draft:
+    """Run the legacy method, with repairs unless the plan disables them."""
+    if part.terms.span is None:
+        raise PlanError(
+            "method intervals needs exactly one primary rule, range, and promises that range.",
+            "Leave protection out, or use another method.",
+            "intervals-rule",
+        )
+    steps = legacy_stages.steps_of(part)
+    answer = legacy_stages.mask(steps, *part.terms.span, method.prefer)
+    reasons = tuple(_reason(case, about, language) for case, about in zip(answer.case, answer.about, strict=True))
+    draft = _Draft(answer.masked, answer.ranges, answer.case, reasons, texts=True)
+    return _mended(part, steps, draft, language, deadline) if method.repair else draft
+
+
+def _reason(case: str, about: cell_labels.Unit | None, language: cell_labels.Language) -> str:
+    if not case:
+        return ""
+    return (
+        cell_labels.primary(small=True, language=language) if about is None else cell_labels.inference(about, language)
+    )
+
+
+def _mended(
+    part: Part, steps: legacy_stages.Steps, draft: _Draft, language: cell_labels.Language, deadline: Deadline
+) -> _Draft:
+    """Add the cells to the legacy pattern that protection requires; all intervals are left to the audit."""
+    mask = optimal(make_problem(part.table, draft.mask, part.knowledge.attackers), deadline).over(part.table)
+    case, reason = list(draft.case), list(draft.reason)
+    for cell in np.flatnonzero(mask & ~draft.mask):
+        case[cell] = f"{REPAIRED}{steps.level[cell]}"
+        reason[cell] = cell_labels.inference(_upper_unit(steps, int(cell)), language)
+    return _Draft(mask, no_bounds(len(mask)), tuple(case), tuple(reason), texts=True)
+
+
+def _upper_unit(steps: legacy_stages.Steps, cell: int) -> cell_labels.Unit:
+    """Return the unit above a cell; for the grand total its own."""
+    step = int(steps.level[cell]) - 1
+    if step >= len(steps.parts):
+        return steps.units[cell]
+    return next(steps.units[upper] for upper, lower in steps.parts[step] if cell in lower)
+
+
+def _audited(part: Part, draft: _Draft, bare: bool, deadline: Deadline, limit: Deadline | None = None) -> Masked:
+    """Audit a draft; suppressed cells that need no protection and can be computed are published."""
+    table, mask = part.table, draft.mask
+    evidence = Evidence(draft.witnesses, deadline, limit=limit or Deadline())
+    audit, part = _attack(part, draft, mask, evidence)
+    while not bare and (needless := _needless(audit, table)):
+        mask = _without(mask, needless)
+        audit, part = _attack(part, draft, mask, evidence)
+    thin = [] if bare else _thin(audit, part)
+    if thin:
+        # An independent audit would report them as disclosed: they are published unless this discloses others.
+        opened, promised = _attack(part, draft, _without(mask, thin), evidence)
+        if opened.passed and audit.passed:
+            mask, audit, part = _without(mask, thin), opened, promised
+    return Masked(
+        part=part,
+        mask=mask,
+        ranges=draft.ranges.only(mask),
+        case=tuple(case if hit else "" for case, hit in zip(draft.case, mask, strict=True)),
+        reason=tuple(reason if hit else "" for reason, hit in zip(draft.reason, mask, strict=True)),
+        texts=draft.texts,
+        bare=bare,
+        ends=draft.ranges if bare else _ends(part, draft, mask, audit, deadline),
+        cost=float(table.costs[mask & ~_masked_anyway(part)].sum()),
+        bound=draft.bound,
+        audit=audit,
+    )
+
+
+def _masked_anyway(part: Part) -> Mask:
+    """Return the cells that are suppressed in any case: sensitive ones, and those of earlier releases."""
+    return part.table.unsafe if part.masked_before is None else part.table.unsafe | part.masked_before
+
+
+def _without(mask: Mask, cells: list[int]) -> Mask:
+    opened = mask.copy()
+    opened[cells] = False
+    return opened
+
+
+def _thin(audit: Audit, part: Part) -> list[int]:
+    """Return the safe cells whose interval is narrower than the precision."""
+    step, unsafe = part.knowledge.step, part.table.unsafe
+    return [one.cell for one in audit.findings if one.upper - one.lower < step * (1 - 1e-6) and not unsafe[one.cell]]
+
+
+def _needless(audit: Audit, table: Table) -> list[int]:
+    exact = [finding.cell for finding in audit.findings if finding.verdict is Verdict.EXACT]
+    return [cell for cell in exact if not table.unsafe[cell]]
+
+
+def _attack(part: Part, draft: _Draft, mask: Mask, evidence: Evidence | None = None) -> tuple[Audit, Part]:
+    """Audit a draft, and return the table with the protection levels that can be guaranteed."""
+    publication = _publication(part, draft, mask, part.table.bounds)
+    audit, promised = attack(publication, part, draft.case, evidence=evidence)
+    return audit.with_contradictions(false_cells(publication, part.table.values, part.knowledge.step)), promised
+
+
+def _publication(part: Part, draft: _Draft, mask: Mask, bounds: Bounds) -> Publication:
+    exact = np.where(mask, np.nan, part.table.values)
+    relations, names = part.table.relations, part.table.names
+    return Publication(exact, draft.ranges.only(mask), bounds, relations, names, unshown=part.unshown)
+
+
+def _ends(part: Part, draft: _Draft, mask: Mask, audit: Audit, deadline: Deadline) -> Bounds:
+    """Return the interval ends that a data user computes who does not know which cells are primary.
+
+    Ends based on that knowledge would disclose it, as would ends of some cells only. If the time is too short for all
+    of them, there are none.
+    """
+    ends = no_bounds(len(mask))
+    if not part.public.equals(part.table.bounds):
+        publication = _publication(part, draft, mask, part.public)
+        evidence = Evidence(draft.witnesses, deadline)
+        audit = audit_publication(publication, ends, replace(part.knowledge, attackers=()), part.table.values, evidence)
+    if any(np.isnan(finding.lower) for finding in audit.findings):
+        return ends
+    for finding in audit.findings:
+        ends.low[finding.cell], ends.high[finding.cell] = finding.lower, finding.upper
+    return ends
+
+
+def _refuse_chains(table: Table) -> None:
+    """Refuse a sensitive cell that equals the grand total through totals of a single part."""
+    relations = table.relations
+    above = {}
+    for relation in range(len(relations)):
+        cells, coefs = relations.row(relation)
+        if len(cells) == 2 and coefs.sum() == 0:
+            above[int(cells[coefs > 0][0])] = int(cells[coefs < 0][0])
+    parts = set(relations.cells[relations.coefs > 0].tolist())
+    for cell in np.flatnonzero(table.unsafe & (table.reach.down + table.reach.up > 0)):
+        top, passed = int(cell), set[int]()
+        # An equality given in both directions leads back.
+        while top in above and top not in passed:
+            passed.add(top)
+            top = above[top]
+        if top != cell and top not in parts:
+            raise UnattainableError(
+                "this unsafe cell is the grand total: every total above it has a single part.",
+                "A table with one unsafe entry cannot be published; join it with others.",
+                "single-part",
+                rows=[int(cell) + 1],
+            )

@@ -1,0 +1,181 @@
+"""Separation: cuts that a point of the master program violates, from bridges, attackers' programs and rounding."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sfumato.tables.cells.cells import Numbers
+from sfumato.tables.deadline import FOREVER, Deadline
+from sfumato.tables.suppression.attack_programs import WHISPER, Attackers
+from sfumato.tables.suppression.attacker_checks import LEAST, Watch
+from sfumato.tables.suppression.cut_strengthening import is_roundable, rounded_cut
+from sfumato.tables.suppression.flows.flow import GENEROUS
+from sfumato.tables.suppression.master_problem import Bridges, Cut, Master, capacity_cut, relation_cuts
+from sfumato.tables.suppression.parallel_attacks import Guards
+from sfumato.tables.suppression.problem import Problem, Threat
+from sfumato.tables.suppression.threat_proofs import unprotectable
+from sfumato.tables.suppression.zero_half_cuts import ZeroHalf
+
+# Tables with at most so many entries in their relations start with all cuts against bridges.
+SMALL = 2_000
+# In tables as small of so many dimensions attackers at points of the linear program have as little room as their cuts
+# count: gaps at 5×5×5 were 10 to 15 % instead of 12 to 18 %. In larger ones, up to so many entries, they have where the
+# gap is wide, and halves of sums of cuts are sought as well; elsewhere guards leave more time to patterns.
+MANY_DIMENSIONS, CUBE = 3, 6_000
+# With fewer cuts of sums than these, and else in every so many points, attackers are asked as well.
+FEW_HALVES, TURNS = 20, 3
+# Cuts that a point satisfies by more than this are not rounded there.
+NEAR = 0.5
+
+
+class Separation:
+    """Adds to a master program what its points violate.
+
+    Attributes:
+        guarded: Whether attackers were asked about the last point, not bridges alone.
+        doubtful: Whether the last pattern is neither withstood nor cut off.
+        thorough: Whether halves of sums of cuts are sought, too.
+    """
+
+    def __init__(self, problem: Problem, master: Master, end: Deadline = FOREVER) -> None:
+        self._problem, self._master = problem, master
+        self._bridges, self._guards = Bridges(problem), Guards(problem)
+        self._cutters = Attackers(problem)
+        self._watch = Watch(problem) if _is_cube(problem, SMALL) else None
+        self._halves = ZeroHalf(problem.size) if self._watch is None and _is_cube(problem, CUBE) else None
+        self._turn = 0
+        self._wide: Attackers | None = None
+        self._whispers = _whispers(problem.costs)
+        self._insiders: list[Threat] = []
+        self._roundable: list[Cut] = []
+        self.guarded = self.doubtful = self.thorough = False
+        for cut in relation_cuts(problem, end):
+            self._add(cut)
+        if problem.matrix.nnz <= SMALL:
+            self.add_bridges()
+
+    def look_thoroughly(self) -> bool:
+        """Look for halves of sums of cuts from now on, and leave attackers no more room than cuts count; False where
+        that is done already, or would not help."""
+        if self._halves is None or self.thorough:
+            return False
+        self.thorough, self._watch = True, Watch(self._problem)
+        # They hold whether the master program has them or not.
+        for cut in self._bridges.all():
+            self._halves.add(cut)
+        return True
+
+    def add_bridges(self) -> None:
+        """Add every cut against a bridge."""
+        for cut in self._bridges.all():
+            self._add(cut)
+
+    def learn(self, shares: Numbers, end: Deadline) -> int:
+        """Add cuts that a point of the linear program violates; bridges first, for they cost nothing to find."""
+        learnt = sum(self._add(cut) for cut in self._bridges.violated(shares))
+        self.guarded = not learnt
+        if learnt:
+            return learnt
+        if self._watch is None:
+            return self._round(shares) + self._guard(shares, end, self._whispers[:1])
+        halves = 0 if self._halves is None else sum(self._teach_master(cut) for cut in self._halves.cuts(shares))
+        learnt = halves + self._round(shares)
+        self._turn += 1
+        self.guarded = halves < FEW_HALVES or self._turn % TURNS == 0
+        if self.guarded:
+            learnt += sum(self._take(cut, shares, LEAST) for cut in self._watch.cuts(shares, end))
+        return learnt
+
+    def learn_pattern(self, shares: Numbers, end: Deadline) -> int:
+        """Add cuts that a pattern violates: several for each attack, where each costs an integer program less."""
+        learnt = sum(self._add(cut) for cut in self._bridges.violated(shares))
+        self.guarded = True
+        return learnt + self._guard(shares, end, self._whispers)
+
+    def _round(self, shares: Numbers) -> int:
+        """Add roundings of the cuts near a point."""
+        near = [cut for cut in self._roundable if cut.short(shares) > -NEAR]
+        return sum(self._teach_master(rounded_cut(cut, shares)) for cut in near)
+
+    def _guard(self, shares: Numbers, end: Deadline, whispers: Sequence[Numbers]) -> int:
+        """Ask every attacker, with as much room as there is."""
+        self.doubtful, learnt = False, 0
+        self._guards.open(shares)
+        self._cutters.until(end)
+        failed = self._guards.failed([*self._problem.threats, *self._insiders], end)
+        if not failed and self._problem.attackers:
+            failed = self._failed_insiders(end)
+        for threat in failed:
+            learnt += not end.over and self._teach(threat, shares, whispers)
+            if end.over:
+                # What was not taught is not withstood either: the point is no answer.
+                return max(learnt, 1)
+        return learnt
+
+    def _failed_insiders(self, end: Deadline) -> list[Threat]:
+        known = set(self._insiders)
+        new = [threat for threat in self._guards.insiders() if threat not in known]
+        self._insiders.extend(new)
+        return self._guards.failed(new, end)
+
+    def _teach(self, threat: Threat, shares: Numbers, whispers: Sequence[Numbers]) -> bool:
+        """Add the cuts with which a failed threat answers."""
+        learnt = False
+        for whisper in whispers:
+            self._cutters.open(np.maximum(shares, whisper))
+            learnt = self._answer(self._cutters, threat, shares, 1e-4) or learnt
+        if learnt:
+            return True
+        self._cutters.open(shares)
+        if self._answer(self._cutters, threat, shares, 1e-6):
+            return True
+        self._wide = self._wide or Attackers(self._problem, GENEROUS)
+        self._wide.open(shares)
+        if self._answer(self._wide, threat, shares, 1e-6):
+            return True
+        # Neither withstood nor a cut to say so: numbers at the edge of precision, not to be trusted.
+        self.doubtful = self.doubtful or self._wide.directions(threat) is not None
+        return False
+
+    def _answer(self, attackers: Attackers, threat: Threat, shares: Numbers, least: float) -> bool:
+        """Add the cut of an attacker who gets through."""
+        directions = attackers.directions(threat)
+        cut = None if directions is None else capacity_cut(self._problem, threat, directions)
+        return cut is not None and self._take(cut, shares, least)
+
+    def _take(self, cut: Cut, shares: Numbers, least: float) -> bool:
+        """Add a cut and its rounding, where a point violates them."""
+        learnt = cut.short(shares) > least and self._add(cut)
+        rounded = rounded_cut(cut, shares) if is_roundable(cut) else None
+        if rounded is None or not self._teach_master(rounded):
+            return learnt
+        if not learnt:
+            self._roundable.append(cut)
+        return True
+
+    def _add(self, cut: Cut) -> bool:
+        if cut.least > 0 and not len(cut.cells):
+            raise unprotectable(self._problem, self._problem.threats[0])
+        new = self._teach_master(cut)
+        if new and is_roundable(cut):
+            self._roundable.append(cut)
+        return new
+
+    def _teach_master(self, cut: Cut | None) -> bool:
+        """Add a cut to the master program, unless it knows it."""
+        new = self._master.add(cut)
+        if new and cut is not None and self._halves is not None:
+            self._halves.add(cut)
+        return new
+
+
+def _is_cube(problem: Problem, entries: int) -> bool:
+    """Whether a table has many dimensions and at most so many entries in its relations."""
+    dimensions = 0 if problem.coordinates is None else len(problem.coordinates.above)
+    return bool(dimensions >= MANY_DIMENSIONS and problem.matrix.nnz <= entries)
+
+
+def _whispers(costs: Numbers) -> tuple[Numbers, ...]:
+    """Small capacities for unmasked cells: each kind picks another of the equally violated cuts."""
+    scaled = costs / max(float(costs.max(initial=0.0)), 1e-9)
+    return np.full(len(costs), WHISPER), WHISPER * (0.1 + scaled), WHISPER / (1.0 + 100.0 * scaled)

@@ -1,0 +1,103 @@
+"""Small charts of a column: histogram, bars of categories, and one value at each level of the hierarchy."""
+
+from collections.abc import Callable, Sequence
+from html import escape
+
+import numpy as np
+
+from sfumato.dataclass import dataclass
+from sfumato.hierarchies.hierarchy import Ladder
+from sfumato.web.projects.loaded_data import Column
+
+BINS, BARS, MOST_RUNGS = 12, 8, 4
+NUMERIC = ("integer", "decimal", "amount")
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """Rows in bins of equal width over the numbers of a column."""
+
+    low: float
+    high: float
+    rows: tuple[int, ...]
+    whole: bool
+
+
+def histogram(
+    column: Column, bins: int = BINS, ends: tuple[float | None, float | None] = (None, None)
+) -> Histogram | None:
+    """Return the histogram of a numeric column, or None for other columns.
+
+    Args:
+        ends: Start and end of the axis; None is the minimum or the maximum.
+    """
+    try:
+        numbers = np.array([float(text) for text in column.counts])
+    except ValueError:
+        return None
+    if not len(numbers) or not np.isfinite(numbers).all():
+        return None
+    low, high = float(numbers.min()), float(numbers.max())
+    low, high = (own if end is None else float(end) for own, end in zip((low, high), ends, strict=True))
+    whole = bool((numbers == np.round(numbers)).all())
+    weights = np.array(list(column.counts.values()))
+    # Relative to zero, because between large numbers there are too few floating-point numbers for the bounds of bins.
+    rows, _ = np.histogram(numbers - low, bins, (0, (high - low) or 1), weights=weights)
+    return Histogram(low, high, tuple(int(count) for count in rows), whole)
+
+
+def drawn(column: Column, kind: str) -> str:
+    """Draw a column as a small bar chart; empty if it has too many different values."""
+    shape = histogram(column) if kind in NUMERIC else None
+    if shape is not None:
+        return bars(shape.rows)
+    rows = sorted(column.counts.values(), reverse=True)
+    many = len(rows) > 60 and rows[0] * 50 < sum(rows)
+    return "" if many or not rows else bars(rows[:BARS])
+
+
+def bars(rows: Sequence[int], width: float = 84.0, height: float = 20.0) -> str:
+    """Draw bars in one path, the highest with the full height.
+
+    >>> bars([2, 1], 12, 10).partition("<path")[2]
+    ' d="M0 10v-10h1.6v10zM2 10v-5h1.6v5z"/></svg>'
+    """
+    top, step = max(1, *rows), width / max(len(rows), 6)
+    heights = [_high(count, top, height) for count in rows]
+    shown = "".join(
+        f"M{place * step:.4g} {height:g}v-{high:.4g}h{step * 0.82:.2g}v{high:.4g}z"
+        for place, high in enumerate(heights)
+        if high
+    )
+    box = f'viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}"'
+    return f'<svg {box} aria-hidden="true"><path d="{shown}"/></svg>'
+
+
+def _high(count: int, top: int, height: float) -> float:
+    return max(height * count / top, 1.0) if count else 0.0
+
+
+def rungs(column: Column, ladder: Ladder, show: Callable[[str], str] = str) -> str:
+    """Show the most frequent value of a column with its label at each level; of many levels the first and last."""
+    place = _most_frequent(column, ladder)
+    if place is None:
+        return ""
+    labels = [_label(ladder, level, place) for level in range(ladder.height)]
+    steps = [label for at, label in enumerate(labels) if not at or label != labels[at - 1]]
+    shown = steps if len(steps) <= MOST_RUNGS else [*steps[: MOST_RUNGS - 2], "…", steps[-1]]
+    return '<div class="sf-rungs">' + "›".join(f"<u>{escape(show(label))}</u>" for label in shown) + "</div>"
+
+
+def example(column: Column, ladder: Ladder, level: int) -> tuple[str, ...]:
+    """Return the most frequent value of a column, and its label at a level."""
+    place = _most_frequent(column, ladder)
+    return () if place is None else (_label(ladder, 0, place), _label(ladder, level, place))
+
+
+def _most_frequent(column: Column, ladder: Ladder) -> int | None:
+    present = [value for value in ladder.values if value in column.counts]
+    return ladder.values.index(max(present, key=lambda text: column.counts[text])) if present else None
+
+
+def _label(ladder: Ladder, level: int, place: int) -> str:
+    return ladder.labels[level][ladder.codes[level][place]] or ""

@@ -1,0 +1,225 @@
+"""The data step: upload a file or choose an example; show its first rows, types and missing values."""
+
+import asyncio
+from collections.abc import Callable
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+from nicegui import events, ui
+
+from sfumato.engines.files import FORMATS
+from sfumato.engines.workbooks.sheets import sheet_names
+from sfumato.errors import SfumatoError
+from sfumato.pipelines.plan_suggestion.file_checks import likely_encoding
+from sfumato.service.http.problems import RefusedError
+from sfumato.service.workers.messages import CancelledWorkError
+from sfumato.web import components
+from sfumato.web.job_progress import watched
+from sfumato.web.microdata import file_reading
+from sfumato.web.microdata.area import Area
+from sfumato.web.microdata.columns.columns_table import ColumnsTable
+from sfumato.web.microdata.file_reading import ENCODINGS, Reading, choose_sheet
+from sfumato.web.microdata.project_card import ProjectCard
+from sfumato.web.projects.loaded_data import KINDS, Loaded, is_text, load
+
+EXAMPLES = {"patients": "patients.csv", "census": "census.csv", "stroke": "stroke.csv", "eight-rows": "eight-rows.csv"}
+# Limits of the preview: columns shown in all, and those drawn first.
+MOST_COLUMNS, FIRST_COLUMNS = 80, 16
+
+
+class DataStep:
+    """The step in which data is uploaded, chosen and displayed."""
+
+    def __init__(self, area: Area) -> None:
+        self.area, self.workspace = area, area.workspace
+        self._preview: Any = None
+
+    def build(self) -> None:
+        words = self.workspace.words
+        with components.head(words["data"], words["data_about"]):
+            self.area.ways(None, "columns" if self.workspace.loaded else None)
+        with components.card():
+            most = self.workspace.pool.settings.upload_bytes
+            components.upload(words["drop"], self._uploaded, most, words, KINDS)
+            with ui.row().classes("items-center"):
+                ui.label(words["example"]).classes("sf-soft")
+                for name in EXAMPLES:
+                    components.button(name, lambda name=name: self._example(name)).props("outline dense")
+        self._shown = ui.column().classes("w-full")
+        if self.workspace.loaded:
+            self._show(self.workspace.loaded, FIRST_COLUMNS)
+        self._below = ui.column().classes("w-full")
+        if self.workspace.loaded:
+            components.when_seen(self._below, self._complete)
+        else:
+            self._build_project()
+
+    async def _complete(self) -> None:
+        """Add what was not visible at first, and prepare the drawings of the next step."""
+        self._build_project()
+        loaded = self.workspace.loaded
+        if loaded is None or self._preview is None:
+            return
+        if len(loaded.columns) > FIRST_COLUMNS and not self._preview.is_deleted:
+            self._preview.set_content(self._first_rows(loaded, MOST_COLUMNS))
+        await asyncio.to_thread(ColumnsTable(self.workspace).draw_ahead)
+
+    def _build_project(self) -> None:
+        with self._below:
+            ProjectCard(self.area).build()
+
+    async def _uploaded(self, event: events.UploadEventArguments) -> None:
+        with self.workspace.working():
+            target = await asyncio.to_thread(self.workspace.waiting_place, event.file.name)
+            await event.file.save(target)
+            await self._load(target, {})
+
+    async def _example(self, name: str) -> None:
+        from sfumato.datasets import DATASETS
+
+        with self.workspace.working():
+            target = await asyncio.to_thread(self.workspace.waiting_place, EXAMPLES[name])
+            dataset = DATASETS[name]()
+            await asyncio.to_thread(dataset.write, target)
+            await self._load(target, {}, dataset.plan(target.name, min(5, dataset.rows // 2)))
+
+    async def _load(self, path: Path, reading: Reading, example: dict[str, Any] | None = None) -> None:
+        self.workspace.touch()
+        self._shown.clear()
+        try:
+            with self._shown:
+                loaded = await watched(self.workspace, self.workspace.words["reading"], load, path, reading)
+        except CancelledWorkError:
+            ui.notify(self.workspace.words["reading_cancelled"].format(name=path.name))
+            await self._keep()
+            return
+        except (SfumatoError, RefusedError) as error:
+            if error.code == "data.encoding" and is_text(path):
+                self._ask_for_encoding(path, reading)
+                return
+            if error.code == "plan.header":
+                self._ask_for_header(path, reading)
+                return
+            why = components.error_text(error, self.workspace.words)
+            if path.parent == self.workspace.waiting and len(sheets := await self._sheets(path)) > 1:
+                self._refuse(path.name, why, lambda: self._offer(path, reading, sheets))
+                return
+            await asyncio.to_thread(self.workspace.drop_waiting)
+            self._refuse(path.name, why)
+            return
+        plan = example_plan(loaded.suggested, example) if example else loaded.suggested
+        spoken = in_language(plan, self.workspace.words.language)
+        if self.workspace.has_work and path.parent == self.workspace.waiting:
+            self._ask_for_consent(loaded, spoken)
+        else:
+            await self._take(loaded, spoken)
+
+    async def _take(self, loaded: Loaded, plan: dict[str, Any]) -> None:
+        with self.workspace.working():
+            await asyncio.to_thread(self.workspace.take, loaded, plan)
+        self.area.refresh()
+
+    async def _keep(self) -> None:
+        await asyncio.to_thread(self.workspace.drop_waiting)
+        self.area.refresh()
+
+    async def _sheets(self, path: Path) -> tuple[str, ...]:
+        """Return the sheets of a workbook; empty for another file."""
+        if path.suffix.lower() not in FORMATS["excel"]:
+            return ()
+        try:
+            return await self.workspace.aside(sheet_names, path)
+        except (SfumatoError, RefusedError):
+            return ()
+
+    def _offer(self, path: Path, reading: Reading, sheets: tuple[str, ...]) -> None:
+        """Offer the other sheets of a workbook if one cannot be read; the file waits for the choice."""
+        choose_sheet(self.workspace.words, sheets, reading.get("table"), lambda chosen: self._load(path, chosen))
+
+    def _refuse(self, name: str, why: str, offer: Callable[[], None] | None = None) -> None:
+        """Show what is wrong with a file, with a remedy if there is one, above the current data, which stays."""
+        words, loaded = self.workspace.words, self.workspace.loaded
+        self._shown.clear()
+        with self._shown, ui.element("div").classes("sf-card").props('role="alert"'):
+            ui.label(f"{words['failed']}: {name}").classes("font-bold text-negative")
+            ui.label(why)
+            if offer is not None:
+                offer()
+            if loaded is not None:
+                ui.label(words["data_stay"].format(name=loaded.path.name))
+        if loaded is not None:
+            self._show(loaded)
+
+    def _ask_for_consent(self, loaded: Loaded, plan: dict[str, Any]) -> None:
+        """Keep the data waiting until the visitor agrees to discard the current work."""
+        words = self.workspace.words
+        self._shown.clear()
+        with self._shown, ui.element("div").classes("sf-card").props('role="alert"'):
+            ui.label(words["replace.asked"].format(name=loaded.path.name))
+            with ui.row():
+                components.button(words["replace.keep"], self._keep)
+                components.button(words["replace.take"], lambda: self._take(loaded, plan)).props("outline")
+
+    def _ask_for_encoding(self, path: Path, reading: Reading) -> None:
+        """Keep the file waiting until the visitor has chosen its encoding."""
+        words, tried, likely = self.workspace.words, reading.get("encoding"), likely_encoding(path)
+        first = () if likely is None else (likely,)
+        names = {name: words.get(f"encoding.{name}", name.upper()) for name in dict.fromkeys((*first, *ENCODINGS))}
+        self._shown.clear()
+        with self._shown, ui.element("div").classes("sf-card").props('role="alert"'):
+            ui.label(words["wrong_encoding"].format(tried=words.get(f"encoding.{tried}", "UTF-8")))
+            if likely in names and likely != tried:
+                ui.label(words["likely_encoding"].format(name=names[likely]))
+            ui.select(
+                names,
+                label=words["encoding"],
+                on_change=lambda event: self._load(path, {**reading, "encoding": event.value}),
+            ).classes("w-full")
+
+    def _ask_for_header(self, path: Path, reading: Reading) -> None:
+        """Keep the file waiting until the visitor has said whether its first line has names or data."""
+        words = self.workspace.words
+        self._shown.clear()
+        with self._shown, ui.element("div").classes("sf-card").props('role="alert"'):
+            ui.label(words["header.asked"])
+            with ui.row():
+                for key, there, look in (("header.data", False, ""), ("header.names", True, "outline")):
+                    told = {**reading, "header": there}
+                    components.button(words[key], lambda told=told: self._load(path, told)).props(look)
+
+    def _show(self, loaded: Loaded, most: int = MOST_COLUMNS) -> None:
+        words = self.workspace.words
+        size = words["loaded"].format(rows=words.count(loaded.rows), columns=len(loaded.columns))
+        with self._shown, components.card(f"{loaded.path.name}: {size}"):
+            for note in loaded.notes:
+                components.notice(words.sentence(note), good=None)
+            file_reading.build(words, loaded, lambda reading: self._load(loaded.path, reading))
+            ui.label(words["preview"]).classes("sf-soft sf-small")
+            self._preview = components.framed_table(self._first_rows(loaded, most))
+            if (more := len(loaded.columns) - MOST_COLUMNS) > 0:
+                ui.label(words["more_columns"].format(count=words.count(more))).classes("sf-soft sf-small")
+
+    def _first_rows(self, loaded: Loaded, most: int) -> str:
+        """Return the first rows of the data with some of their columns."""
+        names, words = [column.name for column in loaded.columns[:most]], self.workspace.words
+        lines = ([(loaded.shown(name, row[name] or "", words), "") for name in names] for row in loaded.preview)
+        return components.table_content([(name, None) for name in names], lines)
+
+
+def in_language(plan: dict[str, Any], language: str) -> dict[str, Any]:
+    """Return a plan whose reports have the language of the page; the default is omitted."""
+    return plan if language == "en" else {**plan, "language": language}
+
+
+def example_plan(suggested: dict[str, Any], example: dict[str, Any]) -> dict[str, Any]:
+    """Return the suggestion for an example, with the hierarchies that come with it and a feasible k."""
+    plan = deepcopy(suggested)
+    for name, column in plan["columns"].items():
+        own = example["columns"][name].get("hierarchy", {})
+        if column["role"] == "quasi-identifier" and own.get("type") == "tree":
+            column["hierarchy"] = own
+    for entry in plan["privacy"]:
+        if "k" in entry:
+            entry["k"] = min(entry["k"], example["privacy"][0]["k"])
+    return plan

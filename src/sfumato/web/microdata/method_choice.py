@@ -1,0 +1,193 @@
+"""Choose the method on the page: which one, the suppression limit, and its options."""
+
+from collections.abc import Callable
+from typing import Any
+
+from nicegui import ui
+
+from sfumato.microdata.plan.methods import METHOD, SUPPRESSING
+from sfumato.schema.composite import Key, read
+from sfumato.schema.issues import Faults, Refused
+from sfumato.web import components
+from sfumato.web.forms import Form, Values
+from sfumato.web.microdata.cell_costs import CellCosts
+from sfumato.web.projects.workspace import Workspace
+
+# The methods in the order in which they are offered: the most suitable first.
+METHODS = (
+    "auto",
+    "optimal",
+    "local",
+    "mondrian",
+    "k-optimize",
+    "cells",
+    "microaggregation",
+    "samarati",
+    "greedy",
+    "exhaustive",
+    "safepub",
+)
+PUBLISHED_ROLES = ("sensitive", "insensitive")
+# Maximum suppression limit on the page, in percent; K-Optimize has a price per row instead and may suppress all.
+MOST_PERCENT = {"k-optimize": 100}
+
+
+class MethodChoice:
+    """The method, the suppression limit, the options; `changed` is called after each change."""
+
+    def __init__(self, workspace: Workspace, changed: Callable[[], Any]) -> None:
+        self.workspace, self.words = workspace, workspace.words
+        self._changed = changed
+        # Earlier settings of methods, so that trying another one loses nothing.
+        self._said: Values = {}
+
+    @property
+    def method(self) -> Values:
+        method: Values = self.workspace.plan["method"]
+        return method
+
+    def build(self) -> None:
+        """Build the fields."""
+        ui.select(
+            {name: self.words[f"method.{name}"] for name in METHODS},
+            label=self.words["method"],
+            value=self.method["name"],
+            on_change=lambda event: self._choose(event.value),
+        ).classes("w-full")
+        self._room = ui.column().classes("w-full gap-2")
+        self._show()
+
+    def missing(self) -> list[str]:
+        """Return the labels of required values that are missing."""
+        return self._form().missing()
+
+    def _choose(self, name: str) -> None:
+        """Change the method; it keeps the options that it supports, and the columns keep the levels that it allows."""
+        self.workspace.touch()
+        own = self.method | ({"suppression": self._said.get("suppression", 0.0)} if self._priced() else {})
+        self._said |= own
+        self.workspace.plan["method"] = shared_options(self._said, name)
+        for column in quasi_identifiers(self.workspace.plan).values():
+            fit_column(column, name, least_group(self.workspace.plan))
+        self._show()
+        self._changed()
+
+    def _priced(self) -> bool:
+        """Return whether the method has a price for each suppressed row, so that the limit has another meaning."""
+        return self.method["name"] in MOST_PERCENT
+
+    def _show(self) -> None:
+        self._room.clear()
+        with self._room:
+            ui.label(self.words[f"method.{self.method['name']}.says"]).classes("sf-soft")
+            if self.method["name"] in SUPPRESSING:
+                self._slider()
+            if self.method["name"] == "cells":
+                CellCosts(self.words, quasi_identifiers(self.workspace.plan), self._touched).build()
+            components.folded(self.words["more"], lambda: self._form().build())
+
+    def _slider(self) -> None:
+        words, most = self.words, MOST_PERCENT.get(self.method["name"], 20)
+        label = ui.label("").props('role="status"')
+        slider = components.held(ui.slider(min=0, max=most, step=0.5, value=min(100 * self._share(), most)))
+        slider.props["aria-label"] = words["suppression"].format(share="").strip(" :")
+        components.helped(slider, words["tip.suppression"]).props("label")
+
+        def tell() -> None:
+            share = words.figure(f"{100 * self._share():g} %")
+            label.text = components.joined(words["suppression"].format(share=share))
+
+        def suppress(percent: float) -> None:
+            self.workspace.touch()
+            self.method["suppression"] = round(percent / 100, 4)
+            tell()
+            self._changed()
+
+        slider.on_value_change(lambda event: suppress(event.value))
+        if self._priced():
+            ui.label(words["priced"]).classes("sf-soft")
+        tell()
+
+    def _share(self) -> float:
+        """Return the suppression limit as a proportion; a selected node has a number of rows instead."""
+        suppression = self.method.get("suppression", defaults(self.method["name"]).suppression.share)
+        rows = max(self.workspace.loaded.rows, 1) if self.workspace.loaded else 1
+        return float(suppression) if isinstance(suppression, int | float) else suppression["rows"] / rows
+
+    def _form(self) -> Form:
+        name = self.method["name"]
+        default = defaults(name)
+        keys = option_keys(name)
+        columns = self.workspace.plan["columns"]
+        offers = {"class": [name for name, column in columns.items() if column["role"] in PUBLISHED_ROLES]}
+        start = {key: getattr(default, key) for key in keys if key != "class"}
+        return Form(self.words, name, keys, self.method, self._touched, offers, start)
+
+    def _touched(self) -> None:
+        self.workspace.touch()
+        self._changed()
+
+
+def quasi_identifiers(plan: Values) -> dict[str, Values]:
+    """Return the quasi-identifiers of a plan."""
+    return {name: column for name, column in plan["columns"].items() if column["role"] == "quasi-identifier"}
+
+
+def least_group(plan: Values) -> int:
+    """Return the requested k, or the smallest possible one."""
+    return max((int(entry["k"]) for entry in plan["privacy"] if entry.get("k")), default=2)
+
+
+def fit_column(column: Values, method: str, k: int) -> None:
+    """Remove from a quasi-identifier what a method does not support, and add what it needs.
+
+    >>> column = {"role": "quasi-identifier", "importance": 3, "max_level": 2}
+    >>> fit_column(column, "microaggregation", 5)
+    >>> column
+    {'role': 'quasi-identifier', 'max_level': 2, 'publish': {'microaggregate': 5}}
+    """
+    if method in ("mondrian", "k-optimize", "cells") and "max_level" in column:
+        column.pop("max_level", None)
+        column.pop("min_level", None)
+    if method in ("mondrian", "cells"):
+        column.pop("min_level", None)
+    if method != "cells":
+        column.pop("importance", None)
+    column.pop("publish", None)
+    if method == "microaggregation":
+        column["publish"] = {"microaggregate": k}
+
+
+def option_keys(name: str) -> dict[str, Key]:
+    """Return the keys of a method except the suppression limit, which has a slider."""
+    return {key: spec for key, spec in METHOD.variants[name].keys.items() if key != "suppression"}
+
+
+def defaults(name: str) -> Any:
+    """Return a method with default options."""
+    return read(METHOD, {"name": name}, "method")
+
+
+def shared_options(method: Values, name: str) -> Values:
+    """Return the options of a method that another one supports as well.
+
+    >>> shared_options({"name": "optimal", "loss": "height", "time_limit": 5, "suppression": 0.1}, "samarati")
+    {'name': 'samarati', 'loss': 'height', 'time_limit': 5, 'suppression': 0.1}
+    >>> shared_options({"name": "optimal", "loss": "height", "suppression": 0.1}, "k-optimize")
+    {'name': 'k-optimize'}
+    """
+    keys = METHOD.variants[name].keys
+    kept = {key: value for key, value in method.items() if key in keys and _fits(keys[key], value)}
+    if name in MOST_PERCENT:
+        kept.pop("suppression", None)  # its meaning differs: every suppressed row has a price
+    if "loss" not in kept:
+        kept.pop("class", None)
+    return {"name": name, **kept}
+
+
+def _fits(key: Key, value: Any) -> bool:
+    try:
+        key.shape.read(value, "", Faults())
+    except Refused:
+        return False
+    return True

@@ -1,0 +1,162 @@
+"""Views of the remaining risk: attackers, population, class sizes, attribute disclosure, special uniques."""
+
+import asyncio
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+from nicegui import events, ui
+
+from sfumato.errors import SfumatoError
+from sfumato.localization.messages import Words
+from sfumato.microdata.measures.population import LARGEST_POPULATION
+from sfumato.report import policy
+from sfumato.report.page.html_page import listing, table
+from sfumato.report.page.plots import Pair, bars, histogram, legend
+from sfumato.report.release.findings import unique_rows
+from sfumato.report.release.report_data import Dossier
+from sfumato.report.release.sections.measures import disclosure, origins
+from sfumato.web import components
+from sfumato.web.microdata.result.attackers import ESTIMATORS, Attack, Spread, attacks, estimates, spread_of
+
+# Number of column sets listed with the rows that they single out.
+MOST_TELLING = 5
+
+
+def build(dossier: Dossier, report: dict[str, Any]) -> None:
+    """Build all views, one below the other."""
+    words = dossier.words
+    _attackers(words, report)
+    with ui.element("div").classes("sf-halves"):
+        _sizes(words, report)
+        _special(words, report["risk"].get("special_uniques") or {}, report["risk"].get("special_uniques_after") or {})
+    _policy(words, report.get("policy") or {})
+    _disclosure(words, dossier)
+    _origins(words, report)
+
+
+def _attackers(words: Words, report: dict[str, Any]) -> None:
+    """Show the attacker models with their risk; those without knowledge of participation depend on the population."""
+    sides = {side: spread_of(report["risk"][side]) for side in ("before", "after")}
+    rows = sides["before"].whole
+    with components.card(words["risk.attackers"]):
+        field = ui.number(words["risk.population"], min=rows, max=LARGEST_POPULATION, precision=0, format="%d")
+        field.classes("sf-population").props("dense outlined clearable debounce=300")
+        components.helped(field, words["risk.population.help"])
+        room = ui.column().classes("w-full gap-3").props('aria-live="polite"')
+
+        def show(population: int | None) -> None:
+            room.clear()
+            with room:
+                _attacker_cards(words, sides, population)
+
+        async def change(event: events.ValueChangeEventArguments[Any]) -> None:
+            population = int(event.value) if event.value and event.value >= rows else None
+            # The first call loads compiled loops; other visitors should not wait for it.
+            await asyncio.to_thread(attacks, sides["after"], population)
+            show(population)
+
+        field.on_value_change(change)
+        show(None)
+
+
+def _attacker_cards(words: Words, sides: Mapping[str, Spread], population: int | None) -> None:
+    before, after = (attacks(sides[side], population) for side in ("before", "after"))
+    with ui.element("div").classes("sf-thirds"):
+        for name in ("prosecutor", "journalist", "marketer"):
+            _attacker_card(words, name, before[name], after[name])
+    if population is None:
+        ui.label(words["risk.same"]).classes("sf-soft sf-small")
+        return
+    try:
+        found = [estimates(sides[side], population) for side in ("before", "after")]
+    except SfumatoError as error:
+        components.notice(components.error_text(error, words), good=False)
+        return
+    ui.label(words["risk.population_uniques"]).classes("font-bold")
+    rows = [(words[f"risk.estimator.{name}"], *(_estimate(words, side[name]) for side in found)) for name in ESTIMATORS]
+    content = table([words["risk.estimator"], words["report.before"], words["report.after"]], rows, words)
+    ui.html(content, sanitize=False).classes("sf-table").props('tabindex="0"')
+
+
+def _estimate(words: Words, persons: float | None) -> str:
+    return words["risk.no_estimate"] if persons is None else words.count(round(persons))
+
+
+def _attacker_card(words: Words, name: str, before: Attack, after: Attack) -> None:
+    main = "average" if name == "marketer" else "highest"
+    figure = f"{words.percent(getattr(before, main))} → {words.percent(getattr(after, main))}"
+    sentences = [words[f"risk.attacker.{main}"]]
+    if main == "highest":
+        means = {"before": words.percent(before.average), "after": words.percent(after.average)}
+        sentences.append(words["risk.attacker.mean"].format(**means))
+    found = {"before": words.count(round(before.expected)), "after": words.count(round(after.expected))}
+    sentences.append(words["risk.attacker.found"].format(**found))
+    lines = "".join(f"<span>{escape(line)}</span><br>" for line in sentences)
+    content = (
+        f'<h4>{escape(words[f"risk.attacker.{name}"])}</h4><p class="sf-soft sf-small">'
+        f"{escape(words[f'risk.attacker.{name}.says'])}</p><b>{escape(figure)}</b>{lines}"
+    )
+    ui.html(content, sanitize=False).classes("tile sf-attacker")
+
+
+def _sizes(words: Words, report: dict[str, Any]) -> None:
+    pairs = [Pair(entry["rows"], entry["before"], entry["after"]) for entry in report.get("class_sizes") or ()]
+    if not pairs:
+        return
+    small = words.percent(sum(pair.before or 0.0 for pair in pairs[:2]))
+    about = words["report.sizes"].format(share=small)
+    with components.card(words["risk.sizes"]):
+        ui.label(about).classes("sf-soft sf-small")
+        drawn = histogram(words, pairs, words["report.sizes_axis"], about)
+        ui.html(legend(words) + drawn, sanitize=False).classes("w-full sf-plot").props('tabindex="0"')
+
+
+def _special(words: Words, special: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+    """Show the rows that few columns single out in the original data, these columns, and the remaining rows."""
+    if not special.get("rows"):
+        return
+    with components.card(words["risk.special"]):
+        ui.label(words["risk.special.says"].format(rows=words.count(special["rows"]))).classes("sf-soft sf-small")
+        if after:
+            dis = {"before": words.percent(special["highest_dis"]), "after": words.percent(after["highest_dis"])}
+            told = words["measure.special_after"].format(rows=words.count(after["rows"]), **dis)
+            ui.label(told).classes("sf-soft sf-small")
+        sizes = [_set_bar(words, size, count) for size, count in enumerate(special["sizes"], 1) if count]
+        drawn = bars(sizes, words["risk.special.sets"], words["risk.special"])
+        shares = [(name, share, words.percent(share)) for name, share in special["columns"].items()]
+        part = bars(sorted(shares, key=lambda entry: -entry[1])[:8], words["risk.special.part"], words["risk.special"])
+        ui.html(drawn + part, sanitize=False).classes("w-full sf-plot").props('tabindex="0"')
+
+
+def _set_bar(words: Words, size: int, count: int) -> tuple[str, float, str]:
+    name = words["risk.special.one" if size == 1 else "risk.special.columns"].format(count=size)
+    return name, float(count), words.count(count)
+
+
+def _disclosure(words: Words, dossier: Dossier) -> None:
+    """Show attribute disclosure by classes, and rows that other columns single out."""
+    tells = dossier.report.disclosure
+    most = sorted(tells.unique_rows, key=lambda one: -one.rows)[:MOST_TELLING]
+    published = dossier.report.published_rows
+    lines = [unique_rows(words, one.columns, one.rows, published) for one in most if one.rows]
+    parts = [*disclosure(words, tells), *([listing(lines)] if lines else [])]
+    if parts:
+        with components.card():
+            ui.html("".join(parts), sanitize=False).classes("w-full sf-prose sf-table sf-wrapped").props('tabindex="0"')
+
+
+def _policy(words: Words, figures: Mapping[str, Any]) -> None:
+    """Show the verdict by the policy of the plan."""
+    if figures:
+        with components.card():
+            ui.html(policy.section(figures, words), sanitize=False).classes("sf-prose sf-table sf-wrapped").props(
+                'tabindex="0"'
+            )
+
+
+def _origins(words: Words, report: dict[str, Any]) -> None:
+    parts = "".join(origins(words, report["risk"], report["levels"]))
+    if parts:
+        with components.card():
+            ui.html(parts, sanitize=False).classes("w-full sf-prose")

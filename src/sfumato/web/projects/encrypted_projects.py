@@ -1,0 +1,160 @@
+"""Projects between visits: one encrypted file each, which only the key of the browser opens.
+
+A file is a sequence of chunks, each encrypted and authenticated (AES-256-GCM) with its index as the nonce and whether
+it is the last one as associated data, so that chunks cannot be changed, exchanged, repeated or omitted. The content is
+a ZIP archive of the project's folder with its metadata in `project.json`.
+"""
+
+import json
+import os
+import time
+import zipfile
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO, Any
+from uuid import uuid4
+
+from sfumato.service.jobs.retention import Deadlines, bounded
+from sfumato.web.projects.archive_extraction import UNREADABLE, NoRoomError, Room, extract
+
+FOLDER = "projects"
+ENDING = ".sealed"
+CHUNK_BYTES = 1 << 20
+TAG_BYTES = 16
+RECORD = "project.json"
+# The record is read as a whole.
+MOST_RECORD_BYTES = 20_000_000
+
+
+class SealedProjects:
+    """The encrypted projects of a server, by the keys of browsers.
+
+    Attributes:
+        kept_seconds: How long an unopened project is kept before it is erased.
+    """
+
+    def __init__(self, root: Path, kept_seconds: float) -> None:
+        self._root, self.kept_seconds = root / FOLDER, kept_seconds
+        self._deadlines = Deadlines()
+
+    def path(self, key: str) -> Path:
+        """Return the path of the project of a key; the name does not reveal the key."""
+        return self._root / (sha256(b"name:" + key.encode()).hexdigest()[:40] + ENDING)
+
+    def seal(self, key: str, files: Mapping[str, Path], record: Mapping[str, Any]) -> None:
+        """Encrypt a project's files and record, written to the final name only when complete."""
+        self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        target = self.path(key)
+        partial = target.with_suffix(f".{uuid4().hex}.part")
+        with TemporaryFile(dir=self._root) as plain:  # it has no name, and is deleted when closed
+            pack(plain, files, record)
+            plain.seek(0)
+            with partial.open("wb") as stream:
+                os.chmod(partial, 0o600)  # noqa: PTH101
+                for chunk in _encrypted(_cipher(key), plain):
+                    stream.write(chunk)
+        partial.replace(target)
+
+    def open(self, key: str, folder: Path) -> dict[str, Any] | None:
+        """Decrypt the project of a key into a folder; return its record, or None if the key opens no project."""
+        from cryptography.exceptions import InvalidTag
+
+        path = self.path(key)
+        if not path.exists():
+            return None
+        try:
+            with TemporaryFile(dir=self._root) as plain, path.open("rb") as stream:
+                for chunk in _decrypted(_cipher(key), stream):
+                    plain.write(chunk)
+                plain.seek(0)
+                return unpack(plain, folder)
+        except (InvalidTag, *UNREADABLE, ValueError, KeyError):
+            return None
+
+    def erase(self, key: str) -> None:
+        """Erase the project of a key."""
+        self.path(key).unlink(missing_ok=True)
+
+    def erase_old(self) -> None:
+        """Erase projects that were not opened for too long."""
+        moment, ages = time.time(), {}
+        for path in self._root.glob(f"*{ENDING}"):
+            ages[path.name] = bounded(self.kept_seconds - (moment - path.stat().st_mtime), self.kept_seconds)
+        for name in self._deadlines.over(ages):
+            (self._root / name).unlink(missing_ok=True)
+
+
+def pack(stream: IO[bytes], files: Mapping[str, Path], record: Mapping[str, Any]) -> None:
+    """Write a project as an archive: its record, and its files by name."""
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        archive.writestr(RECORD, json.dumps(record, ensure_ascii=False))
+        for name, path in files.items():
+            if name != RECORD:
+                archive.write(path, name)
+
+
+def unpack(stream: IO[bytes], folder: Path, room: Room | None = None) -> dict[str, Any]:
+    """Extract an archive into a folder and return its record; names that are no plain file names are refused.
+
+    Args:
+        room: Limits for unpacking, if the archive may come from anyone.
+
+    Raises:
+        ValueError, RecursionError: The archive is not a project.
+        NoRoomError: The archive is too large.
+    """
+    with zipfile.ZipFile(stream) as archive:
+        names = [name for name in archive.namelist() if name != RECORD]
+        if RECORD not in archive.namelist() or not all(map(_is_plain, names)):
+            raise ValueError("no project")
+        if room is not None and archive.getinfo(RECORD).file_size > MOST_RECORD_BYTES:
+            raise NoRoomError
+        for name in [RECORD, *names]:
+            extract(archive, name, folder / name, room)
+    record = json.loads((folder / RECORD).read_bytes())
+    (folder / RECORD).unlink()
+    if not isinstance(record, dict) or not isinstance(record.get("plan"), dict):
+        raise ValueError("no project")
+    return record
+
+
+def _is_plain(name: str) -> bool:
+    """Return whether a file of this name is in the folder itself.
+
+    >>> _is_plain("rows.csv"), _is_plain("../rows.csv"), _is_plain(".."), _is_plain("runs/")
+    (True, False, False, False)
+    """
+    return Path(name).name == name != ".."
+
+
+def _cipher(key: str) -> Any:
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+    return AESGCM(sha256(b"seal:" + key.encode()).digest())
+
+
+def _encrypted(cipher: Any, plain: IO[bytes]) -> Iterator[bytes]:
+    salt = os.urandom(8)
+    yield salt
+    chunk, place = plain.read(CHUNK_BYTES), 0
+    while True:
+        following = plain.read(CHUNK_BYTES)
+        last = b"\1" if not following else b"\0"
+        yield cipher.encrypt(salt + place.to_bytes(4), chunk, last)
+        if not following:
+            return
+        chunk, place = following, place + 1
+
+
+def _decrypted(cipher: Any, stream: IO[bytes]) -> Iterator[bytes]:
+    size = CHUNK_BYTES + TAG_BYTES
+    salt = stream.read(8)
+    chunk, place = stream.read(size), 0
+    while True:
+        following = stream.read(size)
+        yield cipher.decrypt(salt + place.to_bytes(4), chunk, b"\0" if following else b"\1")
+        if not following:
+            return
+        chunk, place = following, place + 1

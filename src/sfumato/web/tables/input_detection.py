@@ -1,0 +1,171 @@
+"""Guess the layout of a pasted or uploaded table: its lines, columns and codes."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from sfumato.dataclass import dataclass
+from sfumato.delimited.decimal_marks import thousands_mark
+from sfumato.delimited.records import parse_lines
+from sfumato.errors import DataError
+from sfumato.localization.messages import Words
+from sfumato.tables.crosstabs.labels import is_margin
+from sfumato.web.forms import is_number
+from sfumato.web.projects.loaded_data import MARKS
+from sfumato.web.tables.column_detection import counts_somebody, facts_in
+from sfumato.web.tables.crosstab import TOTALS
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Ambiguous numbers, thousands or fractions: an example, its mark, and the proposed decimal mark."""
+
+    example: str
+    mark: str
+    proposed: str | None
+
+    @property
+    def thousands(self) -> str:
+        """Return the example with its mark as a thousands separator."""
+        return self.example.replace(self.mark, "")
+
+
+# Fewer lines may be a table that is being typed.
+LEAST_ROWS = 20
+# Names of columns that number persons.
+NUMBERING = re.compile(r"(^|[_ -])(id|nr|no|key|pid)$|nummer$|number$|[a-z]ID$", re.IGNORECASE)
+# Numbers with a decimal comma, and numbers that exclude it.
+COMMA, POINT = re.compile(r"-?\d{1,3}(\.\d{3})*,\d+|-?\d+,\d+"), re.compile(r"-?\d+\.(\d{1,2}|\d{4,})")
+
+
+def decoded(content: bytes) -> str:
+    """Decode a file by its byte order mark, as UTF-8, or else as Western European, which accepts any bytes.
+
+    >>> decoded("Köln".encode("utf-16")), decoded("Köln".encode()), decoded("Köln".encode("latin-1"))
+    ('Köln', 'Köln', 'Köln')
+    """
+    if content.startswith(MARKS):
+        return content.decode("utf-16", "replace")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("cp1252", "replace")
+
+
+def guessed(names: Sequence[str], lines: Sequence[Sequence[str]]) -> tuple[str | None, list[str]]:
+    """Guess the value column and the category columns: numeric columns contain values.
+
+    A column with the number of contributors counts as values only if there is no other.
+
+    >>> guessed(["area", "firms", "turnover"], [["Total", "5", "70"], ["a", "5", "70"]])
+    ('turnover', ['area'])
+    >>> guessed(["area", "count", "persons"], [["Total", "5", "4"], ["a", "5", "4"]])
+    ('count', ['area'])
+    >>> guessed(["district", "quarter", "count"], [["0", "0", "9"], ["1", "2", "9"]])
+    ('count', ['district', 'quarter'])
+    """
+    if not names:
+        return None, []
+    numeric = [
+        name for place, name in enumerate(names) if all(place < len(line) and is_number(line[place]) for line in lines)
+    ]
+    if len(numeric) in (0, len(names)):
+        return names[-1], list(names[:-1])
+    facts = facts_in(names, lines)
+    values = [name for name in numeric if name not in facts.named and not counts_somebody(name)] or numeric
+    return values[0], [name for name in names if name not in numeric]
+
+
+def writes_commas(lines: Sequence[Sequence[str]]) -> bool:
+    """Return whether the numbers of a table have decimal commas: one has, and no point contradicts it.
+
+    >>> writes_commas([["a", "1,5"], ["b", "2.100,25"]]), writes_commas([["a", "1,5", "2.5"]])
+    (True, False)
+    """
+    cells = [cell for line in lines for cell in line]
+    return any(COMMA.fullmatch(cell) for cell in cells) and not any(POINT.fullmatch(cell) for cell in cells)
+
+
+def decimal_mark(lines: Sequence[Sequence[str]], doubt: Doubt | None) -> str | None:
+    """Return the decimal mark of a table's numbers; for ambiguous ones that of the language, or None.
+
+    >>> decimal_mark([["a", "1,5"]], None), decimal_mark([["a", "1.204"]], Doubt("1.204", ".", None))
+    (',', None)
+    """
+    if doubt is not None:
+        return doubt.proposed
+    return "," if writes_commas(lines) else "."
+
+
+def mark_names(words: Words) -> dict[str, str]:
+    """Return the decimal marks and their names."""
+    return {mark: words[f"decimal_mark.{name}"] for mark, name in ((".", "point"), (",", "comma"))}
+
+
+def doubt_about(texts: Sequence[str], words: Words) -> Doubt | None:
+    """Return whether numbers are ambiguous: their mark may be a thousands or a decimal mark.
+
+    >>> from sfumato.localization.messages import words_in
+    >>> doubt_about(["1.204", "3"], words_in("de")).proposed, doubt_about(["1.204", "3"], words_in()).proposed
+    (',', None)
+    """
+    mark = thousands_mark(texts, throughout=False)
+    if mark is None:
+        return None
+    return Doubt(
+        next(text for text in texts if mark in text), mark, words["decimal"] if mark == words["thousands"] else None
+    )
+
+
+def own_total(codes: set[str], said: str) -> str:
+    """Return the total of a dimension: the given one, or its own word for it, which would be taken for a category.
+
+    >>> own_total({"Gesamt", "m", "f"}, "Insgesamt"), own_total({"m", "f"}, "Insgesamt")
+    ('Gesamt', 'Insgesamt')
+    """
+    return said if said in codes or not said else next(_totals(codes), said)
+
+
+def total_of(lines: Sequence[Sequence[str]]) -> str:
+    """Guess the code of the total.
+
+    >>> total_of([["0", "0", "9"], ["1", "2", "9"]]), total_of([["Ensemble", "9"], ["a", "9"]])
+    ('0', 'Ensemble')
+    """
+    codes = {cell for line in lines for cell in line}
+    return next(_totals(codes), TOTALS[-1] if TOTALS[-1] in codes else TOTALS[0])
+
+
+def _totals(codes: set[str]) -> Iterator[str]:
+    """Yield the codes that are words for totals, the likeliest first."""
+    yield from (code for code in TOTALS[:-1] if code in codes)
+    yield from sorted(code for code in codes if is_margin(code))
+
+
+def looks_like_rows(names: Sequence[str], lines: Sequence[Sequence[str]]) -> bool:
+    """Return whether a table has one line per person instead of one per cell.
+
+    It then has no total, and many lines have the same codes, or a column numbers them.
+
+    >>> looks_like_rows(["area", "sex", "pay"], [["a", "m", str(pay)] for pay in range(30)])
+    True
+    >>> looks_like_rows(["area", "pay"], [["Total", "435"], *([str(area) + "a", "29"] for area in range(15))])
+    False
+    """
+    if len(lines) < LEAST_ROWS or any(cell in TOTALS[:-1] for line in lines for cell in line):
+        return False
+    whole = [line for line in lines if len(line) == len(names)]
+    _, dimensions = guessed(names, whole)
+    places = [names.index(name) for name in dimensions]
+    codes = {tuple(line[place] for place in places) for line in whole}
+    numbered = [place for place, name in enumerate(names) if NUMBERING.search(name)]
+    return 2 * len(codes) <= len(whole) or (
+        len(names) > 2 and any(len({line[place] for line in whole}) == len(whole) for place in numbered)
+    )
+
+
+def lines_of(text: str) -> list[list[str]]:
+    """Return the fields of each line; for an incomplete table, those of the header."""
+    try:
+        return [line.fields for line in parse_lines(text)]
+    except DataError:
+        return [line.fields for line in parse_lines(text.partition("\n")[0].replace('"', ""))]

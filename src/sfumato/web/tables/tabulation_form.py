@@ -1,0 +1,121 @@
+"""Count the rows or persons of the open project for a table, and by which columns."""
+
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from typing import Any
+
+from nicegui import ui
+
+from sfumato.dataclass import dataclass
+from sfumato.errors import SfumatoError
+from sfumato.service.http.problems import RefusedError
+from sfumato.service.workers.messages import CrashedError
+from sfumato.web import components
+from sfumato.web.projects.loaded_data import planned_codes
+from sfumato.web.projects.workspace import Workspace
+from sfumato.web.tables.crosstab import MOST_CATEGORIES
+from sfumato.web.tables.tabulated_rows import CountedTable, count_table
+
+MOST_COLUMNS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class CountedPersons:
+    """The summary of a counted table: number of rows and persons, and the person column.
+
+    Attributes:
+        several: Persons in more than one cell; if there are any, rows are counted and persons are in a separate column.
+    """
+
+    column: str
+    rows: int
+    persons: int
+    several: int
+
+
+class RowCounting:
+    """Builds the controls that count rows, and shows a summary until the table changes.
+
+    Args:
+        take: Gets the counted table and its summary.
+        wait: Whether the buttons that run the table wait until it is there.
+        kept: The summary from before the page was reloaded.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        take: Callable[[CountedTable, CountedPersons | None], None],
+        wait: Callable[[bool], None],
+        kept: dict[str, Any],
+    ) -> None:
+        self._workspace, self._words, self._take, self._wait = workspace, workspace.words, take, wait
+        self._told = CountedPersons(**kept) if kept else None
+
+    def build(self) -> None:
+        """Build the choice of columns, if there is a project, and a place for the summary."""
+        if self._workspace.loaded is not None:
+            self._line()
+        self._room = ui.column().classes("w-full gap-1").props('role="status"')
+        self.tell(self._told)
+
+    def _line(self) -> None:
+        words, loaded = self._words, self._workspace.loaded
+        assert loaded is not None
+        named = {name for role in ("person", "identifier") for name in self._of_role(role)}
+        columns = [column for column in loaded.columns if column.name not in named]
+        names = [column.name for column in columns if len(column.counts) <= MOST_CATEGORIES]
+        with ui.row().classes("items-center w-full"):
+            ui.label(words["crosstab"]).classes("sf-soft")
+            chosen = ui.select(names, label=words["crosstab_columns"], multiple=True).props("dense").classes("w-64")
+            components.held(chosen)
+
+            async def take() -> None:
+                if chosen.value:
+                    await self._count(list(chosen.value)[:MOST_COLUMNS])
+
+            self._button = components.button(words["crosstab_take"], take).props("outline dense")
+
+    async def _count(self, names: list[str]) -> None:
+        """Count the rows of the project into a table and pass it on; buttons are disabled meanwhile."""
+        loaded, person = self._workspace.loaded, next(iter(self._of_role("person")), "")
+        assert loaded is not None
+        asked = (names, self._words, self._missing(), person)
+        self._begin(True)
+        try:
+            read = replace(loaded.read, codes=planned_codes(self._workspace.plan))
+            table = await self._workspace.aside(count_table, loaded.path, read, *asked)
+        except (SfumatoError, RefusedError, CrashedError) as error:
+            components.alarm(components.error_text(error, self._words))
+            return
+        finally:
+            self._begin(False)
+        self._take(table, CountedPersons(person, table.rows, table.persons, table.several) if person else None)
+
+    def _begin(self, begun: bool) -> None:
+        self._button.set_enabled(not begun)
+        self._wait(begun)
+
+    def tell(self, told: CountedPersons | None) -> None:
+        """Show whether persons or rows were counted, for the current table."""
+        self._told = told
+        self._room.clear()
+        if told is None:
+            return
+        numbers = {key: self._words.count(getattr(told, key)) for key in ("rows", "persons", "several")}
+        text = self._words["crosstab_several" if told.several else "crosstab_of_persons"]
+        with self._room:
+            components.notice(text.format(column=told.column, **numbers), good=None)
+
+    def entered(self) -> dict[str, Any]:
+        """Return the summary in plain values, for storage."""
+        return asdict(self._told) if self._told else {}
+
+    def _of_role(self, role: str) -> list[str]:
+        """Return the columns of a role in the current project."""
+        columns = self._workspace.plan.get("columns", {})
+        return [name for name, column in columns.items() if column.get("role") == role]
+
+    def _missing(self) -> list[str]:
+        """Return the missing value codes of the current project."""
+        return [str(text) for text in self._workspace.plan.get("data", {}).get("missing", ())]

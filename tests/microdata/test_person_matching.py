@@ -1,0 +1,67 @@
+"""Placing random persons with random histories: every group that is published, and every one that is gone, is large."""
+
+import random
+from collections import Counter
+
+import pytest
+
+from sfumato.microdata.person_matching import place
+from sfumato.microdata.release_histories import judge_histories
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_groups_stay_large_over_time(seed) -> None:
+    draw, k = random.Random(seed), draw_k(seed)
+    people = {f"p{number}": draw.randrange(4) for number in range(60)}
+    histories: dict[str, tuple] = {}
+    for month in range(8):
+        placement = place(histories, people, lambda person: person, lambda group, *_: len(group) >= k)
+        everybody = {**histories, **dict.fromkeys(placement.placed)}
+        histories = {
+            person: (*histories.get(person, (None,) * month), people[person] if person in placement.placed else None)
+            for person in everybody
+        }
+        assert min(Counter(histories.values()).values(), default=k) >= k
+        for person in [person for person in people if draw.random() < 0.05]:
+            del people[person]
+        people |= {f"q{month}-{number}": draw.randrange(4) for number in range(draw.randrange(6))}
+        people |= {person: draw.randrange(4) for person in people if draw.random() < 0.05}
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_strands_of_persons_with_several_rows_stay_large_over_time(seed) -> None:
+    draw, k = random.Random(seed), draw_k(seed)
+    people = {f"p{number}": rows(draw) for number in range(120)}
+    releases: list[dict[str, tuple]] = []
+    for month in range(6):
+        histories = {
+            person: tuple(release.get(person) for release in releases) for release in releases for person in release
+        }
+        placement = place(histories, people, lambda person: person, lambda group, *_: len(group) >= k)
+        releases.append({person: people[person] for person in placement.placed})
+        assert len(releases[0]) > 60 and judge_histories(releases, [{}] * len(releases), k).hold
+        for person in [person for person in people if draw.random() < 0.05]:
+            del people[person]
+        people |= {f"q{month}-{number}": rows(draw) for number in range(draw.randrange(6))}
+        people |= {person: rows(draw) for person in people if draw.random() < 0.03}
+
+
+def rows(draw: random.Random) -> tuple:
+    """One row, or now and then several, of classes of their own."""
+    return tuple(sorted(f"c{draw.randrange(3)}" for _ in range(draw.choice([1, 1, 1, 2, 3]))))
+
+
+def test_who_changes_alone_is_withheld_with_company_and_never_alone() -> None:
+    histories = {f"p{number}": (("a",),) for number in range(9)} | {"twice": (("a", "a"),), "both": (("a", "b"),)}
+    histories |= {f"q{number}": (("b",),) for number in range(5)}
+    classes = {person: history[0] for person, history in histories.items()}
+    keeps = lambda group, *_: len(group) >= 3  # noqa: E731
+    assert not place(histories, classes, str, keeps).withheld, "who stays as published tells nothing new"
+    moved = place(histories, classes | {"twice": ("a",)}, str, keeps)
+    assert "twice" in moved.withheld and len(moved.withheld) == 3 and "both" in moved.placed
+    spread = place(histories, classes | {"both": ("b", "b")}, str, keeps)
+    assert len(spread.withheld) == 5, "two of each class go with who stood in both"
+
+
+def draw_k(seed: int) -> int:
+    return 2 + seed % 4

@@ -1,0 +1,282 @@
+"""Columns as a table: found, filtered, changed by many; ladders made by dragging and by keyboard, checked at once."""
+
+import random
+import re
+
+import pytest
+from walking import button, choose, column, give_role, load_example, plan_now, send, step
+
+from sfumato.web.microdata.columns.column_figures import histogram
+from sfumato.web.microdata.columns.columns_table import ColumnsTable
+from sfumato.web.projects.loaded_data import Column, load
+from sfumato.web.projects.workspace import Workspace
+
+# A number with a decimal point.
+POINTS = re.compile(r"\d\.\d")
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory):
+    """A file of sixty columns."""
+    path, drawn = tmp_path_factory.mktemp("wide") / "wide.csv", random.Random(1)
+    names = ["id", "age", "sex", *(f"answer_{place:02d}" for place in range(57))]
+    rows = [
+        [str(n), str(drawn.randint(18, 90)), drawn.choice("mf"), *(drawn.choice("abc") for _ in range(57))]
+        for n in range(300)
+    ]
+    path.write_text("\n".join(",".join(row) for row in [names, *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+def test_sixty_columns_are_found_and_changed_by_many(base, open_page, wide) -> None:
+    page = open_page(f"{base}/app", width=1600)
+    send(page, wide)
+    page.get_by_text("300 rows, 60 columns").wait_for()
+    step(page, "Columns")
+    page.wait_for_function("document.querySelectorAll('.sf-columns tbody tr:not([hidden])').length === 60")
+    page.get_by_label("Find a column").fill("answer_1")
+    page.wait_for_function("document.querySelectorAll('.sf-columns tbody tr:not([hidden])').length === 10")
+    page.get_by_label("Select all columns shown").check()
+    page.get_by_label("Role of the selected columns").click()
+    page.locator(".q-menu").get_by_role("option", name="insensitive", exact=True).click()
+    changed = "tr[data-column^=answer_1][data-role=insensitive]"
+    page.wait_for_function(f"document.querySelectorAll('{changed}').length === 10")
+    button(page, "Undo").click()  # one choice, however many columns
+    page.wait_for_function(f"document.querySelectorAll('{changed}').length === 0")
+    # What is sought stays sought in the table that is built anew.
+    page.wait_for_function("document.querySelectorAll('.sf-columns tbody tr').length === 60")
+    page.wait_for_function("document.querySelectorAll('.sf-columns tbody tr:not([hidden])').length === 10")
+    assert page.get_by_label("Find a column").input_value() == "answer_1"
+    button(page, "Redo").click()
+    page.wait_for_function(f"document.querySelectorAll('{changed}').length === 10")
+    page.get_by_label("Find a column").fill("")
+    page.get_by_label("Filter by role").select_option("insensitive")
+    count = page.locator("tr[data-role=insensitive]").count()
+    page.wait_for_function(f"document.querySelectorAll('.sf-columns tbody tr:not([hidden])').length === {count}")
+
+
+# Whether some columns are hidden, and those that are shown are all that have a role.
+ONLY_ONE_ROLE = """(role) => {
+  const rows = [...document.querySelectorAll('.sf-columns tbody tr')];
+  return rows.some((row) => row.hidden) && rows.every((row) => row.hidden === (row.dataset.role !== role));
+}"""
+
+
+def test_the_role_that_is_shown_stays_chosen_when_a_choice_is_undone(base, open_page, wide) -> None:
+    page = open_page(f"{base}/app", width=1600)
+    send(page, wide)
+    page.get_by_text("300 rows, 60 columns").wait_for()
+    step(page, "Columns")
+    give_role(page, "answer_55", "insensitive")
+    page.get_by_label("Filter by role").select_option("quasi-identifier")
+    page.wait_for_function(ONLY_ONE_ROLE, arg="quasi-identifier")
+    button(page, "Undo").click()
+    page.locator("tr[data-column=answer_55]:not([data-role=insensitive])").wait_for(state="attached")
+    assert page.get_by_label("Filter by role").input_value() == "quasi-identifier"
+    page.wait_for_function(ONLY_ONE_ROLE, arg="quasi-identifier")
+    step(page, "Data")
+    step(page, "Columns")
+    page.wait_for_function("document.querySelectorAll('.sf-columns tbody tr').length === 60")
+    page.wait_for_function(ONLY_ONE_ROLE, arg="quasi-identifier")
+
+
+def test_what_columns_hold_is_drawn_before_somebody_looks(wide, tmp_path) -> None:
+    loaded = load(wide)
+    workspace = Workspace(None, folder=tmp_path, loaded=loaded, plan=loaded.suggested)
+    table = ColumnsTable(workspace)
+    table.draw_ahead()
+    ahead = dict(workspace.drawings)
+    assert {name for name, _ in ahead} == {column.name for column in loaded.columns}
+    table.html(), table.more()
+    assert workspace.drawings == ahead
+
+
+ENTER = """([place, sign]) => new Promise((done) => {
+  const enter = document.querySelectorAll('.sf-step')[place];
+  const seen = () => {
+    if (enter.getAttribute('aria-current') !== 'step' || !document.querySelector(sign)) return;
+    watch.disconnect();
+    requestAnimationFrame(() => setTimeout(() => done(document.querySelectorAll('.sf-page *').length)));
+  };
+  const watch = new MutationObserver(seen);
+  watch.observe(document.body, {subtree: true, childList: true, attributes: true});
+  enter.click();
+})"""
+
+
+def test_a_step_with_sixty_columns_is_entered_by_few_messages_and_nodes(base, open_page, wide) -> None:
+    """Where time goes in a step: a message for each column, or rows that nobody sees, would be slow on any machine."""
+    page = open_page(f"{base}/app", width=1600)
+    send(page, wide)
+    page.get_by_text("300 rows, 60 columns").wait_for()
+    asked, frames = [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda data: frames.append(len(data))))
+    with page.expect_response("**/input.js"):  # parts of fields are fetched before a step asks for them
+        page.reload()
+    page.get_by_text("300 rows, 60 columns").wait_for()
+    signs = {1: ".sf-columns tbody tr", 2: ".sf-panel-first", 3: ".sf-head", 4: ".sf-head", 0: ".sf-table"}
+    for place, sign in signs.items():
+        page.wait_for_timeout(400)  # what the step before does when it was seen
+        asked.clear(), frames.clear()
+        assert page.evaluate(ENTER, [place, sign]) < 700
+        assert (asked, len(frames) < 8, sum(frames) < 90_000) == ([], True, True)
+    page.wait_for_function("document.querySelectorAll('.sf-table th').length === 60")  # those out of sight follow
+    step(page, "Columns")
+    page.wait_for_function("document.querySelectorAll('.sf-columns tbody tr').length === 60")
+
+
+# The numbers below cuts that lie on another, and the labels of fields that are cut for want of room.
+OVERLAPS = """() => {
+  const boxes = [...document.querySelectorAll('.sf-cut span')].map((one) => one.getBoundingClientRect());
+  return boxes.filter((a, place) => boxes.slice(place + 1).some((b) =>
+    a.left < b.right && b.left < a.right && a.top < b.bottom - 1 && b.top < a.bottom - 1)).length;
+}"""
+CUT_LABELS = """() => [...document.querySelectorAll('.sf-panel .q-field__label')]
+  .filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.innerText)"""
+
+
+def test_numbers_below_cuts_and_labels_of_fields_are_read_whole(base, open_page, tmp_path) -> None:
+    heights = "\n".join(f"{1.4 + n % 60 / 100:.2f};{'abc'[n % 3]}" for n in range(120))
+    (tmp_path / "heights.csv").write_text(f"height;job\n{heights}\n", encoding="utf-8")
+    page = open_page(f"{base}/app", width=390, locale="de-DE")
+    send(page, tmp_path / "heights.csv")
+    page.get_by_text("120 Zeilen,").wait_for()
+    step(page, "Spalten")
+    for name in ("height", "job"):
+        give_role(page, name, "quasi-identifier", label="Rolle")
+    column(page, "height")
+    choose(page, "Art der Hierarchie", "Intervalle")
+    button(page, "Nach Schnitten").click()
+    page.locator(".sf-cut").nth(3).wait_for()
+    for width in (390, 1600):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_function(f"({OVERLAPS})() === 0", timeout=5000)
+        assert page.evaluate(CUT_LABELS) == []
+    column(page, "job")
+    choose(page, "Art der Hierarchie", "Gruppen von Werten")
+    page.get_by_label("Name einer neuen Gruppe").fill("beide")
+    assert page.evaluate(CUT_LABELS) == []
+    page.keyboard.press("Enter")
+    page.locator(".sf-group[data-group=beide]").wait_for()
+
+
+def test_german_pages_write_labels_with_decimal_commas(base, open_page, tmp_path) -> None:
+    """Ladders, charts and rows of the result showed points beside commas."""
+    heights = "\n".join(f"{1.4 + n % 20 / 40:.3f};{'abc'[n % 3]}" for n in range(120))
+    (tmp_path / "heights.csv").write_text(f"height;illness\n{heights}\n", encoding="utf-8")
+    page = open_page(f"{base}/app", width=1600, locale="de-DE")
+    send(page, tmp_path / "heights.csv")
+    page.get_by_text("120 Zeilen,").wait_for()
+    step(page, "Spalten")
+    give_role(page, "height", "quasi-identifier", label="Rolle")
+    column(page, "height")
+    choose(page, "Art der Hierarchie", "Intervalle")
+    page.locator(".sf-panel .sf-tree").wait_for()
+    assert POINTS.search(page.locator(".sf-panel .sf-tree").inner_text()) is None
+    step(page, "Ziel")
+    step(page, "Ergebnis")
+    button(page, "Anonymisieren").click()
+    page.locator(".sf-kept").first.wait_for()
+    drawn = page.locator("details svg text").all_text_contents()
+    assert any("," in text for text in drawn) and not any(POINTS.search(text) for text in drawn)
+    page.get_by_role("tab", name="Zeilen").click()
+    page.locator("td.raw").first.wait_for()
+    assert POINTS.search(" ".join(page.locator(".sf-table td").all_text_contents())) is None
+
+
+def test_intervals_are_made_by_dragging_cuts(base, open_page, tmp_path) -> None:
+    page = open_page(f"{base}/app", width=1600)
+    load_example(page, "stroke", "200")
+    step(page, "Columns")
+    column(page, "age")
+    button(page, "By cuts").click()
+    cut = page.get_by_role("slider", name="cut").nth(1)
+    cut.wait_for()
+    before = cut.get_attribute("aria-valuenow")
+    box = cut.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 2 + 12, box["y"] + 20, steps=4)
+    page.mouse.up()
+    dragged = cut.get_attribute("aria-valuenow")
+    assert dragged != before
+    cut.focus()
+    page.keyboard.press("ArrowRight")
+    moved = str(int(dragged) + 1)
+    page.wait_for_function(f"document.querySelectorAll('.sf-cut')[1].getAttribute('aria-valuenow') === '{moved}'")
+    bounds = plan_now(page, tmp_path)["columns"]["age"]["hierarchy"]["bounds"]
+    assert int(moved) in bounds[0]
+
+
+def test_groups_are_made_by_dragging_values_and_by_keyboard(base, open_page, tmp_path) -> None:
+    page = open_page(f"{base}/app", width=1600)
+    load_example(page, "stroke", "200")
+    step(page, "Columns")
+    column(page, "work_type")
+    page.get_by_label("Type of hierarchy").click()
+    page.get_by_role("option", name="groups of values").click()
+    page.get_by_label("Name of a new group").fill("Private")
+    button(page, "Add group").click()
+    alert = page.get_by_role("alert").filter(has_text="Private is a value of this column.")
+    alert.get_by_role("button").click()  # it lies over the button below
+    alert.wait_for(state="detached")
+    assert page.locator(".sf-group[data-group=Private]").count() == 0
+    page.get_by_label("Name of a new group").fill("employed")
+    button(page, "Add group").click()
+    group = page.locator(".sf-group[data-group=employed]")
+    page.locator(".sf-value[data-value=Private]").drag_to(group)
+    group.locator(".sf-value[data-value=Private]").wait_for()
+    page.locator(".sf-value[data-value=Govt_job]").focus()
+    page.keyboard.press("Enter")
+    group.locator(".sf-send").focus()
+    page.keyboard.press("Enter")
+    group.locator(".sf-value[data-value=Govt_job]").wait_for()
+    parents = plan_now(page, tmp_path)["columns"]["work_type"]["hierarchy"]["parents"]
+    assert {name for name, parent in parents.items() if parent == "employed"} == {"Private", "Govt_job"}
+
+
+def test_dates_are_told_by_the_rungs_that_are_wanted(base, open_page, tmp_path) -> None:
+    page = open_page(f"{base}/app", width=1600)
+    load_example(page)
+    step(page, "Columns")
+    column(page, "date_of_birth")
+    boxes = page.locator(".sf-panel").get_by_role("checkbox").all()
+    names = ["half-month", "month", "quarter", "half-year", "year", "decade", "century", "millennium"]
+    wanted = ["half-month", "quarter", "year", "century"]
+    there = [box.get_attribute("aria-checked") == "true" for box in boxes]
+    for name, box, checked in zip(names, boxes, there, strict=True):
+        if checked != (name in wanted):
+            box.click(delay=0)  # as quick as a hand can; no choice is lost
+    levels = plan_now(page, tmp_path)["columns"]["date_of_birth"]["hierarchy"]["levels"]
+    assert levels == wanted
+
+
+def test_bars_and_cuts_stand_on_one_axis() -> None:
+    column = Column("age", {"32": 1, "82": 3}, 0)
+    shape = histogram(column, 10, (20, 100))
+    assert (shape.low, shape.high) == (20, 100)
+    assert [place for place, rows in enumerate(shape.rows) if rows] == [1, 7]  # of ten bars of 8 years each
+
+
+def test_codes_for_missing_values_are_said_of_one_column_and_stay(base, open_page, tmp_path) -> None:
+    path = tmp_path / "rows.csv"
+    ages = [str(20 + row % 50) if row % 10 else "99" for row in range(300)]
+    lines = [f"{age},{(20, 38, 99)[row % 3]},{'mf'[row % 2]}" for row, age in enumerate(ages)]
+    path.write_text("age,hours,sex\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    page = open_page(f"{base}/app", width=1600)
+    send(page, path)
+    page.get_by_text("300 rows, 3 columns").wait_for()
+    step(page, "Columns")
+    column(page, "age")
+    page.get_by_text("46 values").first.wait_for()
+    page.get_by_label("missing value codes").fill("99, refused")
+    page.get_by_text("45 values, 30 missing").first.wait_for()
+    give_role(page, "age", "sensitive")
+    give_role(page, "age", "quasi-identifier")
+    column(page, "sex")
+    column(page, "age")
+    assert page.get_by_label("missing value codes").input_value() == "99, refused"
+    columns = plan_now(page, tmp_path)["columns"]
+    assert columns["age"]["missing"] == [99, "refused"]
+    assert "missing" not in columns["hours"]
