@@ -1,6 +1,6 @@
 # %% [markdown]
 # # A release
-# 300 made-up patients become a file in which everyone hides among five.
+# 300 made-up patients become a file with equivalence classes of at least five rows.
 
 # %%
 import sfumato as sf
@@ -9,7 +9,7 @@ patients = sf.datasets.patients().to_polars()
 patients.head()
 
 # %% [markdown]
-# `suggest` proposes a plan with a reason for each column. It runs as it is; change what you know better.
+# `suggest` proposes a plan with a reason for each column. It runs unchanged; correct what you know better.
 
 # %%
 plan = sf.suggest(patients)
@@ -24,7 +24,7 @@ release.data.head()
 print(release.explain("zip"))
 
 # %% [markdown]
-# What was promised, what was reached, and the risk before and after:
+# The requested and the achieved parameters, and the risk before and after:
 
 # %%
 assert release.report.classes.smallest >= 5

@@ -1,6 +1,6 @@
 # %% [markdown]
 # # Trust, but verify
-# A release folder is judged by code that shares nothing with the search. Whoever receives it can do the same.
+# `verify` checks a release folder independently of the search. Every recipient can do the same.
 
 # %%
 from pathlib import Path
@@ -24,7 +24,7 @@ assert verdict.holds
 verdict
 
 # %% [markdown]
-# One value changed by hand, and the verdict says no.
+# After one value is changed by hand, the verification fails.
 
 # %%
 data = folder / "data.csv"

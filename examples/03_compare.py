@@ -1,6 +1,6 @@
 # %% [markdown]
 # # Which method?
-# The same count, several methods, several k: the mean loss says how much of the columns is gone (0: nothing, 1: all).
+# The same counts with several methods and several k. The mean loss is 0 if nothing is lost and 1 if everything is.
 
 # %%
 import sfumato as sf

@@ -1,6 +1,6 @@
 # %% [markdown]
-# # How values become coarser
-# A hierarchy is a ladder: level 0 is the value, the last one is `*`.
+# # Generalization hierarchies
+# A hierarchy has levels: level 0 is the original value, the last level is `*`.
 
 # %%
 import polars as pl
@@ -40,7 +40,7 @@ release.data.unique().sort("age")
 release.report.levels
 
 # %% [markdown]
-# A column that matters more weighs more in the loss; `min_level` and `max_level` bound what may be published:
+# An important column gets a higher weight in the loss; `min_level` and `max_level` limit the published levels:
 
 # %%
 weighted = plan.column("age", "quasi-identifier", hierarchy=sf.intervals(10, 20, 40), weight=5, min_level=1)

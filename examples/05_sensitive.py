@@ -1,6 +1,6 @@
 # %% [markdown]
 # # Why k-anonymity alone is not enough
-# Four people of 20 to 39, all with the same illness: who knows that somebody is among them knows what they have.
+# Four people aged 20 to 39 have the same illness: anyone who knows that a person is one of them knows the illness.
 
 # %%
 import polars as pl
@@ -31,7 +31,7 @@ release = sf.anonymize(rows, alone)
 release.data.sort("age")
 
 # %% [markdown]
-# The report says it, though nobody asked:
+# The report shows this attribute disclosure without being asked:
 
 # %%
 release.report.disclosure

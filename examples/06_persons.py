@@ -1,6 +1,6 @@
 # %% [markdown]
 # # Several rows of one person
-# In a file of visits, five rows that look alike may be one patient. Say who is who, and promises count persons.
+# In a file of visits, five equal rows may be one patient. Name the person column, and privacy models count persons.
 
 # %%
 import sfumato as sf
@@ -19,4 +19,4 @@ rows, persons = sf.anonymize(visits, by_rows), sf.anonymize(visits, by_persons)
 rows.report.loss.value, persons.report.loss.value
 
 # %% [markdown]
-# Counting persons costs a little more detail, and keeps the promise about people.
+# Counting persons costs a little more detail, and guarantees k persons instead of k rows.

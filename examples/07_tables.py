@@ -1,6 +1,6 @@
 # %% [markdown]
-# # A table that nobody computes back
-# Small counts are masked, and as few others as needed; then an attacker tries it.
+# # Cell suppression
+# Small counts are suppressed, and as few other cells as needed; then the table is audited.
 
 # %%
 import polars as pl
@@ -26,7 +26,7 @@ assert done.holds
 done.data
 
 # %% [markdown]
-# The same with the small counts alone masked: the audit finds both.
+# If only the small counts are suppressed, the audit computes both.
 
 # %%
 naive = counts.with_columns(pl.when(pl.col("n") <= 3).then(pl.lit("*")).otherwise(pl.col("n").cast(str)).alias("n"))

@@ -1,6 +1,6 @@
 # %% [markdown]
 # # Records, attribute by attribute
-# For a service that hands out single records: each attribute is masked, generalized or randomized by itself.
+# For a service that publishes single records: each attribute is masked, generalized or randomized by itself.
 
 # %%
 import sfumato as sf
@@ -20,7 +20,7 @@ answer = sf.anonymize_attributes(records, configuration)
 answer.data
 
 # %% [markdown]
-# Several attributes together can still single a record out; the figures tell.
+# Several attributes together can still single a record out; `kAnonymity` measures this.
 
 # %%
 answer.kpis

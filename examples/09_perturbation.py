@@ -1,7 +1,7 @@
 # %% [markdown]
-# # Numbers that are changed
-# Columns that are no quasi-identifiers can be rounded, swapped, microaggregated or given noise. That promises
-# nothing by itself: what can still be learned is measured.
+# # Perturbation
+# Columns that are no quasi-identifiers can be rounded, swapped, microaggregated or get noise. This alone guarantees
+# nothing; the report measures what can still be learned.
 
 # %%
 import polars as pl
@@ -23,7 +23,7 @@ release = sf.anonymize(rows, plan)
 release.data.head()
 
 # %% [markdown]
-# Means stay; each pair of means stands at least five times.
+# Means are preserved; each pair of means occurs at least five times.
 
 # %%
 published = release.data.select(pl.col("income").cast(float), pl.col("savings").cast(float))

@@ -1,6 +1,6 @@
 # %% [markdown]
-# # How far can rows be told apart?
-# Before anything is released: who is unique, by which columns, and in the population?
+# # Re-identification risk
+# Before a release: which rows are unique, by which columns, and in the population?
 
 # %%
 import sfumato as sf
@@ -10,13 +10,14 @@ risk = sf.risk(patients, ["date_of_birth", "sex", "zip"], population_size=83_000
 risk
 
 # %% [markdown]
-# Three attackers: one who knows that somebody is in the data, one who knows the population alone, one who wants many.
+# Three attackers: the prosecutor knows that a person is in the data, the journalist knows only the population, and
+# the marketer wants to re-identify as many rows as possible.
 
 # %%
 risk.prosecutor.highest, risk.journalist.highest, risk.marketer.average
 
 # %% [markdown]
-# Which column tells most? Unique rows without each of them:
+# Which column contributes most? Unique rows without each of them:
 
 # %%
 risk.figures.uniques

@@ -1,4 +1,4 @@
-"""What all tests share: measuring data, the command line in process, PostgreSQL, Spark, and who runs which tests."""
+"""Shared fixtures: the command line in process, PostgreSQL, Spark, and the distribution of tests to workers."""
 
 import asyncio
 import os
@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-sys.path.insert(0, str(Path(__file__).parent))  # the sizes of tests lie there
+sys.path.insert(0, str(Path(__file__).parent))  # the sizes of tests are there
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 SPARK = {
@@ -35,8 +35,8 @@ SPARK = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.adaptive.enabled": "false",
 }
-# Java programs of tests are short: what is compiled quickly and collected plainly costs half the time of processors,
-# and classes that are not checked again a fifth less.
+# Java programs of tests are short: the client compiler and the serial collector halve the CPU time, and skipping
+# class verification saves another fifth.
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 
 settings.register_profile("sfumato", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
@@ -44,7 +44,7 @@ settings.load_profile("sfumato")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """A run in the background ignores Ctrl-C, and so would the programs that tests interrupt: listen again."""
+    """Restore Ctrl-C, which a run in the background ignores, as would the programs that tests interrupt."""
     from shown import OnlyShown
 
     config.pluginmanager.register(OnlyShown())
@@ -52,13 +52,13 @@ def pytest_configure(config: pytest.Config) -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if "PYTEST_XDIST_WORKER" not in os.environ:
-        # Loops of changed sources are built once, before any test.
+        # Loops whose sources changed are built once, before any test.
         subprocess.run([sys.executable, "-m", "sfumato.native.build"], check=False, capture_output=True)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """With `--dist loadfile` whole units go to workers."""
+    """Assign whole units to workers with `--dist loadfile`."""
     if config.getvalue("dist") != "loadfile":
         return None
     from units import Units
@@ -83,7 +83,7 @@ def shared() -> Path:
 
 
 class Ran:
-    """What a command printed and how it ended."""
+    """The output of a command and its exit code."""
 
     def __init__(self, code: int, out: str, err: str) -> None:
         self.code, self.out, self.err = code, out, err
@@ -105,7 +105,7 @@ def sfumato(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
 
 @pytest.fixture(scope="session")
 def complete() -> Callable[..., Any]:
-    """Run a coroutine to its end, in a thread of its own: a browser of another test may have a loop running in this."""
+    """Run a coroutine in a separate thread, because the browser of another test may have a running loop in this one."""
 
     def run(coroutine: Coroutine[Any, Any, Any], seconds: float = 60) -> Any:
         with ThreadPoolExecutor(1) as thread:
@@ -116,7 +116,7 @@ def complete() -> Callable[..., Any]:
 
 @pytest.fixture(scope="module")
 def no_remedies() -> Iterator[None]:
-    """Releases that lose columns try no remedies: each would search for a second or more, whatever a test asks."""
+    """Switch off remedies for lost columns, each of which would search for a second or more."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sfumato.microdata.methods.recovery_options.MOST_SECONDS", 0.0)
         yield
@@ -124,7 +124,7 @@ def no_remedies() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Server:
-    """A PostgreSQL server that runs for the tests."""
+    """A PostgreSQL server for the tests."""
 
     folder: Path
     port: int
@@ -135,7 +135,7 @@ class Server:
         return f"postgresql://tester@127.0.0.1:{self.port}/postgres"
 
     def run(self, program: str, *arguments: str) -> None:
-        """Run one of PostgreSQL's programs, which refuse to be run by root."""
+        """Run one of PostgreSQL's programs, which refuse to run as root."""
         command = [str(self.programs / program), *arguments]
         if os.geteuid() == 0:
             command = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", *command]
@@ -151,7 +151,7 @@ class Server:
 
 
 def _programs() -> Path | None:
-    """The folder of PostgreSQL's programs."""
+    """Return the folder of PostgreSQL's programs."""
     found = shutil.which("initdb")
     candidates = [Path(found).resolve().parent] if found else []
     candidates += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
@@ -160,7 +160,7 @@ def _programs() -> Path | None:
 
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[Server]:
-    """A real server on a free port, in a folder of its own."""
+    """Run a real server on a free port, in its own folder."""
     programs = _programs()
     if programs is None:
         pytest.skip("PostgreSQL is not installed (Debian: apt-get install postgresql)")
@@ -183,18 +183,18 @@ def postgresql() -> Iterator[Server]:
 
 @pytest.fixture(scope="session")
 def spark_settings() -> dict[str, str]:
-    """What keeps Spark small."""
+    """Return settings that keep Spark small."""
     return dict(SPARK)
 
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
-    """A session with two cores: the real engine."""
+    """Start a Spark session with two cores."""
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("Spark needs Java, which is not installed")
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Spark's own, about the versions of other libraries
+        warnings.simplefilter("ignore")  # warnings of Spark about the versions of other libraries
         from pyspark.sql import SparkSession
 
         builder = SparkSession.builder.master("local[2]").appName("sfumato-tests")

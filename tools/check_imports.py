@@ -1,7 +1,7 @@
-"""Proves the direction of imports, lazy and type-only ones counted: no file in a circle, no arrow to a higher floor.
+"""Check the direction of imports, including lazy and type-only ones: no cycles, no import from a higher layer.
 
-The floors are those of the layers contract in pyproject.toml, from the top down; rooms of one floor that are divided by
-`|` there must not know each other.
+The layers are those of the layers contract in pyproject.toml, from the top down; packages of one layer that are
+separated by `|` there must not import each other.
 """
 
 import ast
@@ -16,13 +16,13 @@ Graph = dict[str, set[str]]
 
 
 def modules() -> dict[str, Path]:
-    """Every module of the package by its dotted name."""
+    """Return every module of the package by its dotted name."""
     files = sorted((SOURCE / "sfumato").rglob("*.py"))
     return {".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__"): path for path in files}
 
 
 def imports(known: dict[str, Path], path: Path) -> Iterator[str]:
-    """The modules that a file imports, wherever the import stands."""
+    """Yield the modules that a file imports, anywhere in the file."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module:
             for alias in node.names:
@@ -35,7 +35,7 @@ def imports(known: dict[str, Path], path: Path) -> Iterator[str]:
 
 
 def graph() -> Graph:
-    """Who imports whom. The package's own face hands names on, and is left out."""
+    """Return the import graph, without the package's own `__init__`, which re-exports names."""
     known = modules()
     return {
         name: {target for target in imports(known, path) if target in known and target != name}
@@ -45,7 +45,7 @@ def graph() -> Graph:
 
 
 def circles(arrows: Graph) -> list[list[str]]:
-    """Modules that reach each other: the strongly connected parts of more than one module (Tarjan)."""
+    """Return import cycles: the strongly connected components of more than one module (Tarjan)."""
     index: dict[str, int] = {}
     lowest: dict[str, int] = {}
     stack: list[str] = []
@@ -73,14 +73,14 @@ def circles(arrows: Graph) -> list[list[str]]:
 
 
 def floors() -> list[list[str]]:
-    """The rooms of each floor, the highest first."""
+    """Return the packages of each layer, the highest first."""
     tools = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
     contract = next(entry for entry in tools["importlinter"]["contracts"] if entry["type"] == "layers")
     return [[room.strip() for room in floor.split("|")] for floor in contract["layers"]]
 
 
 def upward(arrows: Graph) -> list[str]:
-    """Arrows that run to a higher floor, beside it into another room, or up to the package's face."""
+    """Return imports from a higher layer, from a separated package of the same layer, or from the package itself."""
     place = {f"sfumato.{room}": floor for floor, rooms in enumerate(floors()) for room in rooms}
 
     def room_of(name: str) -> str:
@@ -98,7 +98,7 @@ def upward(arrows: Graph) -> list[str]:
 
 
 def homeless(arrows: Graph) -> list[str]:
-    """Modules on no floor."""
+    """Return modules in no layer."""
     rooms = [f"sfumato.{room}" for floor in floors() for room in floor]
     named = (name for name in arrows if name != "sfumato.__main__")
     return [name for name in named if not any(name == room or name.startswith(room + ".") for room in rooms)]

@@ -1,7 +1,9 @@
-"""Branch coverage of the three wings: `make coverage`. Loops count: tests/microdata/test_kernels.py runs their sources.
+"""Measure branch coverage of the three main packages: `make coverage`.
 
-With names, the tests named, in one run; else the tests of the wings and of what runs them, in parts side by side. It
-prints what each module lacks and the figure of each wing.
+Loops count, because tests/microdata/test_kernels.py runs their sources.
+
+Given names, these tests run once; otherwise the tests of the packages, and of what runs them, in parallel parts. The
+output lists uncovered lines of each module and the coverage of each package.
 """
 
 import os
@@ -15,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 WINGS = ("microdata", "tables", "attributes")
 LEAST = 95.0
-# Parts of the tests, the longest first; what stands after a minus is left out.
+# Parts of the tests, the longest first; a minus sign excludes what follows.
 PARTS = (
     ("tests/microdata", "-tests/microdata/methods", "-tests/microdata/test_kernels.py"),
     ("tests/tables",),
@@ -36,7 +38,7 @@ MINUTES = 20
 
 
 def run(tests: Sequence[str]) -> int:
-    """Run some tests under measurement; the figures of all runs are added up."""
+    """Run some tests under measurement; the results of all runs are combined."""
     sources = ",".join(f"src/sfumato/{wing}" for wing in WINGS)
     measured = ["run", "--branch", "--parallel-mode", f"--source={sources}"]
     options = ["-q", "-p", "no:cacheprovider", "--no-header", f"--timeout={MINUTES * 60}"]
@@ -55,7 +57,7 @@ def run(tests: Sequence[str]) -> int:
 
 
 def covered() -> dict[str, float]:
-    """The share of lines and branches of each wing that were run, in percent."""
+    """Return the percentage of covered lines and branches of each package."""
     ask = [sys.executable, "-m", "coverage"]
     subprocess.run([*ask, "combine", "--quiet"], cwd=ROOT, check=True)
     subprocess.run([*ask, "report", "--skip-covered", "--sort=cover", "--show-missing"], cwd=ROOT, check=True)
@@ -67,7 +69,7 @@ def covered() -> dict[str, float]:
 
 
 def main(chosen: list[str]) -> int:
-    """Measure; 1 when a test fails or one of the wings is covered too little."""
+    """Measure; return 1 if a test fails or the coverage of a package is too low."""
     subprocess.run([sys.executable, "-m", "coverage", "erase"], cwd=ROOT, check=True)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         failed = sum(pool.map(run, [chosen] if chosen else PARTS))

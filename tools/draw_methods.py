@@ -1,4 +1,4 @@
-"""Draws the pictures of the methods' pages as SVG: `python tools/draw_methods.py docs/images/methods`."""
+"""Draw the pictures of the methods' pages as SVG: `python tools/draw_methods.py docs/images/methods`."""
 
 import random
 import sys
@@ -13,13 +13,13 @@ Box = tuple[float, float, float, float]
 
 
 def text(x: float, y: float, says: str, size: int = 13, color: str = INK, anchor: str = "middle") -> str:
-    """A line of text; its middle, start or end is at x."""
+    """Return a line of text; its middle, start or end is at x."""
     safe = says.replace("&", "&amp;").replace("<", "&lt;")
     return f'<text x="{x:g}" y="{y:g}" font-size="{size}" fill="{color}" text-anchor="{anchor}">{safe}</text>'
 
 
 def box(x: float, y: float, width: float, height: float, fill: str = PAPER, line: str = SOFT, round_by: int = 4) -> str:
-    """A rectangle."""
+    """Return a rectangle."""
     return (
         f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="{round_by}" fill="{fill}" '
         f'stroke="{line}" stroke-width="1.2"/>'
@@ -27,7 +27,7 @@ def box(x: float, y: float, width: float, height: float, fill: str = PAPER, line
 
 
 def line(start: Point, end: Point, color: str = SOFT, width: float = 1.2, dashes: str = "") -> str:
-    """A straight line."""
+    """Return a straight line."""
     dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
     return (
         f'<line x1="{start[0]:g}" y1="{start[1]:g}" x2="{end[0]:g}" y2="{end[1]:g}" stroke="{color}" '
@@ -36,12 +36,12 @@ def line(start: Point, end: Point, color: str = SOFT, width: float = 1.2, dashes
 
 
 def dot(x: float, y: float, radius: float, fill: str, stroke: str = INK) -> str:
-    """A circle."""
+    """Return a circle."""
     return f'<circle cx="{x:g}" cy="{y:g}" r="{radius:g}" fill="{fill}" stroke="{stroke}" stroke-width="1.2"/>'
 
 
 def picture(width: int, height: int, title: str, parts: list[str]) -> str:
-    """A whole picture on white paper, so that it reads on a dark page, too."""
+    """Return a complete picture on a white background, so that it is legible on a dark page, too."""
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
         f'font-family="system-ui, sans-serif" role="img">\n<title>{title}</title>\n'
@@ -49,8 +49,8 @@ def picture(width: int, height: int, title: str, parts: list[str]) -> str:
     return head + "\n".join([box(0, 0, width, height, PAPER, PAPER, 8), *parts]) + "\n</svg>\n"
 
 
-# The lattice of two columns that all full-domain pictures show: age in 4 levels, zip in 3. A node keeps the promise
-# where enough is generalized; its loss is the mean of both columns.
+# The lattice of two columns in all full-domain pictures: age in 4 levels, zip in 3. A node satisfies the model
+# if it is generalized enough; its loss is the mean of both columns.
 AGE, ZIP = 4, 3
 NODES = [(age, code) for age in range(AGE) for code in range(ZIP)]
 KEEPS = {node: 2 * node[0] + 3 * node[1] >= 5 for node in NODES}
@@ -59,13 +59,13 @@ LEAST = min((node for node in NODES if KEEPS[node]), key=lambda node: LOSS[node]
 
 
 def at(node: tuple[int, int]) -> Point:
-    """Where a node stands: coarser ones higher."""
+    """Return the position of a node: coarser ones are higher."""
     age, code = node
     return 190 + (age - code) * 80, 300 - (age + code) * 52
 
 
 def edges() -> Iterator[str]:
-    """A line between nodes that differ by one step of one column."""
+    """Yield a line between nodes that differ by one level of one column."""
     for age, code in NODES:
         for above in ((age + 1, code), (age, code + 1)):
             if above in KEEPS:
@@ -73,13 +73,13 @@ def edges() -> Iterator[str]:
 
 
 def node_mark(node: tuple[int, int], fill: str, stroke: str = INK, label: str = "") -> str:
-    """A node with its levels."""
+    """Return a node with its levels."""
     x, y = at(node)
     return box(x - 30, y - 15, 60, 30, fill, stroke, 15) + text(x, y + 5, label or f"{node[0]}, {node[1]}", 13)
 
 
 def lattice(title: str, caption: str, marks: list[str], over: list[str] | None = None) -> str:
-    """The lattice with its nodes as a method sees them."""
+    """Return the lattice with its nodes as a method sees them."""
     sides = [text(60, 322, "raw values", 12, SOFT), text(60, 48, "all *", 12, SOFT)]
     return picture(520, 360, title, [*sides, *edges(), *marks, *(over or []), text(260, 348, caption, 13)])
 
@@ -89,7 +89,7 @@ def colored(node: tuple[int, int]) -> str:
 
 
 def optimal() -> str:
-    """Nodes above a good one cannot be better; those below a hopeless one cannot keep the promise."""
+    """Nodes above a good one cannot be better; those below a failing one cannot satisfy the model."""
     looked = {LEAST, (1, 1), (2, 0), (1, 0), (3, 0), (0, 1)}
     marks = [node_mark(node, colored(node) if node in looked else PALE["gray"], SOFT) for node in NODES]
     marks.append(
@@ -99,7 +99,7 @@ def optimal() -> str:
 
 
 def samarati() -> str:
-    """Heights are halved; at the lowest that has a node that keeps the promise, the one of least loss is taken."""
+    """The heights are bisected; at the lowest one with a satisfying node, the node of minimum loss is taken."""
     heights = sorted({sum(node) for node in NODES})
     lowest = min(sum(node) for node in NODES if KEEPS[node])
     bands = []
@@ -117,7 +117,7 @@ def samarati() -> str:
 
 
 def greedy() -> str:
-    """From the top, the step that saves most, as long as the promise holds."""
+    """From the top, the step that saves most is taken as long as the model is satisfied."""
     path = [(3, 2)]
     while True:
         age, code = path[-1]
@@ -134,7 +134,7 @@ def greedy() -> str:
 
 
 def exhaustive() -> str:
-    """Every node with its loss."""
+    """Every node is shown with its loss."""
     marks = [node_mark(node, colored(node), GREEN if node == LEAST else SOFT, f"{LOSS[node]:.2f}") for node in NODES]
     return lattice("exhaustive", "every node is looked at; its loss stands in nodes.csv", marks)
 
@@ -142,7 +142,7 @@ def exhaustive() -> str:
 def table(
     x: float, y: float, head: list[str], rows: list[list[str]], fills: list[list[str]] | None = None
 ) -> list[str]:
-    """A small table."""
+    """Return a small table."""
     width, height, parts = 84, 26, []
     for column, name in enumerate(head):
         parts.append(text(x + column * width + width / 2, y - 8, name, 13, SOFT))
@@ -164,7 +164,7 @@ ROWS = [["28", "70173"], ["28", "70173"], ["34", "70173"], ["36", "70178"], ["61
 
 
 def local() -> str:
-    """Each class at the levels at which its rows agree."""
+    """Each class is published at the levels at which its rows agree."""
     published = [
         ["28", "70173"],
         ["28", "70173"],
@@ -182,7 +182,7 @@ def local() -> str:
 
 
 def cells() -> str:
-    """Single cells are hidden."""
+    """Single cells are suppressed."""
     raw = [["28", "70173"], ["28", "70173"], ["34", "70178"], ["36", "70178"], ["61", "71034"], ["61", "71065"]]
     published = [["28", "70173"], ["28", "70173"], ["", "70178"], ["", "70178"], ["61", ""], ["61", ""]]
     fills = [[PALE["gray"] if not value else PAPER for value in row] for row in published]
@@ -224,7 +224,7 @@ def mondrian() -> str:
 
 
 def k_optimize() -> str:
-    """Cuts between values in order; those of the best set are drawn through."""
+    """Cuts between ordered values; those of the best set are solid lines."""
     ages = [18, 23, 28, 33, 38, 43, 48, 53, 58, 63, 68]
     chosen = {28, 43, 58}
     parts = [line((30, 90), (490, 90), INK, 2)]
@@ -246,7 +246,7 @@ def k_optimize() -> str:
 
 
 def microaggregation() -> str:
-    """Groups of rows near each other, published as their means."""
+    """Groups of similar rows are published as their means."""
     rows, groups = points(18, 11), []
     left = list(rows)
     while left:
@@ -265,7 +265,7 @@ def microaggregation() -> str:
 
 
 def auto() -> str:
-    """Three methods on one count; the least loss wins."""
+    """Three methods run on the same counts; the least loss wins."""
     parts = [box(20, 80, 110, 60, PALE["gray"]), text(75, 106, "frequency", 13), text(75, 124, "table", 13)]
     for place, (name, loss) in enumerate((("local", "0.050"), ("mondrian", "0.062"), ("optimal", "0.661"))):
         y, best = 26 + place * 66, place == 0
@@ -282,7 +282,7 @@ def auto() -> str:
 
 
 def safepub() -> str:
-    """Some rows are drawn; those that are alike in large numbers are published."""
+    """Some rows are sampled; those that are equal in large numbers are published."""
     draw, parts = random.Random(3), []
     for place in range(40):
         x, y = 40 + place % 8 * 18, 60 + place // 8 * 26

@@ -1,8 +1,8 @@
-"""One run of the service through the faults of the world: `python tools/faults.py` ends with 0 when it keeps its word.
+"""Run the service through external failures: `python tools/faults.py` exits with 0 if it handles all of them.
 
-A store locked for half a minute, a full disk, a killed worker, servers killed with and without a folder of their own,
-two servers in different process namespaces, a clock that jumps by ten days: nothing is lost, nothing half published,
-nothing left behind, and readiness says what is.
+A store locked for half a minute, a full disk, a killed worker, servers killed with and without their own folder,
+two servers in different process namespaces, a clock that jumps by ten days: nothing may be lost, half published, or
+left behind, and readiness must report the problem.
 """
 
 import argparse
@@ -30,7 +30,7 @@ from sfumato.datasets import census, patients
 
 WAITING_SECONDS = 300.0
 DISK_MEGABYTES = 24
-# The server of the command line, its clock moved by what a file says.
+# The server of the command line, with a clock offset read from a file.
 CODE = """import sys, time
 from pathlib import Path
 from typing import Any
@@ -43,25 +43,25 @@ APART = ("unshare", "-pf", "--mount-proc", "--kill-child")
 
 @dataclass(slots=True)
 class Server:
-    """A server that was started: its process and a client for it."""
+    """A running server: its process and a client for it."""
 
     process: "subprocess.Popen[bytes]"
     client: httpx.Client
 
     def kill(self) -> None:
-        """End it at once, as a power cut would."""
+        """Kill it at once, like a power failure."""
         self.process.kill()
         self.process.wait()
 
     def stop(self) -> None:
-        """Ask it to end."""
+        """Request its end."""
         self.process.terminate()
         expect(self.process.wait(60) in (0, -signal.SIGTERM), "a server that is asked to stop ends well")
 
 
 @dataclass(slots=True)
 class World:
-    """Where all happens: a small disk, a folder for what has no folder, a clock, and results that must not change."""
+    """The environment: a small disk, a temporary folder, a clock, and results that must not change."""
 
     root: Path
     lock_seconds: float
@@ -88,13 +88,13 @@ class World:
 
 
 def expect(holds: bool, what: str) -> None:
-    """Stop where the service does not keep its word."""
+    """Stop if the service does not behave as required."""
     if not holds:
         raise SystemExit(f"NOT so: {what}")
 
 
 def wait_until(holds: Callable[[], bool], what: str) -> None:
-    """Wait for something, for five minutes at most: compiled loops may be cold."""
+    """Wait for a condition, for five minutes at most, because loops may have to be compiled."""
     deadline = time.monotonic() + WAITING_SECONDS
     while not holds():
         expect(time.monotonic() < deadline, what)
@@ -103,7 +103,7 @@ def wait_until(holds: Callable[[], bool], what: str) -> None:
 
 @contextmanager
 def served(world: World, *options: str, before: Sequence[str] = ()) -> Iterator[Server]:
-    """A started server."""
+    """Run a server."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -120,7 +120,7 @@ def served(world: World, *options: str, before: Sequence[str] = ()) -> Iterator[
 
 
 def readiness(client: httpx.Client) -> str:
-    """What the server says of itself."""
+    """Return the server's readiness."""
     try:
         answer = client.get("/health/ready")
     except httpx.TransportError:
@@ -130,7 +130,7 @@ def readiness(client: httpx.Client) -> str:
 
 
 def send(client: httpx.Client, endless: bool = False) -> httpx.Response:
-    """Ask for a job: one of an instant, or one that would go on for an hour."""
+    """Submit a job: an instant one, or one that would take an hour."""
     dataset = census(20_000) if endless else patients()
     plan = dataset.plan("rows.csv", 5) | ({"method": {"name": "k-optimize", "time_limit": 3000}} if endless else {})
     with tempfile.TemporaryDirectory() as folder:
@@ -141,7 +141,7 @@ def send(client: httpx.Client, endless: bool = False) -> httpx.Response:
 
 
 def begun(client: httpx.Client) -> str:
-    """A job that is in the middle of its search."""
+    """Return a job that is in the middle of its search."""
     answer = send(client, endless=True)
     expect(answer.status_code == 202, "a long job is taken")
     place = answer.headers["location"]
@@ -155,7 +155,7 @@ def told(client: httpx.Client, place: str) -> dict[str, Any]:
 
 
 def finish(world: World, client: httpx.Client, answer: httpx.Response, what: str) -> None:
-    """A job ends well; its result is kept in mind."""
+    """Wait for the success of a job; record its result."""
     expect(answer.status_code == 202, f"a job is taken {what}")
     place = answer.headers["location"]
     wait_until(lambda: told(client, place)["state"] == "done", f"a job is done {what}")
@@ -168,7 +168,7 @@ def digest(client: httpx.Client, place: str) -> str:
 
 
 def check_results(world: World, client: httpx.Client, what: str) -> None:
-    """Every result is there and as it was, and the folder holds nothing else."""
+    """Check that every result is unchanged, and that the folder contains nothing else."""
     for place, before in world.results.items():
         expect(digest(client, place) == before, f"each result is as it was {what}")
     names = {place.rsplit("/", 1)[1] for place in world.results}
@@ -182,7 +182,7 @@ def folders(place: Path) -> set[str]:
 
 
 def lock_the_store(world: World, server: Server) -> None:
-    """Another process keeps the store for itself; a job that runs meanwhile ends well all the same."""
+    """Lock the store by another process; a job that runs meanwhile must succeed."""
     client, running = server.client, send(server.client)
     connection = sqlite3.connect(world.jobs / "jobs.sqlite", isolation_level=None)
     connection.execute("BEGIN EXCLUSIVE")
@@ -199,14 +199,14 @@ def lock_the_store(world: World, server: Server) -> None:
 
 
 def fill(filling: Path) -> None:
-    """Write into a file until the disk takes no more."""
+    """Write into a file until the disk is full."""
     with filling.open("ab", buffering=0) as stream, suppress(OSError):
         while True:
             stream.write(b"x" * 4096)
 
 
 def fill_the_disk(world: World, server: Server) -> None:
-    """No byte more can be written while a job runs: it fails or ends whole, nothing between."""
+    """Fill the disk while a job runs: the job must fail or succeed completely."""
     client, filling = server.client, world.disk / "filling"
     running = send(client)
     fill(filling)
@@ -214,7 +214,7 @@ def fill_the_disk(world: World, server: Server) -> None:
     expect(refused.status_code == 507 and "retry-after" in refused.headers, "no job is taken while the disk is full")
 
     def told_full() -> bool:
-        fill(filling)  # the job that fails meanwhile makes room again
+        fill(filling)  # the job that fails meanwhile frees space again
         return "full" in readiness(client)
 
     wait_until(told_full, "a full disk is told")
@@ -229,7 +229,7 @@ def fill_the_disk(world: World, server: Server) -> None:
 
 
 def workers(folder: Path) -> list[int]:
-    """The processes of jobs: each stands in the folder of its own."""
+    """Return the processes of jobs: the working folder of each is its own."""
     places = {}
     for entry in Path("/proc").glob("[0-9]*"):
         try:
@@ -240,7 +240,7 @@ def workers(folder: Path) -> list[int]:
 
 
 def kill_a_worker(world: World, server: Server) -> None:
-    """The job fails and says so; nothing of it stays."""
+    """Kill a worker: the job must fail with an error and leave nothing behind."""
     place = begun(server.client)
     for pid in workers(world.jobs):
         os.kill(pid, signal.SIGKILL)
@@ -250,7 +250,7 @@ def kill_a_worker(world: World, server: Server) -> None:
 
 
 def jump(world: World, server: Server) -> None:
-    """The clock jumps forth and back by ten days: no result is erased for it, and work goes on."""
+    """Move the clock forward and back by ten days: no result may be erased, and work must continue."""
     for days in (10, -10, 0):
         world.clock.write_text(str(days * 86_400.0))
         time.sleep(max(3.0, 1.5 * world.lease_seconds) if world.lease_seconds < 5 else 5.0)
@@ -260,7 +260,7 @@ def jump(world: World, server: Server) -> None:
 
 
 def kill_servers(world: World, server: Server, apart: bool) -> None:
-    """A second server leaves the first one's job alone, takes it over when the first is killed, and so does a third."""
+    """Kill two servers in turn: the next one spares jobs of a live one, takes over, and fails a job that ran twice."""
     place = begun(server.client)
     with served(world, *world.options, before=APART if apart else ()) as second:
         finish(world, second.client, send(server.client), "by the second server while the first is busy")
@@ -280,7 +280,7 @@ def kill_servers(world: World, server: Server, apart: bool) -> None:
 
 
 def elsewhere(world: World) -> World:
-    """A world beside this one, with a clock that goes right."""
+    """Return a second environment with a correct clock."""
     other = replace(world, root=world.root / "elsewhere", results={})
     (other.root / "temporary").mkdir()
     other.clock.write_text("0")
@@ -288,27 +288,27 @@ def elsewhere(world: World) -> World:
 
 
 def kill_without_folder(world: World) -> None:
-    """Raw rows of a server that had no folder of its own are erased by the next one, and by a stop at once."""
+    """Check that rows of a killed server without its own folder are erased by the next one, and by a normal stop."""
     temporary = world.root / "temporary"
     with served(world) as first:
         begun(first.client)
         first.kill()
     expect(bool(list(temporary.glob("sfumato-serve-*/jobs/*/input"))), "the run left rows behind to be erased")
     with served(world) as second:
-        # A rehearsal that was killed may leave a folder, too, of made-up rows.
+        # A killed warm-up may leave a folder, too, of made-up rows.
         wait_until(lambda: len(_folders(temporary)) == 1, "what a killed server left is erased by the next")
         second.stop()
     expect(not _folders(temporary), "a server that stops leaves nothing")
 
 
 def _folders(temporary: Path) -> list[Path]:
-    """The folders of servers that were given none."""
+    """Return the folders of servers without their own folder."""
     return list(temporary.glob("sfumato-serve-*"))
 
 
 @contextmanager
 def world_of(options: argparse.Namespace) -> Iterator[World]:
-    """A small disk of its own where the system gives one, else a folder."""
+    """Provide a small separate disk if the system allows it, else a folder."""
     root = Path(tempfile.mkdtemp(prefix="sfumato-faults-"))
     world = World(root, options.lock_seconds, options.busy_seconds, options.lease_seconds)
     (root / "temporary").mkdir()

@@ -1,4 +1,4 @@
-"""Runs the tests that have a full size at that size: `python tools/full_tests.py [FILE...]`, by default all of them."""
+"""Run the tests that have a full size at that size: `python tools/full_tests.py [FILE...]`, by default all of them."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def files() -> list[str]:
-    """The tests that ask for a size."""
+    """Return the tests that use a size."""
     every = sorted((ROOT / "tests").rglob("test_*.py"))
     return [str(path) for path in every if "from sizes import size" in path.read_text(encoding="utf-8")]
 

@@ -1,7 +1,8 @@
-"""Throws damaged files at every reader and parser, for a bounded time; anything but an answer or a refusal is a fault.
+"""Feed damaged files to every reader and parser, for a limited time; anything but a result or a refusal is a fault.
 
-`python tools/fuzz.py [SECONDS] [TARGET...]` prints how many texts each target took, and the smallest of each fault.
-Texts are mutations of good ones: bytes changed, cut, repeated, spliced, numbers and marks put in. The seed is printed.
+`python tools/fuzz.py [SECONDS] [TARGET...]` prints how many texts each target read, and the smallest one of each fault.
+Texts are mutations of valid ones: bytes changed, cut, repeated, spliced, numbers and marks inserted. The seed is
+    printed.
 """
 
 import random
@@ -90,7 +91,7 @@ CONFIGURATION = b"""{"@context": {"@base": "https://clinic.example/Patient/", "r
 
 
 def read_rows(content: bytes, folder: Path) -> None:
-    """The reader of delimited files, in several dialects."""
+    """Read delimited files in several dialects."""
     path = folder / "rows.csv"
     path.write_bytes(content)
     for dialect in (Dialect(), Dialect(separator=";", header=True), Dialect(encoding="utf-16"), Dialect(decimal=",")):
@@ -99,40 +100,40 @@ def read_rows(content: bytes, folder: Path) -> None:
 
 
 def read_microdata_plan(content: bytes, folder: Path) -> None:
-    """A plan of rows."""
+    """Read a plan of rows."""
     path = folder / "plan.yaml"
     path.write_bytes(content)
     _answer_or_refuse(lambda: read_plan(path))
 
 
 def read_tables_plan(content: bytes, folder: Path) -> None:
-    """A plan of tables."""
+    """Read a plan of tables."""
     path = folder / "plan.yaml"
     path.write_bytes(content)
     _answer_or_refuse(lambda: read_table_plan(path))
 
 
 def read_hierarchy(content: bytes, folder: Path) -> None:
-    """A hierarchy in a file."""
+    """Read a hierarchy in a file."""
     path = folder / "ladder.csv"
     path.write_bytes(content)
     _answer_or_refuse(lambda: hierarchy_file(path).bind(["70173", "70174", "", "x"]))
 
 
 def read_dates(content: bytes, folder: Path) -> None:  # noqa: ARG001
-    """Dates under a format that may itself be damaged."""
+    """Read dates under a format that may itself be damaged."""
     format_, *texts = content.decode("utf-8", "replace").split("\n")
-    if readable(format_):  # plans with other formats are refused before
+    if readable(format_):  # plans with other formats are refused earlier
         _answer_or_refuse(lambda: read_moments(texts, format_))
 
 
 def read_turtle(content: bytes, folder: Path) -> None:  # noqa: ARG001
-    """A configuration as a graph in Turtle."""
+    """Read a configuration graph in Turtle."""
     _answer_or_refuse(lambda: configuration_of(parse(content.decode("utf-8", "replace"), "text/turtle")))
 
 
 def read_json_ld(content: bytes, folder: Path) -> None:  # noqa: ARG001
-    """A configuration as a graph in JSON."""
+    """Read a configuration graph in JSON."""
     _answer_or_refuse(lambda: configuration_of(parse(content.decode("utf-8", "replace"), "application/ld+json")))
 
 
@@ -155,7 +156,7 @@ def _answer_or_refuse(call: Callable[[], object]) -> None:
 
 
 def mutate(draw: random.Random, text: bytes) -> bytes:
-    """A text with some damage."""
+    """Return a text with some damage."""
     content = bytearray(text)
     for _ in range(draw.choice((1, 1, 2, 4, 16))):
         place, end = sorted(draw.randrange(len(content) + 1) for _ in range(2))
@@ -177,7 +178,7 @@ def mutate(draw: random.Random, text: bytes) -> bytes:
 
 
 def attack(name: str, seconds: float, seed: int) -> tuple[int, dict[str, bytes]]:
-    """How many texts a target took, and the smallest text of each fault."""
+    """Return how many texts a target read, and the smallest text of each fault."""
     target, good = TARGETS[name]
     draw, faults, count = random.Random(f"{seed}:{name}"), dict[str, bytes](), 0
     deadline = time.monotonic() + seconds

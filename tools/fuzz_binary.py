@@ -1,4 +1,4 @@
-"""Files that are no texts: surveys, packed files, columns and databases, for tools/fuzz.py to damage."""
+"""Binary files for tools/fuzz.py to damage: surveys, compressed files, columns and databases."""
 
 import gzip
 import io
@@ -22,7 +22,7 @@ LABELS = SurveyLabels({"sex": "Sex"}, {"sex": {"1": "female", "2": "male"}})
 
 
 def read_rows(name: str, content: bytes, folder: Path) -> None:
-    """The rows of a file, and what it knows of its columns."""
+    """Read the rows of a file, and its information about columns."""
     path = folder / name
     path.unlink(missing_ok=True)
     path.write_bytes(content)

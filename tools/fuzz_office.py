@@ -170,23 +170,23 @@ def _refused(call: Callable[[], object]) -> None:
 
 
 def read_axis(content: bytes, folder: Path) -> None:
-    """A table as PC-Axis has it."""
+    """Read a table in PC-Axis format."""
     _refused(lambda: read_px(_into(folder, "t.px", content)))
 
 
 def read_solver(content: bytes, folder: Path) -> None:
-    """A table as solvers have it."""
+    """Read a table in solver format."""
     _refused(lambda: read_jj(_into(folder, "t.jj", content)))
 
 
 def read_description(content: bytes, folder: Path) -> None:
-    """What describes a table, and its cells with it."""
+    """Read metadata of a table, and its cells with them."""
     _into(folder, "region.hrc", b"N\n")
     _refused(lambda: read_cells(_into(folder, "t.tab", CELLS), read_metadata(_into(folder, "t.rda", content))))
 
 
 def read_described_cells(content: bytes, folder: Path) -> None:
-    """Cells without a header."""
+    """Read cells without a header."""
     _into(folder, "region.hrc", b"N\n")
     metadata = parse_metadata(METADATA.decode().splitlines())
     _refused(lambda: read_cells(_into(folder, "t.tab", content), metadata))
@@ -194,32 +194,32 @@ def read_described_cells(content: bytes, folder: Path) -> None:
 
 
 def read_fixed(content: bytes, folder: Path) -> None:
-    """Records of fixed width, and what describes them: damage in either."""
+    """Read records of fixed width and their metadata: damage in either."""
     place = content.find(b"\0\0\0")
     described, records = (content[:place], content[place + 3 :]) if place >= 0 else (content, RECORDS)
     _refused(lambda: read_records(_into(folder, "r.asc", records), parse_metadata(_lines(described))))
 
 
 def read_tree(content: bytes, folder: Path) -> None:
-    """A hierarchy, by leading signs or as nested names."""
+    """Read a hierarchy, by leading signs or as nested names."""
     _refused(lambda: read_hrc(_into(folder, "t.hrc", content), "region", "Total"))
     _refused(lambda: tree_of_json(content.decode("utf-8", "replace"), "region"))
 
 
 def read_recodes(content: bytes, folder: Path) -> None:
-    """Codes that are joined."""
+    """Read recodings."""
     _refused(lambda: read_recoding(_into(folder, "t.grc", content), ["north", "coast", "south", "9"]))
 
 
 def read_a_priori(content: bytes, folder: Path) -> None:
-    """What is known of cells before."""
+    """Read a priori information about cells."""
     path = _into(folder, "t.hst", content)
     _refused(lambda: apply_apriori(path, _table()))
     _refused(lambda: apply_apriori(path, _table(), ";", ignore_errors=True, expand_trivial=True))
 
 
 def read_commands(content: bytes, folder: Path) -> None:  # noqa: ARG001
-    """A batch, command by command."""
+    """Read a batch, command by command."""
     with suppress(SfumatoError):
         commands = parse_batch(_lines(content))
         _refused(lambda: check_commands(commands, "t.arb"))
@@ -229,19 +229,19 @@ def read_commands(content: bytes, folder: Path) -> None:  # noqa: ARG001
 
 
 def read_exchange(content: bytes, folder: Path) -> None:
-    """A table as statistical offices exchange it."""
+    """Read a table in SDMX-CSV."""
     _refused(lambda: read_sdmx(_into(folder, "t.csv", content), _table().trees))
 
 
 def read_long(content: bytes, folder: Path) -> None:
-    """Cells in rows, read and checked by a plan."""
+    """Read cells in rows, and check them with a plan."""
     _into(folder, "cells.csv", content)
     plan = read_table_plan(LONG_PLAN, folder)
     _refused(lambda: build(plan, read_source(plan)))
 
 
 def read_workbook(content: bytes, folder: Path) -> None:
-    """A sheet of a workbook whose inner text is damaged, packed as it should be."""
+    """Read a sheet of a validly packed workbook whose inner text is damaged."""
     path = folder / "t.xlsx"
     with zipfile.ZipFile(io.BytesIO(_workbook())) as good, zipfile.ZipFile(path, "w") as bad:
         for name in good.namelist():
@@ -250,7 +250,7 @@ def read_workbook(content: bytes, folder: Path) -> None:
 
 
 def read_open_workbook(content: bytes, folder: Path) -> None:
-    """The same of an .ods file."""
+    """Read the same of an .ods file."""
     path = folder / "t.ods"
     with zipfile.ZipFile(path, "w") as file:
         file.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
@@ -260,7 +260,7 @@ def read_open_workbook(content: bytes, folder: Path) -> None:
 
 
 def read_packed(content: bytes, folder: Path) -> None:
-    """A workbook damaged as it lies there."""
+    """Read a workbook with damage in the packed file."""
     _refused(lambda: read_sheet(_into(folder, "t.xlsx", content), None))
 
 

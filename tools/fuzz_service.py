@@ -1,7 +1,7 @@
-"""Requests made up from the service's document, and damaged ones, for a bounded time, while its memory is looked at.
+"""Send requests generated from the OpenAPI document, and damaged ones, for a limited time, while watching the memory.
 
-`python tools/fuzz_service.py [SECONDS]` starts a server of its own and ends with 1 where that answers with an error of
-its own, lets a request hang, or holds more memory at the end than after the first quarter, but for a tenth.
+`python tools/fuzz_service.py [SECONDS]` starts its own server. It exits with 1 if the server responds with an internal
+error, lets a request hang, or uses at the end over a tenth more memory than after the first quarter.
 """
 
 import json
@@ -41,14 +41,14 @@ BOUNDED = settings(
 
 
 class Tally:
-    """What was answered, and what should not have been."""
+    """Counts of responses, and invalid ones."""
 
     def __init__(self) -> None:
         self.answers: Counter[int] = Counter()
         self.faults: list[str] = []
 
     def note(self, what: str, status: int, seconds: float) -> None:
-        """Note an answer."""
+        """Record a response."""
         self.answers[status] += 1
         if status >= 500 and status not in (503, 507):
             self.faults.append(f"{status}: {what}")
@@ -57,7 +57,7 @@ class Tally:
 
 
 def graph_server() -> tuple[ThreadingHTTPServer, str]:
-    """A server of configurations, and the address of one."""
+    """Start a server of configurations; return it with the address of one."""
     content = json.dumps(GRAPH).encode()
 
     class Handler(BaseHTTPRequestHandler):
@@ -77,7 +77,7 @@ def graph_server() -> tuple[ThreadingHTTPServer, str]:
 
 
 def made_up(address: str, tally: Tally) -> list[Callable[[], None]]:
-    """One round for each operation of the document, with fitting and with unfitting requests."""
+    """Return one round for each operation of the document, with valid and invalid requests."""
     schema = schemathesis.openapi.from_url(f"{address}/openapi.json")
     operations = [entry.ok() for entry in schema.get_all_operations()]
     return [
@@ -85,7 +85,7 @@ def made_up(address: str, tally: Tally) -> list[Callable[[], None]]:
         for operation in operations
         for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)
         if mode is GenerationMode.POSITIVE or operation.body
-        if not operation.path.endswith("/events")  # which goes on as long as its job
+        if not operation.path.endswith("/events")  # it continues as long as its job
     ]
 
 
@@ -101,7 +101,7 @@ def _drive(operation: object, mode: GenerationMode, tally: Tally) -> None:
 
 
 def damaged(address: str, graph: str, tally: Tally, dice: random.Random) -> Callable[[], None]:
-    """One round of good requests with damage."""
+    """Return one round of valid requests with damage."""
     requests = bodies(graph)
 
     def drive() -> None:

@@ -1,8 +1,8 @@
-"""The quick tests on every Python that is here, with the oldest and the newest dependencies: `make matrix`.
+"""Run the quick tests on every installed Python, with the oldest and the newest dependencies: `make matrix`.
 
-The oldest are the lower ends of the ranges in pyproject.toml; of packages that are not built for that Python there, the
-newest. Each combination has an environment of its own in .matrix/, which is kept. It is said of a Python that is not on
-this machine whether its dependencies are there, and of others what cannot be installed.
+The oldest dependencies are the lower ends of the ranges in pyproject.toml; packages without a wheel for that Python use
+the newest version. Each combination has its own environment in .matrix/, which is reused. For a Python that is not
+installed, the output says whether its dependencies exist; for others, what cannot be installed.
 """
 
 import re
@@ -24,7 +24,7 @@ TESTS = (
 
 
 def interpreter(version: str) -> str | None:
-    """The interpreter of a version, where it is installed; a name that leads nowhere is none."""
+    """Return the interpreter of a version if it is installed; a broken link does not count."""
     homes = sorted(Path.home().glob(f".pyenv/versions/{version}*/bin/python"), reverse=True)
     for candidate in (*map(str, homes), shutil.which(f"python{version}")):
         if candidate and subprocess.run([candidate, "-c", ""], capture_output=True, check=False).returncode == 0:
@@ -33,14 +33,14 @@ def interpreter(version: str) -> str | None:
 
 
 def ranges() -> list[str]:
-    """The dependencies of the package and of the extras that are tested."""
+    """Return the dependencies of the package and of the tested extras."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     return sorted({*project["dependencies"], *(line for extra in EXTRAS for line in extras[extra])})
 
 
 def lower_end(line: str) -> str:
-    """A dependency at the lower end of its range: its first release and the mends of that.
+    """Return a dependency at the lower end of its range: its first release with bug fixes.
 
     >>> lower_end("numpy>=2.0"), lower_end("pyarrow>=17"), lower_end("pyreadstat>=1.2.8")
     ('numpy~=2.0.0', 'pyarrow~=17.0', 'pyreadstat==1.2.8')
@@ -49,9 +49,9 @@ def lower_end(line: str) -> str:
 
 
 def environment(python: str, name: str, requirements: list[str]) -> Path:
-    """An environment with the package and its requirements; the one that is there is used again.
+    """Create an environment with the package and its requirements; an existing one is reused.
 
-    Only what is built for this Python is taken: what has to be compiled first is not what people install.
+    Only wheels for this Python are used, because users do not install packages that must be compiled first.
     """
     folder = ROOT / ".matrix" / name
     if not (folder / "ready").exists():
@@ -64,14 +64,14 @@ def environment(python: str, name: str, requirements: list[str]) -> Path:
 
 
 def resolves(version: str, requirements: Sequence[str], *options: str) -> bool:
-    """Whether dependencies are there, built, for a version of Python, which need not be here."""
+    """Return whether wheels of dependencies exist for a version of Python, which need not be installed."""
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed", "--target", ".matrix"]
     wanted = ["--python-version", version, "--only-binary=:all:", *options, *requirements]
     return subprocess.run([*pip, *wanted], cwd=ROOT, capture_output=True, check=False).returncode == 0
 
 
 def oldest(version: str) -> list[str]:
-    """The dependencies at the lower ends of their ranges; those that are not built there for a Python, in them."""
+    """Return the dependencies at the lower ends of their ranges; those without a wheel for a Python unchanged."""
     lower = {line: lower_end(line) for line in ranges()}
     if resolves(version, [*lower.values()]):
         return [*lower.values()]
@@ -79,7 +79,7 @@ def oldest(version: str) -> list[str]:
 
 
 def run(version: str, kind: str, requirements: list[str]) -> str:
-    """How one combination ends, in a word or two."""
+    """Return the result of one combination in a word or two."""
     python = interpreter(version)
     if python is None:
         built = "are built for it" if resolves(version, requirements) else "CANNOT be had for it"
@@ -97,7 +97,7 @@ def run(version: str, kind: str, requirements: list[str]) -> str:
 
 
 def main(chosen: list[str]) -> int:
-    """Run all combinations, or those of the versions that are named; 1 when one fails."""
+    """Run all combinations, or those of the given versions; return 1 if one fails."""
     words = []
     for version in chosen or VERSIONS:
         for kind, requirements in (("newest", ranges()), ("oldest", oldest(version))):

@@ -1,10 +1,10 @@
-"""Plants faults where a fault would betray somebody, and sees that a test fails: `make mutants`, MUTANTS a file.
+"""Plant faults in code that protects people, and check that a test fails: `make mutants`, MUTANTS per file.
 
-Other faults with another SEED in the environment.
+SEED in the environment selects other faults.
 
-The faults are those of mutmut: another comparison, another number, a condition turned round, an argument left out. They
-are planted one at a time in a copy of the source, which keeps compiled loops; texts are left alone, since no promise
-hangs on them. A fault that no test notices is printed: it gets a test, or a word in ALIKE why it changes nothing.
+The faults are those of mutmut: another comparison, another number, a negated condition, a missing argument. They are
+planted one at a time in a copy of the source, which keeps compiled loops. Texts are not changed, because no guarantee
+depends on them. A fault that no test detects is printed: add a test, or a reason in ALIKE why it changes nothing.
 """
 
 import difflib
@@ -21,7 +21,7 @@ from mutmut.mutation.file_mutation import Mutation, create_mutations, deep_repla
 
 ROOT = Path(__file__).resolve().parent.parent
 COPY = ROOT / "mutants"
-# What is mutated, and the tests that must notice, the quickest first.
+# What is mutated, and the tests that must fail, the fastest first.
 TARGETS = {
     "microdata/verdict.py": (
         "tests/microdata/test_verdict.py",
@@ -39,7 +39,7 @@ TARGETS = {
     "microdata/recoding/expected_counts.py": ("tests/microdata/recoding", "tests/pipelines/test_readers_view.py"),
     "tables/attack/audit.py": ("tests/tables/attack",),
 }
-# Changed lines that say the same in other words, each with the reason.
+# Equivalent changed lines, each with the reason.
 ALIKE = {
     "np.zeros(len(self.masked), None)": "zeros are as false as False",
     "field(init=None)": "None is as false as False: no argument either way",
@@ -49,7 +49,7 @@ SEED = os.environ.get("SEED", "20260101")
 
 
 def faults(path: Path, number: int) -> Iterator[tuple[str, str]]:
-    """The source with one fault each, drawn by a fixed seed, and the lines that changed."""
+    """Yield the source with one fault each, drawn by a fixed seed, and the changed lines."""
     source = path.read_text(encoding="utf-8")
     module, mutations, _, _ = create_mutations(str(path), source)
     for mutation in random.Random(SEED).sample(mutations, len(mutations)):
@@ -63,7 +63,7 @@ def faults(path: Path, number: int) -> Iterator[tuple[str, str]]:
 
 
 def _changes_nothing(mutation: Mutation) -> bool:
-    """Whether a fault is in a text, or outside of any function: names of types, which nothing computes with."""
+    """Return whether a fault is in a text, or outside of any function: type names, which are not used at run time."""
     texts = libcst.BaseString | libcst.FormattedString
     return isinstance(mutation.original_node, texts) or mutation.contained_by_top_level_function is None
 
@@ -74,7 +74,7 @@ def _difference(source: str, code: str) -> str:
 
 
 def noticed(tests: tuple[str, ...]) -> bool:
-    """Whether a test fails on the copy."""
+    """Return whether a test fails on the copy."""
     environment = os.environ | {"PYTHONPATH": str(COPY), "PYTHONDONTWRITEBYTECODE": "1"}
     for test in tests:
         command = [
@@ -96,9 +96,9 @@ def noticed(tests: tuple[str, ...]) -> bool:
 
 
 def main(number: int, chosen: list[str]) -> int:
-    """Plant so many faults in each target, or in those that are named; 1 when one is not noticed."""
+    """Plant a number of faults in each target, or in the given ones; return 1 if one is not detected."""
     shutil.rmtree(COPY, ignore_errors=True)
-    shutil.copytree(ROOT / "src", COPY)  # with the times of the files, so that compiled loops are taken
+    shutil.copytree(ROOT / "src", COPY)  # with the times of the files, so that compiled loops are used
     survivors = 0
     for name, tests in TARGETS.items():
         if chosen and name not in chosen:

@@ -1,7 +1,7 @@
-"""Runs every bar at full size, one proof after the other, and writes what each printed to proofs.md.
+"""Run every proof at full size, one after the other, and write the output of each to proofs.md.
 
-`python tools/prove.py [NAME...]` runs those named, by default all. What is proved for the files at hand is kept in
-`.proofs/` and not run again, so that an interrupted run goes on where it was.
+`python tools/prove.py [NAME...]` runs the given ones, by default all. Results for the current files are kept in
+`.proofs/` and not repeated, so that an interrupted run can be resumed.
 """
 
 import hashlib
@@ -19,14 +19,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / ".proofs"
 PAGE = ROOT / "proofs.md"
-# Pages that benchmarks write: what one proof has written does not undo the others.
+# Pages that benchmarks write: changes by one proof do not invalidate the others.
 _MEASURED = ("benchmarks", "scale", "tables-benchmark", "k-optimize-benchmark", "spark-benchmark")
 WRITTEN = tuple(f"docs/{name}.md" for name in _MEASURED)
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A bar: what is run for it, and how long that may take."""
+    """A proof: its command and its time limit."""
 
     name: str
     command: tuple[str, ...]
@@ -35,7 +35,7 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a proof came to."""
+    """The result of a proof."""
 
     name: str
     code: int
@@ -45,7 +45,7 @@ class Outcome:
 
 
 def bench(name: str, minutes: float) -> Proof:
-    """A benchmark as a proof."""
+    """Return a benchmark as a proof."""
     return Proof(name, ("-m", "bench", name), minutes)
 
 
@@ -71,7 +71,7 @@ PROOFS = (
 
 
 def commit() -> str:
-    """The commit at hand; where files differ from it, with a mark of how they do."""
+    """Return the current commit; if files differ from it, with a hash of the differences."""
 
     def asked(*words: str) -> bytes:
         return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, check=True).stdout
@@ -82,9 +82,9 @@ def commit() -> str:
 
 
 def run(proof: Proof) -> Outcome:
-    """Run a proof to its end, or to the end of its time."""
+    """Run a proof to its end, or to its time limit."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    # A session of its own: what a proof started ends with it, when its time is over or this run is ended.
+    # A separate session: processes of a proof end with it, at its time limit or if this run is ended.
     process = subprocess.Popen(
         [sys.executable, *proof.command],
         cwd=ROOT,
@@ -109,13 +109,13 @@ def run(proof: Proof) -> Outcome:
 
 
 def outcome_of(proof: Proof, folder: Path) -> Outcome:
-    """The outcome that is kept, or that of running the proof now."""
+    """Return the stored result, or that of running the proof now."""
     place = folder / f"{proof.name.replace(' ', '-')}.json"
     if place.exists():
         return Outcome(**json.loads(place.read_text(encoding="utf-8")))
     print(f"{proof.name}: at most {proof.minutes:g} minutes", flush=True)
     outcome = run(proof)
-    if outcome.code == 0:  # what failed is run again
+    if outcome.code == 0:  # a failed one is run again
         folder.mkdir(parents=True, exist_ok=True)
         draft = place.with_suffix(".draft")
         draft.write_text(json.dumps(asdict(outcome)), encoding="utf-8")
@@ -124,7 +124,7 @@ def outcome_of(proof: Proof, folder: Path) -> Outcome:
 
 
 def page(version: str, outcomes: Sequence[Outcome]) -> str:
-    """All outcomes, for people."""
+    """Return all results as a page."""
     lines = [f"# What was proved for {version}", "", "| proof | | seconds | CPU seconds |", "|---|---|---|---|"]
     for one in outcomes:
         lines.append(

@@ -1,4 +1,4 @@
-"""Makes the screenshots of the documentation: starts the server, walks through the pages, and saves what is seen.
+"""Make the screenshots of the documentation: start the server, walk through the pages, and save screenshots.
 
 Usage: python tools/screenshots.py [FOLDER]    (docs/images by default; needs Chromium and playwright)
 """
@@ -23,14 +23,14 @@ from playwright.sync_api import sync_playwright
 ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
 ARGUMENTS += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
 SIZE = {"width": 1440, "height": 900}
-# Colors of a picture, of most points and of few: enough for pages that are mostly paper, and a third of the bytes.
+# Colors of a picture, frequent and rare ones: enough for pages that are mostly white, with a third of the bytes.
 COLORS = 64
 PATIENCE_MS = 60_000
 
 
 @contextmanager
 def server(folder: Path) -> Iterator[str]:
-    """A server with its jobs in a folder."""
+    """Run a server with its jobs in a folder."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -57,7 +57,7 @@ def _wait(address: str) -> None:
 
 
 def walk(page: Any, base: str, target: Path) -> Path:
-    """Walk through the pages of rows; the answer is the report that came out."""
+    """Walk through the pages of microdata; return the report."""
     page.goto(f"{base}/app")
     page.get_by_role("button", name="stroke", exact=True).click()
     page.get_by_text("200 rows,").wait_for()
@@ -87,7 +87,7 @@ def walk(page: Any, base: str, target: Path) -> Path:
 
 
 def _views(page: Any, target: Path) -> None:
-    """The views of a result that say most."""
+    """Save the most informative views of a result."""
     page.get_by_role("tab", name="Risk").click()
     page.locator(".sf-population input").fill("40000")
     page.get_by_text("Unique in the population").wait_for()
@@ -110,7 +110,7 @@ def _enter(page: Any, step: str) -> None:
 
 
 def others(page: Any, base: str, target: Path, report: Path) -> None:
-    """The area of tables, and the report."""
+    """Save the tables area and the report."""
     page.goto(f"{base}/app/tables")
     page.get_by_role("button", name="Protect").click()
     page.get_by_text("cells masked").wait_for()
@@ -124,20 +124,20 @@ def others(page: Any, base: str, target: Path, report: Path) -> None:
 
 
 def _shoot(page: Any, target: Path, name: str, full: bool = False) -> None:
-    page.wait_for_timeout(1200)  # animations come to rest
+    page.wait_for_timeout(1200)  # animations end
     page.screenshot(path=target / f"{name}.png", full_page=full)
     _shrink(target / f"{name}.png")
     print(target / f"{name}.png")
 
 
 def _shrink(path: Path) -> None:
-    """Fewer colors, where Pillow is there to choose them."""
+    """Reduce the colors if Pillow is installed."""
     if find_spec("PIL") is None:
         return
     pictures = import_module("PIL.Image")
     with pictures.open(path) as picture:
         picture = picture.convert("RGB")  # noqa: PLW2901
-        # Colors that few points have are kept beside those of most: a ring or an edge means something.
+        # Rare colors are kept in addition to frequent ones, because a ring or an edge is significant.
         rare = picture.quantize(COLORS, method=pictures.Quantize.MAXCOVERAGE).getpalette()[: 3 * COLORS]
         counted = sorted(picture.getcolors(picture.width * picture.height), reverse=True)
         palette = pictures.new("P", (1, 1))

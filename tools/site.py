@@ -1,4 +1,4 @@
-"""What the site takes from the code as it is built: pages, tables of keys, llms.txt (hooks of MkDocs)."""
+"""MkDocs hooks that add generated content: pages, tables of keys, llms.txt."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from sfumato.docs_reference.plan_keys import fill
 
 
 def on_config(config: Any) -> Any:
-    """Pages that the navigation does not name stand at its end, so that no page is built and never found."""
+    """Add pages that the navigation does not name at its end, so that every page can be found."""
     named = repr(config["nav"])
     others = [f"{name}.md" for name in titles() if f"{name}.md'" not in named]
     config["nav"] = [*config["nav"], *([{"More": others}] if others else [])]
@@ -18,7 +18,7 @@ def on_config(config: Any) -> Any:
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the pages that are made from the code, and the list of all pages for programs that read."""
+    """Add the pages that are generated from the code, and the list of all pages for language models."""
     for name in MADE:
         files.append(File.generated(config, f"{name}.md", content=page_text(name)))
     listing = overview({name: page_text(name) for name in titles()}, ".html")
@@ -27,5 +27,5 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Fill in the tables of keys that a written page asks for."""
+    """Fill in the tables of keys that the markers of a page request."""
     return fill(markdown)

@@ -1,4 +1,4 @@
-"""A local HTTP server with pages that tests put there."""
+"""A local HTTP server for pages that tests define."""
 
 import threading
 import time
@@ -12,7 +12,7 @@ import pytest
 
 @dataclass
 class Pages:
-    """The pages of the server, by path: status, headers, body, seconds to wait between its bytes."""
+    """The pages of the server by path: status, headers, body, seconds to wait between its bytes."""
 
     port: int = 0
     known: dict[str, tuple[int, dict[str, str], bytes, float]] = field(default_factory=dict)

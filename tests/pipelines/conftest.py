@@ -1,4 +1,4 @@
-"""What the tests of pipelines share: generators of messy files lie beside them, and no release tries remedies."""
+"""Shared fixtures of the pipeline tests: generators of messy files in this folder; releases try no remedies."""
 
 import sys
 from pathlib import Path
@@ -10,4 +10,4 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 @pytest.fixture(scope="module", autouse=True)
 def releases_without_remedies(no_remedies: None) -> None:
-    """What remedies find is asked in tests/microdata/methods/test_auto.py, which has them."""
+    """Switch off remedies, which tests/microdata/methods/test_auto.py tests."""

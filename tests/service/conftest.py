@@ -1,4 +1,4 @@
-"""A started service and a second server for configurations, both real, on free ports."""
+"""A running service and a second server for configurations, both real, on free ports."""
 
 import json
 import threading
@@ -54,7 +54,7 @@ TURTLE = """@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix xsd:
 
 @dataclass
 class Page:
-    """What the second server answers for a path."""
+    """The response of the second server for a path."""
 
     body: bytes
     media_type: str = "application/ld+json"
@@ -65,7 +65,7 @@ class Page:
 
 @dataclass
 class ConfigServer:
-    """The second server: its pages, and what it was asked."""
+    """The second server: its pages, and the requests it got."""
 
     port: int = 0
     pages: dict[str, Page] = field(default_factory=dict)
@@ -159,7 +159,7 @@ def worked_example() -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def until() -> Callable[[Callable[[], bool]], None]:
-    """Waits until something holds; the limit ends what hangs alone."""
+    """Waits until a condition holds; the time limit only ends hanging tests."""
 
     def wait(holds: Callable[[], bool]) -> None:
         deadline = time.monotonic() + 600

@@ -1,4 +1,4 @@
-"""Tables that several tests use: the specification's example, its broken ones, and random hierarchies."""
+"""Tables of several tests: the example of the specification, broken variants of it, and random hierarchies."""
 
 from collections.abc import Callable
 from typing import Any

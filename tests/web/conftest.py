@@ -1,4 +1,4 @@
-"""A real browser on the pages of a real server; screenshots are kept where SFUMATO_ARTIFACTS says."""
+"""A real browser on the pages of a real server; screenshots are stored in SFUMATO_ARTIFACTS."""
 
 import os
 import shutil
@@ -13,13 +13,13 @@ from pathlib import Path
 import httpx
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))  # how the tests walk lies beside them
+sys.path.insert(0, str(Path(__file__).parent))  # helpers that walk through the pages are in this folder
 
 ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
 ARGUMENTS += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
-# The pages of a visitor share a process, which has read the scripts of the pages before.
+# The pages of a visitor share a process, which has the scripts of earlier pages in memory.
 ARGUMENTS += ["--renderer-process-limit=1"]
-# Nothing glides in or fades while tests wait for it.
+# Animations are switched off while tests wait.
 STILL = """addEventListener("DOMContentLoaded", () => {
   const still = document.createElement("style");
   still.textContent = "*, *::before, *::after { transition: none !important; animation: none !important; }";
@@ -32,7 +32,7 @@ WAITING_SECONDS = float(os.environ.get("SFUMATO_WAITING_SECONDS", "150"))
 
 @pytest.fixture(scope="session")
 def chromium():
-    """The path of Chromium, best without windows, which costs half; Debian's is installed where that can be."""
+    """The path of Chromium, preferably the headless shell, which costs half; Debian's is installed if possible."""
     shell = "chromium-headless-shell"
     if shutil.which(shell) is None and shutil.which("apt-get") and os.geteuid() == 0:
         for command in (["update"], ["install", "-y", "--no-install-recommends", shell]):
@@ -54,9 +54,9 @@ def browser(chromium):
 
 
 def wait_for(base, process):
-    """Wait until a server answers."""
+    """Wait until a server responds."""
     deadline = time.monotonic() + WAITING_SECONDS
-    with httpx.Client(trust_env=False) as client:  # one for all: each would read all certificates anew
+    with httpx.Client(trust_env=False) as client:  # a shared client, because each would read all certificates again
         while time.monotonic() < deadline:
             try:
                 if client.get(f"{base}/health/live").status_code == 200:
@@ -68,7 +68,7 @@ def wait_for(base, process):
 
 @contextmanager
 def serving(folder, *options, log=subprocess.DEVNULL):
-    """`sfumato serve` as a process of its own, with its jobs in a folder; what it logs goes to an open file."""
+    """Run `sfumato serve` in a separate process, with its jobs in a folder and its log in an open file."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -101,7 +101,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def log_file(tmp_path_factory):
-    """What the server of most tests logs."""
+    """The log of the server of most tests."""
     return tmp_path_factory.mktemp("pages") / "log"
 
 
@@ -122,7 +122,7 @@ def base(started):
 
 @pytest.fixture
 def no_new_workers(started):
-    """Between entering and leaving, no job of the server begins: the process that workers come from stands still."""
+    """Pause the template process within the context, so that no job of the server begins."""
 
     @contextmanager
     def halted():
@@ -137,7 +137,7 @@ def no_new_workers(started):
 
 
 def children(parent):
-    """The processes that a process has started, by any of its threads."""
+    """Return the processes that a process has started, by any of its threads."""
     return [int(pid) for told in Path(f"/proc/{parent}/task").glob("*/children") for pid in told.read_text().split()]
 
 
@@ -147,13 +147,13 @@ def command_of(pid):
 
 @pytest.fixture(scope="session")
 def most_bytes():
-    """The largest upload that the server takes."""
+    """The largest upload that the server accepts."""
     return MOST_BYTES
 
 
 @pytest.fixture(scope="session")
 def artifacts(tmp_path_factory):
-    """Where screenshots go: SFUMATO_ARTIFACTS, or the run's temporary folder."""
+    """The folder of screenshots: SFUMATO_ARTIFACTS, or a temporary folder of the run."""
     given = os.environ.get("SFUMATO_ARTIFACTS")
     place = Path(given) if given else tmp_path_factory.mktemp("screenshots")
     place.mkdir(parents=True, exist_ok=True)
@@ -162,7 +162,7 @@ def artifacts(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def visitors(browser):
-    """Visitors for all tests, who come again with empty hands; see `visitors.py`."""
+    """Visitors for all tests, whose state is cleared between tests; see `visitors.py`."""
     from visitors import Visitors
 
     return Visitors(browser, STILL, WAITING_SECONDS)
@@ -170,7 +170,7 @@ def visitors(browser):
 
 @pytest.fixture
 def open_page(visitors, artifacts, request):
-    """Opens pages, each with a visitor of its own; whatever they ask for must come from this server."""
+    """Opens pages, each with a separate visitor; they may only request addresses of this server."""
     present = []
 
     def opened(address, width=1100, **more):
@@ -192,7 +192,7 @@ def open_page(visitors, artifacts, request):
 
 @pytest.fixture(scope="session")
 def axe(tmp_path_factory):
-    """The source of axe-core: SFUMATO_AXE names the file, or npm brings it."""
+    """The source of axe-core: SFUMATO_AXE names the file, or npm installs it."""
     given = os.environ.get("SFUMATO_AXE")
     if given:
         return Path(given).read_text(encoding="utf-8")

@@ -1,5 +1,7 @@
-"""Draws data about people, and plans to publish them, from a seed: all methods, the models that `judge_rows` judges,
-missing values, persons with several rows, pseudonyms, columns that determine others, chains, plans to be refused."""
+"""Draw data about people, and plans to publish it, from a seed: all methods, the models that `judge_rows` evaluates,
+
+missing values, persons with several rows, pseudonyms, dependent columns, chains of releases, plans to be refused.
+"""
 
 import csv
 import io
@@ -20,7 +22,7 @@ PARENTS = dict.fromkeys(("red", "dark, red"), "warm") | dict.fromkeys(("blue", "
 PARENTS |= dict.fromkeys(("warm", "cold"), "any")
 VALUES = {"zip": ("1001", "1002", "1103", "2001", "2002"), "color": tuple(PARENTS)[:5], "smoker": ("yes", "no", "no")}
 VALUES |= {"income": ("500", "900", "1500", "2500", "9000"), "lungs": ("clear", "light", "dark")}
-POLICIES = {"ema-0070": 12, "gdpr-wp216": 5, "health-canada-prci": 12}  # by their least k (docs/policies.md)
+POLICIES = {"ema-0070": 12, "gdpr-wp216": 5, "health-canada-prci": 12}  # by their smallest k (docs/policies.md)
 AGES = {"type": "intervals", "start": 0, "end": 89, "widths": [5, 10, 30], "bottom": 0, "top": 89}
 KNOWN: Plan = {
     "age": {"type": "integer", "hierarchy": AGES},
@@ -30,7 +32,8 @@ KNOWN: Plan = {
     "big": {"type": "integer", "hierarchy": {"type": "order", "groups": [2, 4]}},
     "height": {"type": "decimal"},
 }
-# Models besides k-anonymity, and options of methods; of several values one is drawn. The first two go with cells.
+# Models in addition to k-anonymity, and options of methods; one of several values is drawn. The first two go with
+# cells.
 MODELS: tuple[Plan, ...] = (
     {"model": "individual-risk", "threshold": 0.05, "sampling_fraction": 0.1},
     {"model": "global-risk", "threshold": 0.03, "sampling_fraction": 0.1},
@@ -55,7 +58,7 @@ SHARES = (0.1, 0.07, 0.04, 0.04, 0.04, 0.71)
 
 @dataclass
 class RowsCase:
-    """Releases of the same persons, one after the other; further files; what must not be published."""
+    """Successive releases of the same persons, further files, and what must not be published."""
 
     releases: list[tuple[list[Row], Plan]]
     files: dict[str, list[Row]] = field(default_factory=dict)
@@ -87,7 +90,7 @@ class Dice:
         return [choices[place] for place in self.rng.permutation(len(choices))[:count]]
 
     def each(self, plan: Plan) -> Plan:
-        """A plan with one of each tuple of values."""
+        """Return a plan with a random element of each tuple of values."""
         return {key: self.one(value) if isinstance(value, tuple) else value for key, value in plan.items()}
 
 
@@ -107,7 +110,7 @@ class Drawing(Dice):
         illnesses = ("flu", "asthma", "hiv", "cancer", "gout", "migraine")
         columns["illness"] = rng.choice(illnesses, count, p=rng.dirichlet(np.full(len(illnesses), 1.5)))
         columns[TAG] = [f"t{tag:06d}" for tag in rng.permutation(10 * count)[:count]]
-        if self.dependent:  # lungs tell whether somebody smokes, but for one row in two hundred
+        if self.dependent:  # lungs reveal whether somebody smokes, except for one row in two hundred
             told = np.where(columns["smoker"] == "yes", "dark", rng.choice(("clear", "light"), count))
             columns["lungs"] = np.where(rng.random(count) < 0.005, columns["lungs"], told)
         for name in ("age", "zip", "color", "smoker"):
@@ -147,7 +150,7 @@ class Drawing(Dice):
         plan = self.planned(known, self.models(sensitive), {name: {"role": "sensitive"} for name in sensitive})
         plan["output"] = self.each({"order": ("keep", "keep", "shuffle"), "suppressed": ("drop", "star")})
         if self.chance(0.25) or (self.persons and plan["output"] != {"order": "keep", "suppressed": "star"}):
-            plan["columns"][TAG] = {"role": "insensitive"}  # shows a judge whose row is whose
+            plan["columns"][TAG] = {"role": "insensitive"}  # shows the check whose row it is
         rows = self.rows(int(self.rng.integers(30, 160)), plan["columns"])
         pseudonym = self.one(("keyed", "format"))  # one of them longer than others
         publish = self.one(("key", pseudonym, "", "", "") if self.persons else (pseudonym, *[""] * 9))
@@ -172,7 +175,7 @@ class Drawing(Dice):
         return RowsCase([(rows, plan | {"policy": self.one(list(POLICIES))})])
 
     def listed(self) -> RowsCase:
-        """k-map of a population at hand, or delta-presence of a list."""
+        """Draw k-map with a population table, or delta-presence of a list."""
         self.method, self.persons, self.blanks = self.one(LATTICE), False, 0.0
         ((rows, plan),) = self.plain().releases
         plan["data"]["on_missing"], plan["output"] = "category", {"order": "shuffle"}
@@ -186,7 +189,7 @@ class Drawing(Dice):
         return RowsCase([(rows, plan)])
 
     def private(self) -> RowsCase:
-        """Differential privacy: sound, or with a column that it must not publish."""
+        """Draw differential privacy: sound, or with a column that it must not publish."""
         self.persons, self.blanks, self.method = False, 0.0, "safepub"
         fault = self.one(("", "", "", "sensitive", "insensitive", "other columns", "pseudonyms", "keys"))
         columns: Plan = {"illness": {"role": fault if fault in ("sensitive", "insensitive") else "identifier"}}
@@ -202,7 +205,7 @@ class Drawing(Dice):
         return RowsCase([(rows, plan)], must_refuse=fault)
 
     def chain(self) -> RowsCase:
-        """Two or three releases of persons, some of whom leave or come; in half of them with noise, or drift."""
+        """Draw two or three releases of persons, some of whom leave or are added; half of them with noise, or drift."""
         self.method, self.k = self.one(("optimal", "greedy", "samarati")), int(self.rng.integers(2, 5))
         self.persons, drift, releases = True, self.one((0.0, 0.0, 0.3)), list[tuple[list[Row], Plan]]()
         columns: Plan = {"illness": {"role": "sensitive"}, TAG: {"role": "insensitive"}}
@@ -226,7 +229,7 @@ class Drawing(Dice):
         return RowsCase(releases)
 
     def applied(self) -> RowsCase:
-        """A release whose recoding is applied to its rows and one more, or one less."""
+        """Draw a release whose recoding is applied to its rows and one more, or one less."""
         self.method = self.one(LATTICE)
         ((rows, plan),) = self.plain().releases
         plan["columns"][PERSON].pop("publish", None)

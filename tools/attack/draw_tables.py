@@ -1,4 +1,4 @@
-"""Draws tables of counts, of records of persons and of sums, with plans to protect them, and ways of breaking them."""
+"""Draw tables of counts, of records of persons and of sums, with plans to protect them, and ways to break them."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,7 +13,7 @@ Codes = tuple[str, ...]
 Inside = dict[Codes, Any]  # the amounts of each holding or person
 TOTAL, TOP = "Total", 8
 NAMES = ("part", "andel", "v2", "info", "x", "kolumn")
-# Ways of breaking a table: columns beside, from all true values and the total of each row; what stands in a cell.
+# Ways to break a table: additional columns, from all true values and the total of each row; content of a cell.
 BESIDE: dict[str, Callable[[Any, Any], Any]] = {
     "percent of all": lambda n, _: [100 * n / n.max()],
     "percent of a total": lambda n, total: [np.round(100 * n / np.maximum(total, 1e-9), 2)],
@@ -67,7 +67,7 @@ class Table:
         return list(product(*([*own.parents, TOTAL] for own in self.dimensions)))
 
     def relations(self) -> Iterator[tuple[Codes, list[Codes], str]]:
-        """Every cell that is a sum, with its parts along a dimension, and that."""
+        """Yield every cell that is a sum, with its parts along a dimension, and the dimension."""
         for total, (place, own) in product(self.cells(), enumerate(self.dimensions)):
             codes = [code for code, parent in own.parents.items() if parent == total[place]]
             if codes:
@@ -120,7 +120,7 @@ class Drawing(Dice):
         return Dimension(name, parents | dict.fromkeys(groups, TOTAL))
 
     def leaves(self, holdings: bool = False, precision: int = 0) -> Inside:
-        """Persons, or the contributions of holdings, in each of the finest cells: few in many, none in some."""
+        """Draw persons, or the contributions of holdings, in each of the finest cells: few in many, none in some."""
         inside, number, empty, owners = Inside(), 0, self.one((0.0, 0.2, 0.5)), int(self.rng.integers(6, 40))
         for leaf in product(*(own.leaves() for own in self.dimensions)):
             size = 0 if self.chance(empty) else self.one((1, 2, 3, 5, 8) if holdings else (1, 2, 3, 4, 6, 9, 15, 30))
@@ -182,7 +182,7 @@ def draw_table(seed: int) -> TableCase:
 
 
 def break_table(how: str, rows: Sequence[Row], true: Sequence[float], value: str, place: int) -> bool:
-    """Break the rows of a file to hand out, of these true values, by its unsafe cell at a place."""
+    """Break the rows of a file for publication with these true values, by its sensitive cell at an index."""
     truth = np.array(true)
     keys = [[own for name, own in row.items() if not name.startswith(f"{value}_")] for row in rows]
     totals = {tuple(key[:-1]): own for key, own in zip(keys, truth, strict=True) if key[-1] == "Total"}
@@ -198,7 +198,7 @@ def break_table(how: str, rows: Sequence[Row], true: Sequence[float], value: str
             for row, own in zip(rows, column, strict=True):
                 row[name] = f"{own:.10g}"
     ends = {name: rows[place][name] for name in (f"{value}_lower", f"{value}_upper")}
-    if how == "an unsafe value published" and place % 2:  # else its range says that it is suppressed
+    if how == "an unsafe value published" and place % 2:  # otherwise its interval marks it as suppressed
         rows[place].update(dict.fromkeys(ends, ""))
         return value != "v" and truth[place] in (1, 2)
     return how != "an unsafe value published" or not {"", f"{truth[place]:g}"}.issuperset(ends.values())

@@ -1,4 +1,4 @@
-"""Runs the command line under attack, by a worker that imports it, and holds what was judged and refuted of it."""
+"""Run the command line under attack, in a worker that imports it, and record what was evaluated and refuted."""
 
 import json
 import subprocess
@@ -51,7 +51,7 @@ class CommandLine:
     _worker: subprocess.Popen[str] | None = None
 
     def run(self, folder: Path, *arguments: str, real: bool) -> int:
-        """Run one command in a folder, with `real` in a process of its own."""
+        """Run one command in a folder; with `real`, in a separate process."""
         if real:
             command = [sys.executable, "-m", "sfumato", *arguments]
             with (folder / "printed").open("w") as printed:

@@ -1,4 +1,4 @@
-"""Judges published rows: recounts it, and compares that with its report. Raw rows show whose rows are whose."""
+"""Recount published rows and compare them with their report; original rows show whose rows they are."""
 
 import json
 import re
@@ -55,9 +55,9 @@ class Published:
         return [tuple(row[name] for name in self.known) for row in rows]
 
     def classes(self, rows: Sequence[Row]) -> Classes:
-        """The places of the rows of each class, without rows of * that stand for suppressed ones."""
+        """Return the indices of the rows of each class, without rows of * that are suppressed ones."""
         keys, stars = self.keys_of(rows), self.asks.get("suppressed") == "star" or self.asks["method"] == "k-optimize"
-        if self.publish and self.counts_persons:  # the file shows which rows are one person's; () is a star, too
+        if self.publish and self.counts_persons:  # the file shows which rows belong to one person; () is a star, too
             whole = grouped(zip(self.persons, keys, strict=True))
             shown = {person: () if all(map(is_star, own)) else sorted(own) for person, own in whole.items()}
             keys = [tuple(map(str, shown[person])) for person in self.persons]
@@ -68,7 +68,7 @@ class Published:
         return [len({self.persons[place] for place in places}) for places in classes]
 
     def wrong(self, model: Plan, classes: Classes) -> str | None:
-        """What is wrong about a promise, or about the figure that the report signs for it."""
+        """Return what is wrong about a model, or about the metric in its report; None if nothing."""
         (reached, holds), unit = self._reached(model, classes), "persons" if self.counts_persons else "rows"
         same = [own for own in self.report["models"] if own["model"] == model["model"] and own["holds"]]
         signed = next((own["reached"] for own in same if own.get("column") == model.get("column")), None)
@@ -80,9 +80,9 @@ class Published:
         return reason if better > 1e-5 * max(1.0, abs(reached)) else None
 
     def _reached(self, model: Plan, classes: Classes) -> tuple[float, bool]:
-        """What a promise comes to in the published file, and whether that keeps it."""
+        """Return the achieved parameter of a model in the published file, and whether it is satisfied."""
         name, sizes, figures = model["model"], self.sizes(classes), list[float]()
-        if name == "k-anonymity" and self.asks.get("on_missing") == "any":  # a missing cell matches anything
+        if name == "k-anonymity" and self.asks.get("on_missing") == "any":  # a missing cell matches any value
             keys = [key for key in self.keys if not is_star(key)]
             sizes = [
                 sum(all("" in (a, b) or a == b for a, b in zip(key, one, strict=True)) for one in keys) for key in keys
@@ -95,7 +95,7 @@ class Published:
         if name not in ("k-map", "delta-presence"):
             return self._of_column(model, classes)
         listed = rows_of(self.folder.parent / "population.csv") if name == "k-map" else self.raw
-        for places in classes:  # how many persons of the list does each stand for?
+        for places in classes:  # the number of persons of the list that each class represents
             labels = [(own, self.rows[places[0]][own]) for own in self.known]
             alike = sum(all(contains(label, row[own]) is not False for own, label in labels) for row in listed)
             figures.append(max(alike, len(places)) if name == "k-map" else len(places) / max(alike, 1))
@@ -104,7 +104,7 @@ class Published:
         return worst, low <= worst <= high
 
     def _of_column(self, model: Plan, classes: Classes) -> tuple[float, bool]:
-        """Classes compared with the raw rows, and with the published ones where all of those are in classes."""
+        """Compare classes with the original rows, and with the published ones if all of those are in classes."""
         column, raw = model["column"], self.raw
         if self.asks.get("on_missing") == "drop":
             raw = [row for row in raw if all(row[name] for name in self.known)]
@@ -119,7 +119,7 @@ class Published:
         return (min if model["model"] == "l-diversity" else max)(figure for figure, _ in figures), holds
 
     def judge_file(self, outcome: Outcome) -> None:
-        """How many rows it has, whether it has an identifier, a rare shape of pseudonyms, a second spelling."""
+        """Check the number of rows, and for identifiers, rare pseudonym formats, and second spellings."""
         report, paths = self.report, [*self.folder.glob("*-external.*"), self.folder / "data.csv"]
         stars = report["suppressed_rows"] if report["published_rows"] < len(self.rows) else 0
         counted = {"published rows": (report["published_rows"], len(self.rows) - stars)}
@@ -132,20 +132,20 @@ class Published:
         outcome.add("no identifier", f"{leaked} of them are in files to hand out", leaked)
         if isinstance(self.publish, dict):
             keyed, names = self.publish["pseudonym"] == "keyed", {row[PERSON] for row in self.rows} - {"*"}
-            signs = "." if keyed else r"[^\W\d]"  # those of keyed ones are chance
+            signs = "." if keyed else r"[^\W\d]"  # those of keyed ones are random
             shapes = Counter(re.sub(signs, "a", name if keyed else re.sub(r"\d", "9", name)) for name in names)
             rare = min(shapes.values(), default=self.k)
             reason = f"a shape of pseudonyms has {rare} of {len(names)} persons, k = {self.k}"
             outcome.add("shapes of pseudonyms", reason, rare < max(self.k, 2))
         promised = {model.get("column") for model in self.promised}
-        for name in self.rows[0]:  # capitals count where the plan promises one spelling
+        for name in self.rows[0]:  # case matters if the plan guarantees one spelling
             values = {text: unicodedata.normalize("NFC", text).strip() for text in {row[name] for row in self.rows}}
             spelled = grouped((value.casefold() if name in promised else value, text) for text, value in values.items())
             worst, what = max(map(len, spelled.values())), "one spelling" + (" (promised)" if name in promised else "")
             outcome.add(what, f"{worst} spellings of one value of {name}", worst > 1)
 
     def judge_labels(self, outcome: Outcome) -> None:
-        """Labels contain raw values; protected ones are not told by the other ones."""
+        """Check that labels contain original values, and that other columns do not disclose protected ones."""
         untrue, raw_rows = list[str](), self.raw_rows if self.asks["method"] != "microaggregation" else []
         for row, own in zip(self.rows, raw_rows, strict=False):
             for name in self.known:
@@ -160,7 +160,7 @@ class Published:
             outcome.add("protected column", f"{alone} of {len(groups)} groups disclose {name}", alone)
 
     def judge_suppressed(self, outcome: Outcome, verified: bool) -> None:
-        """Suppressed rows that keep sensitive values are k at least; if verified, no column tells what is missing."""
+        """Check that k or more suppressed rows keep sensitive values; if verified, that no column predicts labels."""
         promised = {model["column"] for model in self.promised if "column" in model}
         if self.stars and self.asks.get("suppressed") == "star":
             shown = [name for name in promised if any(self.rows[place][name].strip("*") for place in self.stars)]
@@ -191,7 +191,7 @@ def judge_rows(outcome: Outcome, own: Published, verified: int) -> None:
 
 
 def judge_threshold(outcome: Outcome, plan: Plan, printed: str) -> None:
-    """Delta of differential privacy, for the k that is named; a tenth of epsilon is for the levels."""
+    """Check delta of differential privacy for the given k; a tenth of epsilon is for the levels."""
     model, named = plan.get("privacy", [{}])[0], re.search(r"has ([\d,]+) of the drawn rows", printed)
     if model.get("model") == "differential-privacy" and named:
         k = int(named[1].replace(",", ""))
@@ -201,7 +201,7 @@ def judge_threshold(outcome: Outcome, plan: Plan, printed: str) -> None:
 
 
 def judge_chain(outcome: Outcome, chain: Sequence[Published]) -> None:
-    """Every history of classes is that of k persons; a value is published alike, and numbers do not average out."""
+    """Check that every history of classes has at least k persons, and that averaging does not remove noise."""
     keys = [dict(zip(published.persons, published.keys, strict=True)) for published in chain]
     persons = {person for own in keys for person in own}
     histories = {one: tuple(None if is_star(own.get(one, ())) else own[one] for own in keys) for one in persons}
@@ -221,7 +221,7 @@ def judge_chain(outcome: Outcome, chain: Sequence[Published]) -> None:
 
 
 def judge_applied(outcome: Outcome, published: Published, later: Sequence[Row]) -> None:
-    """Who compares a release with a recoding applied to other rows learns of nobody, or of k persons at least."""
+    """Check that comparing a release with its recoding applied to other rows affects nobody, or at least k persons."""
     before, now = (Counter(tuple(row.items()) for row in rows) for rows in (published.rows, later))
     for what, count in (("added", (now - before).total()), ("removed", (before - now).total())):
         outcome.add("applied to other rows", f"{count} rows {what}, k = {published.k}", 0 < count < published.k)

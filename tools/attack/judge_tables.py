@@ -1,5 +1,7 @@
-"""Attacks published tables by linear programs, with what the published file shows and what everyone knows: the sums,
-that counts are whole, and that a suppressed count is at least one where zeros are shown."""
+"""Attack published tables by linear programs with public knowledge: the published file, the sums, integer counts, and
+
+that a suppressed count is at least one if zeros are shown.
+"""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +18,7 @@ from scipy.optimize import LinearConstraint, milp
 
 Ends = tuple[float, float]
 _ENDS = re.compile(r"^(-?\d+(?:\.\d+)?)\s*(?:-|–|\.\.)\s*(-?\d+(?:\.\d+)?)$")
-MOST_INSIDERS, MOST_WHOLE = 8, 60  # attackers of a table, and cells solved in whole numbers
+MOST_INSIDERS, MOST_WHOLE = 8, 60  # attackers of a table, and cells solved in integers
 
 
 @dataclass
@@ -42,7 +44,7 @@ def read_table(paths: Sequence[Path], table: Table, value: str) -> File:
                 file.printed[cell] = (max(low, float(ends[1])), min(high, float(ends[2]))) if ends else (low, high)
         codes = {code for row in rows for code in row.values()} | {TOTAL}
         file.shown |= {cell: 0.0 for cell in empty if codes.issuperset(cell)}
-        file.printed |= {cell: (0.0, 0.0) for cell in empty if not codes.issuperset(cell)}  # categories of nobody
+        file.printed |= {cell: (0.0, 0.0) for cell in empty if not codes.issuperset(cell)}  # empty categories
     file.printed = {cell: ends for cell, ends in file.printed.items() if cell not in file.shown}
     return file
 
@@ -57,7 +59,7 @@ class Attacker:
         self._sums = np.array([[float(cell in leaf) for leaf in leaves] for cell in self.ends])
 
     def range(self, target: Codes, known: Mapping[Codes, Ends] | None = None, whole: bool = False) -> Ends:
-        """The least and the greatest value; nan where nothing agrees with what is known."""
+        """Return the feasibility interval; nan if nothing is consistent with the knowledge."""
         lows, highs = np.array(list((self.ends | dict(known or {})).values())).T
         costs, ends = self._sums[list(self.ends).index(target)], []
         for sign in (1.0, -1.0):
@@ -69,7 +71,7 @@ class Attacker:
 
 
 def needs(rule: Mapping[str, Any], table: Table, cell: Codes, attacker: str | None = None) -> Ends | None:
-    """How far below and above the value a range must reach by one rule; None where the cell is safe."""
+    """Return the protection levels of a cell by one rule; None if the cell is safe."""
     inside, value, name = table.inside.get(cell, {}), table.value(cell), rule["rule"]
     if name == "range":
         small = table.is_finest(cell) and rule["min"] <= value <= rule["max"]
@@ -92,16 +94,16 @@ def needs(rule: Mapping[str, Any], table: Table, cell: Codes, attacker: str | No
 
 
 def asked(plan: Mapping[str, Any], table: Table, cell: Codes) -> Ends | None:
-    """The widest that any rule asks for a cell; beyond the limits of a range rule, which everyone knows, nothing."""
+    """Return the widest protection levels of any rule for a cell, within the range of a range rule, which is public."""
     found = [(rule, need) for rule in plan["primary"] if (need := needs(rule, table, cell))]
     limits = [need for rule, need in found if rule["rule"] == "range"]
     return limits[0] if limits else (max(n[0] for _, n in found), max(n[1] for _, n in found)) if found else None
 
 
 def judge_tables(outcome: Outcome, case: TableCase, file: File, admitted: Sequence[str] = ()) -> None:
-    """Attack all unsafe cells; of those admitted, everyone knows an end anyway."""
+    """Attack all sensitive cells; for the admitted ones, one end of the interval is known anyway."""
     counts, value, whole = case.kind != "sums", case.table.value, MOST_WHOLE
-    # Where zeros are suppressed, too, that a suppressed count is at least one is no knowledge.
+    # If zeros are suppressed, too, it is unknown whether a suppressed count is at least one.
     attacker = Attacker(file, counts and all(value(cell) for cell, (_, high) in file.printed.items() if high))
     ends = {cell: (shown, shown) for cell, shown in file.shown.items()} | file.printed
     false = sum(not low - 1e-6 <= value(cell) <= high + 1e-6 for cell, (low, high) in ends.items())
@@ -127,13 +129,13 @@ def _judge_range(outcome: Outcome, case: TableCase, cell: Codes, need: Ends, fou
     value, (low, high), slack = case.table.value(cell), found, 1e-6 * max(1.0, case.table.value(cell))
     reason = f"{','.join(cell)} of {value:g} by {rules} ({case.kind}, {method}): [{low:g}, {high:g}]"
     outcome.add(f"no exact cell, {who}", reason, high - low < slack)
-    least = max(value - need[0], 1.0)  # that somebody is there is known of what is suppressed
+    least = max(value - need[0], 1.0)  # a suppressed count is known to be positive
     narrow = high < value + need[1] - slack or low > least + slack
     outcome.add(f"protection levels, {who}", f"{reason}, asked {need}", narrow)
 
 
 def _judge_groups(outcome: Outcome, case: TableCase, file: File) -> None:
-    """Where all of a total are in one category, others must not all be known as empty; of persons, if it is unsafe."""
+    """Check group disclosure: if all of a total are in one category, others must not all be known as empty."""
     table, along = file.table, next((rule["dimension"] for rule in case.plan["primary"] if "dimension" in rule), None)
     for total, parts, name in table.relations() if along or case.kind in ("records", "linked") else ():
         held = [part for part in parts if table.value(part)]
@@ -144,7 +146,7 @@ def _judge_groups(outcome: Outcome, case: TableCase, file: File) -> None:
 
 
 def _insiders(case: TableCase, file: File, attacker: Attacker) -> Iterator[tuple[Codes, Ends, dict[Codes, Ends]]]:
-    """What those know who have a part in cells, and what is asked of other cells then: single persons, holdings."""
+    """Yield the knowledge of insiders, and what other cells then require: single persons, holdings."""
     table, rule, counts = file.table, case.plan["primary"][0], case.kind == "counts"
     inside = {cell: table.inside.get(cell, {}) for cell in file.printed}
     listed = "contributors" in case.plan["table"] and rule["rule"] == "p-percent"

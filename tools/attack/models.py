@@ -1,5 +1,7 @@
-"""What published labels say of values, and the definitions of privacy models, as their papers have them, for one class:
-of rows, or of persons with their sets of sensitive values. A value's share is that of the members who have it."""
+"""Meaning of published labels, and definitions of privacy models by their papers for one class: of rows, or of persons
+
+with their sets of sensitive values. The proportion of a value is that of the members who have it.
+"""
 
 import math
 import re
@@ -21,7 +23,7 @@ CLOSE = 1e-6
 _NUMBER = r"-?\d+(?:\.\d+)?"
 _RANGE = re.compile(rf"^[\[(]?({_NUMBER})(?:[-–]|\.\.|, )({_NUMBER})([\])]?)$")
 _BEYOND = re.compile(rf"^(<=|>=|[<>≤≥])({_NUMBER})$")
-# How often a rule must be right in rows that show it, and in those that it reads back; how likely chance may make it.
+# Required accuracy of a rule in rows that show it and in those that it reads back; maximum probability of chance.
 RIGHT, RIGHT_IN_TRUTH, BY_CHANCE = 0.97, 0.95, 0.001
 
 
@@ -31,7 +33,7 @@ def shares(members: Members) -> dict[str, float]:
 
 
 def of_class(model: Mapping[str, Any], members: Members, whole: Members) -> tuple[float, bool]:
-    """What a class reaches of a model about a sensitive column, and whether that keeps it."""
+    """Return the achieved parameter of a class for a model of a sensitive column, and whether it is satisfied."""
     own, table, name = shares(members), shares(whole), model["model"]
     if name == "l-diversity":
         reached = diversity(members, model["variant"], model["l"], model.get("c", 1.0))
@@ -52,7 +54,7 @@ def of_class(model: Mapping[str, Any], members: Members, whole: Members) -> tupl
 
 
 def diversity(members: Members, variant: str, wanted: float, c: float) -> float:
-    """The l reached; of recursive, the one wanted or 1; of several values a member, that of the best reading."""
+    """Return the achieved l; for recursive, the requested one or 1; several values per member count most unevenly."""
     parts = sorted((share for value, share in shares(members).items() if value), reverse=True)
     if not parts:
         return 0.0
@@ -69,7 +71,7 @@ def diversity(members: Members, variant: str, wanted: float, c: float) -> float:
 
 
 def distance(members: Members, whole: Members, kind: str) -> float:
-    """The distance of t-closeness; where members have several values, that of the value that differs most."""
+    """Return the distance of t-closeness; if members have several values, that of the value that differs most."""
     own, table = shares(members), shares(whole)
     domain = sorted(table.keys() | own.keys(), key=lambda value: (not value, number(value) or 0, value))
     apart = np.array([own.get(value, 0.0) - table.get(value, 0.0) for value in domain])
@@ -80,7 +82,7 @@ def distance(members: Members, whole: Members, kind: str) -> float:
 
 
 def risk_of(name: str, sizes: Sequence[int], fraction: float) -> float:
-    """Figures of a whole release: its average risk, unique rows, expected 1 / F (Franconi and Polettini 2004)."""
+    """Return metrics of a whole release: average risk, unique rows, expected 1 / F (Franconi and Polettini 2004)."""
     if name == "average-risk":
         return len(sizes) / sum(sizes)
     if name == "sample-uniqueness":
@@ -90,7 +92,7 @@ def risk_of(name: str, sizes: Sequence[int], fraction: float) -> float:
 
 
 def delta_of(epsilon: float, k: int) -> float:
-    """The delta where 1 - exp(-epsilon) of the rows are drawn and k alike published (Li et al. 2012, theorem 1)."""
+    """Return delta if 1 - exp(-epsilon) of the rows are sampled and k equal ones published (Li et al. 2012)."""
     beta, gamma = -math.expm1(-epsilon), -math.expm1(-2 * epsilon)
     first = max(math.ceil(k / gamma - 1), 1)
     sizes = first + np.unique(np.concatenate([np.arange(3000), np.linspace(0, 3 * first, 300).astype(int)]))
@@ -107,10 +109,10 @@ def is_star(key: Sequence[str]) -> bool:
 
 @lru_cache(maxsize=100_000)
 def contains(label: str, value: str) -> bool | None:
-    """Whether a label contains a raw value; None where nobody can read it."""
+    """Return whether a label contains an original value; None if the label cannot be parsed."""
     if label == value or is_star([label]):
         return True
-    if not value or not label:  # what was missing, or is published as missing
+    if not value or not label:  # the value was missing, or is published as missing
         return None
     if label.startswith("{"):
         return f", {value}, " in f", {label[1:-1]}, "
@@ -131,7 +133,7 @@ def contains(label: str, value: str) -> bool | None:
 
 @lru_cache(maxsize=100_000)
 def is_within(fine: str, coarse: str) -> bool:
-    """Whether one label says all that another says, and more."""
+    """Return whether one label implies another, and says more."""
     if fine == coarse or not fine or is_star([fine]) or fine.startswith("{"):
         return False
     ends = _RANGE.match(fine)
@@ -141,7 +143,7 @@ def is_within(fine: str, coarse: str) -> bool:
 def rows_read_back(
     rows: Rows, raw: Rows, known: list[str], sources: list[str], k: int, stars: list[int]
 ) -> tuple[Rows, str]:
-    """Rows with the finer labels that other columns tell, and how: a column that determines another undoes it."""
+    """Return the rows with finer labels that other columns predict, and a description of the prediction."""
     found, how = rows, {}
     for name in known:
         most = k - 1
@@ -156,7 +158,7 @@ def rows_read_back(
 
 
 def _by_rules(rows: Sequence[Row], name: str, columns: Sequence[str], k: int) -> list[str]:
-    """Labels of a quasi-identifier, by the one that goes with values of columns in nearly all rows as fine as that."""
+    """Return labels of a quasi-identifier that values of columns predict in nearly all rows with finer labels."""
     seen: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
     for row in rows:
         seen[tuple(row[column] for column in columns)][row[name]] += 1

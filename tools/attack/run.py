@@ -1,7 +1,8 @@
-"""Attacks what the command line publishes and signs: `run.py --releases 1000 --tables 500 --seed 0`.
+"""Attack what the command line publishes: `run.py --releases 1000 --tables 500 --seed 0`.
 
-Releases and tables are drawn from seeds, made by the command line, and judged by their published files alone. `--seed
-17 --kind rows` runs one case again, `--keep FOLDER` leaves it to look at. Exit 1: a signed statement is refuted.
+Releases and tables are drawn from seeds, made by the command line, and evaluated by their published files alone.
+`--seed
+17 --kind rows` repeats one case, `--keep FOLDER` keeps it. Exit 1: a guarantee is refuted.
 """
 
 import argparse
@@ -26,7 +27,7 @@ NOT_JUDGED = (
     "promises to persons where neither a column nor the order shows whose row is whose",
     "printed bounds of intervals; rounded tables and such with noise; coalitions of respondents",
 )
-REAL = 5  # so many of the first cases run as processes of their own
+REAL = 5  # number of first cases that run in separate processes
 
 
 def attack_rows(outcome: Outcome, folder: Path, run: Callable[..., int]) -> None:

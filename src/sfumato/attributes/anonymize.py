@@ -22,12 +22,12 @@ from sfumato.errors import DataError, InternalError, PlanError
 
 Columns = Mapping[str, Sequence[Any]]
 COUNTED = ("generalization", "randomization")
-# Up to this many rows, plain Python is quicker than arrays.
+# Up to this many rows, plain Python is faster than arrays.
 FEW_ROWS = 200
 
 
 class _Absent:
-    """A record has no such key; unlike None, which stands under its key."""
+    """Marks an absent key of a record; unlike None, which is a value of the key."""
 
     def __repr__(self) -> str:
         return "ABSENT"
@@ -38,11 +38,11 @@ ABSENT = _Absent()
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of an answer: the name it is published under and its values, in the order given.
+    """One column of the result: the name under which it is published, and its values in the given order.
 
     Attributes:
-        outcome: What the operation returned; None where nothing was changed.
-        codes: For each value the place of its entry, -1 where it is missing.
+        outcome: The outcome of the operation; None if nothing was changed.
+        codes: For each value the index of its entry, -1 if it is missing.
         entries: The entries of the outcome as they are published.
     """
 
@@ -55,13 +55,13 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Anonymized:
-    """Anonymized data, and how well nobody stands out in them.
+    """Anonymized data with metrics of anonymity.
 
     Attributes:
-        data: The records or the frame, of the kind that went in.
+        data: The records or the frame, of the same kind as the input.
         kpis: `kAnonymity`, the size of the smallest group of records that agree on all masked and generalized
             attributes, and for each attribute its number of buckets.
-        warnings: What the receiver should know.
+        warnings: Notes for the recipient.
     """
 
     data: Any
@@ -81,14 +81,14 @@ class _Run:
 def anonymize_records(
     records: Sequence[Mapping[str, Any]], configuration: Configuration, seed: int | None = None
 ) -> Anonymized:
-    """Anonymize records, in the order given.
+    """Anonymize records and keep their order.
 
     Raises:
         PlanError: An attribute has no rule, or an operation is not implemented for its type.
         DataError: There are no records, none of their attributes has a rule, or a value does not fit its operation.
     """
     layouts = set(map(tuple, records))
-    if len(layouts) == 1:  # all have the same attributes in the same order: columns are had at once, and so are rows
+    if len(layouts) == 1:  # all have the same attributes in the same order, so columns and rows are built at once
         names = next(iter(layouts))
         columns: Columns = {name: list(map(itemgetter(name), records)) for name in names}
     else:
@@ -103,7 +103,7 @@ def anonymize_records(
 def _rows(
     records: Sequence[Mapping[str, Any]], names: Sequence[str], answer: Mapping[str, Column], same: bool
 ) -> list[dict[str, Any]]:
-    """Columns as rows again; each has what its record had."""
+    """Return columns as rows; each row has the attributes of its record."""
     if same:
         empty: dict[str, Any] = dict.fromkeys(answer[name].name for name in names)
         rows = [empty.copy() for _ in records]
@@ -117,10 +117,10 @@ def _rows(
 def check_rows(
     records: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Column]
 ) -> None:
-    """The guard of records: every place of a changed attribute holds the very thing that its operation returned.
+    """Check that every changed attribute contains exactly what its operation returned.
 
     Raises:
-        InternalError: A place holds something else, or an original stands beside what replaces it.
+        InternalError: A row contains something else, or an original value next to its replacement.
     """
     fine = len(rows) == len(records) and _has_layouts(records, rows, columns)
     fine = fine and all(_holds(rows, column) for column in columns.values() if column.codes is not None)
@@ -131,7 +131,7 @@ def check_rows(
 def _has_layouts(
     records: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Column]
 ) -> bool:
-    """Whether each row has the published names of what its record has, in the same order."""
+    """Return whether each row has the published names of its record's attributes, in the same order."""
     layouts = {layout: tuple(columns[name].name for name in layout) for layout in set(map(tuple, records))}
     if len(layouts) == 1:
         return set(map(tuple, rows)) == set(layouts.values())
@@ -149,7 +149,7 @@ def _holds(rows: Sequence[Mapping[str, Any]], column: Column) -> bool:
 def anonymize_columns(
     columns: Columns, configuration: Configuration, rows: int, seed: int | None = None
 ) -> tuple[dict[str, Column], dict[str, int], tuple[str, ...]]:
-    """Anonymize columns: for each name its answer, then the key figures and the warnings."""
+    """Anonymize columns; return the result by name, the metrics, and the warnings."""
     if not rows:
         raise DataError("there are no data.", "Send at least one record.", "empty")
     _check_meeting(columns, configuration)
@@ -166,12 +166,12 @@ def anonymize_columns(
 
 
 def is_missing(value: Any) -> bool:
-    """Whether there is no value: None, an absent key, or not a number."""
+    """Return whether there is no value: None, an absent key, or not a number."""
     return value is None or value is ABSENT or (isinstance(value, float) and math.isnan(value))
 
 
 def _present(values: Sequence[Any]) -> npt.NDArray[np.bool_]:
-    """Which values are there; where none can be missing by its type, none is looked at."""
+    """Return which values are not missing; arrays whose type excludes missing values are not scanned."""
     if not any(map(_may_be_missing, set(map(type, values)))):
         return np.ones(len(values), np.bool_)
     return np.fromiter((not is_missing(value) for value in values), np.bool_, len(values))
@@ -182,9 +182,9 @@ def _may_be_missing(kind: type) -> bool:
 
 
 def _check_meeting(columns: Columns, configuration: Configuration) -> None:
-    """Refuse data and a configuration that have nothing in common: all would be published as it is.
+    """Refuse data and a configuration without common attributes, because all data would be published unchanged.
 
-    A file without a header has values for names, so that the names are for the caller alone.
+    The first line of a file without a header becomes names, so the names are shown only to the caller.
     """
     if columns and not any(rule.attribute in columns for rule in configuration.rules):
         raise DataError(
@@ -207,7 +207,7 @@ def check_passed(unknown: Sequence[str], pass_through: bool) -> None:
     """Refuse attributes without an operation, unless they may pass unchanged.
 
     Raises:
-        PlanError: There are some, and they may not.
+        PlanError: There are some, and they may not pass.
     """
     if unknown and not pass_through:
         shown = ", ".join(f'"{name}"' for name in unknown[:10])
@@ -216,10 +216,10 @@ def check_passed(unknown: Sequence[str], pass_through: bool) -> None:
 
 
 def check_alike(unknown: Iterable[str], configured: Iterable[str]) -> None:
-    """Refuse attributes that nobody but a computer tells from configured ones: these would pass unchanged.
+    """Refuse attributes whose names look like configured ones, because they would pass unchanged.
 
     Raises:
-        PlanError: There is one whose name, or address, differs in case, signs or Unicode form alone.
+        PlanError: A name, or address, differs from a configured one only in case, signs or Unicode form.
     """
     meant = {_letters(name): name for name in configured}
     for name in unknown:
@@ -230,7 +230,7 @@ def check_alike(unknown: Iterable[str], configured: Iterable[str]) -> None:
 
 
 def _letters(name: str) -> str:
-    """The letters and digits of a name, in one case and Unicode form; of an address without its scheme.
+    """Return the letters and digits of a name, in one case and Unicode form; of an address without its scheme.
 
     >>> _letters("First-Name") == _letters("first_name "), _letters("http://a.example/x") == _letters("https://a.example/X")
     (True, True)
@@ -240,7 +240,7 @@ def _letters(name: str) -> str:
 
 
 def passed_warning(unknown: Sequence[str]) -> tuple[str, ...]:
-    """What the receiver should know of attributes that passed unchanged."""
+    """Return the warning about attributes that passed unchanged."""
     return ("Passed through unchanged: " + ", ".join(unknown) + ".",) if unknown else ()
 
 
@@ -284,7 +284,7 @@ def _suffix(operation: Operation, configuration: Configuration) -> str:
 
 
 def _as_published(entries: Sequence[Any], configuration: Configuration) -> Sequence[Any]:
-    """Entries as the answer's form writes them; only ranges differ."""
+    """Return entries in the form of the response; only ranges differ."""
     if Interval not in set(map(type, entries)):
         return entries
     write = Interval.as_label if configuration.form == "label" else Interval.as_range
@@ -292,14 +292,14 @@ def _as_published(entries: Sequence[Any], configuration: Configuration) -> Seque
 
 
 class _Noise:
-    """Noise of its own for an attribute; a generator is made when one is first asked for, as most never ask."""
+    """Independent noise for an attribute; the generator is created on first use, because most operations need none."""
 
     def __init__(self, attribute: str, seed: int | None) -> None:
         self._attribute, self._seed = attribute, seed
 
     @cached_property
     def _generator(self) -> np.random.Generator:
-        """Without a seed from the operating system's entropy."""
+        """Return the generator, seeded from the operating system's entropy if there is no seed."""
         seed = None if self._seed is None else [self._seed, zlib.crc32(self._attribute.encode())]
         return np.random.default_rng(seed)
 
@@ -336,7 +336,7 @@ def _kpis(answer: Mapping[str, Column], rows: int) -> dict[str, int]:
 
 
 def smallest_class(columns: Sequence[npt.NDArray[np.int64]], rows: int) -> int:
-    """The size of the smallest group of rows that agree on all columns.
+    """Return the size of the smallest group of rows that agree on all columns.
 
     >>> smallest_class([np.array([0, 0, 1]), np.array([5, 5, 5])], 3)
     1

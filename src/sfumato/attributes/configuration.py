@@ -12,7 +12,7 @@ from sfumato.errors import Fault, PlanError, did_you_mean
 from sfumato.schema.composite import MapOf, read
 from sfumato.schema.dataclass_schema import Note, record_of
 
-# range: bounds under a new name; label: a text under the attribute's own name; graph: names that say the operation.
+# range: bounds under a new name; label: a text under the attribute's own name; graph: names with the operation.
 Form = Literal["range", "label", "graph"]
 RULES: tuple[str, ...] = ("unique99", "sqrt")
 MOST_BUCKETS = 1_000_000
@@ -20,7 +20,7 @@ MOST_BUCKETS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What happens to one attribute."""
+    """The operation for one attribute."""
 
     attribute: str
     operation: str
@@ -29,14 +29,14 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """What happens to each attribute, and how the answer is written.
+    """The operation for each attribute, and the form of the response.
 
     Attributes:
-        rules: One for each attribute, in the order in which they are applied.
+        rules: One per attribute, in the order in which they are applied.
         form: How ranges and names are written.
-        buckets: How many buckets values are put in.
-        pass_through: Whether attributes without a rule are published unchanged; else they are refused.
-        smallest_group: The least number of members of a group of objects.
+        buckets: The number of buckets for values.
+        pass_through: Whether attributes without a rule are published unchanged; otherwise they are refused.
+        smallest_group: The minimum number of members of a group of objects.
     """
 
     rules: tuple[Rule, ...]
@@ -53,7 +53,7 @@ class Configuration:
     def with_options(
         self, buckets: BucketRule | None = None, pass_through: bool | None = None, form: Form | None = None
     ) -> "Configuration":
-        """The same with what a request asks for put in the place of the defaults."""
+        """Return the same configuration with the options of a request instead of the defaults."""
         return replace(
             self,
             buckets=self.buckets if buckets is None else check_buckets(buckets),
@@ -84,13 +84,13 @@ SHAPE = MapOf(record_of(_Entry), at_least=1)
 
 
 def inline(entries: Any, objects: tuple[DataType, ...] = ()) -> Configuration:
-    """The configuration that stands in a request.
+    """Return the configuration in a request.
 
     >>> inline({"pay": {"anonymisationType": "masking", "dataType": "Numeric"}}).rules[0].operation
     'Masking'
 
     Raises:
-        PlanError: It is none; all faults are named at once.
+        PlanError: The configuration is invalid; all problems are named at once.
     """
     table = read(SHAPE, entries, "configuration")
     faults = [fault for name, entry in table.items() for fault in _faults(name, entry, objects)]
@@ -115,13 +115,13 @@ def _faults(name: str, entry: _Entry, objects: tuple[DataType, ...]) -> list[Fau
 
 
 def known_name(operation: str) -> str | None:
-    """An operation's name as messages write it, or None when there is no such operation."""
+    """Return an operation's name as in messages, or None if there is no such operation."""
     name = normalize(operation)
     return name.capitalize() if name in known_operations() else None
 
 
 def check_buckets(buckets: Any) -> BucketRule:
-    """A rule for the number of buckets.
+    """Return a rule for the number of buckets.
 
     Raises:
         PlanError: It is neither a known rule nor a number.

@@ -29,14 +29,14 @@ TURTLE_SUFFIXES = frozenset({".ttl", ".turtle"})
 
 @dataclass(frozen=True, slots=True)
 class Ontology:
-    """What an ontology says: the operations that each attribute allows, and the object types it defines."""
+    """The content of an ontology: the allowed operations of each attribute, and its object types."""
 
     allowed: Mapping[str, frozenset[str]]
     objects: tuple[DataType, ...]
 
 
 class Sources:
-    """Finds configurations and ontologies, and keeps what it has read of each text, wherever it came from."""
+    """Finds configurations and ontologies, and caches the result of reading them."""
 
     def __init__(self, fetcher: Fetcher, ontologies_folder: Path | None = None) -> None:
         self.fetcher = fetcher
@@ -48,29 +48,29 @@ class Sources:
         self._read: OrderedDict[tuple[str, Document], None] = OrderedDict()
 
     def configuration(self, address: str, data_class: str | None = None, prefix: str = "") -> Configuration:
-        """The configuration at an address."""
+        """Return the configuration at an address."""
         return self._configuration(self.fetcher.fetch(address), data_class, prefix)
 
     def configuration_of(self, document: Document, data_class: str | None = None) -> Configuration:
-        """The configuration in a document."""
+        """Return the configuration in a document."""
         return self._configuration(document, data_class, "")
 
     def classes(self, address: str) -> configurations.Classes:
-        """The classes that the graph at an address configures."""
+        """Return the classes that the graph at an address configures."""
         return self._classes(_plain(self.fetcher.fetch(address)))
 
     def at_hand(self, address: str, ontology: bool = False) -> bool:
-        """Whether what an address leads to was fetched and read before, so that it takes no time."""
+        """Return whether the document at an address was fetched and read before."""
         document = self.fetcher.kept(address)
         return document is not None and ("ontology" if ontology else "classes", _plain(document)) in self._read
 
     def ontology(self, name: str) -> Ontology:
-        """An ontology by its address or by the name under which it is hosted."""
+        """Return an ontology by its address or by the name under which it is hosted."""
         document = self.fetcher.fetch(name) if "://" in name else self._hosted(name)
         return self._ontology(_plain(document))
 
     def load_context(self, address: str) -> Any:
-        """A JSON-LD context of an allowed host; every other is refused."""
+        """Return a JSON-LD context of an allowed host; any other is refused."""
         if not self.fetcher.allows(address):
             return refuse(address)
         try:
@@ -102,7 +102,7 @@ class Sources:
         return ontology
 
     def _note(self, kind: str, document: Document) -> None:
-        """Note what was read; fewer are noted than kept, so that what is noted is kept."""
+        """Record what was read; fewer entries are recorded than cached, so that all recorded ones are cached."""
         self._read[kind, document] = None
         while len(self._read) > MOST_KEPT:
             self._read.popitem(last=False)
@@ -119,7 +119,7 @@ class Sources:
 
 
 def _plain(document: Document) -> Document:
-    """A document as one of its text: the same text under another query is the same graph."""
+    """Return a document identified by its text only: the same text under another query is the same graph."""
     address = urlsplit(document.address)
     if not address.query and not address.fragment:
         return document
@@ -127,14 +127,14 @@ def _plain(document: Document) -> Document:
 
 
 def _media_type(document: Document) -> str:
-    """What the server says; where it says nothing of use, what the address ends in."""
+    """Return the media type given by the server or, if that is not usable, by the extension of the address."""
     ending = Path(urlsplit(document.address).path).suffix.lower()
     unsaid = document.media_type in ("application/octet-stream", "text/plain")
     return "text/turtle" if unsaid and ending in TURTLE_SUFFIXES else document.media_type
 
 
 def inside(folder: Path, name: str) -> Path | None:
-    """The file of a name in a folder, or None when there is none or the name leads out of the folder."""
+    """Return the file of a name in a folder, or None if there is none or the name leads out of the folder."""
     if not name or "\0" in name or "\\" in name:
         return None
     root = folder.resolve()
@@ -146,10 +146,10 @@ def inside(folder: Path, name: str) -> Path | None:
 
 
 def read_file(path: Path) -> Document:
-    """A graph's file as a document.
+    """Read a graph file as a document.
 
     Raises:
-        PlanError: It cannot be read, is too large, or is not UTF-8.
+        PlanError: The file cannot be read, is too large, or is not UTF-8.
     """
     try:
         if path.stat().st_size > LARGEST_FILE:

@@ -3,9 +3,9 @@
 import gc
 import os
 
-# Modules that load leave no garbage, and looking for it after every 700 objects takes a tenth of a short command; so
-# many objects are more than a short command has. Before the first of its modules loads.
+# Imports leave no garbage, and a collection after every 700 objects takes a tenth of a short command. This threshold
+# exceeds the objects of a short command. It is set before the first import.
 gc.set_threshold(250_000)
-# Threads for linear algebra wait for work when NumPy loads: asleep after 2^4 cycles instead of busy for 2^26, which
-# takes as long as half of NumPy. Their number and what they compute stay the same.
+# NumPy's linear algebra threads wait for work when they are loaded. They sleep after 2^4 cycles instead of spinning for
+# 2^26, which takes as long as half of NumPy's import. Their number and results are unchanged.
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")

@@ -46,7 +46,7 @@ def command(
     quiet: Quiet = False,
     json: AsJson = False,
 ) -> None:
-    """Release microdata: k-anonymity and its relatives, with evidence."""
+    """Release microdata: k-anonymity and other privacy models, with evidence."""
     _check_together(apply, drop_failing, data, engine, memory_limit, temp_folder, to_table)
     check_engine(engine)
     check_free(out)
@@ -89,7 +89,7 @@ def _check_together(apply: Path | None, drop_failing: bool, *others: object) -> 
     """Refuse options that would be ignored.
 
     Args:
-        others: Those that go with a plan alone.
+        others: Options that are valid only with a plan.
     """
     if apply is not None and any(other is not None for other in others):
         raise PlanError(
@@ -129,7 +129,7 @@ def _release(
     progress: Progress,
     attack: bool,
 ) -> "Report":
-    """Release, attack it if that is asked for, save, and write the table that is asked for."""
+    """Release, attack the release if requested, save it, and write the requested table."""
     from sfumato.pipelines.release import anonymize
 
     progress.proves = plan.method.name == "k-optimize"
@@ -156,7 +156,7 @@ def _attacked(release: "Release", data: str | None, progress: Progress) -> "Rele
 def _limited(
     path: Path, memory_limit: str | None, temp_folder: Path | None, header: bool | None, decimal: str | None
 ) -> "RequestedPlan":
-    """The plan of a file, with what the command line says of limits and of the rows' file instead of its own."""
+    """Return the plan of a file, with limits and reading settings of the command line instead of its own."""
     from dataclasses import replace
 
     from sfumato.microdata.plan.read import read_plan

@@ -21,7 +21,7 @@ def command(
     quiet: Quiet = False,
     json: AsJson = False,
 ) -> None:
-    """Publish new rows as an earlier release published the same values."""
+    """Publish new rows with the labels of an earlier release."""
     from sfumato.pipelines.apply import apply
 
     check_free(out)

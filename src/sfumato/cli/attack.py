@@ -32,7 +32,7 @@ def command(
     quiet: Quiet = False,
     json: AsJson = False,
 ) -> int:
-    """Measure what an attacker reaches with a release, against rows that were never published."""
+    """Measure attacks on a release, compared with rows that were never published."""
     from sfumato.pipelines.attacks.attack import attack
     from sfumato.pipelines.attacks.saved_report import add_to_folder, raw_of
     from sfumato.report.attack import page_of, text

@@ -30,7 +30,7 @@ def command(
     quiet: Quiet = False,
     json: AsJson = False,
 ) -> int:
-    """Hold a file against a policy; exit 1 when a clause fails."""
+    """Check a file against a policy; exit 1 if a clause fails."""
     if list_:
         return _list(json)
     if data is None or policy is None:
@@ -71,7 +71,7 @@ def _list(json: bool) -> int:
 
 
 def _pairs(texts: list[str] | None) -> dict[str, str]:
-    """Pairs of a name and what is said of it."""
+    """Parse pairs of a name and a value."""
     pairs = [text.partition("=") for text in texts or ()]
     for name, equals, value in pairs:
         if not (name and equals and value):

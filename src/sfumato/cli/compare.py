@@ -46,7 +46,7 @@ def command(
 
 
 def _listed(text: str | None, kind: Callable[[str], T], name: str, example: str) -> tuple[T, ...]:
-    """Numbers separated by commas."""
+    """Parse numbers separated by commas."""
     if text is None:
         return ()
     try:

@@ -20,7 +20,7 @@ def command(
     quiet: Quiet = False,
     json: AsJson = False,
 ) -> int:
-    """Compare all ways to protect a table: masks, value lost, noise, risk, time."""
+    """Compare all methods for a table: suppressed cells, lost values, noise, risk, time."""
     from sfumato.pipelines.tables.compare_tables import METHODS, compare_tables
     from sfumato.report.tables.comparison import text
 

@@ -8,15 +8,15 @@ import typer
 
 from sfumato.errors import PlanError, did_you_mean
 
-# What an operator asks for once, and does not configure.
+# Options for a single call, which are not configuration.
 NOT_CONFIGURED = frozenset({"config", "new_api_key", "open_browser", "help"})
 
 
 def read_configuration(context: typer.Context, path: Path | None) -> Path | None:
-    """Let options that are given neither on the command line nor in the environment be those of a file.
+    """Use a file for options given neither on the command line nor in the environment.
 
     Raises:
-        PlanError: It cannot be read, is no TOML, or names an option that there is not.
+        PlanError: The file cannot be read, is not TOML, or names an unknown option.
     """
     if path is None or context.resilient_parsing:
         return path

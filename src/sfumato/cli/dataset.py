@@ -28,7 +28,7 @@ def command(
     k: Annotated[int, typer.Option(min=1, help="The k of the plan.")] = 5,
     month: Annotated[int | None, typer.Option(min=0, help="After so many months (register).")] = None,
 ) -> None:
-    """Write a dataset to try things on."""
+    """Write an example dataset."""
     dataset = _make(name, rows, seed, month)
     target = out if out.suffix else out / f"{name}.csv"
     for path in (target, *([plan] if plan else [])):
@@ -55,7 +55,7 @@ def _make(name: str, rows: int | None, seed: int | None, month: int | None = Non
 
 
 def _source(target: Path, plan: Path) -> str:
-    """The dataset's file as the plan names it: relative to the plan's folder where it lies below."""
+    """Return the dataset's path for the plan: relative to the plan's folder if it is below."""
     folder, file = plan.resolve().parent, target.resolve()
     return file.relative_to(folder).as_posix() if file.is_relative_to(folder) else file.as_posix()
 

@@ -20,7 +20,7 @@ def command(
     out: NewFolder = Path("demo-release"),
     quiet: Quiet = False,
 ) -> None:
-    """Release 300 made-up patients with k = 5, and say where release and report lie."""
+    """Release 300 made-up patients with k = 5, and print the paths of release and report."""
     check_free(out)
     with progress_shown(quiet) as progress:
         from sfumato.datasets import patients
@@ -38,7 +38,7 @@ def command(
 
 
 def _place(files: dict[Path, bytes]) -> None:
-    """Write files for the user to play with; one of an earlier demo stays, and what was made of it is not replaced."""
+    """Write the example files; a file of an earlier demo is not replaced."""
     for path, content in files.items():
         if path.exists() and path.read_bytes() != content:
             raise PlanError(

@@ -24,7 +24,7 @@ def command(
         ),
     ] = None,
 ) -> None:
-    """Read the documentation: the list of its pages, or one of them."""
+    """Show the documentation: the list of its pages, or one of them."""
     if out is not None:
         _write(out)
     elif name is None:
@@ -34,7 +34,7 @@ def command(
 
 
 def page_text(name: str) -> str:
-    """The text of the page of that name, or of the only one whose name ends so; `llms` tells programs of all."""
+    """Return the page of that name, or the only one whose name ends with it; `llms` is the list for language models."""
     from sfumato.docs_reference.pages import Sources, overview, text_of, titles
 
     names = titles()
@@ -59,7 +59,7 @@ def _commands() -> Any:
 
 
 def _document() -> Mapping[str, Any]:
-    """What the REST service says of itself, jobs included."""
+    """Return the OpenAPI document of the REST service, including jobs."""
     try:
         from sfumato.app import description
     except ModuleNotFoundError:
@@ -92,7 +92,7 @@ def _write(out: Path) -> None:
 
 
 def _show(text: str) -> None:
-    """Set out for people on a terminal, as it is written elsewhere."""
+    """Render Markdown on a terminal; print it unchanged elsewhere."""
     if not sys.stdout.isatty():
         sys.stdout.write(text)
         return

@@ -19,9 +19,9 @@ from sfumato.dataclass import dataclass
 from sfumato.errors import STATUS
 from sfumato.version import __version__
 
-# Least memory with which releases of ordinary files are made in memory.
+# Minimum memory for releases of ordinary files in memory.
 LEAST_MEMORY = 2 * 10**9
-# A name, its range, and after a semicolon when it is wanted: for an extra, perhaps on some systems alone.
+# A requirement: name, version range, and after a semicolon its condition, an extra or a system.
 REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)[^;]*(?:;(?:.*\bextra == ['\"](?P<extra>[^'\"]+)['\"])?.*)?")
 State = Literal["fine", "absent", "fault"]
 MARKS: dict[State, str] = {"fine": "ok  ", "absent": "-   ", "fault": "FAIL"}
@@ -29,7 +29,7 @@ MARKS: dict[State, str] = {"fine": "ok  ", "absent": "-   ", "fault": "FAIL"}
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at: an absent part is no fault, since nobody needs all of them."""
+    """One check; a missing optional part is not an error."""
 
     name: str
     state: State
@@ -38,7 +38,7 @@ class Check:
 
 
 def command(json: AsJson = False) -> int:
-    """Say what is installed and works here, and what to do about what does not; exit 5 when something is broken."""
+    """Show what is installed and works, and what to do about the rest; exit 5 if something is broken."""
     checks = list(examine())
     sound = all(check.state != "fault" for check in checks)
     lines = [f"{MARKS[check.state]}  {check.name:<12} {check.detail}" for check in checks]
@@ -49,7 +49,7 @@ def command(json: AsJson = False) -> int:
 
 
 def examine() -> Iterator[Check]:
-    """All checks, in the order in which they are told."""
+    """Yield all checks, in the order of the output."""
     yield Check("sfumato", "fine", f"{__version__} at {Path(__file__).parents[1]}")
     yield Check("python", "fine", f"{platform.python_version()} on {platform.system()} {platform.machine()}")
     yield from _packages()
@@ -62,7 +62,7 @@ def examine() -> Iterator[Check]:
 
 
 def _packages() -> Iterator[Check]:
-    """The packages that every job needs, and each extra with what it lacks."""
+    """Yield the required packages, and each extra with its missing packages."""
     wanted = _requirements()
     for name in wanted.pop("", []):
         version = _version(name)
@@ -75,7 +75,7 @@ def _packages() -> Iterator[Check]:
 
 
 def _requirements() -> dict[str, list[str]]:
-    """The packages of each extra, under an empty name those that are always needed."""
+    """Return the packages of each extra; the required ones are under an empty name."""
     wanted: dict[str, list[str]] = defaultdict(list)
     for line in metadata.requires("sfumato") or []:
         found = REQUIREMENT.match(line)
@@ -92,7 +92,7 @@ def _version(package: str) -> str | None:
 
 
 def _engines() -> Iterator[Check]:
-    """Which engines there are; DuckDB, which all need, must answer."""
+    """Yield the available engines; DuckDB, which is always needed, must respond."""
     yield _duckdb()
     frames = [name for name in ("pandas", "polars", "pyarrow") if find_spec(name)]
     yield Check("frames", "fine" if frames else "absent", ", ".join(frames) or 'pip install "sfumato[frames]"')
@@ -111,7 +111,7 @@ def _duckdb() -> Check:
 
         with connected(Path(tempfile.gettempdir())) as connection:
             connection.execute("SELECT count(*) FROM range(10)").fetchall()
-    except Exception as error:  # whatever it is, the engine cannot be used
+    except Exception as error:  # whatever the error, the engine cannot be used
         do = "Install it again: pip install --force-reinstall duckdb"
         return Check("duckdb", "fault", f"does not answer: {type(error).__name__}", do)
     return Check("duckdb", "fine", "answers")
@@ -132,7 +132,7 @@ def _memory() -> Check:
 
 
 def _loops() -> Check:
-    """Whether the compiled loops are there."""
+    """Check whether the compiled loops are installed."""
     from sfumato.native.dispatch import find_native
 
     if find_native() is not None:
@@ -149,7 +149,7 @@ def _writable(name: str, folder: Path) -> Check:
 
 
 def _accepts(folder: Path) -> bool:
-    """Whether a file can be made in a folder, or the folder itself where it is not there yet."""
+    """Return whether a file can be created in a folder, or the folder itself if it does not exist."""
     place = next((path for path in (folder, *folder.parents) if path.exists()), folder)
     try:
         with tempfile.NamedTemporaryFile(dir=place):

@@ -15,7 +15,7 @@ def command(
     quiet: Quiet = False,
     json: AsJson = False,
 ) -> None:
-    """Erase a person from the record of releases; published rows stay as they are."""
+    """Erase a person from the internal records of releases; published rows are unchanged."""
     from sfumato.pipelines.sequential_releases.erase_person import erase
 
     erasure = erase(person, folders)

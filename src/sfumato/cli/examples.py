@@ -85,6 +85,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
 
 
 def epilog(command: str) -> str | None:
-    """The examples of a command; the mark in front keeps lines as they are."""
+    """Return the examples of a command; the leading mark preserves line breaks."""
     lines = EXAMPLES.get(command)
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines) if lines else None

@@ -13,7 +13,7 @@ def command(
     out: Annotated[Path, typer.Option(help="The file to write: .sav, .zsav or .dta.")],
     labels: Annotated[Path | None, typer.Option(help="The labels that `sfumato import` wrote, or the survey.")] = None,
 ) -> None:
-    """Give a survey back as people want it."""
+    """Convert published rows back to a survey file."""
     from sfumato.pipelines.survey_files import export_survey
 
     number = export_survey(rows, out, labels)

@@ -6,15 +6,14 @@ import sys
 import threading
 from typing import NoReturn
 
-# What Python ends with where the last of the output cannot be written.
+# Exit code of Python if the last output cannot be written.
 UNWRITTEN = 120
 
 
 def leave(code: int) -> NoReturn:
-    """End the process as Python would, save that its memory is left to the system, which saves a tenth of a second.
+    """End the process like Python, but leave its memory to the system, which saves a tenth of a second.
 
-    Pools of threads are told to end before they are waited for, as Python does. Databases that wait have nothing but
-    memory.
+    Thread pools are told to end before they are waited for, as Python does. Idle databases are only memory.
     """
     threading._shutdown()  # type: ignore[attr-defined]
     spares = sys.modules.get("sfumato.engines.duckdb.connection_pool")
@@ -25,7 +24,7 @@ def leave(code: int) -> NoReturn:
 
 
 def _flushed() -> bool:
-    """Whether what was said is out; streams that are gone or closed have nothing to say."""
+    """Return whether the output was written; streams that are missing or closed have no output."""
     written = True
     for stream in (sys.stdout, sys.stderr):
         try:

@@ -6,7 +6,7 @@ from sfumato.errors import EngineError
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and those it lies in, where they are not there yet."""
+    """Create a folder and its parents if they do not exist."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -15,12 +15,12 @@ def make_folder(folder: Path) -> None:
 
 
 def write_text(path: Path, text: str, *, private: bool = False) -> None:
-    """Write a text to a file, which the owner alone may read where it is private."""
+    """Write a text file, readable only by its owner if it is private."""
     write_bytes(path, text.encode(), private=private)
 
 
 def write_bytes(path: Path, content: bytes, *, private: bool = False) -> None:
-    """Write a file, which the owner alone may read where it is private."""
+    """Write a file, readable only by its owner if it is private."""
     try:
         if private:
             path.touch(mode=0o600)

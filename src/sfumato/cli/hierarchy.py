@@ -42,7 +42,7 @@ def command(
 
 
 def _ladder(plan: "RequestedPlan", column: str, data: Path | None) -> "Ladder":
-    """The ladder of a column for the values that the data hold."""
+    """Return the hierarchy of a column for the values in the data."""
     from sfumato.engines.opening import open_engine
     from sfumato.pipelines.release_stages.counting import frequency_table
 
@@ -54,7 +54,7 @@ def _ladder(plan: "RequestedPlan", column: str, data: Path | None) -> "Ladder":
 
 
 def _alone(plan: "RequestedPlan", column: str) -> "Plan":
-    """The plan with this column as its only quasi-identifier, so that nothing else is counted or can be at fault."""
+    """Return the plan with this column as its only quasi-identifier, so that no other one is counted or checked."""
     from sfumato.microdata.plan.resolve import for_measuring
 
     columns = {

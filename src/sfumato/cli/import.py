@@ -23,7 +23,7 @@ def command(
     catalog: Annotated[Path | None, typer.Option(help="The catalog in which SAS keeps labels.")] = None,
     json: AsJson = False,
 ) -> None:
-    """Read a survey as people have it, or turn a project of ARX or a script of sdcMicro into a plan."""
+    """Convert a survey file to CSV, or an ARX project or sdcMicro script to a plan."""
     if is_project(data):
         import_project(data, out, json)
         return

@@ -9,12 +9,12 @@ PROJECTS = (".deid", ".r")
 
 
 def is_project(file: Path) -> bool:
-    """Whether a file is a project of another tool, not rows."""
+    """Return whether a file is a project of another tool, not rows."""
     return file.suffix.lower() in PROJECTS
 
 
 def import_project(file: Path, out: Path, as_json: bool) -> None:
-    """Write the plan and its files to a new folder, and tell what could not be carried over."""
+    """Write the plan and its files to a new folder, and list what could not be imported."""
     from sfumato.pipelines.migration.arx_project import read_arx
     from sfumato.pipelines.migration.sdcmicro_script import read_script
 

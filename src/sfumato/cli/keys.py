@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Action(StrEnum):
-    """What to do with the keys of a file."""
+    """Actions on a key file."""
 
     ADD = "add"
     LIST = "list"
@@ -39,7 +39,7 @@ def command(
     group: Group = None,
     audit_log: Annotated[Path | None, typer.Option(help="The audit log of the service.", dir_okay=False)] = None,
 ) -> int:
-    """Add, list and revoke API keys; a service that runs takes notice within a second."""
+    """Add, list and revoke API keys; a running service applies changes within a second."""
     with extra_part("starlette or pydantic", "web"):
         import sfumato.service.access.keys  # noqa: F401
     if action is Action.LIST:
@@ -93,7 +93,7 @@ def _list(file: Path) -> int:
 
 
 def _check_log(audit_log: Path | None) -> None:
-    """Refuse an audit log that cannot be written, before anything is done that should stand in it."""
+    """Refuse an audit log that cannot be written, before doing anything that must be logged."""
     if audit_log is None:
         return
     place = audit_log if audit_log.exists() else audit_log.parent

@@ -18,7 +18,7 @@ from sfumato.version import __version__
 if TYPE_CHECKING:
     import typer
 
-# In the order of the help. The module of a command has its name; it loads only when it is asked for.
+# In the order of the help. A command's module has the same name and is imported only when needed.
 COMMANDS = (
     *(
         "anonymize",
@@ -39,7 +39,7 @@ COMMANDS = (
     *("serve", "keys", "pseudonyms", "dataset", "hierarchy", "import", "export", "schema", "docs"),
     *("doctor", "compile", "demo"),
 )
-# Set by a shell that asks how a line may go on; the line stands in one of the others.
+# Set by a shell that requests completions; the line is in one of the others.
 COMPLETING = "_SFUMATO_COMPLETE"
 LINES = ("COMP_WORDS", "_TYPER_COMPLETE_ARGS")
 INTERRUPTED = 130
@@ -54,11 +54,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _interrupting_when_terminated() -> list[int]:
-    """Let a request to end interrupt the run, as Ctrl-C does, so that nothing is left behind; the list tells of it."""
+    """Make a termination signal interrupt the run like Ctrl-C, for cleanup; return the list of received signals."""
     received: list[int] = []
 
     def end(number: int, _frame: object) -> None:
-        signal.signal(number, signal.SIG_IGN)  # cleaning up is not interrupted again
+        signal.signal(number, signal.SIG_IGN)  # cleanup is not interrupted again
         received.append(number)
         raise KeyboardInterrupt
 
@@ -67,7 +67,7 @@ def _interrupting_when_terminated() -> list[int]:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run the command line; the exit code is the answer."""
+    """Run the command line and return the exit code."""
     with kept_streams() as results:
         code = _ended(list(arguments))
         results.flush()
@@ -78,7 +78,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _ended(arguments: list[str]) -> int:
-    """How a command ended; what stopped it is told."""
+    """Run a command and return its exit code; report the error that stopped it."""
     if arguments in (["--version"], ["-V"]):
         sys.stdout.write(f"sfumato {__version__}\n")
         return 0
@@ -90,7 +90,7 @@ def _ended(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         sys.stderr.write("Interrupted: nothing was written.\n")
         return INTERRUPTED
-    except Exception as error:  # its text may quote data: only its kind and place are told
+    except Exception as error:  # the message may quote data: only type and location are reported
         failure = _unforeseen(error)
         _complain(failure)
         return failure.status.exit
@@ -112,12 +112,12 @@ def _unforeseen(error: Exception) -> SfumatoError:
     last = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{Path(last.filename).name}, line {last.lineno}"
     what = f"an unforeseen {type(error).__name__} in {where}."
-    # Whether anything was written is not known here.
+    # Whether anything was written is unknown here.
     return InternalError(what, "This is a bug in Sfumato; please report it.", "unforeseen")
 
 
 def _of_system(error: OSError) -> SfumatoError:
-    """What the system refuses: a file that is not there, cannot be written, has an impossible name."""
+    """Convert an error of the operating system: a missing file, one that cannot be written, an invalid name."""
     from pathlib import Path
 
     if error.errno == ENAMETOOLONG:
@@ -131,7 +131,7 @@ def _of_system(error: OSError) -> SfumatoError:
 def _call(arguments: list[str]) -> int:
     import typer
 
-    # Typer brings its own copy of click: its base class of usage errors is reached through one of them.
+    # Typer contains its own copy of click: the base class of its usage errors is reached through one of them.
     usage_error: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
     try:
         command = typer.main.get_command(application(arguments))
@@ -143,16 +143,16 @@ def _call(arguments: list[str]) -> int:
         error.show()
         return STATUS["plan"].exit
     except SystemExit as end:
-        # Typer ends a command whose connection broke with 1, which here means that a promise does not hold.
+        # Typer ends a command with a broken pipe with 1, which here means that a model is violated.
         raise (end.__context__ if isinstance(end.__context__, BrokenPipeError) else end) from None
-    # Typer ends an interrupted command itself; the one message about it is ours.
+    # Typer handles interrupted commands itself; this replaces its message with ours.
     if outcome == INTERRUPTED:
         raise KeyboardInterrupt
     return outcome if isinstance(outcome, int) else 0
 
 
 def application(arguments: Sequence[str], loaded: bool = False) -> "typer.Typer":
-    """The application with the one command asked for; with all of them, described or also loaded, for none."""
+    """Return the application with the requested command; with all, described or loaded, if none is requested."""
     import typer
 
     app = typer.Typer(
@@ -166,7 +166,7 @@ def application(arguments: Sequence[str], loaded: bool = False) -> "typer.Typer"
     words = _words_so_far() if COMPLETING in os.environ else arguments
     word = next((word for word in words if not word.startswith("-")), None)
     if COMPLETING in os.environ and word not in COMMANDS:
-        for name in COMMANDS:  # their names are asked for, not their options: nothing needs to load
+        for name in COMMANDS:  # only their names are needed, not their options: nothing needs to be imported
             app.command(name)(lambda: None)
         return app
     if word in COMMANDS:
@@ -178,18 +178,18 @@ def application(arguments: Sequence[str], loaded: bool = False) -> "typer.Typer"
 
 
 def _words_so_far() -> list[str]:
-    """The words after the program's name on the line that a shell wants to complete; not the one being typed."""
+    """Return the words after the program's name on the line that a shell completes, without the one being typed."""
     line = next((os.environ[name] for name in LINES if os.environ.get(name)), "")
     words = line.split()[1:]
     return words if line[-1:].isspace() or "COMP_CWORD" in os.environ else words[:-1]
 
 
 def _options(typer: Any) -> Callable[[bool], None]:
-    """What goes with no command."""
+    """Add the options without a command."""
     flag = typer.Option(False, "--version", "-V", help="Print the version and exit.")
 
     def options(version: bool = flag) -> None:
-        """Publish data about people without betraying anyone."""
+        """Anonymize data about people before publication."""
         if version:
             sys.stdout.write(f"sfumato {__version__}\n")
             raise typer.Exit
@@ -198,7 +198,7 @@ def _options(typer: Any) -> Callable[[bool], None]:
 
 
 def _described(name: str) -> Callable[[], None]:
-    """What stands for a command where its description alone is asked for, which is read without loading the command."""
+    """Return a stand-in for a command that has only its description, read without importing the command."""
     import ast
     from pathlib import Path
 

@@ -13,7 +13,7 @@ Engine = Annotated[str | None, typer.Option(help="duckdb (default), frames or sp
 
 
 def separator_sign(text: str | None) -> str | None:
-    """What stands between fields, as people can type it: a tab has a name.
+    """Return the field separator for a typed text: a tab has a name.
 
     >>> separator_sign("tab"), separator_sign(";")
     ('\\t', ';')
@@ -41,7 +41,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON."
 
 
 def check_engine(engine: str | None) -> None:
-    """Refuse the name of an engine that there is not."""
+    """Refuse an unknown engine name."""
     from sfumato.engines.opening import EngineName
 
     if engine is not None and engine not in get_args(EngineName):
@@ -49,7 +49,7 @@ def check_engine(engine: str | None) -> None:
 
 
 def names(text: str | None) -> list[str] | None:
-    """Names of columns, separated by commas; a comma within a name is written twice.
+    """Split column names separated by commas; a comma within a name is doubled.
 
     >>> names("zip,last,, first")
     ['zip', 'last, first']

@@ -7,13 +7,13 @@ from typing import Any
 
 
 class PlainValue:
-    """Hands over what an option has by default, texts and paths; all else goes Typer's way."""
+    """Returns text and path values of options unchanged; other types use Typer's conversion."""
 
     def __init__(self, described: Any) -> None:
         self._described = described
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
-        """The value that a command gets."""
+        """Return the value that a command gets."""
         kind, asked = self._described.annotation, self._described.parameter_info
         if value is None or (kind in (str, bool) and type(value) is kind and asked.parser is None):
             return value
@@ -27,7 +27,7 @@ class PlainValue:
 
 
 def take_plainly(command: Any) -> None:
-    """Have plain values of a command, and of those within it, taken as they stand, where Typer has the parts for it."""
+    """Take plain values of a command and its subcommands unchanged, if this version of Typer supports it."""
     for parameter in getattr(command, "params", ()):
         _take(parameter)
     if hasattr(command, "get_help_option"):
@@ -37,7 +37,7 @@ def take_plainly(command: Any) -> None:
 
 
 def _taken_help(option: Callable[[Any], Any], context: Any) -> Any:
-    """The option that asks for help, which a command makes when its arguments are read."""
+    """Return the help option, which a command creates when its arguments are parsed."""
     made = option(context)
     if made is not None:
         _take(made)

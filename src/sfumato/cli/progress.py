@@ -25,18 +25,18 @@ PATIENCE_SECONDS = 1.0
 
 
 class Progress:
-    """Progress on a terminal for anything longer than a second; silent when asked or when nobody looks."""
+    """Progress on a terminal for work longer than a second; silent if requested or without a terminal."""
 
     def __init__(self, quiet: bool = False) -> None:
         self.quiet = quiet
-        # Whether the search tells its proved bound as done and its best as whole.
+        # Whether the search reports its proved bound as done and its best cost as whole.
         self.proves = False
         self._begin = monotonic()
         self._bar: Any = None
         self._task: Any = None
 
     def __call__(self, stage: str, done: int, whole: int) -> None:
-        """Tell how far a stage is."""
+        """Report the progress of a stage."""
         if self.quiet or not sys.stderr.isatty():
             return
         if self._bar is None and monotonic() - self._begin > PATIENCE_SECONDS:
@@ -61,7 +61,7 @@ class Progress:
         self._task = self._bar.add_task("")
 
     def say(self, text: str) -> None:
-        """Say something that is no result."""
+        """Print a message that is not a result."""
         if not self.quiet:
             sys.stderr.write(f"{text}\n")
             sys.stderr.flush()
@@ -74,7 +74,7 @@ class Progress:
 
 @contextmanager
 def progress_shown(quiet: bool) -> Iterator[Progress]:
-    """Progress for the time of a command."""
+    """Show progress while a command runs."""
     progress = Progress(quiet)
     try:
         yield progress
@@ -83,5 +83,5 @@ def progress_shown(quiet: bool) -> Iterator[Progress]:
 
 
 def show(text: str, value: Any, as_json: bool) -> None:
-    """Print a result: as text, or as JSON for programs."""
+    """Print a result as text or as JSON."""
     sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n" if as_json else text)

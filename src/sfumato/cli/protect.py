@@ -93,7 +93,7 @@ def _batch(path: Path, out: Path | None, encoding: str | None, quiet: bool, as_j
 
 @contextmanager
 def progress(quiet: bool) -> Iterator[Progress | None]:
-    """How far the search is: a line that changes on a terminal, lines now and then in a pipe."""
+    """Report the progress of the search: a changing line on a terminal, occasional lines in a pipe."""
     from rich.console import Console
 
     console = Console(stderr=True)
@@ -107,7 +107,7 @@ def progress(quiet: bool) -> Iterator[Progress | None]:
 
 
 class _Lines:
-    """Says in lines how far a search is, not more often than every few seconds."""
+    """Prints the progress of a search in lines, at most one every few seconds."""
 
     def __init__(self) -> None:
         self._last, self._text = time.monotonic(), ""
@@ -121,7 +121,7 @@ class _Lines:
 
 @contextmanager
 def interruption() -> Iterator[Callable[[], bool]]:
-    """Whether the user asked, by Ctrl-C, for the best so far; a second time ends the program, nothing is written."""
+    """Yield a function that says whether Ctrl-C was pressed for the best result; a second one ends the program."""
     asked = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield asked.is_set

@@ -11,7 +11,7 @@ from sfumato.errors import PlanError
 
 
 class Action(StrEnum):
-    """What to do."""
+    """Actions of the command."""
 
     NEW = "new"
     REVEAL = "reveal"
@@ -33,7 +33,7 @@ def command(
     by: Annotated[str, typer.Option(help="Who asks; goes into the log beside the key.")] = "",
     reason: Annotated[str, typer.Option(help="Why; goes into the log beside the key.")] = "",
 ) -> int:
-    """Make the key of pseudonyms, or turn pseudonyms of a release back; who asked and why is logged."""
+    """Make the key of pseudonyms, or reverse pseudonyms of a release; name and reason are logged."""
     if action is Action.NEW:
         from sfumato.pipelines.pseudonyms.keys import new_key
 

@@ -25,7 +25,7 @@ def command(
     ] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Print what a release folder's report says, its pages as PDF, or an annex for an impact assessment."""
+    """Print the report of a release folder, its pages as PDF, or an annex for an impact assessment."""
     from sfumato.pipelines.report_folder import (
         is_of_tables,
         print_page,
@@ -59,7 +59,7 @@ def command(
 
 
 def _pages(release: Path) -> list[Path]:
-    """The pages of a release: of several tables the one for the house, and one to hand out with each."""
+    """Return the pages of a release; for several tables the joint internal one, and one for publication with each."""
     names = ("report.html", "report-external.html")
     return [release / name for name in names] + sorted(release.glob("*/report-external.html"))
 

@@ -79,7 +79,7 @@ def command(
 
 
 def _tell(report: Any, html: Path | None, as_json: bool, elsewhere: bool) -> None:
-    """Hand over the result; it is not printed where it is wanted elsewhere alone."""
+    """Print the result, unless it is requested only as a file."""
     from sfumato.report.risk.page import page_of
     from sfumato.report.risk.report import text
 

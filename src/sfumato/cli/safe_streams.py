@@ -8,12 +8,13 @@ from typing import Any, TextIO
 
 
 class Stream:
-    """A stream whose faults are kept, not raised.
+    """A stream that stores write errors instead of raising them.
 
-    A reader that goes away (`sfumato … | head`) is no fault. What the stream's encoding lacks is written as `?`.
+    A reader that closes the pipe (`sfumato … | head`) is not an error. Characters missing from the stream's encoding
+    are written as `?`.
 
     Attributes:
-        fault: What kept the texts from being written, if anything did.
+        fault: The error that prevented writing, or None.
     """
 
     def __init__(self, stream: TextIO | None) -> None:
@@ -21,7 +22,7 @@ class Stream:
         self.fault: OSError | None = None
 
     def write(self, text: str) -> int:
-        """Write a text, or keep the reason why it cannot be written."""
+        """Write a text, or store the reason why it cannot be written."""
         if self._stream is None:
             self.fault = self.fault or OSError("standard output is closed")
             return len(text)
@@ -39,7 +40,7 @@ class Stream:
             return stream.write(text.encode(error.encoding, "replace").decode(error.encoding))
 
     def flush(self) -> None:
-        """Write what is held back, or keep the reason why it cannot be written."""
+        """Flush the buffer, or store the reason why it cannot be written."""
         if self._stream is None:
             return
         try:
@@ -48,7 +49,7 @@ class Stream:
             self._give_up(error)
 
     def _give_up(self, error: OSError) -> None:
-        """Lead the stream to nowhere, so that what it still holds does not fail again when the program ends."""
+        """Redirect the stream to the null device, so that its buffer does not fail again when the program ends."""
         if not isinstance(error, BrokenPipeError):
             self.fault = self.fault or error
         with suppress(OSError, ValueError):
@@ -65,7 +66,7 @@ class Stream:
 
 @contextmanager
 def kept_streams() -> Iterator[Stream]:
-    """Keep faults of standard output and errors to oneself for the time of a command; standard output is the answer."""
+    """Store errors of standard output and error while a command runs; yield standard output."""
     before = sys.stdout, sys.stderr
     results, talk = Stream(sys.stdout), Stream(sys.stderr)
     sys.stdout, sys.stderr = results, talk

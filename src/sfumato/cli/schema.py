@@ -17,7 +17,7 @@ def command(out: Annotated[Path, typer.Option(help="Folder for the schemas.")] =
 
 
 def schemas() -> dict[str, object]:
-    """The schemas by the names of their files."""
+    """Return the schemas by file name."""
     from sfumato.microdata.plan.read import plan_schema
     from sfumato.report.schema import external_schema, report_schema
     from sfumato.tables.plan.plan import table_plan_schema

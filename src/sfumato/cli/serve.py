@@ -72,19 +72,19 @@ def command(
 
 
 def _keep_erasing(root: Path) -> None:
-    """Erase what killed servers left, again and again: their last processes may still have held it at the start."""
+    """Erase files of killed servers repeatedly, because their last processes may still use them at the start."""
     while True:
         time.sleep(ERASING_SECONDS)
         erase_abandoned(root)
 
 
 def _parameter(option: Option) -> str:
-    """The name of the command's parameter for an option."""
+    """Return the name of the command's parameter for an option."""
     return option.flag.partition("/")[0].removeprefix("--").replace("-", "_")
 
 
 def _parameters(kind: type[Any]) -> Iterator[inspect.Parameter]:
-    """Parameters for the fields of settings that an operator may set."""
+    """Yield the parameters for the fields of settings that an operator may set."""
     hints = get_type_hints(kind)
     defaults = {part.name: part.default for part in fields(kind)}
     for name, option in options(kind).items():
@@ -111,7 +111,7 @@ def _parameters(kind: type[Any]) -> Iterator[inspect.Parameter]:
 
 
 def _fields(kind: type[Any], chosen: dict[str, Any]) -> dict[str, Any]:
-    """What the operator chose, as fields of settings."""
+    """Return the operator's choices as fields of settings."""
     values = {name: (option.unit, chosen[_parameter(option)]) for name, option in options(kind).items()}
     return {name: value if unit == 1 else value * unit for name, (unit, value) in values.items()}
 
@@ -128,7 +128,7 @@ _declare(command)
 
 
 def _open_when_ready(address: str) -> None:
-    """Open the pages in the user's browser as soon as the server answers."""
+    """Open the pages in the user's browser as soon as the server responds."""
     parts = urlsplit(address)
     for _ in range(300):
         try:
@@ -149,7 +149,7 @@ def _run(environment: dict[str, str], host: str, port: int, workers: int, second
     except ImportError:
         raise missing_extra("fastapi, uvicorn or rdflib", "web") from None
     os.environ.update(environment)
-    app = from_variables()  # faults of the settings show here, once, before any process starts
+    app = from_variables()  # invalid settings raise errors here, once, before any process starts
     if app.state.door.open and not _is_own(host):
         LOG.warning(json.dumps({"access": "nobody signs in, and others than this machine may reach the service"}))
     signal.signal(signal.SIGTERM, _leave)
@@ -161,7 +161,7 @@ def _run(environment: dict[str, str], host: str, port: int, workers: int, second
         "workers": workers,
         "access_log": False,
         "server_header": False,
-        "proxy_headers": False,  # they are believed by rules of our own
+        "proxy_headers": False,  # our own rules decide whether they are trusted
         "log_config": None,
         "timeout_keep_alive": 10,
         "timeout_graceful_shutdown": int(seconds) + 5,
@@ -181,7 +181,7 @@ def _run(environment: dict[str, str], host: str, port: int, workers: int, second
 
 
 def _is_own(host: str) -> bool:
-    """Whether only this machine reaches an address to listen on.
+    """Return whether only this machine can reach an address to listen on.
 
     >>> [_is_own(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "10.0.0.5", "")]
     [True, True, True, False, False, False]
@@ -193,7 +193,7 @@ def _is_own(host: str) -> bool:
 
 
 def _leave(*_: object) -> NoReturn:
-    """End as after any work well done; the server restores and calls this when it has finished what runs."""
+    """End normally; the server restores this handler and calls it when current requests are finished."""
     raise SystemExit(0)
 
 

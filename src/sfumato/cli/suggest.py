@@ -40,7 +40,7 @@ def command(
 
 
 def _folder_of_output() -> Path | None:
-    """The folder of the file that the shell writes what is printed to, where the system tells: paths start there."""
+    """Return the folder of the file to which output is redirected, if the system knows it; paths start there."""
     try:
         target = Path(f"/dev/fd/{sys.stdout.fileno()}").resolve(strict=True)
     except (OSError, ValueError):

@@ -25,7 +25,7 @@ def command(
     quiet: Quiet = False,
     json: AsJson = False,
 ) -> int:
-    """Check that a released file keeps its promises, with none of the code that made it."""
+    """Check that a released file satisfies its privacy models, independently of the code that made it."""
     del quiet  # there is no progress, and results are always printed
     if len(releases) > 1:
         return _together(releases, (plan, k, quasi_identifiers, separator, table, persons), json)
@@ -41,7 +41,7 @@ def command(
 
 
 def _together(releases: list[Path], others: tuple[object, ...], json: bool) -> int:
-    """Judge several folders together, each by its own plan."""
+    """Evaluate several folders together, each by its own plan."""
     if any(other is not None for other in others):
         raise PlanError("several folders are judged by their own plans.", "Leave the other options out.", "options")
     from sfumato.pipelines.sequential_releases.joint_verification import verify_together

@@ -12,7 +12,7 @@ class PagesServer(uvicorn.Server):
     """A server of one process, with pages."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, and tell the address of the pages; of port 0 the system says which it took."""
+        """Start, and print the address of the pages; for port 0, the port chosen by the system."""
         await super().startup(sockets)
         if self.started:
             port = self.servers[0].sockets[0].getsockname()[1]
@@ -20,7 +20,7 @@ class PagesServer(uvicorn.Server):
 
 
 def pages_address(host: str, port: int) -> str:
-    """Where somebody at this machine finds the pages.
+    """Return the address of the pages on this machine.
 
     >>> pages_address("0.0.0.0", 8000), pages_address("::1", 8000)
     ('http://127.0.0.1:8000/app', 'http://[::1]:8000/app')

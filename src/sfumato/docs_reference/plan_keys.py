@@ -33,7 +33,7 @@ def fill(text: str) -> str:
 
 
 def keys_table(record: Record[Any]) -> str:
-    """The keys of a record."""
+    """Return the table of the keys of a record."""
     if not record.keys:
         return "It has no keys."
     return "\n".join([HEAD, *_lines(record)])

@@ -15,7 +15,7 @@ from sfumato.web import components
 
 
 def annex_buttons(folder: Path, words: Words) -> None:
-    """Buttons that make it of a release folder; for Word where the part that writes it is installed."""
+    """Build the buttons that create the annex of a release folder; Word only if its package is installed."""
 
     async def word() -> None:
         ui.download.content(await asyncio.to_thread(_word_annex, folder), WORD_ANNEX)

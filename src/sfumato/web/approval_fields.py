@@ -10,7 +10,7 @@ from sfumato.report.page.approval import ABOUT
 
 
 def sign_off_fields(words: Words, stated: dict[str, str], changed: Callable[[dict[str, str]], Any]) -> None:
-    """A field for each key; whoever asked is told what is stated, whenever it changes."""
+    """Build a field for each key of the approval; `changed` gets the entries whenever they change."""
     about = dict(stated)
 
     def note(key: str, text: str) -> None:

@@ -27,15 +27,15 @@ ICON = (
     '<stop stop-color="#37558f"/><stop offset="1" stop-color="#37558f" stop-opacity=".08"/></linearGradient></defs>'
     '<circle cx="16" cy="16" r="15" fill="url(#g)"/></svg>'
 )
-# What is told of files that the browser does not send: which rule each one breaks.
+# Messages for files that the browser does not send, by the rule that they break.
 REASONS = "(entries) => emit(entries.map((entry) => entry.failedPropValidation))"
-# What the steps are made of.
+# Components of the steps.
 FIELDS = (ui.input, ui.select, ui.upload, ui.html, ui.expansion, ui.dialog)
 _HERE = Path(__file__).parent
 
 
 def add_style() -> None:
-    """The look of every page, and what it does in the browser by itself."""
+    """Add the style sheet and scripts of every page."""
     ui.add_css(style("colors") + _own("base.css") + _own("pages.css"))
     ui.add_body_html(f"<script>window.sfAhead = {json.dumps(_ahead())};{_own('pages.js')}</script>")
     ui.colors(primary="#37558f", secondary="#875214", accent="#875214", positive="#1d6f49", negative="#a8362f")
@@ -43,7 +43,7 @@ def add_style() -> None:
 
 @cache
 def _ahead() -> list[str]:
-    """Where the parts of fields lie that the first page has not; they are fetched before somebody waits for them."""
+    """Return the addresses of assets that the first page does not load; they are prefetched."""
     return [
         f"{nicegui_version}/components/{kind.component.key}"
         for kind in FIELDS
@@ -53,7 +53,7 @@ def _ahead() -> list[str]:
 
 @cache
 def _own(name: str) -> str:
-    """A file beside this one."""
+    """Return the text of a file in this folder."""
     return (_HERE / name).read_text(encoding="utf-8")
 
 
@@ -61,7 +61,7 @@ _handlers: WeakKeyDictionary[Client, dict[str, Callable[[Any], Any]]] = WeakKeyD
 
 
 def listen(name: str, handle: Callable[[Any], Any]) -> None:
-    """Handle an event that the page's own script tells of; one handler an event, the last one counts."""
+    """Handle an event of the page's own script; an event has one handler, the last one set."""
     handlers = _handlers.setdefault(ui.context.client, {})
     if name not in handlers:
         ui.on(name, partial(_dispatch, handlers, name))
@@ -73,7 +73,7 @@ def _dispatch(handlers: dict[str, Callable[[Any], Any]], name: str, event: Any) 
 
 
 def when_seen(room: Any, run: Callable[[], Any]) -> None:
-    """Run something once the browser has shown what was built, unless its room has gone since: it can wait."""
+    """Run a function after the browser has shown the current content, unless its container was removed meanwhile."""
 
     async def once(event: Any) -> None:
         if event.args == room.id and not room.is_deleted:
@@ -86,7 +86,7 @@ def when_seen(room: Any, run: Callable[[], Any]) -> None:
 
 
 def folded(title: str, fill: Callable[[], Any]) -> Any:
-    """A room that is folded, and filled when it is first opened: what nobody looks at costs no time."""
+    """Return a collapsed container that is filled when it is first opened, to save time."""
     waiting = [fill]
 
     def open_room(event: events.ValueChangeEventArguments[bool]) -> None:
@@ -100,7 +100,7 @@ def folded(title: str, fill: Callable[[], Any]) -> Any:
 
 @contextmanager
 def head(title: str, about: str = "") -> Iterator[None]:
-    """The head of a step: its name, what it is about, and to the right what is built inside."""
+    """Build the head of a step: title, description, and on the right the content of the context."""
     with ui.element("div").classes("sf-head"):
         ui.html(f"<h2>{escape(title)}</h2>", sanitize=False)
         if about:
@@ -111,7 +111,7 @@ def head(title: str, about: str = "") -> Iterator[None]:
 
 @contextmanager
 def card(title: str = "", classes: str = "") -> Iterator[ui.element]:
-    """A card, with a title where one is given."""
+    """Build a card, with an optional title."""
     with ui.element("section").classes(f"sf-card {classes}") as frame:
         if title:
             ui.html(f"<h3>{escape(title)}</h3>", sanitize=False).classes("sf-title")
@@ -119,7 +119,7 @@ def card(title: str = "", classes: str = "") -> Iterator[ui.element]:
 
 
 def code(text: str, words: Words) -> None:
-    """A text to be copied, as it is."""
+    """Show a text for copying, unchanged."""
 
     def copy() -> None:
         ui.clipboard.write(text)
@@ -130,22 +130,22 @@ def code(text: str, words: Words) -> None:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[tuple[str, str]]]) -> None:
-    """A plain table; a cell is its text and the class that marks it."""
+    """Build a plain table; a cell has a text and a CSS class."""
     helped_table([(name, None) for name in head], rows)
 
 
 def helped_table(head: Sequence[tuple[str, str | None]], rows: Iterable[Sequence[tuple[str, str]]]) -> Any:
-    """A table whose headings are explained, where there is something to say."""
+    """Build a table whose headings have tooltips if there is an explanation."""
     return framed_table(table_content(head, rows))
 
 
 def framed_table(content: str) -> Any:
-    """A table in a frame that scrolls to the side."""
+    """Build a table in a frame that scrolls horizontally."""
     return ui.html(content, sanitize=False).classes("sf-table").props('tabindex="0"')
 
 
 def table_content(head: Sequence[tuple[str, str | None]], rows: Iterable[Sequence[tuple[str, str]]]) -> str:
-    """What a table holds, as HTML."""
+    """Return the content of a table as HTML."""
     first = "".join(f'<th scope="col"{help_of(says)}>{escape(name)}</th>' for name, says in head)
     lines = "".join(
         "<tr>" + "".join(f'<td class="{mark}">{escape(text)}</td>' for text, mark in row) + "</tr>" for row in rows
@@ -154,7 +154,7 @@ def table_content(head: Sequence[tuple[str, str | None]], rows: Iterable[Sequenc
 
 
 def tiles(figures: Iterable[tuple[str, str]], helped: Sequence[str] = ()) -> None:
-    """Figures that stand out, each with a sentence that explains it, where there is one."""
+    """Build tiles of metrics, each with a tooltip if there is one."""
     pairs = zip_longest(figures, helped)
     shown = "".join(
         f'<div class="tile"{help_of(says)}><b>{escape(joined(a))}</b><span>{escape(joined(b))}</span></div>'
@@ -164,7 +164,7 @@ def tiles(figures: Iterable[tuple[str, str]], helped: Sequence[str] = ()) -> Non
 
 
 def joined(text: str) -> str:
-    """A text whose shares are not torn apart at the end of a line.
+    """Join percentages with nonbreaking spaces, so that no line break splits them.
 
     >>> joined("2 % of all") == "2\\u00a0% of all"
     True
@@ -173,15 +173,15 @@ def joined(text: str) -> str:
 
 
 def help_of(says: str | None) -> str:
-    """The attributes of an element that is explained on hover and focus."""
+    """Return the HTML attributes of an element with a tooltip on hover and focus."""
     return f' tabindex="0" data-help="{escape(says)}"' if says else ""
 
 
 def held(element: Any) -> Any:
-    """An element whose next value follows from the one before (several choices, a switch), which the browser keeps.
+    """Return an element whose value the browser keeps (multiple choice, switch).
 
-    Else the browser goes by what the server said last: a second click that comes before the first is answered would
-    undo it. Nothing that is called when the value changes may give the element another one: it would not be shown.
+    Otherwise the browser uses the last value from the server, and a second click before the response to the first one
+    would undo it. A handler of the change must not set another value on the element, because it would not be shown.
     """
     element.LOOPBACK = False
     kept = f"mounted_app.elements[{element.id}].props['model-value'] = value"
@@ -190,19 +190,19 @@ def held(element: Any) -> Any:
 
 
 def helped(element: Any, says: str | None) -> Any:
-    """An element that is explained on hover and focus, where there is something to say."""
+    """Return an element with a tooltip on hover and focus, if there is an explanation."""
     if says:
         element.props["data-help"] = says
     return element
 
 
 def alarm(text: str) -> None:
-    """Tell what went wrong, so that nobody overlooks it."""
+    """Show an error prominently."""
     ui.notify(text, type="negative", multi_line=True, timeout=10_000, close_button=True)
 
 
 def error_text(error: Exception, words: Words) -> str:
-    """An error in words that hold no value of any row; of one that nobody foresaw, the log tells kind and place."""
+    """Return an error as text without values of rows; for an unexpected error, the log has its type and location."""
     if isinstance(error, SfumatoError):
         return words.sentence(str(error))
     if isinstance(error, RefusedError):
@@ -212,7 +212,7 @@ def error_text(error: Exception, words: Words) -> str:
 
 
 def refusals(attempt: Callable[[], object], words: Words) -> list[str]:
-    """Why something is refused, in words; nothing where it is not. What ends in an unforeseen error is refused, too."""
+    """Return why something is refused, or an empty list; an unexpected error counts as a refusal."""
     try:
         attempt()
     except Exception as error:
@@ -221,7 +221,7 @@ def refusals(attempt: Callable[[], object], words: Words) -> list[str]:
 
 
 def notice(text: str, good: bool | None) -> None:
-    """A line that stands out: good, bad, or (None) worth knowing."""
+    """Show a highlighted line: good, bad, or informative (None)."""
     icon, color = {True: ("check_circle", "positive"), False: ("error", "negative"), None: ("info", "secondary")}[good]
     with ui.row().classes("items-start no-wrap gap-2"):
         ui.icon(icon, color=color, size="sm").props('aria-hidden="true"')
@@ -230,7 +230,7 @@ def notice(text: str, good: bool | None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class EntryCard:
-    """A framed entry of a list: frame, label of what is chosen, room for fields, and the button that removes it."""
+    """A framed entry of a list: frame, summary label, container for fields, and the remove button."""
 
     frame: Any
     chosen: Any
@@ -239,7 +239,7 @@ class EntryCard:
 
 
 def entry(title: str, about: str, remove: Callable[[], None], words: Words, opened: bool) -> EntryCard:
-    """An entry with its title and what is chosen in it, opened its fields, and a button that takes it away."""
+    """Build an entry with title, summary, fields when opened, and a remove button."""
     with ui.element("div").classes("sf-promise sf-entry") as frame:
         with ui.element("details").props("open" if opened else "") as room:
             with ui.element("summary"):
@@ -255,7 +255,7 @@ Take = Callable[[events.UploadEventArguments], Awaitable[None]]
 
 
 def upload(label: str, take: Take, most_bytes: int, words: Words, kinds: Sequence[str] = ()) -> Any:
-    """A place to drop one file, of one of some kinds where they are given; after it, another."""
+    """Build a drop zone for one file at a time, optionally of some extensions."""
 
     async def receive(event: events.UploadEventArguments) -> None:
         field.reset()
@@ -272,12 +272,12 @@ def upload(label: str, take: Take, most_bytes: int, words: Words, kinds: Sequenc
 
 
 def fits(name: str, kinds: Sequence[str]) -> bool:
-    """Whether a file is of one of some kinds, by its name; of any, where none are given."""
+    """Return whether a file has one of the extensions; True if none are given."""
     return not kinds or name.lower().endswith(tuple(kinds))
 
 
 def refused_upload(reasons: object, kinds: Sequence[str], words: Words) -> str:
-    """Why the browser did not send a file, by the names that it gives its reasons."""
+    """Return why the browser did not send a file, from the names of its reasons."""
     named = reasons if isinstance(reasons, list) else []
     if "accept" in named:
         return words["wrong_kind"].format(kinds=", ".join(kinds))
@@ -285,5 +285,5 @@ def refused_upload(reasons: object, kinds: Sequence[str], words: Words) -> str:
 
 
 def button(text: str, run: Any, **more: Any) -> Any:
-    """A button with words that a screen reader reads as they are."""
+    """Build a button whose text a screen reader reads unchanged."""
     return ui.button(text, on_click=run, **more).props("no-caps")

@@ -3,14 +3,14 @@
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-# Beyond the first level, pages become hardly smaller and much slower.
+# Higher levels make pages hardly smaller and much slower.
 LEVEL = 1
-# Where files lie that somebody downloads.
+# Paths of downloads.
 DOWNLOADS = "/_nicegui/auto/static/"
 
 
 class Compression(GZipMiddleware):
-    """Middleware that compresses pages and their parts."""
+    """Middleware that compresses pages and their assets."""
 
     def __init__(self, app: ASGIApp) -> None:
         super().__init__(app, compresslevel=LEVEL)

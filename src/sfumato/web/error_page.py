@@ -11,7 +11,7 @@ from sfumato.report.page.html_page import style
 from sfumato.web.components import ICON
 
 HOME = "/app"
-# Nothing runs on it, and nothing is loaded.
+# The page runs no script and loads nothing.
 HEADERS = {"content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"}
 _STYLE = """
 main { max-width: 34rem; padding-top: 14vh; } main > svg { width: 3.2rem; margin-bottom: 1.2rem; }
@@ -24,7 +24,7 @@ section a { background: none; color: var(--accent); padding: 0; margin: 0; text-
 
 
 def refusal(connection: HTTPConnection, status: HTTPStatus, headers: dict[str, str] | None = None) -> Response:
-    """The answer to who asked for something that cannot be: a page for people, a line for programs."""
+    """Return the response to a refused request: a page for people, a line for programs."""
     first = accepted_words(connection.headers.get("accept-language", ""))
     if "text/html" not in connection.headers.get("accept", ""):
         return PlainTextResponse(first[f"refusal.{status.value}"], status, headers)
@@ -33,7 +33,7 @@ def refusal(connection: HTTPConnection, status: HTTPStatus, headers: dict[str, s
 
 
 def page(first: Words, status: HTTPStatus, home: str) -> str:
-    """The page: in the language that was asked for, and smaller in the others."""
+    """Return the page: in the requested language, and in smaller type in the others."""
     others = [words_in(language) for language in languages() if language != first.language]
     css = style("colors", "report") + _STYLE
     return (
@@ -55,10 +55,10 @@ def _other(words: Words, status: HTTPStatus, home: str) -> str:
 
 
 async def answer_missing(request: Request, _: Exception) -> Response:
-    """The answer where there is no such page."""
+    """Respond to a request for a missing page."""
     return refusal(request, HTTPStatus.NOT_FOUND)
 
 
 async def answer_failure(request: Request, _: Exception) -> Response:
-    """The answer where a page could not be built; what went wrong may hold values, and is not told."""
+    """Respond to an internal error of a page, without details, which may contain values."""
     return refusal(request, HTTPStatus.INTERNAL_SERVER_ERROR)

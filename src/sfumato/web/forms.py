@@ -16,7 +16,7 @@ from sfumato.service.jobs.plans import read_plan_text
 from sfumato.web import components
 
 Values = dict[str, Any]
-# Keys that mean something only beside a certain value of another key.
+# Keys that apply only with certain values of another key.
 ONLY_WITH: dict[str, tuple[str, str]] = {
     "c": ("variant", "recursive"),
     "order": ("distance", "ordered"),
@@ -25,23 +25,24 @@ ONLY_WITH: dict[str, tuple[str, str]] = {
     "prefer": ("name", "intervals"),
     "repair": ("name", "intervals"),
 }
-# What such a key starts with where it must be there.
+# Initial values of such keys if they are required.
 STARTS: Values = {"c": 3.0, "hierarchy": {"type": "any"}}
-# By how much the arrows of a field of numbers change it, where that is not 1, or 0.05 for shares.
-# A longer label stands above its field, where it has as many lines as it takes.
+# A longer label is placed above its field, where it can have several lines.
 LONGEST_LABEL = 34
+# Step width of number fields, if it is not 1, or 0.05 for proportions.
 STEPS = {"delta": 0.1, "beta": 0.1, "c": 0.5, "time_limit": 10}
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """Fields for some keys of a plan; what is entered goes into `values` at once, an emptied field is taken out.
+    """Fields for some keys of a plan; entries are written to `values` at once, an empty field removes its key.
 
     Attributes:
-        owner: The name of what is described, by which more fitting words are found (`l-diversity.l` before `key.l`).
-        keys: The keys with their shapes; values: what they have.
+        owner: The name of the described object, by which specific texts are found (`l-diversity.l` before `key.l`).
+        keys: The keys with their shapes.
+        values: The current values.
         offers: Names to choose from, for keys that name a column or the like.
-        defaults: What holds for keys without a value.
+        defaults: The defaults of keys without a value.
         changed: Called after each change.
     """
 
@@ -54,7 +55,7 @@ class Form:
     defaults: Mapping[str, Any] = field(default_factory=dict)
 
     def build(self) -> None:
-        """The fields, in the container at hand; rebuilt when a choice brings or takes away fields."""
+        """Build the fields in the current container; a choice that changes the fields rebuilds them."""
         room = ui.element("div").classes("sf-fields")
 
         def fill() -> None:
@@ -67,17 +68,17 @@ class Form:
         fill()
 
     def applies(self, name: str) -> bool:
-        """Whether a key means something beside the others' values."""
+        """Return whether a key applies, given the values of the others."""
         other, choice = ONLY_WITH.get(name, ("", ""))
         return not other or self._value(other) == choice
 
     def missing(self) -> list[str]:
-        """The words for required keys that have no value."""
+        """Return the labels of required keys without a value."""
         needed = [name for name, key in self.keys.items() if key.required or name in ("c", "class")]
         return [self.label(name) for name in needed if self.applies(name) and self.values.get(name) in (None, "")]
 
     def label(self, name: str) -> str:
-        """The words for a key."""
+        """Return the label of a key."""
         return self.words.get(f"{self.owner}.{name}") or self.words[f"key.{name}"]
 
     def _value(self, name: str) -> Any:
@@ -100,7 +101,7 @@ class Form:
             self._bare_field(name, key, fill).props["aria-label"] = self.label(name)
 
     def _shown(self, name: str) -> str | None:
-        """The label that stands in a field; none where it stands above."""
+        """Return the label inside a field; None if it is above the field."""
         label = self.label(name)
         return label if len(label) <= LONGEST_LABEL else None
 
@@ -133,7 +134,7 @@ class Form:
         )
 
     def _said_otherwise(self, entry: float | None) -> str | None:
-        """What the plan says where it is not what stands in a field for whole numbers."""
+        """Return what the plan says if it differs from the entry in an integer field."""
         number = _number(entry, whole=True)
         return None if number == entry else self.words["whole_number"].format(number=self.words.count(int(number or 0)))
 
@@ -152,7 +153,7 @@ class Form:
         )
 
     def _settle(self) -> None:
-        """Take away what no longer applies, and start what now must be there."""
+        """Remove keys that no longer apply, and initialize those that are now required."""
         for name in self.keys:
             if name in ONLY_WITH and not self.applies(name):
                 self.values.pop(name, None)
@@ -176,7 +177,7 @@ class Form:
         return components.held(field) if several else field
 
     def _settings(self, name: str, listed: bool) -> Any:
-        """A text in the plan's own notation, for what has parts of its own; of a list the entries, with commas."""
+        """Build a text field in plan notation for a structured value; for a list, its entries separated by commas."""
         value = self._value(name)
         plain = value if isinstance(value, str) else written(value, flow=True)
         text = "" if value in (None, (), []) else plain.removeprefix("[").removesuffix("]") if listed else plain
@@ -192,7 +193,7 @@ def _number(value: float | None, whole: bool) -> float | int | None:
 
 
 def _read(text: str, listed: bool = False) -> Any:
-    """What a text in the plan's notation says; the text itself where it says nothing.
+    """Parse a text in plan notation; return the text itself if it cannot be parsed.
 
     >>> _read("{a: 1}"), _read("5, 10", listed=True), _read("[5, 10]", listed=True), _read("", listed=True)
     ({'a': 1}, [5, 10], [5, 10], None)
@@ -205,7 +206,7 @@ def _read(text: str, listed: bool = False) -> Any:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value, or what its text says, is a number."""
+    """Return whether a value, or the number in its text, is a number."""
     try:
         float(value)
     except (TypeError, ValueError):

@@ -18,16 +18,16 @@ from sfumato.web import components
 from sfumato.web.projects.workspace import Workspace
 
 LOOKING_SECONDS = 0.3
-# Before so many seconds, and below this share, what is left cannot be told.
+# The remaining time is estimated only after this many seconds and from this proportion on.
 TELLING_SECONDS, TELLING_SHARE = 3.0, 0.05
 Result = TypeVar("Result")
 Then = Callable[[Job], Awaitable[None]]
-# The containers that show how far a job is.
+# Containers that show the progress of a job.
 _under_way: WeakSet[Any] = WeakSet()
 
 
 async def start_job(workspace: Workspace, kind: Kind, plan: Mapping[str, Any], files: Mapping[str, Path]) -> Job | None:
-    """Start a job; what refuses it is told."""
+    """Start a job; show an error if it is refused."""
     workspace.touch()
     try:
         return await asyncio.to_thread(workspace.submit, kind, plan, files)
@@ -39,7 +39,7 @@ async def start_job(workspace: Workspace, kind: Kind, plan: Mapping[str, Any], f
 async def run_job(
     workspace: Workspace, kind: Kind, plan: Mapping[str, Any], files: Mapping[str, Path], room: Any, then: Then
 ) -> None:
-    """Start a job, and show in a container how far it is; while one is under way there, no second one is started."""
+    """Start a job and show its progress in a container; meanwhile no second job is started there."""
     if room in _under_way:
         return
     _under_way.add(room)
@@ -57,7 +57,7 @@ async def run_job(
 
 
 def follow(workspace: Workspace, job: Job, then: Then, failed: Callable[[], None] = lambda: None) -> None:
-    """Show how far a job is, in the container at hand, until it has ended; `failed` is called if in vain."""
+    """Show the progress of a job in the current container until it has ended; `failed` is called if it fails."""
     words = workspace.words
     bar = _Bar(words, words["waiting"], lambda: asyncio.to_thread(workspace.pool.cancel, job))
     card = bar.card
@@ -81,14 +81,15 @@ def follow(workspace: Workspace, job: Job, then: Then, failed: Callable[[], None
 async def watched(
     workspace: Workspace, says: str, function: Callable[..., Result], *arguments: Any, reruns: bool = False
 ) -> Result:
-    """The result of a function that tells how far it is; shown in the container at hand, with a way to end it.
+    """Run a function that reports its progress; show it in the current container, with a button to cancel.
 
     Args:
-        says: What stands there at first; reruns: whether a plan is run again, as long and large as a job.
+        says: The initial text.
+        reruns: Whether a plan is run again, which needs as much time and memory as a job.
 
     Raises:
-        SfumatoError, RefusedError: It failed.
-        CancelledWorkError: It was ended.
+        SfumatoError, RefusedError: The function failed.
+        CancelledWorkError: The function was cancelled.
     """
     watch = Watch()
     bar = _Bar(workspace.words, says, watch.cancel)
@@ -108,10 +109,10 @@ async def watched(
 
 
 class _Bar:
-    """A card with what is done, how far it is and how long it takes yet, and a button that ends it.
+    """A card with the current stage, the progress, the remaining time, and a cancel button.
 
     Attributes:
-        card: The element that holds all this.
+        card: The element of the card.
     """
 
     def __init__(self, words: Words, says: str, cancel: Callable[[], Any]) -> None:
@@ -123,9 +124,9 @@ class _Bar:
             components.button(words["cancel"], cancel).props("outline").classes("self-start")
 
     def tell(self, stage: str | None, done: int, whole: int) -> None:
-        """So much of a stage is done."""
+        """Report the progress of a stage."""
         share = done / whole if whole > 1 else 0.0
-        if share < self._share:  # another stage has begun, and takes a time of its own
+        if share < self._share:  # another stage with its own duration has begun
             self._began = time.monotonic()
         self._share = share
         self._label.text = stage_words(self._words, stage) + left(self._words, time.monotonic() - self._began, share)
@@ -134,7 +135,7 @@ class _Bar:
 
 
 def stage_words(words: Words, stage: str | None) -> str:
-    """What a job does just now: a stage by its name, or in a sentence of its own.
+    """Describe the current stage of a job, by its name or in a sentence of its own.
 
     >>> from sfumato.localization.messages import words_in
     >>> stage_words(words_in("de"), None), stage_words(words_in("de"), "samarati, k = 5, suppression 0.02: 3 runs left")
@@ -144,7 +145,7 @@ def stage_words(words: Words, stage: str | None) -> str:
 
 
 def left(words: Words, seconds: float, share: float) -> str:
-    """How long a stage will take yet, in words; nothing where that is not known.
+    """Return the estimated remaining time of a stage as text, or an empty text if unknown.
 
     >>> from sfumato.localization.messages import words_in
     >>> left(words_in(), 10, 0.25), left(words_in(), 1, 0.5)

@@ -14,13 +14,13 @@ from sfumato.service.access.sign_in import PATH as SIGN_IN
 from sfumato.service.http.problems import RefusedError
 from sfumato.web import error_page
 
-# How often it is looked whether those who came in may stay.
+# Interval at which the permission of open connections is checked.
 LOOKING_SECONDS = 2.0
 POLICY_VIOLATION = 1008
 
 
 class PageDoor:
-    """Middleware before pages, what they load, and their connections."""
+    """Middleware that controls access to pages, their assets, and their connections."""
 
     def __init__(self, app: ASGIApp, door: Door, path: str) -> None:
         self._app, self._door, self._path = app, door, path
@@ -44,7 +44,7 @@ class PageDoor:
             await self._app(scope, receive, send)
 
     async def _while_admitted(self, connection: HTTPConnection, receive: Receive, send: Send) -> None:
-        """Serve a connection until its user may no longer come in: then it ends as if the browser had gone."""
+        """Serve a connection until its user loses access; it then ends as if the browser had closed it."""
         turned_away = asyncio.ensure_future(self._turned_away(connection))
 
         async def receive_while_admitted() -> Message:
@@ -61,7 +61,7 @@ class PageDoor:
             turned_away.cancel()
 
     async def _turned_away(self, connection: HTTPConnection) -> None:
-        """Return once whoever came in would not be let in any more: the key was revoked, the sign-in has ended."""
+        """Return once the user would be refused: the key was revoked, or the sign-in has ended."""
         with suppress(RefusedError):
             while True:
                 await asyncio.sleep(LOOKING_SECONDS)

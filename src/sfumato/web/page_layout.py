@@ -18,7 +18,7 @@ LANGUAGE_NAMES = {"de": "Deutsch", "en": "English"}
 
 
 class Shell:
-    """The frame around an area, which puts its steps into `steps` and its content into the room that `build` opens."""
+    """The frame around an area, which puts its steps into `steps` and its content into the container of `build`."""
 
     def __init__(self, workspace: Workspace, path: str, erase: Callable[[], None]) -> None:
         self.workspace, self.path, self.erase = workspace, path, erase
@@ -28,7 +28,7 @@ class Shell:
 
     @contextmanager
     def build(self) -> Iterator[None]:
-        """The frame; what is built inside is its content."""
+        """Build the frame; the body of the context is its content."""
         components.add_style()
         self.dark = ui.dark_mode(self.workspace.dark)
         with ui.left_drawer(bordered=False).props("width=232 breakpoint=900").classes("sf-nav") as drawer:
@@ -42,7 +42,7 @@ class Shell:
         self._watch = ui.timer(LOOKING_SECONDS, self._look)
 
     def _look(self) -> None:
-        """Say that the project was put away, where nobody did anything for long; a click opens it again."""
+        """Show that the project was encrypted after inactivity; a click opens it again."""
         if not self.workspace.asleep:
             return
         self._watch.cancel()
@@ -57,7 +57,7 @@ class Shell:
         with ui.element("nav") as areas:
             areas.props["aria-label"] = words["areas"]
             for target, name in AREAS:
-                link = ui.link(words[name], target)  # the path of the mount is put before it in the browser
+                link = ui.link(words[name], target)  # the browser adds the path of the mount
                 if target == self.path:
                     link.props('aria-current="page"')
                     self.steps = ui.element("div").classes("sf-steps")

@@ -14,14 +14,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from sfumato.web.error_page import refusal
 from sfumato.web.projects.upload_activity import visitor_key
 
-# Addresses that are made while pages are open: a field's for files, and that of a file that is downloaded.
+# Addresses created while pages are open: for uploads of a field and for downloads.
 MADE = re.compile(r"(/_nicegui/(?:client|auto))/(?P<rest>.*)")
 CONNECTION = "/_nicegui_ws/"
 POLICY_VIOLATION = 1008
 
 
 class PageOwners:
-    """Middleware that refuses what is asked of another visitor's page, and names such addresses for log and figures."""
+    """Middleware that refuses requests for another visitor's page, and names such addresses for log and metrics."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -41,7 +41,7 @@ class PageOwners:
 
 
 def _pages(scope: Scope) -> list[str]:
-    """The pages that an address names."""
+    """Return the pages that an address names."""
     path: str = scope["path"]
     if CONNECTION in path:
         return parse_qs(scope.get("query_string", b"").decode("latin-1")).get("client_id", [])
@@ -50,6 +50,6 @@ def _pages(scope: Scope) -> list[str]:
 
 
 def _may_reach(scope: Scope, page: str) -> bool:
-    """Whether a page is the visitor's own; of one that there is not, the library itself says so."""
+    """Return whether a page belongs to the visitor; True for a page that does not exist, which the library reports."""
     client = Client.instances.get(page)
     return client is None or visitor_key(client.request.scope["state"]) == visitor_key(scope["state"])

@@ -32,9 +32,9 @@ from sfumato.web.upload_limit import UploadLimit
 
 PATH = "/app"
 LOOKING_SECONDS = 5.0
-# How long a page that lost its connection may come back as if nothing had been; after that it is built anew.
+# How long a page without connection can be resumed; after that it is rebuilt.
 RECONNECTING_SECONDS = 30.0
-# Names under which the components of the pages have words of their own ("Expand", "No data").
+# Names under which the page components have their own texts ("Expand", "No data").
 LANGUAGES: dict[str, Literal["de", "en-US"]] = {"de": "de", "en": "en-US"}
 AREAS: dict[str, Callable[[Shell], None]] = {
     "/": lambda shell: RowsArea(shell).build(),
@@ -45,9 +45,9 @@ AREAS: dict[str, Callable[[Shell], None]] = {
 
 
 def mount_pages(app: FastAPI, pool: Pool, door: Door) -> None:
-    """Put the pages on an application; once a process, since the pages' own application is one."""
+    """Mount the pages on an application; only once per process, because there is one page application."""
     workspaces = Workspaces(pool)
-    pages_app.config.quasar_config["loadingBar"] = {"skipHijack": True}  # it has no name for a screen reader
+    pages_app.config.quasar_config["loadingBar"] = {"skipHijack": True}  # it has no label for screen readers
     for path, area in AREAS.items():
         _add_page(path, area, workspaces)
     pages_app.add_exception_handler(HTTPStatus.NOT_FOUND, error_page.answer_missing)
@@ -82,23 +82,23 @@ def _add_page(path: str, area: Callable[[Shell], None], workspaces: Workspaces) 
         workspace = await asyncio.to_thread(workspaces.of, key)
         workspace.owner, workspace.user = user.owner, user.label
         _speak(workspace, language, request.headers.get("accept-language", ""))
-        client.page = copy(client.page)  # it is shared by all visitors, whatever they speak
+        client.page = copy(client.page)  # it is shared by all visitors, whatever their language
         client.page.language = LANGUAGES.get(workspace.words.language, "en-US")
-        client.on_exception(lambda: components.alarm(workspace.words["internal"]))  # the log tells its kind and place
+        client.on_exception(lambda: components.alarm(workspace.words["internal"]))  # the log has its type and location
         frame = Shell(workspace, path, lambda: workspaces.erase(key))
         with frame.build():
             area(frame)
 
 
 def _speak(workspace: Workspace, choice: str, accepted: str) -> None:
-    """The language that was chosen on a page, or what the browser asks for."""
+    """Set the language to the choice on the page, or to the browser's preference."""
     if choice in languages():
         workspace.language = choice
     workspace.words = words_in(workspace.language) if workspace.language else accepted_words(accepted)
 
 
 async def _watch(workspaces: Workspaces, session_seconds: float) -> None:
-    """Now and then, encrypt what belongs to visitors who have done nothing for long."""
+    """Encrypt, at intervals, the workspaces of inactive visitors."""
 
     async def look() -> None:
         while True:
@@ -109,7 +109,7 @@ async def _watch(workspaces: Workspaces, session_seconds: float) -> None:
 
 
 async def _read_ahead() -> None:
-    """Read what a step needs before somebody waits for it."""
+    """Load what a step needs in advance."""
     _tasks.add(asyncio.create_task(asyncio.to_thread(policies)))
 
 

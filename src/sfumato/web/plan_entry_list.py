@@ -13,20 +13,21 @@ from sfumato.web import components
 from sfumato.web.components import EntryCard
 from sfumato.web.forms import Values
 
-# Up to so many entries all are open; of a list of values so many are named; more entries of a kind are folded.
+# Limits: entries shown opened, values named in a summary, entries of a kind shown without folding.
 MOST_OPEN, MOST_NAMED, MOST_ALIKE = 2, 3, 4
 SIGNS = {"alpha": "α", "beta": "β", "delta": "δ", "epsilon": "ε", "min": "≥", "max": "≤"}
 
 
 @dataclass
 class EntryList:
-    """The entries of one kind, of which one always stays.
+    """The entries of one kind; at least one remains.
 
     Attributes:
-        kind: The key that says what an entry is; its words are found by it (`rule.dominance`, `rule.dominance.says`).
-        offered: What can be added, each with the values that it starts with.
-        entries: The list in the plan, asked anew each time: another plan may have been opened.
-        fields: Builds the fields of an entry; changed: called after each change.
+        kind: The key that identifies an entry; its texts are found by it (`rule.dominance`, `rule.dominance.says`).
+        offered: The entries that can be added, with their initial values.
+        entries: Returns the list in the plan, called each time because another plan may have been opened.
+        fields: Builds the fields of an entry.
+        changed: Called after each change.
     """
 
     words: Words
@@ -39,7 +40,7 @@ class EntryList:
     _cards: list[tuple[Values, EntryCard]] = field(default_factory=list, init=False)
 
     def build(self) -> None:
-        """The cards, and the choice from which one is added."""
+        """Build the cards, and the choice for adding one."""
         self._room = ui.column().classes("w-full gap-2")
         self.show()
         offered = {name: self.words[f"{self.kind}.{name}"] for name in self.offered}
@@ -47,7 +48,7 @@ class EntryList:
         choice.classes("w-full").props("outlined dense")
 
     def show(self) -> None:
-        """Build all cards anew; of many, the first one is open."""
+        """Rebuild all cards; if there are many, only the first is open."""
         self._room.clear()
         self._cards.clear()
         counts = Counter(entry[self.kind] for entry in self.entries())
@@ -62,7 +63,7 @@ class EntryList:
         self._tell()
 
     def _fold(self, name: str, alike: list[Values]) -> None:
-        """A folded room for many entries of a kind, so that the others stay in sight; filled when it is opened."""
+        """Build a collapsed container for many entries of a kind, filled when it is opened."""
         with self._room, ui.element("details").classes("sf-promise sf-alike") as room, ui.element("summary"):
             ui.label(self.words[f"{self.kind}.{name}"]).classes("font-bold")
             ui.label(self.words["entries_alike"].format(count=len(alike))).classes("sf-soft sf-small")
@@ -75,12 +76,12 @@ class EntryList:
         _once(room, fill)
 
     def told(self) -> None:
-        """Say anew what is chosen in each entry."""
+        """Update the summary of each entry."""
         for entry, card in self._cards:
             card.chosen.text = summary(self.kind, entry, self.words)
 
     def _tell(self) -> None:
-        """The last entry cannot be taken away."""
+        """Disable the removal of the last entry."""
         for _, card in self._cards:
             card.remove.set_visibility(len(self.entries()) > 1)
 
@@ -95,7 +96,7 @@ class EntryList:
         self.changed()
 
     def _remove(self, entry: Values) -> None:
-        """Take one card away; the others stay where they are, so that no click on them is lost."""
+        """Remove one card; the others stay in place, so that no click on them is lost."""
         gone = next((card for other, card in self._cards if other is entry), None)
         if gone is None or len(self.entries()) == 1:
             return
@@ -121,13 +122,13 @@ class EntryList:
 
 
 def _once(details: Any, fill: Callable[[], None]) -> None:
-    """Fill something that is folded when it is first opened: what nobody looks at costs no time."""
+    """Fill a collapsed element when it is first opened, to save time."""
     waiting = [fill]
     details.on("toggle", lambda: waiting.pop()() if waiting else None)
 
 
 def summary(kind: str, entry: Values, words: Words) -> str:
-    """What is chosen in an entry, in a few signs.
+    """Summarize an entry in a few characters.
 
     >>> from sfumato.localization.messages import words_in
     >>> alpha = {"model": "alpha-k-anonymity", "alpha": 0.8, "k": 5, "column": "illness", "values": ["flu"]}
@@ -150,7 +151,7 @@ def summary(kind: str, entry: Values, words: Words) -> str:
 
 
 def _chosen(key: str, value: object, words: Words) -> str:
-    """What is chosen for a key: a choice by what it means, a number with its sign."""
+    """Return the value of a key as text: the meaning of a choice, a number with its symbol."""
     if isinstance(value, str):
         told = words.get(f"{key}.{value}", value)
         return told.removeprefix(f"{value}: ")

@@ -10,11 +10,11 @@ from sfumato.web import components
 
 
 class SharedRoom:
-    """A room for what is entered; `load` builds it anew from what is kept.
+    """A container for entries; `load` rebuilds it from the stored state.
 
     Attributes:
-        stale: Whether another tab changed what is shown since it was built; nothing is done with it then.
-        content: The element that holds what the area builds.
+        stale: Whether another tab has changed the displayed state since it was built; actions are then disabled.
+        content: The element that contains the content of the area.
     """
 
     def __init__(self, words: Words, says: str, load: Callable[[], Any]) -> None:
@@ -22,13 +22,13 @@ class SharedRoom:
         self._words, self._says, self._load = words, says, load
 
     def build(self) -> Any:
-        """The room, empty, with a place above it for the news."""
+        """Build the empty container, with a place for notices above it."""
         self._news = ui.column().classes("w-full sf-news-room").props('role="alert"')
         self.content = ui.element("div").classes("sf-page").style("padding: 0")
         return self.content
 
     def change_elsewhere(self) -> None:
-        """Another tab made a change: what stands here is no longer true."""
+        """Handle a change by another tab: the displayed state is outdated."""
         if self.stale:
             return
         self.stale = True
@@ -38,7 +38,7 @@ class SharedRoom:
             components.button(self._words["other_tab.load"], self._load)
 
     def renew(self) -> None:
-        """Empty the room for what is true now."""
+        """Clear the container for the current state."""
         self.stale = False
         self.content.props(remove="inert")
         self._news.clear()

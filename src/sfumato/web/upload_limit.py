@@ -10,7 +10,7 @@ from sfumato.web.error_page import refusal
 
 
 class TooLarge(Exception):  # noqa: N818  (it is caught here, never shown)
-    """A body went beyond the limit."""
+    """A body exceeds the limit."""
 
 
 class UploadLimit:

@@ -1,4 +1,4 @@
-"""Workbooks that the tests write lie beside them."""
+"""Adds this folder, with helpers that write workbooks, to the import path."""
 
 import sys
 from pathlib import Path

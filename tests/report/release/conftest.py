@@ -1,4 +1,4 @@
-"""Releases to report on: made-up patients and census rows, by full-domain and by class recoding."""
+"""Releases for report tests: made-up patients and census rows, with full-domain and local recoding."""
 
 import sys
 from pathlib import Path
@@ -8,13 +8,13 @@ import pytest
 from sfumato.datasets import census, patients
 from sfumato.pipelines.release import anonymize
 
-# What reports are made of lies beside the tests.
+# The inputs of reports are in this folder.
 sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.fixture(scope="session")
 def patient_plan(tmp_path_factory):
-    """A plan with a promise about the sensitive column, beside its data."""
+    """A plan with a model of the sensitive column, next to its data."""
     folder = tmp_path_factory.mktemp("patients")
     dataset = patients()
     dataset.write(folder / "patients.csv")
@@ -41,7 +41,7 @@ def by_classes(patient_plan):
 
 @pytest.fixture(scope="session")
 def by_sets(patient_plan):
-    """Releases by K-Optimize: one proved, one whose time is over at once."""
+    """Releases by K-Optimize: one proved, one whose time limit ends at once."""
     plan = patient_plan | {"privacy": patient_plan["privacy"][:1]}
     few = {name: {**column} for name, column in plan["columns"].items()}
     few["date_of_birth"] = {"role": "insensitive"}

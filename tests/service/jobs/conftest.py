@@ -1,4 +1,4 @@
-"""A server as a process of its own, to be killed, and ways to wait for what it does."""
+"""A server in a separate process that tests can kill, and functions that wait for it."""
 
 import os
 import socket
@@ -51,5 +51,5 @@ def wait_until(holds):
 
 @pytest.fixture(scope="session")
 def served():
-    """Starts `sfumato serve` with some options; variables of the environment are keywords."""
+    """Starts `sfumato serve` with options; environment variables are keywords."""
     return started

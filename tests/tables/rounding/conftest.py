@@ -1,4 +1,4 @@
-"""Small random tables of several dimensions, with hierarchies, and every rounding of them."""
+"""Small random tables of several dimensions, with hierarchies, and all their roundings."""
 
 from collections.abc import Callable
 from itertools import product
@@ -34,7 +34,7 @@ def make_table() -> Callable[..., tuple[np.ndarray, Relations]]:
 
 @pytest.fixture
 def least_change() -> Callable[[np.ndarray, Relations, float, int], float | None]:
-    """The least change of all roundings of a table, every one tried; None where there is none."""
+    """The minimum change over all roundings of a table, by brute force; None if there is none."""
 
     def search(values: np.ndarray, relations: Relations, base: float, steps: int) -> float | None:
         sums = inner_sums(relations, len(values))

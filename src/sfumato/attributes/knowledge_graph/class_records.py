@@ -20,7 +20,7 @@ TYPES = {"numeric": "double", "integer": "integer", "date": "date", "datetime": 
 
 @dataclass(frozen=True, slots=True)
 class DocumentClass:
-    """One class of the configuration: its rules, and for each attribute its address, levels and new ending."""
+    """One class of the configuration: its rules, and the address, levels and new suffix of each attribute."""
 
     iri: str
     configuration: Configuration
@@ -29,30 +29,30 @@ class DocumentClass:
     suffixes: dict[str, str]
 
     def nodes(self, graph: Graph) -> list[Any]:
-        """The nodes of the class, in the document's order."""
+        """Return the nodes of the class, in the document's order."""
         order = order_of(graph)
         return sorted(set(graph.subjects(RDF.type, URIRef(self.iri))), key=lambda node: order[node])
 
     def sources(self, graph: Graph) -> Iterator[Statement]:
-        """The statements whose values the operations replace."""
+        """Yield the statements whose values the operations replace."""
         addresses = [URIRef(self.addresses[rule.attribute]) for rule in self.configuration.rules]
         for node in graph.subjects(RDF.type, URIRef(self.iri)):
             for address in addresses:
                 yield from graph.triples((node, address, None))
 
     def new_names(self) -> Iterator[URIRef]:
-        """The addresses under which operations publish what has a new name."""
+        """Yield the addresses under which operations publish renamed attributes."""
         for name, suffix in self.suffixes.items():
             if suffix:
                 yield URIRef(self.addresses[name] + suffix)
 
     def records(self, graph: Graph, nodes: list[Any]) -> list[dict[str, Any]]:
-        """Nodes of the class as records of configured attributes."""
+        """Return nodes of the class as records of configured attributes."""
         rules = {rule.attribute: rule for rule in self.configuration.rules}
         return [_record(graph, node, self, rules) for node in nodes]
 
     def statements(self, nodes: list[Any], answer: Anonymized) -> Iterator[Statement]:
-        """What the operations returned for the nodes."""
+        """Yield what the operations returned for the nodes."""
         rules = {rule.attribute: rule for rule in self.configuration.rules}
         for node, published in zip(nodes, answer.data, strict=True):
             for name, rule in rules.items():
@@ -63,7 +63,7 @@ class DocumentClass:
 
 
 def document_class(classes: Classes, iri: str, buckets: Any) -> DocumentClass:
-    """A class of the configuration by its address."""
+    """Return a class of the configuration by its address."""
     attributes = classes.attributes[iri]
     configuration = rules_of(classes, iri).with_options(buckets, pass_through=True, form="graph")
     levels = {
@@ -100,7 +100,7 @@ def _plain(graph: Graph, value: Any, rule: Rule, levels: dict[str, str]) -> Any:
 
 
 def _published(node: Any, address: URIRef, suffix: str, value: Any, rule: Rule) -> Iterator[Statement]:
-    """The statements for one value; a range is a node of its own, shared by all who lie in it."""
+    """Yield the statements for one value; a range is a separate node, shared by all values in it."""
     name = URIRef(address + suffix)
     if not isinstance(value, dict):
         yield node, name, _literal(value, rule)
@@ -117,6 +117,6 @@ def _literal(value: Any, rule: Rule) -> Any:
 
 
 def _typed(value: Any, numeric: str, rule: Rule) -> tuple[str, None, Any]:
-    """Bounds of whole numbers are not whole: midpoints lie between them."""
+    """Return the typed value; bounds of integers are decimals, because midpoints lie between integers."""
     kind = numeric if numeric and rule.data_type.kind == "integer" else rule.data_type.kind
     return str(value), None, XSD[TYPES[kind]]

@@ -29,7 +29,7 @@ MOST_CLASSES, MOST_ATTRIBUTES = 1_000, 5_000
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """An attribute of a class, as the graph describes it."""
+    """An attribute of a class, as described by the graph."""
 
     iri: str
     range: str
@@ -47,25 +47,25 @@ class Classes:
     attributes: Mapping[str, tuple[Attribute, ...]]
 
     def data_classes(self) -> list[str]:
-        """The classes whose attributes are configured and that are no part of another."""
+        """Return the classes with configured attributes that are not part of another class."""
         parts = {one.range for iri, entries in self.attributes.items() for one in entries if one.range != iri}
         configured = (iri for iri, entries in self.attributes.items() if any(one.classification for one in entries))
         return [iri for iri in configured if iri not in parts]
 
     def levels(self, iri: str) -> tuple[str, ...]:
-        """The levels of an object type; nothing for what is no class of the graph."""
+        """Return the levels of an object type; empty for an address that is no class of the graph."""
         return tuple(attribute.name for attribute in self.attributes.get(iri, ()))
 
     def object_types(self) -> tuple[DataType, ...]:
-        """Every class as an object type."""
+        """Return every class as an object type."""
         return tuple(of_range(iri, self.levels(iri)) for iri in self.attributes)
 
 
 def read_classes(graph: "Graph") -> Classes:
-    """The classes of a graph.
+    """Return the classes of a graph.
 
     Raises:
-        PlanError: An attribute has two types or two operations, or the graph is so large that it only keeps one busy.
+        PlanError: An attribute has two types or two operations, or the graph is too large.
     """
     classes: dict[str, dict[Any, Attribute]] = {}
     for number, (owner, iri, kind, classification) in enumerate(select(graph, ATTRIBUTES)):
@@ -86,24 +86,24 @@ def read_classes(graph: "Graph") -> Classes:
 def configuration_of(
     graph: "Graph", data_class: str | None = None, address: str = "", prefix: str = ""
 ) -> Configuration:
-    """The configuration for records of one class.
+    """Return the configuration for records of one class.
 
     Args:
         graph: The configuration graph.
-        data_class: Name or address of the class; when not given it is the one that the address's last part names, or
-            the only one that is no part of another.
+        data_class: Name or address of the class; the default is the one named by the last part of the address, or
+        the only one that is not part of another.
         address: Where the graph came from.
-        prefix: When given, only attributes whose address starts with it belong to the records.
+        prefix: If given, only attributes whose address starts with it belong to the records.
 
     Raises:
-        PlanError: The class is not there or not clear, or an attribute's description contradicts itself.
+        PlanError: The class is missing or ambiguous, or the description of an attribute is contradictory.
     """
     classes = read_classes(graph)
     return rules_of(classes, find_class(classes, data_class, address), prefix)
 
 
 def rules_of(classes: Classes, data_class: str, prefix: str = "") -> Configuration:
-    """The configuration for one class, by its address."""
+    """Return the configuration for one class, by its address."""
     attributes = [attribute for attribute in classes.attributes[data_class] if attribute.iri.startswith(prefix)]
     faults = [fault for attribute in attributes for fault in _faults(attribute)]
     names = Counter(attribute.name for attribute in attributes)
@@ -117,7 +117,7 @@ def rules_of(classes: Classes, data_class: str, prefix: str = "") -> Configurati
 
 
 def find_class(classes: Classes, data_class: str | None, address: str) -> str:
-    """The address of the class that the records belong to."""
+    """Return the address of the class of the records."""
     if data_class:
         return _named(data_class, list(classes.attributes))
     candidates = classes.data_classes()

@@ -25,16 +25,16 @@ from sfumato.attributes.remote.contexts import ContextLoader, refuse, with_conte
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError
 
-# What says how a document is built, not what a node is like.
+# Keywords that define the structure of a document, not properties of a node.
 FRAME = frozenset({RDF.type, RDF.first, RDF.rest})
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """How a document is to be anonymized; what is None is as the configuration says.
+    """The options for a document; None means the default of the configuration.
 
     Attributes:
-        pass_through: Whether classes and attributes without a configuration are published unchanged; when not given,
+        pass_through: Whether classes and attributes without a configuration are published unchanged; by default,
             attributes are and classes are refused.
     """
 
@@ -46,12 +46,12 @@ class Request:
 def anonymize_document(
     document: Any, configuration: Graph | Classes, request: Request, load: ContextLoader = refuse
 ) -> Anonymized:
-    """Anonymize a JSON-LD document, as a graph says, or the classes that were read from one.
+    """Anonymize a JSON-LD document by a configuration graph, or by the classes read from one.
 
     Raises:
-        PlanError: The document is no JSON-LD, or a node's class is not configured.
+        PlanError: The document is not JSON-LD, or a node's class is not configured.
         DataError: A value does not fit its operation, or an attribute has several values on one node.
-        InternalError: The answer would hold what no operation returned.
+        InternalError: The response would contain a value that no operation returned.
     """
     graph = parse_document(document, BASE, load)
     named = has_named_graphs(with_contexts(document, load))
@@ -93,7 +93,7 @@ def _places(graph: Graph, classes: list[DocumentClass]) -> Places:
 
 
 def _check_types(places: Places, hidden: set[Any], declared: Set[str]) -> None:
-    """Every node must belong to a configured class, or hang on a changed attribute and be of no foreign class."""
+    """Check that every node belongs to a configured class, or is a removed value without a foreign class."""
     typed = {node for node, name, kind in places.statements if name == RDF.type and str(kind) not in declared}
     nodes = {subject for subject, _, _ in places.statements}
     foreign = len(nodes - places.members - (hidden - typed))
@@ -105,9 +105,9 @@ def _check_types(places: Places, hidden: set[Any], declared: Set[str]) -> None:
 
 
 def _passed(places: Places, hidden: set[Any], declared: Set[str], pass_through: bool | None) -> tuple[str, ...]:
-    """The attributes of the nodes that stay which no operation changes, by their names; further classes of theirs, too.
+    """Return the names of the unchanged attributes of remaining nodes, and their further classes.
 
-    What such a class is called may be a person's own: it is not said.
+    The name of such a class may be personal and is not included.
     """
     kept = [one for one in places.statements - places.changed if one[0] not in hidden]
     names = {local_name(predicate) for _, predicate, _ in kept if predicate not in FRAME}
@@ -119,7 +119,7 @@ def _passed(places: Places, hidden: set[Any], declared: Set[str], pass_through: 
 
 
 def _check_alike(places: Places, hidden: set[Any], declared: Classes) -> None:
-    """No attribute that stays may look like one that is changed, such as http://… where https://… is configured."""
+    """Check that no remaining attribute looks like a changed one, such as http://… for a configured https://…."""
     attributes = [attribute for entries in declared.attributes.values() for attribute in entries]
     known = {attribute.iri for attribute in attributes}
     stays = {str(predicate) for node, predicate, _ in places.statements - places.changed if node not in hidden}
@@ -134,7 +134,7 @@ def _warnings(answers: list[Anonymized], passed: tuple[str, ...], removed: int) 
 
 
 def _check_names(graph: Graph, classes: list[DocumentClass]) -> None:
-    """No value of the document may stand where an operation publishes its own."""
+    """Check that no value of the document has a name under which an operation publishes its result."""
     for one in classes:
         for address in one.new_names():
             if (None, address, None) in graph:
@@ -145,7 +145,7 @@ def _check_names(graph: Graph, classes: list[DocumentClass]) -> None:
 def _anonymized(
     graph: Graph, classes: list[DocumentClass], hidden: set[Any], seed: int | None
 ) -> tuple[list[Anonymized], set[Statement]]:
-    """The answer of each class that has nodes, and all they say as statements; the graph itself stays as it is."""
+    """Return the result of each class that has nodes, and all statements of it; the graph is unchanged."""
     answers: list[Anonymized] = []
     published: set[Statement] = set()
     for one in classes:
@@ -160,7 +160,7 @@ def _anonymized(
 
 
 def _check_nothing_left(graph: Graph, classes: list[DocumentClass]) -> None:
-    """An attribute that is configured must not stand, raw, on a node of another class."""
+    """Check that no configured attribute remains unchanged on a node of another class."""
     for one in classes:
         for rule in one.configuration.rules:
             left = set(graph.objects(None, URIRef(one.addresses[rule.attribute]))) - {Literal("*****")}
@@ -175,7 +175,7 @@ def _joined(answers: list[Anonymized]) -> dict[str, int]:
 
 
 def _figures(kpis: dict[str, int], warnings: tuple[str, ...]) -> Iterator[Statement]:
-    """The key figures and warnings, as statements about a node of their own."""
+    """Yield the metrics and warnings as statements about a separate node."""
     node = URIRef(SOYA + "kpiObject")
     for name, number in kpis.items():
         yield node, URIRef(SOYA + name), Literal(number)
@@ -184,7 +184,7 @@ def _figures(kpis: dict[str, int], warnings: tuple[str, ...]) -> Iterator[Statem
 
 
 def _extended(context: Any, classes: list[DocumentClass]) -> Any:
-    """The context with a term for each new name where the old name had one."""
+    """Return the context with a term for each new name whose old name had one."""
     if not isinstance(context, dict):
         return context
     more = {}

@@ -12,13 +12,13 @@ GRAPH, CONTEXT, ID = "@graph", "@context", "@id"
 
 
 def has_named_graphs(document: Any) -> bool:
-    """Whether some of a document's graphs have names.
+    """Return whether a document has named graphs.
 
     Raises:
-        PlanError: A graph stands where a value does, or a context gives graphs another word.
+        PlanError: A graph is used as a value, or a context renames the keyword for graphs.
     """
     if isinstance(document, list):
-        return sum(map(has_named_graphs, document)) > 0  # all are looked at: one may be refused
+        return sum(map(has_named_graphs, document)) > 0  # all are examined, because one may be refused
     if not isinstance(document, dict):
         return False
     for key, entry in document.items():
@@ -29,7 +29,7 @@ def has_named_graphs(document: Any) -> bool:
 
 
 def _holds(value: Any) -> bool:
-    """Whether a value holds a graph."""
+    """Return whether a value contains a graph."""
     if isinstance(value, list):
         return any(map(_holds, value))
     if not isinstance(value, dict):
@@ -38,7 +38,7 @@ def _holds(value: Any) -> bool:
 
 
 def _mentions(context: Any) -> bool:
-    """Whether a context says the word for graphs: as another name of it, or as what a term's values are."""
+    """Return whether a context uses the keyword for graphs, as another name of it or as the type of a term."""
     if isinstance(context, dict):
         return any(map(_mentions, context.values()))
     return any(map(_mentions, context)) if isinstance(context, list) else context == GRAPH

@@ -22,11 +22,11 @@ BLANK = "_:"
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """A document as it came.
+    """The original document.
 
     Attributes:
-        statements: All that it says.
-        changed: Those of its statements whose value an operation replaces.
+        statements: All of its statements.
+        changed: Those whose value an operation replaces.
         members: Its nodes of configured classes.
     """
 
@@ -35,7 +35,7 @@ class Places:
     members: Set[Any]
 
     def kept(self) -> Iterator[Statement]:
-        """The statements that may stay: those about nodes that are reached without passing a changed attribute."""
+        """Yield the statements that may remain: those about nodes reachable without passing a changed attribute."""
         onward: dict[Any, list[Any]] = {}
         for subject, _, value in self.statements - self.changed:
             onward.setdefault(subject, []).append(value)
@@ -45,7 +45,7 @@ class Places:
         return (one for one in self.statements - self.changed if one[0] in visible)
 
     def _named_by_themselves(self, visible: Set[Any]) -> Iterator[Any]:
-        """The nodes to which no changed attributes lead but their own: their values name them back."""
+        """Yield the nodes reachable only through their own changed attributes, whose values refer back to them."""
         named_by: dict[Any, list[Any]] = {}
         for subject, _, value in self.statements:
             named_by.setdefault(value, []).append(subject)
@@ -63,7 +63,7 @@ def _reached(start: Iterable[Any], onward: Mapping[Any, list[Any]]) -> set[Any]:
 
 
 def _walked(start: Iterable[Any], onward: Mapping[Any, list[Any]]) -> Iterator[Any]:
-    """The nodes on all ways from some, one by one: who has seen enough walks no further."""
+    """Yield the nodes reachable from the start nodes, lazily."""
     reached, waiting = set(), list(start)
     while waiting:
         node = waiting.pop()
@@ -74,15 +74,15 @@ def _walked(start: Iterable[Any], onward: Mapping[Any, list[Any]]) -> Iterator[A
 
 
 def check_places(document: Any, places: Places, published: Iterable[Statement]) -> None:
-    """Check the document that is about to be sent.
+    """Check the document before it is sent.
 
     Args:
-        document: The answer, in JSON-LD without remote contexts.
-        places: The document that came.
-        published: What the operations returned, and the key figures.
+        document: The response, in JSON-LD without remote contexts.
+        places: The original document.
+        published: What the operations returned, and the metrics.
 
     Raises:
-        InternalError: A place holds what may not be there, or not what the operation returned.
+        InternalError: The document contains a forbidden value, or one that the operation did not return.
     """
     there = _signatures(_read(document))
     returned = _signatures(published)
@@ -95,12 +95,12 @@ def _read(document: Any) -> Graph:
 
 
 def _signatures(statements: Iterable[Statement]) -> Counter[Signature]:
-    """How often each statement is there; nodes without a name are all one, as they get new labels when written."""
+    """Count the statements; nodes without a name count as equal, because they get new labels when written."""
     return Counter((_name(subject), str(predicate), _name(value)) for subject, predicate, value in statements)
 
 
 def _name(node: Any) -> str:
-    """A node's name; a number, which may be written in several ways, by its value."""
+    """Return a node's name; a number, which may have several spellings, by its value."""
     if not isinstance(node, Literal):
         return str(node) if isinstance(node, URIRef) else BLANK
     value = node.value

@@ -10,7 +10,7 @@ PREFIXES = f"PREFIX rdfs: <{RDFS}> PREFIX owl: <{OWL}> PREFIX rdf: <{RDF}> PREFI
 
 
 def local_name(iri: str) -> str:
-    """The last part of an address.
+    """Return the last part of an address.
 
     >>> local_name("https://w3id.org/soya/ns#masking"), local_name("https://example.org/a/Stra%C3%9Fe")
     ('masking', 'Straße')

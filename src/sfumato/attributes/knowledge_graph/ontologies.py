@@ -25,10 +25,10 @@ ALLOWED = (
 
 
 def allowed_operations(graph: "Graph") -> dict[str, frozenset[str]]:
-    """For each attribute that an ontology knows, the operations it allows.
+    """Return the allowed operations of each attribute in an ontology.
 
     Raises:
-        PlanError: The graph restricts no attribute: it is no ontology of operations.
+        PlanError: The graph restricts no attribute, so it is not an ontology of operations.
     """
     operations_of: dict[str, set[str]] = {}
     for attribute, restricted, operation in select(graph, ALLOWED):

@@ -11,12 +11,12 @@ from typing import Any
 
 from sfumato.attributes.knowledge_graph.leak_check import Places, Statement
 
-# The changed attributes of several nodes lead here.
+# The owner of a node to which changed attributes of several nodes lead.
 SEVERAL = object()
 
 
 def hidden_nodes(places: Places) -> set[Any]:
-    """The nodes that nothing visible names."""
+    """Return the nodes that are reachable only through changed attributes."""
     owners = _owners(places)
     onward = _values(places.statements - places.changed)
     nodes = {subject for subject, _, _ in places.statements}
@@ -31,7 +31,7 @@ def hidden_nodes(places: Places) -> set[Any]:
 
 
 def _owners(places: Places) -> dict[Any, Any]:
-    """For each node to which changed attributes lead, at whatever distance, the node that has them all, or SEVERAL."""
+    """Return, for each node reachable by changed attributes, the node that owns all of these, or SEVERAL."""
     onward = _values(places.statements)
     owners: dict[Any, Any] = {}
     waiting = [(value, subject) for subject, _, value in places.changed if value in onward]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 BASE = "https://sfumato.example/"
 TURTLE = frozenset({"text/turtle", "application/x-turtle", "application/turtle"})
-# An attribute takes ten words; whatever a text says with more of them only keeps its reader busy.
+# An attribute takes ten statements; a text with many more only causes load.
 MOST_WORDS = 30_000
 WORD = re.compile(r"[^\s,;()\[\]]+|[,;()\[\]]")
 DOMAIN = "http://www.w3.org/2000/01/rdf-schema#domain"
@@ -24,10 +24,10 @@ DOMAIN = "http://www.w3.org/2000/01/rdf-schema#domain"
 def parse(
     text: str, media_type: str = "application/ld+json", base: str = BASE, load: ContextLoader = refuse
 ) -> "Graph":
-    """The graph of a text.
+    """Parse a text into a graph.
 
     Raises:
-        PlanError: The text is not what its media type says, or holds no statement.
+        PlanError: The text does not match its media type, or contains no statement.
     """
     if media_type in TURTLE:
         return parse_turtle(text, base)
@@ -35,19 +35,19 @@ def parse(
 
 
 def parse_turtle(text: str, base: str) -> "Graph":
-    """The graph of a Turtle text."""
+    """Parse a Turtle text into a graph."""
     if sum(1 for _ in WORD.finditer(text)) > MOST_WORDS:
         raise PlanError("the graph has too many classes or attributes.", code="graph-too-large")
     graph = new_graph()
     try:
         graph.parse(data=text, format="turtle", publicID=base)
-    except Exception:  # rdflib raises what it likes; its texts may quote the document
+    except Exception:  # rdflib raises many types; their messages may quote the document
         raise PlanError("the document is not valid Turtle.", code="turtle") from None
     return _checked(graph, "Turtle")
 
 
 def parse_document(document: Any, base: str = BASE, load: ContextLoader = refuse) -> "Graph":
-    """The graph of a JSON-LD document."""
+    """Parse a JSON-LD document into a graph."""
     if not isinstance(document, dict | list):
         raise PlanError("the document is not valid JSON-LD: neither an object nor a list.", code="json-ld")
     graph = new_graph()
@@ -55,27 +55,27 @@ def parse_document(document: Any, base: str = BASE, load: ContextLoader = refuse
     try:
         from rdflib.plugins.parsers.jsonld import to_rdf
 
-        to_rdf(inlined, graph, base)  # straight into one graph: what stands in named graphs is not lost
+        to_rdf(inlined, graph, base)  # directly into one graph, so that the content of named graphs is not lost
     except Exception:
         raise PlanError("the document is not valid JSON-LD.", code="json-ld") from None
     return _checked(graph, "JSON-LD")
 
 
 def new_graph() -> "Graph":
-    """An empty graph that remembers the order of its attributes."""
+    """Return an empty graph that remembers the order of its attributes."""
     graph_class, store_class = _classes()
     graph: Graph = graph_class(store=store_class())
     return graph
 
 
 def order_of(graph: "Graph") -> dict[Any, int]:
-    """For each subject its place in the document; for an attribute, the place where its class is named."""
+    """Return the position of each subject in the document; for an attribute, the position of its class."""
     order: dict[Any, int] = graph.store.places
     return order
 
 
 def select(graph: "Graph", query: str) -> Iterable[Any]:
-    """The rows that a SPARQL query of ours finds."""
+    """Return the results of a SPARQL query."""
     rows: Iterable[Any] = graph.query(_prepared(query))
     return rows
 
@@ -105,11 +105,11 @@ def _classes() -> tuple[Any, Any]:
     with extra_part("rdflib", "graph"):
         from rdflib import Graph
         from rdflib.plugins.stores.memory import Memory
-    # rdflib logs the values it cannot convert; they may be personal.
+    # rdflib logs the values that it cannot convert; they may be personal.
     logging.getLogger("rdflib").setLevel(logging.CRITICAL)
 
     class OrderedStore(Memory):  # type: ignore[misc]
-        """A store that notes when each subject came, an attribute when its class was named."""
+        """A store that records the position of each subject, for an attribute that of its class."""
 
         def __init__(self) -> None:
             super().__init__()

@@ -15,10 +15,10 @@ FIRST = np.zeros(1, np.int64)
 
 
 def unique99(records: int, attributes: int) -> int:
-    """The number of buckets for which, with 99 % probability, no individual is unique.
+    """Return the number of buckets for which, with 99 % probability, no individual is unique.
 
-    floor( 1 / (1 − (1 − 0.99^(1/k))^(1/k))^(1/n) ) for k records and n attributes, at least 1. Written with
-    logarithms, since 0.99^(1/k) is close to 1 for many records.
+    floor( 1 / (1 − (1 − 0.99^(1/k))^(1/k))^(1/n) ) for k records and n attributes, at least 1. It is computed with
+    logarithms, because 0.99^(1/k) is close to 1 for many records.
 
     >>> [unique99(k, n) for k, n in [(20, 1), (16, 1), (10, 2), (1000, 3), (1000, 1)]]
     [3, 2, 1, 4, 87]
@@ -31,7 +31,7 @@ def unique99(records: int, attributes: int) -> int:
 
 
 def number_of_buckets(rule: BucketRule, values: int, attributes: int) -> int:
-    """The number of buckets by a rule, at most one a value.
+    """Return the number of buckets by a rule, at most one per value.
 
     >>> number_of_buckets("sqrt", 8, 3)
     2
@@ -44,11 +44,11 @@ def number_of_buckets(rule: BucketRule, values: int, attributes: int) -> int:
 
 
 def assign(numbers: Numbers, buckets: int) -> tuple[Codes, Numbers, Numbers]:
-    """For each number its bucket, and the bounds of the buckets.
+    """Return the bucket of each number, and the bounds of the buckets.
 
-    Position i of m in the sorted order goes to bucket g·i div m, and a value follows its first position, so that
-    equal values are never told apart. Where that leaves a bucket with less than half of the members that g equally full
-    ones would have, or with one alone, it is merged with its neighbor: an outlier gets no bucket of its own.
+    Position i of m in the sorted order goes to bucket g·i div m, and a value goes to the bucket of its first position,
+    so that equal values stay together. A bucket that is left with less than half of the members of g equally full
+    buckets, or with a single one, is merged with its neighbor: an extreme value gets no bucket of its own.
 
     >>> codes, low, high = assign(np.array([10.0, 12.0, 20.0, 30.0, 40.0, 100.0]), 2)
     >>> codes.tolist(), low.tolist(), high.tolist()
@@ -67,7 +67,7 @@ def assign(numbers: Numbers, buckets: int) -> tuple[Codes, Numbers, Numbers]:
 
 
 def run_starts(ascending: npt.NDArray[Any]) -> Codes:
-    """Where each distinct value begins in an array that is sorted.
+    """Return the start of each distinct value in a sorted array.
 
     >>> run_starts(np.array([1, 1, 2, 5, 5])).tolist()
     [0, 2, 3]
@@ -77,18 +77,18 @@ def run_starts(ascending: npt.NDArray[Any]) -> Codes:
 
 
 def lengths(starts: Codes, whole: int) -> Codes:
-    """How long each run is, by where it begins."""
+    """Return the length of each run, from its start."""
     return np.concatenate((starts[1:], [whole])) - starts
 
 
 def _bucket_starts(first: Codes, buckets: Codes, whole: int, least: int) -> Codes:
-    """Where buckets begin in the sorted order, after those with fewer than `least` members were merged.
+    """Return the starts of buckets in the sorted order, after merging those with fewer than `least` members.
 
     Args:
-        first: Where each distinct value begins.
+        first: The start of each distinct value.
         buckets: The bucket of each of them, ascending.
-        whole: How many positions there are.
-        least: How many members a bucket has at least.
+        whole: The number of positions.
+        least: The minimum number of members of a bucket.
     """
     begins = first[run_starts(buckets)].tolist()
     starts = [0]

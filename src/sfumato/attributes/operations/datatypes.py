@@ -60,7 +60,7 @@ class DataType:
 
 
 def type_named(name: str, objects: tuple[DataType, ...] = ()) -> DataType:
-    """The type that an inline configuration names: a basic one, or an object type of the ontology.
+    """Return the type named in an inline configuration: a basic one, or an object type of the ontology.
 
     Raises:
         PlanError: There is no such type.
@@ -75,7 +75,7 @@ def type_named(name: str, objects: tuple[DataType, ...] = ()) -> DataType:
 
 
 def of_range(iri: str, levels: tuple[str, ...]) -> DataType:
-    """The type that an attribute's range in a knowledge graph stands for; a class with attributes is an object type."""
+    """Return the type for an attribute's range in a knowledge graph; a class with attributes is an object type."""
     local = iri.removeprefix(XSD)
     if local != iri and local in XSD_KINDS:
         return DataType(TITLES[XSD_KINDS[local]], XSD_KINDS[local])

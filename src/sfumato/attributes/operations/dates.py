@@ -16,7 +16,7 @@ ZONE = re.compile(r"(?:\.(?P<fraction>\d{1,9}))?(?P<zone>Z|[+-]\d\d:\d\d)?", re.
 DATE_ZONE = re.compile(r"(?:Z|[+-]\d\d:\d\d)?|T\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)?", re.ASCII)
 MINUTE = 60_000_000
 SECOND = 1_000_000
-# Up to this many values, plain Python is quicker than arrays.
+# Up to this many values, plain Python is faster than arrays.
 FEW_VALUES = 200
 PLAIN = re.compile(r"(?!0000)\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d)?", re.ASCII)
 PLAIN_LINES = re.compile(rf"{PLAIN.pattern}(?:\n{PLAIN.pattern})*+", re.ASCII)
@@ -24,7 +24,7 @@ DAY = 86_400 * SECOND
 
 
 class NotADateError(ValueError):
-    """A text is no date; `place` says which."""
+    """A text is not a date; `place` is its index."""
 
     def __init__(self, place: int) -> None:
         super().__init__("not a date")
@@ -32,13 +32,13 @@ class NotADateError(ValueError):
 
 
 def days(values: Sequence[Any]) -> Days:
-    """Days since 1970-01-01; a time behind the date is left out.
+    """Return days since 1970-01-01; a time after the date is ignored.
 
     >>> days(["1970-01-02", "1899-12-31", "2000-02-29"]).tolist()
     [1, -25568, 11016]
 
     Raises:
-        NotADateError: A value is no ISO date.
+        NotADateError: A value is not an ISO date.
     """
     texts = _texts(values)
     if set(map(len, texts)) == {DATE_LENGTH}:
@@ -52,13 +52,13 @@ def days(values: Sequence[Any]) -> Days:
 
 
 def micros(values: Sequence[Any]) -> tuple[Micros, bool]:
-    """Microseconds since 1970-01-01T00:00:00Z, and whether any value names a time zone; one without is taken as UTC.
+    """Return microseconds since 1970-01-01T00:00:00Z, and whether any value has a time zone; the default is UTC.
 
     >>> micros(["1970-01-01T01:00:00+01:00", "1970-01-01T00:00:00.5Z"])[0].tolist()
     [0, 500000]
 
     Raises:
-        NotADateError: A value is no ISO date and time.
+        NotADateError: A value is not an ISO date and time.
     """
     texts = [text + "T00:00:00" if len(text) == DATE_LENGTH else text for text in _texts(values)]
     suffixes = [text[TIME_LENGTH:] for text in texts]
@@ -71,18 +71,18 @@ def micros(values: Sequence[Any]) -> tuple[Micros, bool]:
 
 
 def iso_dates(numbers: Days) -> list[str]:
-    """The ISO dates of days since 1970-01-01."""
+    """Return the ISO dates of days since 1970-01-01."""
     return _written(numbers, "datetime64[D]", "D", "")
 
 
 def iso_times(numbers: Micros, zoned: bool) -> list[str]:
-    """The ISO texts of microseconds since 1970, with as many decimals as they need."""
+    """Return the ISO texts of microseconds since 1970, with as many decimals as necessary."""
     whole = not (numbers % SECOND).any()
     return _written(numbers, "datetime64[us]", "s" if whole else "us", "Z" if zoned else "")
 
 
 def _written(numbers: npt.NDArray[np.int64], kind: str, unit: Literal["D", "s", "us"], zone: str) -> list[str]:
-    """Each distinct number is written once: people share birthdays."""
+    """Return the texts of numbers; each distinct number is formatted once, because dates repeat."""
     if len(numbers) <= FEW_VALUES:
         return _each_written(numbers, kind, unit, zone)
     distinct, inverse = np.unique(numbers, return_inverse=True)
@@ -95,7 +95,7 @@ def _each_written(numbers: npt.NDArray[np.int64], kind: str, unit: Literal["D", 
 
 
 def _texts(values: Sequence[Any]) -> list[str]:
-    """Every value as its ISO text; dates and times of Python and of data frames have one."""
+    """Return every value as its ISO text; dates and times of Python and of data frames have one."""
     if set(map(type, values)) == {str}:
         return list(values)
     return [_text(value, place) for place, value in enumerate(values)]
@@ -110,7 +110,7 @@ def _text(value: Any, place: int) -> str:
 
 
 def _calendar(texts: list[str], length: int) -> Micros:
-    """Texts of one length as microseconds since 1970; the 30th of February is none."""
+    """Return texts of one length as microseconds since 1970; invalid days such as February 30 are refused."""
     if set(map(len, texts)) <= {length} and PLAIN_LINES.fullmatch("\n".join(texts)):
         with suppress(ValueError):
             return np.array(texts, "datetime64[us]").astype(np.int64)
@@ -128,7 +128,7 @@ def _is_moment(text: str, length: int) -> bool:
 
 
 def _shift(suffix: str) -> int | None:
-    """The microseconds that a fraction of a second and a time zone add, or None when the suffix is neither."""
+    """Return the microseconds of a fraction of a second and a time zone, or None if the suffix is neither."""
     match = ZONE.fullmatch(suffix)
     if not match:
         return None

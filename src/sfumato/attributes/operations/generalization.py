@@ -32,11 +32,11 @@ class Interval:
     last: bool
 
     def as_range(self) -> dict[str, float | str]:
-        """The range as its bounds."""
+        """Return the range as its bounds."""
         return {"min": self.low, "max": self.high}
 
     def as_label(self) -> str:
-        """The range as a label, open at the ends of the column.
+        """Return the range as a label, open at the ends of the column.
 
         >>> Interval(10000.0, 25000.0, first=True, last=False).as_label()
         '<= 25000.0'
@@ -47,7 +47,7 @@ class Interval:
 
 
 class Generalization:
-    """Publishes the range of the bucket in which a value lies; a value that is alone in its column is masked."""
+    """Publishes the range of a value's bucket; a value that is alone in its column is masked."""
 
     range_suffix = "_range"
     graph_suffix = "_generalized"
@@ -55,7 +55,7 @@ class Generalization:
     def apply(self, values: Sequence[Any], task: Task) -> Outcome:
         column = read_scale(values, task, "Generalization")
         if len(values) == 1:
-            return Masking().apply(values, task)  # its range would be the value itself
+            return Masking().apply(values, task)  # the range would be the value itself
         codes, low, high = assign(column.numbers, min(task.buckets, len(values)))
         last = len(low) - 1
         bounds = zip(column.write_bounds(low), column.write_bounds(high), strict=True)
@@ -65,11 +65,11 @@ class Generalization:
 
 @operation("generalization", "numeric", "integer")
 class NumericGeneralization(Generalization):
-    """Ranges of numbers."""
+    """Generalizes numbers to ranges."""
 
 
 @operation("generalization", "date", "datetime")
 class DateGeneralization(Generalization):
-    """Ranges of dates and times."""
+    """Generalizes dates and times to ranges."""
 
     range_suffix = "_date_range"

@@ -16,19 +16,19 @@ from sfumato.dataclass import dataclass
 
 Numbers = npt.NDArray[np.float64]
 Writer = Callable[[Numbers], list[Any]]
-# Each letter can be read in one way only, and the length is bounded: a hostile text costs no more than an honest one.
+# The expression is unambiguous and bounds the length, so that a malicious text takes no longer than a normal one.
 DECIMAL = re.compile(r"(?=.{1,400}\Z)\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
 SCALED: tuple[Kind, ...] = ("numeric", "integer", "date", "datetime")
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A column as numbers, and how numbers are written back.
+    """A column as numbers, and functions that convert numbers back.
 
     Attributes:
         numbers: The values as numbers.
-        write: Numbers as values of the column's type.
-        write_bounds: Numbers as bounds of a range.
+        write: Converts numbers to values of the column's type.
+        write_bounds: Converts numbers to bounds of a range.
     """
 
     numbers: Numbers
@@ -54,7 +54,7 @@ def read_scale(values: Sequence[Any], task: Task, operation: str) -> Scale:
 def _numbers(values: Sequence[Any], task: Task, request: str) -> Numbers:
     kinds = set(map(type, values))
     if kinds == {str} and not all(map(DECIMAL.fullmatch, values)):
-        kinds = set()  # some text is no number: the slow way finds which
+        kinds = set()  # some text is not a number: the slow path finds which
     if kinds and kinds <= {int, float, str, Decimal}:
         try:
             numbers = np.fromiter(map(float, values), np.float64, len(values))
@@ -79,7 +79,7 @@ def _number(value: Any, place: int, task: Task, request: str) -> float:
 
 
 def _shown(value: object) -> str:
-    """A value for the sender's eyes; a number of thousands of digits is not spelled out."""
+    """Return a value for display to the sender; a number of thousands of digits is abbreviated."""
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 1024:
         return "of more than 300 digits"
     return str(value)
@@ -120,5 +120,5 @@ def _iso_dates(numbers: Numbers) -> list[Any]:
 
 
 def _iso_bounds(numbers: Numbers) -> list[Any]:
-    """A border between two days is written as the earlier day, so that the range still covers its values."""
+    """Return bounds as dates; a bound between two days is the earlier day, so that the range covers its values."""
     return dates.iso_dates(np.floor(numbers).astype(np.int64))

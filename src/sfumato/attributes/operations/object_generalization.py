@@ -16,7 +16,7 @@ from sfumato.attributes.operations.value_errors import ValueRefusedError
 
 ADDRESS_LEVELS = ("street", "zip", "city", "state", "country")
 OTHER_NAMES = {"detail": "street"}
-# At each level the group that an object belongs to, and what is published for it.
+# At each level, the group of each object and the value published for it.
 Level = list[tuple[Hashable, Any]]
 
 
@@ -36,7 +36,7 @@ class ObjectGeneralization:
 class AddressGeneralization:
     """Publishes one part of each address, given as an object or as text `street, zip city, state, country`.
 
-    Texts belong together when they agree from the level up: the same street in two cities is two streets.
+    Texts belong together if they agree from the level up: the same street in two cities is two streets.
     """
 
     range_suffix = ""
@@ -51,7 +51,7 @@ def _first_safe(levels: int, at: Callable[[int], Level], task: Task) -> Outcome:
     for level in range(levels):
         members = at(level)
         if all(shown is None for _, shown in members):
-            continue  # nobody has this level
+            continue  # no object has this level
         groups = Counter(group for group, _ in members)
         if min(groups.values()) >= task.smallest_group:
             return _published(members)
@@ -69,7 +69,7 @@ def _published(members: Level) -> Outcome:
 
 
 def _by_value(value: Any) -> tuple[Hashable, Any]:
-    return (type(value).__name__, value), value  # 1 and true are not the same
+    return (type(value).__name__, value), value  # 1 and true are different
 
 
 def _row(value: Any, place: int, task: Task) -> tuple[Any, ...]:
@@ -110,7 +110,7 @@ def _address(value: Any, place: int, task: Task) -> tuple[Any, ...]:
 
 
 def _zip_and_city(text: str) -> tuple[str | None, str]:
-    """The first word is the zip code when it has a digit and something follows."""
+    """Split off the first word as zip code if it has a digit and something follows."""
     first, _, rest = text.partition(" ")
     has_zip = bool(rest.strip()) and any(letter.isdecimal() for letter in first)
     return (first, rest.strip()) if has_zip else (None, text)

@@ -25,14 +25,14 @@ OWN = ("masking", "generalization", "randomization", "object_generalization")
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What an operation is asked to do.
+    """The task of an operation.
 
     Attributes:
         attribute: The attribute's name.
         data_type: The type of its values.
-        buckets: The number of buckets to aim at.
-        random: Where noise comes from.
-        smallest_group: The least number of members of a group of objects.
+        buckets: The requested number of buckets.
+        random: The random generator for noise.
+        smallest_group: The minimum number of members of a group of objects.
     """
 
     attribute: str
@@ -44,13 +44,13 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What is published: for each value the place of its entry, in the order of the values.
+    """The published values: for each value the index of its entry, in the order of the values.
 
     Attributes:
-        entries: The distinct things published.
-        codes: For each value, the place of its entry.
-        groups: Whether values with the same entry cannot be told apart; noise makes no groups.
-        buckets: The number of buckets the values were put in.
+        entries: The distinct published values.
+        codes: For each value, the index of its entry.
+        groups: Whether values with the same entry are indistinguishable; noise makes no groups.
+        buckets: The number of buckets of the values.
     """
 
     entries: Sequence[Any]
@@ -60,7 +60,7 @@ class Outcome:
 
     @staticmethod
     def of(values: Sequence[str | float]) -> "Outcome":
-        """The outcome for plain published values.
+        """Return the outcome for plain published values.
 
         >>> Outcome.of(["a", "b", "a"]).codes.tolist()
         [0, 1, 0]
@@ -71,11 +71,11 @@ class Outcome:
 
 
 class Operation(Protocol):
-    """One way to anonymize the values of an attribute.
+    """An operation that anonymizes the values of an attribute.
 
     Attributes:
-        range_suffix: Added to the attribute's name where ranges are published as such.
-        graph_suffix: Added to the attribute's name in knowledge graphs and flat answers.
+        range_suffix: Added to the attribute's name if ranges are published as bounds.
+        graph_suffix: Added to the attribute's name in knowledge graphs and flat responses.
     """
 
     range_suffix: str
@@ -102,7 +102,7 @@ def operation(name: str, *kinds: Kind) -> Callable[[Registered], Registered]:
 
 
 def normalize(name: str) -> str:
-    """The name of an operation in one spelling.
+    """Return the name of an operation in canonical spelling.
 
     >>> normalize("Randomisation")
     'randomization'
@@ -111,10 +111,10 @@ def normalize(name: str) -> str:
 
 
 def find(name: str, data_type: DataType, attribute: str) -> Operation:
-    """The operation for an attribute.
+    """Return the operation for an attribute.
 
     Raises:
-        PlanError: No operation has this name, or it is not implemented for the type: never published raw instead.
+        PlanError: No operation has this name, or it is not implemented for the type.
     """
     load_all()
     factory = _REGISTRY.get((normalize(name), data_type.kind))
@@ -125,7 +125,7 @@ def find(name: str, data_type: DataType, attribute: str) -> Operation:
 
 
 def is_implemented(name: str, data_type: DataType) -> bool:
-    """Whether an operation is there for values of a type.
+    """Return whether an operation is implemented for a type.
 
     >>> from sfumato.attributes.operations.datatypes import type_named
     >>> [is_implemented("Randomization", type_named(name)) for name in ("String", "Numeric")]
@@ -141,14 +141,14 @@ def _way_out(data_type: DataType) -> str:
 
 
 def known_operations() -> tuple[str, ...]:
-    """The names of all operations."""
+    """Return the names of all operations."""
     load_all()
     return tuple(sorted({name for name, _ in _REGISTRY}))
 
 
 @cache
 def load_all() -> None:
-    """Load the project's own operations and those of other packages."""
+    """Load the built-in operations and those of other packages."""
     for name in OWN:
         import_module(f"sfumato.attributes.operations.{name}")
     for point in entry_points(group=GROUP):

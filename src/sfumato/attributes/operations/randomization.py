@@ -18,7 +18,7 @@ from sfumato.attributes.operations.operation import Outcome, Task, operation
 
 @operation("randomization", *SCALED)
 class Randomization:
-    """Publishes each value with noise; a value that is alone in its column is masked, as no noise could hide it."""
+    """Publishes each value with noise; a value that is alone in its column is masked, because noise cannot hide it."""
 
     range_suffix = ""
     graph_suffix = "_randomized"
@@ -36,10 +36,10 @@ class Randomization:
 
 
 def neighbor_distances(numbers: Numbers, rank: int) -> Numbers:
-    """For each number the distance to its `rank`-th nearest other number, in O(m log rank).
+    """Return for each number the distance to its `rank`-th nearest other number, in O(m log rank).
 
-    Where so many others are equal that the distance would be 0 (and the value published as it is), the nearest number
-    that differs counts.
+    If so many others are equal that the distance would be 0 (and the value published unchanged), the nearest different
+    number counts.
 
     >>> neighbor_distances(np.array([1.0, 2.0, 4.0, 8.0]), 2).tolist()
     [3.0, 2.0, 3.0, 6.0]
@@ -52,10 +52,10 @@ def neighbor_distances(numbers: Numbers, rank: int) -> Numbers:
 
 
 def _sorted_distances(ascending: Numbers, rank: int) -> Numbers:
-    """The rank nearest neighbors and the number itself are a window of rank + 1 in the sorted order; find its start.
+    """Return the distances for sorted numbers: the nearest neighbors are a window of rank + 1 numbers.
 
-    The distance to the window's left end falls as the window moves right and that to its right end grows: the best
-    start is where the two cross, found by halving for all numbers at once.
+    The distance to the window's left end falls as the window moves right, and that to its right end grows. The best
+    start is where the two cross, found by bisection for all numbers at once.
     """
     size = len(ascending)
     places = np.arange(size)
@@ -75,7 +75,7 @@ def _reach(ascending: Numbers, start: Any, rank: int) -> Numbers:
 
 
 def _next_distances(ascending: Numbers) -> Numbers:
-    """The distance to the nearest number that differs; 0 when all are equal."""
+    """Return the distance to the nearest different number; 0 if all are equal."""
     starts = run_starts(ascending)
     if len(starts) == 1:
         return np.zeros_like(ascending)
@@ -86,7 +86,7 @@ def _next_distances(ascending: Numbers) -> Numbers:
 
 
 def mirror(numbers: Numbers, low: float, high: float) -> Numbers:
-    """Numbers folded back into the range, as often as it takes.
+    """Mirror numbers back into the range, repeatedly if necessary.
 
     >>> mirror(np.array([-3.0, 5.0, 12.0, 25.0]), 0.0, 10.0).tolist()
     [3.0, 5.0, 8.0, 5.0]

@@ -6,10 +6,10 @@ SHOWN_CHARACTERS = 200
 
 
 class ValueRefusedError(DataError):
-    """A value does not fit the operation that is asked for; `place` is its place among the values that are there.
+    """A value does not fit the requested operation; `place` is its index among the nonmissing values.
 
-    The text names the attribute only; `text_with_place` also names the record, `text_for_sender` the value, for the one
-    who has it before their eyes.
+    The text names only the attribute. `text_with_place` also names the record, `text_for_sender` the value, for the
+    sender, who knows it.
 
     >>> error = ValueRefusedError("age", "Numeric Generalization", "is not numeric", "old", 3)
     >>> str(error).removeprefix("Error when applying anonymization to attribute ")
@@ -27,16 +27,16 @@ class ValueRefusedError(DataError):
         )
 
     def of_row(self, number: int) -> "ValueRefusedError":
-        """The same error, with the number of the row among all, missing values included."""
+        """Return the same error, with the number of the row among all rows, missing values included."""
         self.rows = (number,)
         return self
 
     def text_with_place(self) -> str:
-        """The text with the number of the record in it."""
+        """Return the text with the number of the record."""
         return f"{self._before} of record {self.rows[0]} {self._complaint}"
 
     def text_for_sender(self) -> str:
-        """The text with the value in it."""
+        """Return the text with the value."""
         value = str(self.values[0])
         shown = value if len(value) <= SHOWN_CHARACTERS else value[:SHOWN_CHARACTERS] + "…"
         return f"{self._before} {shown} {self._complaint}"

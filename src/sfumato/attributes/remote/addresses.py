@@ -8,21 +8,21 @@ from sfumato.errors import PlanError
 NAME = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,62})(?:\.[a-z0-9_][a-z0-9_-]{0,62})*")
 NUMBER = re.compile(r"(?:0x[0-9a-f]*|[0-9]+)")
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-# Prefixes of IPv6 whose last 32 bits are an address of IPv4 that is reached through them.
+# IPv6 prefixes whose last 32 bits are an IPv4 address that is reached through them.
 TRANSLATED = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("::/96"))
-# Not for the public, though not every version of the standard library knows: site-local, assignments of protocols,
-# documentation.
+# Networks that are not public, although not every version of the standard library knows: site-local, protocol
+# assignments, documentation.
 CLOSED = tuple(map(ipaddress.ip_network, ("fec0::/10", "192.0.0.0/24", "192.88.99.0/24", "3fff::/20")))
 
 
 def plain_host(host: str) -> str:
-    """A host in its plain spelling: a name or a canonical address.
+    """Return a host in canonical spelling: a name or an address.
 
     >>> plain_host("Example.ORG")
     'example.org'
 
     Raises:
-        PlanError: The host is spelled as a decimal, octal or hexadecimal number, or is none.
+        PlanError: The host is spelled as a decimal, octal or hexadecimal number, or is not a host.
     """
     plain = host.casefold().removesuffix(".")
     if _address(plain) is not None and "%" not in plain:
@@ -37,7 +37,7 @@ def plain_host(host: str) -> str:
 
 
 def is_public(text: str) -> bool:
-    """Whether a network address may be fetched from: no loopback, private, link-local, multicast or reserved one.
+    """Return whether a network address may be fetched from: not loopback, private, link-local, multicast or reserved.
 
     >>> is_public("8.8.8.8"), is_public("::ffff:127.0.0.1"), is_public("169.254.169.254")
     (True, False, False)
@@ -62,7 +62,7 @@ def _is_plainly_public(address: Address) -> bool:
 
 
 def _embedded(address: Address) -> list[Address]:
-    """The addresses of IPv4 that one of IPv6 leads to."""
+    """Return the IPv4 addresses embedded in an IPv6 address."""
     if isinstance(address, ipaddress.IPv4Address):
         return []
     inner: list[Address | None] = [address.ipv4_mapped, address.sixtofour]

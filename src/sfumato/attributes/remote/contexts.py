@@ -12,7 +12,7 @@ from typing import Any
 from sfumato.errors import PlanError
 
 ContextLoader = Callable[[str], Any]
-# Address of a context -> the file that holds it here.
+# Address of a context -> its bundled file.
 BUNDLED = {
     "https://ns.ownyourdata.eu/ns/soya-context.json": "soya.json",
     "https://w3id.org/soya/context.json": "soya.json",
@@ -26,7 +26,7 @@ MOST_CONTEXTS = 32
 
 
 def refuse(address: str) -> Any:  # noqa: ARG001
-    """The loader that loads nothing."""
+    """Refuse to load any context."""
     raise PlanError(
         "the document names a JSON-LD context that is neither bundled nor allowed.",
         "Write the context into the document, or have its host allowed.",
@@ -35,13 +35,13 @@ def refuse(address: str) -> Any:  # noqa: ARG001
 
 
 def with_contexts(document: Any, load: ContextLoader = refuse) -> Any:
-    """The document with every remote context written into it.
+    """Return the document with every remote context inlined.
 
     >>> with_contexts({"@context": {"a": "http://example.org/a"}, "a": 1})
     {'@context': {'a': 'http://example.org/a'}, 'a': 1}
 
     Raises:
-        PlanError: A context may not be loaded, is none, or the document is nested too deeply.
+        PlanError: A context may not be loaded or is invalid, or the document is nested too deeply.
     """
     return _Inliner(load).walk(document, 0)
 
@@ -64,7 +64,7 @@ class _Inliner:
         }
 
     def context(self, value: Any, depth: int) -> Any:
-        """A context: an address, a definition, or a list of both."""
+        """Return a context with its addresses resolved: an address, a definition, or a list of both."""
         if isinstance(value, str):
             return self._fetched(value, depth)
         if isinstance(value, list):
@@ -92,5 +92,5 @@ class _Inliner:
 
 @cache
 def bundled_context(name: str) -> Any:
-    """A context of the bundled set."""
+    """Return a bundled context."""
     return json.loads(files("sfumato.attributes").joinpath("contexts", name).read_text(encoding="utf-8"))

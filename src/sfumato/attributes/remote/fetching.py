@@ -28,7 +28,7 @@ ACCEPT = "application/ld+json, text/turtle;q=0.9, application/json;q=0.8"
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What an address led to."""
+    """The document at an address."""
 
     address: str
     media_type: str
@@ -37,7 +37,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class FetchLimits:
-    """What fetching may cost."""
+    """Limits for fetching."""
 
     seconds: float = 5.0
     bytes: int = 1_000_000
@@ -47,23 +47,23 @@ class FetchLimits:
 
 
 def resolve(host: str, port: int) -> Sequence[str]:
-    """The addresses of a host."""
+    """Return the network addresses of a host."""
     entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 
-# Resolving cannot be interrupted; it happens aside so that waiting for it can end.
+# Name resolution cannot be interrupted; it runs in separate threads so that waiting for it can end.
 _RESOLVING = ThreadPoolExecutor(max_workers=8, thread_name_prefix="resolve")
 
 
 @dataclass(slots=True)
 class Fetcher:
-    """Fetches documents and keeps them for a while.
+    """Fetches documents and caches them.
 
     Attributes:
-        allowed_hosts: Hosts (`name` or `name:port`) that may lie inside the network.
-        limits: What fetching may cost.
-        resolver: How a name becomes addresses.
+        allowed_hosts: Hosts (`name` or `name:port`) inside the network that are allowed.
+        limits: Limits for fetching.
+        resolver: Resolves names to addresses.
     """
 
     allowed_hosts: frozenset[str] = frozenset()
@@ -73,10 +73,10 @@ class Fetcher:
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def fetch(self, address: str) -> Document:
-        """The document at an address.
+        """Return the document at an address.
 
         Raises:
-            PlanError: The address is none, may not be reached, or did not answer with a document in time.
+            PlanError: The address is invalid, may not be reached, or did not return a document in time.
         """
         document = self._cached(address)
         if document:
@@ -86,22 +86,22 @@ class Fetcher:
         return document
 
     def kept(self, address: str) -> Document | None:
-        """The document at an address, if it need not be fetched."""
+        """Return the cached document at an address, or None."""
         return self._cached(address)
 
     def check(self, address: str) -> None:
-        """Refuse an address that would not be reached.
+        """Refuse an address that may not be reached.
 
         Raises:
-            PlanError: It is none, its host is not known, or lies inside the network.
+            PlanError: It is invalid, its host is unknown, or it is inside the network.
         """
         self._pinned(_split(address), time.monotonic() + self.limits.seconds).close()
 
     def post(self, address: str, body: bytes, headers: Mapping[str, str]) -> int:
-        """Send something to an address, by the same rules; the status of the answer. Redirects are not followed.
+        """Post a body to an address, by the same rules, and return the status; redirects are not followed.
 
         Raises:
-            PlanError: The address may not be reached, or did not answer in time.
+            PlanError: The address may not be reached, or did not respond in time.
         """
         parts, deadline = _split(address), time.monotonic() + self.limits.seconds
         with self._connected(parts, deadline) as connection:
@@ -109,7 +109,7 @@ class Fetcher:
             return connection.getresponse().status
 
     def allows(self, address: str) -> bool:
-        """Whether an address lies on a host of the allow-list."""
+        """Return whether an address has an allowed host."""
         try:
             parts = _split(address)
         except PlanError:
@@ -125,7 +125,7 @@ class Fetcher:
         raise PlanError("the address redirects too often.", code="url-redirects")
 
     def _get(self, address: str, deadline: float) -> Document | str:
-        """One request: a document, or the address that it redirects to."""
+        """Send one request; return a document, or the address that it redirects to."""
         parts = _split(address)
         with self._connected(parts, deadline) as connection:
             return self._read(connection, parts, address)
@@ -136,7 +136,7 @@ class Fetcher:
 
     @contextmanager
     def _connected(self, parts: SplitResult, deadline: float) -> Iterator["_Pinned"]:
-        """A connection to the address that was checked, cut at the deadline."""
+        """Open a connection to the checked address, ended at the deadline."""
         connection = self._pinned(parts, deadline)
         try:
             with _cut_at(deadline, connection):
@@ -161,7 +161,7 @@ class Fetcher:
         return Document(address, answer.headers.get_content_type(), _text(body))
 
     def _address(self, host: str, port: int, deadline: float) -> str:
-        """The one address to connect to; all that the host has are checked."""
+        """Return the network address to connect to, after checking all addresses of the host."""
         try:
             addresses = _RESOLVING.submit(self.resolver, host, port).result(max(0.0, deadline - time.monotonic()))
         except (OSError, UnicodeError, FutureTimeout):
@@ -193,7 +193,7 @@ class Fetcher:
 
 
 def _split(address: str) -> SplitResult:
-    """The parts of an address that is http or https, names a host and holds no password."""
+    """Split an http or https address that has a host and no password."""
     try:
         parts = urlsplit(address)
         fine = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -222,7 +222,7 @@ def _text(body: bytes) -> str:
 
 
 class _Pinned(http.client.HTTPConnection):
-    """A connection to an address that was checked; the host's name is used for the header and the certificate only."""
+    """A connection to a checked address; the host's name is used only for the header and the certificate."""
 
     def __init__(self, host: str, port: int, address: str, secure: bool, deadline: float) -> None:
         super().__init__(host, port)
@@ -241,7 +241,7 @@ class _Pinned(http.client.HTTPConnection):
             secured.do_handshake()
 
     def end(self) -> None:
-        """Cut the connection, also when the answer alone still holds it."""
+        """End the connection, even if only the response still refers to it."""
         if self._used:
             with suppress(OSError):
                 self._used.shutdown(socket.SHUT_RDWR)
@@ -249,7 +249,7 @@ class _Pinned(http.client.HTTPConnection):
 
 @contextmanager
 def _cut_at(deadline: float, connection: _Pinned) -> Iterator[None]:
-    """End a connection at the deadline, however slowly the other side drips its answer."""
+    """End a connection at the deadline, however slowly the other side responds."""
     timer = threading.Timer(max(0.0, deadline - time.monotonic()), connection.end)
     timer.daemon = True
     timer.start()

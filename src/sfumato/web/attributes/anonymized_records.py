@@ -10,7 +10,7 @@ Records = list[dict[str, Any]]
 
 
 def anonymized(records: Records, configuration: dict[str, Any]) -> dict[str, Any]:
-    """The answer to records and a configuration, as both were typed."""
+    """Return the response for records and a configuration, both as plain values."""
     if not isinstance(records, list) or len(records) > MOST_RECORDS:
         raise DataError("the records are no list, or too many.", f"Send at most {MOST_RECORDS:,}.", "records")
     answer = anonymize_attributes(records, configuration)

@@ -38,7 +38,7 @@ MOST_BYTES, SHOWN_RECORDS = 20_000_000, 6
 AREA = "attributes"
 ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 ISO_TIME = re.compile(ISO_DATE.pattern + r"[T ]\d\d:\d\d:\d\d.*", re.ASCII)
-# What a number is generalized to, and its numbers.
+# Labels of generalized numbers, and the numbers in them.
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?", re.ASCII)
 BUCKET = re.compile(rf"[<>]= {NUMBER.pattern}|{NUMBER.pattern} - {NUMBER.pattern}", re.ASCII)
 # Names of columns with postcodes.
@@ -46,7 +46,7 @@ POSTCODE = re.compile(r"plz|postleitzahl|zip|post_?code|postal", re.IGNORECASE)
 
 
 class AttributeArea:
-    """Records of the visitor's, anonymized attribute by attribute."""
+    """Anonymizes the visitor's records attribute by attribute."""
 
     def __init__(self, shell: Shell) -> None:
         self.workspace, self.words = shell.workspace, shell.workspace.words
@@ -65,7 +65,7 @@ class AttributeArea:
         self.workspace.draft_tabs[AREA].join(self._shared.change_elsewhere)
 
     def _fields(self) -> None:
-        """Records, what is done to each attribute, and what comes of it."""
+        """Build the fields for records, the operation of each attribute, and a preview."""
         words = self.words
         with components.card(words["records_file"]):
             kinds = (".csv", ".json", ".jsonl")
@@ -83,7 +83,7 @@ class AttributeArea:
                     ui.label(words["working"]).classes("sf-soft sf-small")
 
     def _restore(self) -> None:
-        """Show what was entered before the page was opened again."""
+        """Show the entries from before the page was reloaded."""
         draft = self.workspace.draft(AREA)
         self._filling = True
         for name, entry in (("records", self._records), ("configuration", self._configuration)):
@@ -107,7 +107,7 @@ class AttributeArea:
         self._read()
 
     def _entered(self) -> tuple[Records, dict[str, Any]] | None:
-        """The records and the configuration as they are written, or None where they are not JSON of their kind."""
+        """Return the entered records and configuration, or None if they are no valid JSON."""
         if self._filling or self._shared.stale:
             return None
         entered = {"records": self._records.value, "configuration": self._configuration.value}
@@ -120,7 +120,7 @@ class AttributeArea:
         return (records, configuration) if fits and isinstance(configuration, dict) else None
 
     def _read(self) -> None:
-        """Build the choices anew from what is written."""
+        """Rebuild the fields from the entered records."""
         entered = self._entered()
         if entered is None:
             return
@@ -136,7 +136,7 @@ class AttributeArea:
             return
 
         def change(key: str, value: str) -> None:
-            if entry.get(key) == value:  # the field follows what was changed already
+            if entry.get(key) == value:  # the field shows the current value
                 return
             entry[key] = value
             operations = operations_for(entry.get("dataType"))
@@ -168,11 +168,11 @@ class AttributeArea:
                 choice("dataType", "data_type", TYPES)
 
     def _says(self, entry: dict[str, Any]) -> str:
-        """What an operation does, in a sentence."""
+        """Describe an operation in a sentence."""
         return self.words.get(f"operation.{entry.get('anonymisationType')}.says", "")
 
     async def _show(self) -> None:
-        """What the first records become."""
+        """Show a preview of the first records."""
         entered = self._entered()
         if entered is None:
             return
@@ -183,7 +183,7 @@ class AttributeArea:
         except (SfumatoError, RefusedError, CrashedError, ValueError) as error:
             self._fill_preview([], refusal_text(error, self.words))
             return
-        if question == self._question:  # nothing else was asked since
+        if question == self._question:  # no newer preview was requested
             self._fill_preview(list(zip(records, answer["data"], strict=False))[:SHOWN_RECORDS], "")
 
     def _fill_preview(self, pairs: list[tuple[dict[str, Any], dict[str, Any]]], why: str) -> None:
@@ -201,7 +201,7 @@ class AttributeArea:
             components.table(names, lines)
 
     async def _run(self) -> None:
-        if self._shared.stale:  # what was clicked was on its way
+        if self._shared.stale:  # the tab is outdated
             return
         self.workspace.touch()
         self._room.clear()
@@ -228,7 +228,7 @@ class AttributeArea:
 
 
 def operations_for(data_type: Any) -> Sequence[str]:
-    """The operations that there are for a data type; all of them where it is none that is known.
+    """Return the operations for a data type; all of them for an unknown type.
 
     >>> operations_for("String"), len(operations_for("Numeric"))
     (('Masking',), 3)
@@ -239,14 +239,14 @@ def operations_for(data_type: Any) -> Sequence[str]:
 
 
 def refusal_text(error: Exception, words: Words) -> str:
-    """Why records are refused, with the value that is, which the visitor has before their eyes."""
+    """Return why records are refused, including the value, which the visitor sees anyway."""
     if isinstance(error, ValueRefusedError):
         return words.sentence(error.text_for_sender())
     return components.error_text(error, words)
 
 
 def shown(value: Any, words: Words) -> str:
-    """A value as the preview has it: a missing one is empty, a range is its bounds.
+    """Return a value as the preview shows it: a missing value is empty, a range shows its bounds.
 
     >>> from sfumato.localization.messages import words_in
     >>> shown({"min": 1.5, "max": 2.0}, words_in("de")), shown(None, words_in())
@@ -263,7 +263,7 @@ def shown(value: Any, words: Words) -> str:
 
 
 def _clean(number: str) -> str:
-    """A number without the last digits of a binary fraction, in which sums and means are off.
+    """Return a number without the rounding errors of binary fractions in its last digits.
 
     >>> _clean("595.4000000000001"), _clean("25000.0"), _clean("123456789012345")
     ('595.4', '25000', '123456789012345')
@@ -272,7 +272,7 @@ def _clean(number: str) -> str:
 
 
 def guessed(name: str, records: Records) -> dict[str, str]:
-    """What an attribute probably is, and what is done to it at first: numbers and dates are generalized.
+    """Guess the type of an attribute and its default operation: numbers and dates are generalized.
 
     >>> guessed("pay", [{"pay": 5}]), guessed("born", [{"born": "1985-03-02"}])["dataType"]
     ({'anonymisationType': 'Generalization', 'dataType': 'Numeric'}, 'Date')
@@ -287,7 +287,7 @@ def guessed(name: str, records: Records) -> dict[str, str]:
 
 
 def _are_codes(name: str, values: Sequence[Any]) -> bool:
-    """Whether whole numbers are codes, which have no middle: with a zero before them, or postcodes by their name.
+    """Return whether integers are codes: they have leading zeros, or the name is that of a postcode.
 
     >>> _are_codes("town", ["01067", "99084"]), _are_codes("PLZ", ["15105"]), _are_codes("pay", ["0", "2500"])
     (True, True, False)
@@ -305,7 +305,7 @@ def _field(label: str, value: Any, changed: Any) -> ui.textarea:
 
 
 def _listed(value: Any) -> str:
-    """JSON with one entry a line.
+    """Return JSON with one entry per line.
 
     >>> print(_listed({"a": {"b": 1}}))
     {

@@ -16,7 +16,7 @@ from sfumato.report.page.html_page import definitions
 from sfumato.web import components
 from sfumato.web.page_layout import Shell
 
-# Pictures are not served: they show what the reader has open anyway.
+# Pictures are left out: they show the pages that the visitor has open.
 _PICTURE = re.compile(r"!\[[^\]]*\]\([^)]*\)")
 FOLDERS = ("methods", "models")
 STEPS = ("data", "columns", "goal", "result", "release")
@@ -25,7 +25,7 @@ _TITLED = re.compile(r'^```(\w+) title="([^"]+)"$', re.MULTILINE)
 
 
 def build(shell: Shell) -> None:
-    """The area for a workspace."""
+    """Build the area for a workspace."""
     words = shell.workspace.words
     with components.head(words["help_area"], words["help_about"]):
         pass
@@ -39,14 +39,14 @@ def build(shell: Shell) -> None:
 
 
 class Documentation:
-    """The pages of the documentation: an index by groups, and the page that is read."""
+    """The pages of the documentation: an index by groups, and the current page."""
 
     def __init__(self, shell: Shell) -> None:
         self.words = shell.workspace.words
         self._buttons: dict[str, Any] = {}
 
     def build(self) -> None:
-        """The index, and below it room for a page."""
+        """Build the index and a container for a page below it."""
         words = self.words
         with components.card(words["help_documents"]):
             if words.language != DEFAULT:
@@ -66,12 +66,12 @@ class Documentation:
             ui.html(escape(called), sanitize=False, tag="span")
 
     def _choose(self, name: str) -> None:
-        """Open a page, as a place in the browser's history."""
+        """Open a page and add it to the browser history."""
         self._read(name)
         ui.run_javascript(f"sfStep({json.dumps(name)})")
 
     def _read(self, name: str) -> None:
-        """Set the page out that an address names, or none."""
+        """Show the page that the address names, or none."""
         if name in self._buttons:
             self._open(name)
         else:
@@ -79,7 +79,7 @@ class Documentation:
             ui.run_javascript("sfStand('')")
 
     def _open(self, name: str) -> None:
-        """Set a page out and bring it into sight."""
+        """Show a page and scroll to it."""
         for other, button in self._buttons.items():
             button.props('aria-current="true"') if other == name else button.props(remove="aria-current")
         self._room.clear()
@@ -91,7 +91,7 @@ class Documentation:
 
 
 def titled(text: str) -> str:
-    """A page whose examples have their file names above them: what draws the page knows no titles of examples.
+    """Return a page with the file names of examples above them, because the Markdown renderer ignores titles.
 
     >>> print(titled('```csv title="a.csv"\\nn\\n```'))
     `a.csv`
@@ -104,7 +104,7 @@ def titled(text: str) -> str:
 
 
 def grouped(names: Iterable[str]) -> dict[str, list[str]]:
-    """The pages by groups: what is read first, what each folder holds, and the rest.
+    """Group the pages: introduction, pages by folder, and the rest.
 
     >>> grouped(["index", "how-to/arx", "risk", "models/k-map"])
     {'start': ['index', 'how-to/arx'], 'guides': ['risk'], 'models': ['models/k-map']}

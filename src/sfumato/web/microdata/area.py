@@ -7,36 +7,36 @@ from sfumato.web.projects.workspace import Workspace
 
 
 class Area(Protocol):
-    """An area of steps; it is stale where another tab changed the project since it was built."""
+    """An area of steps; it is stale if another tab has changed the project since it was built."""
 
     workspace: Workspace
     shell: Shell
 
     @property
     def stale(self) -> bool:
-        """Whether another tab changed the project."""
+        """Return whether another tab has changed the project."""
         ...
 
     def go(self, step: str) -> None:
-        """Enter a step."""
+        """Go to a step."""
         ...
 
     def refresh(self) -> None:
-        """Build the step at hand anew."""
+        """Rebuild the current step."""
         ...
 
     def tell_steps(self) -> None:
-        """Say anew which steps are done."""
+        """Update which steps are done."""
         ...
 
     def ways(self, back: str | None, onward: str | None) -> None:
-        """The buttons that lead to the neighboring steps."""
+        """Build the buttons for the previous and the next step."""
         ...
 
 
 class Step(Protocol):
-    """A step, made for an area."""
+    """A step of an area."""
 
     def build(self) -> None:
-        """The step, in the container at hand; data are there, but for the first step."""
+        """Build the step in the current container; data is loaded, except in the first step."""
         ...

@@ -22,7 +22,7 @@ class CellCosts:
     changed: Callable[[], Any]
 
     def build(self) -> None:
-        """The fields, in the container at hand."""
+        """Build the fields in the current container."""
         ui.label(self.words["cells.costs"]).classes("font-bold mt-2")
         ui.label(self.words["cells.costs.says"]).classes("sf-soft sf-small")
         with ui.element("div").classes("sf-fields"):
@@ -51,7 +51,7 @@ class CellCosts:
 
 
 def set_importance(column: Values, importance: Any) -> None:
-    """Say what a missing cell of a column costs; 1 is what holds where nothing is said.
+    """Set the cost of suppressing a value of a column; the default of 1 is omitted.
 
     >>> column = {"importance": 5}
     >>> set_importance(column, 1.0), column

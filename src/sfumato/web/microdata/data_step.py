@@ -24,12 +24,12 @@ from sfumato.web.microdata.project_card import ProjectCard
 from sfumato.web.projects.loaded_data import KINDS, Loaded, is_text, load
 
 EXAMPLES = {"patients": "patients.csv", "census": "census.csv", "stroke": "stroke.csv", "eight-rows": "eight-rows.csv"}
-# Columns of the first rows that are shown: more cannot be looked through. A screen holds fewer: they come first.
+# Limits of the preview: columns shown in all, and those drawn first.
 MOST_COLUMNS, FIRST_COLUMNS = 80, 16
 
 
 class DataStep:
-    """Data are dropped, chosen or looked at."""
+    """The step in which data is uploaded, chosen and displayed."""
 
     def __init__(self, area: Area) -> None:
         self.area, self.workspace = area, area.workspace
@@ -56,7 +56,7 @@ class DataStep:
             self._build_project()
 
     async def _complete(self) -> None:
-        """What was not seen at first; and while the data are looked at, the drawings of the next step."""
+        """Add what was not visible at first, and prepare the drawings of the next step."""
         self._build_project()
         loaded = self.workspace.loaded
         if loaded is None or self._preview is None:
@@ -125,7 +125,7 @@ class DataStep:
         self.area.refresh()
 
     async def _sheets(self, path: Path) -> tuple[str, ...]:
-        """The sheets of a workbook; none of another file."""
+        """Return the sheets of a workbook; empty for another file."""
         if path.suffix.lower() not in FORMATS["excel"]:
             return ()
         try:
@@ -134,11 +134,11 @@ class DataStep:
             return ()
 
     def _offer(self, path: Path, reading: Reading, sheets: tuple[str, ...]) -> None:
-        """The other sheets of a workbook of which one cannot be read; it waits until one is chosen."""
+        """Offer the other sheets of a workbook if one cannot be read; the file waits for the choice."""
         choose_sheet(self.workspace.words, sheets, reading.get("table"), lambda chosen: self._load(path, chosen))
 
     def _refuse(self, name: str, why: str, offer: Callable[[], None] | None = None) -> None:
-        """Say what is wrong with a file, and offer a way out if there is one, above the data at hand, which stay."""
+        """Show what is wrong with a file, with a remedy if there is one, above the current data, which stays."""
         words, loaded = self.workspace.words, self.workspace.loaded
         self._shown.clear()
         with self._shown, ui.element("div").classes("sf-card").props('role="alert"'):
@@ -152,7 +152,7 @@ class DataStep:
             self._show(loaded)
 
     def _ask_for_consent(self, loaded: Loaded, plan: dict[str, Any]) -> None:
-        """The data wait until the visitor has said that the work at hand may go."""
+        """Keep the data waiting until the visitor agrees to discard the current work."""
         words = self.workspace.words
         self._shown.clear()
         with self._shown, ui.element("div").classes("sf-card").props('role="alert"'):
@@ -162,7 +162,7 @@ class DataStep:
                 components.button(words["replace.take"], lambda: self._take(loaded, plan)).props("outline")
 
     def _ask_for_encoding(self, path: Path, reading: Reading) -> None:
-        """The file waits until the visitor has said what it is written in."""
+        """Keep the file waiting until the visitor has chosen its encoding."""
         words, tried, likely = self.workspace.words, reading.get("encoding"), likely_encoding(path)
         first = () if likely is None else (likely,)
         names = {name: words.get(f"encoding.{name}", name.upper()) for name in dict.fromkeys((*first, *ENCODINGS))}
@@ -178,7 +178,7 @@ class DataStep:
             ).classes("w-full")
 
     def _ask_for_header(self, path: Path, reading: Reading) -> None:
-        """The file waits until the visitor has said whether its first line holds names or data."""
+        """Keep the file waiting until the visitor has said whether its first line has names or data."""
         words = self.workspace.words
         self._shown.clear()
         with self._shown, ui.element("div").classes("sf-card").props('role="alert"'):
@@ -201,19 +201,19 @@ class DataStep:
                 ui.label(words["more_columns"].format(count=words.count(more))).classes("sf-soft sf-small")
 
     def _first_rows(self, loaded: Loaded, most: int) -> str:
-        """The first rows of the data with some of their columns."""
+        """Return the first rows of the data with some of their columns."""
         names, words = [column.name for column in loaded.columns[:most]], self.workspace.words
         lines = ([(loaded.shown(name, row[name] or "", words), "") for name in names] for row in loaded.preview)
         return components.table_content([(name, None) for name in names], lines)
 
 
 def in_language(plan: dict[str, Any], language: str) -> dict[str, Any]:
-    """A plan whose reports speak the language of the page; what goes without saying is not said."""
+    """Return a plan whose reports have the language of the page; the default is omitted."""
     return plan if language == "en" else {**plan, "language": language}
 
 
 def example_plan(suggested: dict[str, Any], example: dict[str, Any]) -> dict[str, Any]:
-    """What is suggested for an example as for any file, with the trees that come with it and a k that it can reach."""
+    """Return the suggestion for an example, with the hierarchies that come with it and a feasible k."""
     plan = deepcopy(suggested)
     for name, column in plan["columns"].items():
         own = example["columns"][name].get("hierarchy", {})

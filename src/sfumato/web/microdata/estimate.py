@@ -25,25 +25,26 @@ from sfumato.service.http.problems import RefusedError
 from sfumato.service.jobs.plans import check_paths
 from sfumato.web.projects.workspace import Workspace
 
-# Tables of more combinations than this are not searched while somebody waits.
+# Tables with more combinations are not searched for an estimate.
 MOST_COMBINATIONS = 2_000_000
-# So many estimates are kept.
+# Number of cached estimates.
 MOST_KEPT = 64
-# What the estimate asks of the quickest method: one level a column, found step by step.
+# The method of fast estimates: one level per column, found by a greedy search.
 METHOD = "greedy"
-# Methods that hand over what they have after a moment, on tables of so many combinations.
+# Methods that return what they have after a moment, for tables with at most this many combinations.
 OWN_METHODS, FEW_COMBINATIONS, MOMENT_SECONDS = ("auto", "local", "mondrian"), 20_000, 0.4
-# A column that lost as much tells nothing any more.
+# A column that lost this proportion counts as lost.
 NOTHING_LEFT = 0.995
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """About what a goal costs.
+    """The estimated cost of a goal.
 
     Attributes:
-        detail: The share of detail that is left, on average over the quasi-identifiers; withheld: rows.
-        lost: Columns of which nothing would be left.
+        detail: The proportion of detail preserved, averaged over the quasi-identifiers.
+        withheld: The number of suppressed rows.
+        lost: Columns without remaining detail.
     """
 
     detail: float
@@ -53,14 +54,14 @@ class Estimate:
 
 @dataclass
 class Estimates:
-    """The estimates of a workspace; the count behind them is kept there while columns and ladders stay."""
+    """The estimates of a workspace; the counts are cached there while columns and hierarchies stay the same."""
 
     workspace: Workspace
 
     def of(self, plan: Mapping[str, Any]) -> Estimate | None:
-        """The estimate for a plan, or None where there is none to be had quickly.
+        """Return the estimate for a plan, or None if there is no fast one.
 
-        Who asks for one that is being made waits for it.
+        A concurrent request for the same estimate waits for it.
 
         Raises:
             SfumatoError: The plan cannot be run.
@@ -75,11 +76,11 @@ class Estimates:
         return made
 
     def known(self, plan: Mapping[str, Any]) -> Estimate | None:
-        """The estimate for a plan, where it was made already."""
+        """Return the estimate for a plan if it was made already."""
         return self.workspace.estimated.get(self._key(plan))
 
     def prepare(self, plan: Mapping[str, Any]) -> None:
-        """Make the estimate before somebody asks for it; what is wrong with the plan is told then."""
+        """Make the estimate in advance; errors of the plan are reported on request."""
         with self.workspace.working(), suppress(SfumatoError, RefusedError, OSError):
             self.of(plan)
 
@@ -101,7 +102,7 @@ class Estimates:
         return Estimate(1.0 - sum(losses.values()) / max(len(losses), 1), withheld, lost)
 
     def _searched(self, plan: Mapping[str, Any], quick: Plan, table: FrequencyTable) -> Result:
-        """What the quickest method finds, or what the method of the plan does in a moment where that loses less."""
+        """Return the result of the fast method, or that of the plan's method if that loses less within a moment."""
         method = plan["method"]
         known = method["name"] in OWN_METHODS and method.get("loss", "loss-metric") == "loss-metric"
         if len(table.counts) > FEW_COMBINATIONS:
@@ -113,16 +114,16 @@ class Estimates:
         for one in (quick, own):
             try:
                 results.append(search(one, table))
-            except (EngineError, UnattainableError) as error:  # that the moment was too short is no answer
+            except (EngineError, UnattainableError) as error:  # a time limit that was too short is not a result
                 errors.append(error)
         if not results:
             raise errors[0]
         return min(results, key=lambda result: sum(result.per_column.values()))
 
     def count(self, plan: Mapping[str, Any]) -> FrequencyTable:
-        """The frequency table of a plan, counted once for all that is told of a goal.
+        """Return the frequency table of a plan, counted once for all metrics of a goal.
 
-        Who asks while it is counted for an estimate waits for that.
+        A concurrent request waits for a count in progress.
 
         Raises:
             SfumatoError: The plan cannot be run.
@@ -137,7 +138,7 @@ class Estimates:
         suppression = method.get("suppression", 0.0) if method["name"] != "k-optimize" else 0.0
         quick["method"] = {"name": METHOD, "loss": "loss-metric", "suppression": suppression}
         for column in quick["columns"].values():
-            column.pop("importance", None)  # other methods know neither what cells cost
+            column.pop("importance", None)  # other methods support neither the cost of values
             if column["role"] == "quasi-identifier":
                 column.pop("publish", None)  # nor means of groups
         return resolve(read_plan(quick, self.workspace.place("x").parent))
@@ -152,7 +153,7 @@ class Estimates:
         return known[2].holding(resolved.value_columns)
 
     def _key(self, plan: Mapping[str, Any], counted: bool = False) -> str:
-        """What of a plan and its data decides an estimate, or the count behind it."""
+        """Return a key of everything in a plan and its data that affects an estimate, or the counts for it."""
         goal = [entry.get("population") for entry in plan["privacy"]] if counted else plan["privacy"]
         goal = [part for part in goal if part is not None]
         method = None if counted else plan["method"]
@@ -161,18 +162,18 @@ class Estimates:
 
 
 def _serves(counted: Plan, plan: Plan) -> bool:
-    """Whether what was counted for one plan is the count of another, which promises no more columns."""
+    """Return whether the counts for one plan are those of another, whose models need no further columns."""
     promised = {*plan.promise_columns}
     same = counted.subset == plan.subset and {*counted.spelled_columns} & promised == {*plan.spelled_columns}
-    if plan.person is not None:  # persons are counted by the columns of promises
+    if plan.person is not None:  # persons are counted with the columns of the models
         return same and counted.promise_columns == plan.promise_columns
     return same and promised <= {*counted.promise_columns} and {*plan.value_columns} <= {*counted.value_columns}
 
 
 def _searched_by_sizes(plan: Plan, table: FrequencyTable) -> Result:
-    """What the quickest method finds by the sizes of groups, where all other promises hold there, too; they mostly do.
+    """Return the result of the fast method by class sizes if it also satisfies all other models, which is usual.
 
-    To count the values in all groups of a long table takes ten times as long as to count their rows.
+    Counting the sensitive values of all classes of a long table takes ten times as long as counting their rows.
     """
     of_sizes = tuple(model for model in plan.privacy if model.column is None)
     if not of_sizes or len(of_sizes) == len(plan.privacy):

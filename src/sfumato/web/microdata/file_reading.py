@@ -10,10 +10,10 @@ from sfumato.microdata.data_plan import DataPlan
 from sfumato.web import components
 from sfumato.web.projects.loaded_data import READING, Loaded
 
-# Endings of files whose first line may hold names; of those that are texts.
+# Extensions of files whose first line may contain names; of text files.
 HEADED = (".csv", ".tsv", ".txt", ".xlsx", ".xls", ".ods")
 TEXTS = (".csv", ".tsv", ".txt")
-# What a text that is not UTF-8 most often is; all that its letters are looked at for.
+# The most frequent encodings of texts that are not UTF-8; number of characters examined.
 ENCODINGS = ("cp1252", "latin-1", "cp1250", "iso8859-2", "cp1251", "cp1253", "cp1254")
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 DECIMALS = {".": "point", ",": "comma"}
@@ -21,7 +21,7 @@ Reading = dict[str, Any]
 
 
 def build(words: Words, loaded: Loaded, take: Callable[[Reading], Any]) -> None:
-    """The fields for a file that is loaded; `take` gets the reading with each change."""
+    """Build the fields for a loaded file; `take` gets the settings with each change."""
     ending, read = loaded.path.suffix.lower(), loaded.read
     said = said_of(read)
 
@@ -43,14 +43,14 @@ def build(words: Words, loaded: Loaded, take: Callable[[Reading], Any]) -> None:
 
 
 def said_of(read: DataPlan) -> Reading:
-    """What was said of how a file is read, besides what is usual."""
+    """Return the settings for reading a file that differ from the defaults."""
     usual = DataPlan()
     entries = {key: getattr(read, key) for key in READING}
     return {key: value for key, value in entries.items() if value != getattr(usual, key)}
 
 
 def choose_sheet(words: Words, names: Sequence[str], own: str | None, take: Callable[[Reading], Any]) -> None:
-    """The field for the sheet of a workbook; how another was read says nothing of the one that is chosen."""
+    """Build the field for the sheet of a workbook; the settings of another sheet do not apply to it."""
     field = ui.select([*names], label=words["sheet"], value=own)
     field.on_value_change(lambda event: take({"table": event.value}))
     components.helped(field.props("dense outlined options-dense"), words["tip.sheet"])

@@ -16,7 +16,7 @@ def _is_chosen(column: Mapping[str, Any]) -> bool:
 
 
 def fixed_levels(plan: Mapping[str, Any]) -> dict[str, int]:
-    """The levels that were chosen for columns; limits that leave a choice are none.
+    """Return the levels that are fixed for columns; limits that leave a choice are ignored.
 
     >>> fixed_levels({"columns": {"age": {"min_level": 2, "max_level": 2}, "sex": {"max_level": 1}, "zip": {}}})
     {'age': 2}
@@ -25,7 +25,7 @@ def fixed_levels(plan: Mapping[str, Any]) -> dict[str, int]:
 
 
 def free_columns(plan: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns of a plan without the levels that were chosen for them.
+    """Return the columns of a plan without their fixed levels.
 
     >>> free_columns({"columns": {"age": {"min_level": 2, "max_level": 2}, "sex": {"max_level": 1}}})
     {'age': {}, 'sex': {'max_level': 1}}
@@ -37,10 +37,10 @@ def free_columns(plan: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def build(area: Area, key: str) -> None:
-    """Which levels are chosen, and a way to let the method choose again; nothing where none are.
+    """Show the fixed levels with a button to release them; nothing if there are none.
 
     Args:
-        key: Of the text that tells them.
+        key: The key of the text.
     """
     workspace = area.workspace
     fixed = fixed_levels(workspace.plan)

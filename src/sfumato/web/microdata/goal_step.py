@@ -24,17 +24,17 @@ from sfumato.web.microdata.policy_choice import PolicyChoice
 from sfumato.web.microdata.promises import Promises, goal_words, names_persons
 from sfumato.web.projects.loaded_data import Loaded, class_sizes
 
-# Methods that judge groups one by one, and promises of which they therefore keep a stricter reading.
+# Methods that evaluate classes one by one, and the models that they therefore satisfy in a stricter form.
 ONE_BY_ONE = ("mondrian", "local")
-# Promises whose k counts rows of the data.
+# Models whose k counts rows of the data.
 OF_ROWS = ("k-anonymity", "alpha-k-anonymity")
 STRICTER = ("average-risk", "sample-uniqueness", "k-map", "global-risk", "population-uniqueness")
-# Purposes: the k, the l of every sensitive column (0: none), and the share of rows that may be withheld.
+# Presets: the k, the l of every sensitive column (0: none), and the suppression limit.
 PURPOSES = {"public": (11, 3, 0.05), "research": (5, 2, 0.02), "house": (3, 0, 0.01)}
 
 
 class GoalStep:
-    """What is promised, how it is reached, and about what it costs."""
+    """The step for models, method, and estimated cost."""
 
     def __init__(self, area: Area) -> None:
         self.area, self.workspace = area, area.workspace
@@ -70,12 +70,12 @@ class GoalStep:
         components.when_seen(self._cost, self._judge)
 
     async def _judge(self) -> None:
-        """Whether the plan can be run, and about what it costs: told once the step is seen."""
+        """Check whether the plan can be run, and estimate its cost, once the step is visible."""
         self._check()
         await self._tell()
 
     def _purposes(self) -> None:
-        """Presets by purpose, each with what it means."""
+        """Build the presets by purpose, each with its meaning."""
         words = self.words
         with ui.element("div").classes("sf-thirds"):
             for name, (k, _, share) in PURPOSES.items():
@@ -102,7 +102,7 @@ class GoalStep:
         background_tasks.create(self._tell())
 
     def _check(self) -> None:
-        """Say at once whether the plan can be run, and if not, why."""
+        """Show at once whether the plan can be run, and if not, why."""
         faults, notes = self._faults(), self._notes()
         self._verdict.clear()
         with self._verdict:
@@ -130,19 +130,19 @@ class GoalStep:
         return faults or [*self._refusals(), *self._unattainable()]
 
     def _unattainable(self) -> list[str]:
-        """What no method can reach: a group has at most all rows."""
+        """Return what no method can achieve: a class has at most all rows."""
         words, rows = self.words, self.workspace.loaded.rows if self.workspace.loaded else 0
         sizes = [entry.get("k") for entry in self.workspace.plan["privacy"] if entry["model"] in OF_ROWS]
         most = words.count(rows)
         return [words["too_few_rows"].format(k=k, rows=most) for k in sizes if isinstance(k, int) and k > rows]
 
     def _refusals(self) -> list[str]:
-        """What the reader of plans says; it sees what the page does not think of."""
+        """Return the errors of the plan reader, which covers cases that the page does not check."""
         texts = components.refusals(lambda: read_plan(self.workspace.plan), self.words)
         return [with_labels(text, self.workspace.plan["privacy"], self.words) for text in texts]
 
     def _notes(self) -> list[str]:
-        """What a method makes of a promise, where that is not obvious."""
+        """Return how a method interprets a model, if that is not obvious."""
         plan = self.workspace.plan
         name = plan["method"]["name"]
         if name not in ONE_BY_ONE:
@@ -151,7 +151,7 @@ class GoalStep:
         return [self.words[f"stricter.{model}"].format(method=name) for model in models]
 
     async def _tell(self) -> None:
-        """How many rows are at risk now, and about what the goal costs."""
+        """Show how many rows are at risk now, and the estimated cost of the goal."""
         loaded = self.workspace.loaded
         if loaded is None:
             return
@@ -163,7 +163,7 @@ class GoalStep:
                 self._risk.text = at_risk
                 self._wait()
             estimate = await asyncio.to_thread(self._estimates.of, plan)
-        except PlanError:  # what is wrong is told above
+        except PlanError:  # the error is shown above
             if question == self._question:
                 self._show_cost(None, "")
             return
@@ -171,11 +171,11 @@ class GoalStep:
             if question == self._question:
                 self._show_cost(None, components.error_text(error, self.words))
             return
-        if question == self._question:  # no other goal was asked for since
+        if question == self._question:  # no other goal was requested since
             self._show_cost(estimate, "" if estimate else self.words["cost_unknown"])
 
     def _wait(self) -> None:
-        """Say that an estimate is being made, where none stands there yet."""
+        """Show that an estimate is being made, unless one is displayed."""
         if not self._cost.default_slot.children:
             with self._cost:
                 ui.label(self.words["working"]).classes("sf-soft sf-small")
@@ -197,14 +197,14 @@ class GoalStep:
         return words["at_risk"].format(count=words.count(count), rows=words.count(loaded.rows), share=share, k=k)
 
     async def _among_few_persons(self, plan: dict[str, Any], k: int) -> int | None:
-        """Rows in groups of fewer than k persons; None where the plan cannot be counted as it is."""
+        """Return the rows in classes of fewer than k persons; None if the plan cannot be counted yet."""
         try:
             return rows_among_few(await asyncio.to_thread(self._estimates.count, plan), k)
         except SfumatoError:
             return None
 
     async def _sizes(self, plan: dict[str, Any], loaded: Loaded, names: tuple[str, ...]) -> Counts:
-        """The sizes of the groups now: of the count behind the estimate, where one can be made."""
+        """Return the current class sizes, from the counts for the estimate if possible."""
         try:
             return (await asyncio.to_thread(self._estimates.count, plan)).counts
         except SfumatoError:
@@ -218,7 +218,7 @@ class GoalStep:
                 ui.label(why).classes("sf-soft sf-small")
                 return
             withheld = f"{words.count(estimate.withheld)} ({words.percent(estimate.withheld / max(loaded.rows, 1))})"
-            # Both ways to say it: the result tells the loss.
+            # Shown in both forms: the result has the loss.
             left = words["cost_detail"].format(loss=words.percent(1 - estimate.detail))
             components.tiles([(words.percent(estimate.detail), left), (withheld, words["suppressed"])])
             chosen = fixed_levels.fixed_levels(self.workspace.plan)
@@ -229,12 +229,12 @@ class GoalStep:
 
 
 def rows_among_few(table: FrequencyTable, k: int) -> int:
-    """Rows in groups of fewer than k persons, of a table that knows the persons."""
+    """Return the rows in classes of fewer than k persons, of a table with persons."""
     return int(table.counts[persons_in(table.persons[PERSONS]) < k].sum())
 
 
 def with_labels(text: str, promises: Sequence[Mapping[str, Any]], words: Words) -> str:
-    """A text of faults with the labels of fields instead of their places in a plan.
+    """Replace paths of a plan in error messages by the labels of fields.
 
     >>> from sfumato.localization.messages import words_in
     >>> with_labels("privacy[0].k: is missing.", [{"model": "k-anonymity"}], words_in())
@@ -249,9 +249,9 @@ def with_labels(text: str, promises: Sequence[Mapping[str, Any]], words: Words) 
 
 
 def purpose_promises(plan: dict[str, Any], name: str, loaded: Loaded) -> list[dict[str, Any]]:
-    """The promises that a purpose asks for: k-anonymity, and diversity of sensitive columns where it says so.
+    """Return the models of a preset: k-anonymity, and diversity of sensitive columns if the preset has it.
 
-    A column of two values has at most two of them in a class, and one that is the same for all is not diverse.
+    A column of two values has at most two of them in a class, and a constant column is not diverse.
     """
     k, least, _ = PURPOSES[name]
     sensitive = [column for column, entry in plan["columns"].items() if entry["role"] == "sensitive"]

@@ -13,7 +13,7 @@ from sfumato.web.forms import Form, Values
 from sfumato.web.microdata.cell_costs import CellCosts
 from sfumato.web.projects.workspace import Workspace
 
-# In the order in which they are offered: what suits most people first.
+# The methods in the order in which they are offered: the most suitable first.
 METHODS = (
     "auto",
     "optimal",
@@ -28,17 +28,17 @@ METHODS = (
     "safepub",
 )
 PUBLISHED_ROLES = ("sensitive", "insensitive")
-# Percent of the rows that can be withheld on the page; K-Optimize puts a price on each and may withhold all.
+# Maximum suppression limit on the page, in percent; K-Optimize has a price per row instead and may suppress all.
 MOST_PERCENT = {"k-optimize": 100}
 
 
 class MethodChoice:
-    """The method, the share of rows, the options; `changed` is called after each change."""
+    """The method, the suppression limit, the options; `changed` is called after each change."""
 
     def __init__(self, workspace: Workspace, changed: Callable[[], Any]) -> None:
         self.workspace, self.words = workspace, workspace.words
         self._changed = changed
-        # What was said of methods before, so that trying another one loses nothing.
+        # Earlier settings of methods, so that trying another one loses nothing.
         self._said: Values = {}
 
     @property
@@ -47,7 +47,7 @@ class MethodChoice:
         return method
 
     def build(self) -> None:
-        """The fields."""
+        """Build the fields."""
         ui.select(
             {name: self.words[f"method.{name}"] for name in METHODS},
             label=self.words["method"],
@@ -58,11 +58,11 @@ class MethodChoice:
         self._show()
 
     def missing(self) -> list[str]:
-        """What has no value yet, in words."""
+        """Return the labels of required values that are missing."""
         return self._form().missing()
 
     def _choose(self, name: str) -> None:
-        """Another method; it keeps the options that it knows, and the columns the levels that it allows."""
+        """Change the method; it keeps the options that it supports, and the columns keep the levels that it allows."""
         self.workspace.touch()
         own = self.method | ({"suppression": self._said.get("suppression", 0.0)} if self._priced() else {})
         self._said |= own
@@ -73,7 +73,7 @@ class MethodChoice:
         self._changed()
 
     def _priced(self) -> bool:
-        """Whether the method puts a price on each row withheld, so that its share means another thing."""
+        """Return whether the method has a price for each suppressed row, so that the limit has another meaning."""
         return self.method["name"] in MOST_PERCENT
 
     def _show(self) -> None:
@@ -109,7 +109,7 @@ class MethodChoice:
         tell()
 
     def _share(self) -> float:
-        """The share of rows that may be withheld; a node that was chosen gives a number of rows instead."""
+        """Return the suppression limit as a proportion; a selected node has a number of rows instead."""
         suppression = self.method.get("suppression", defaults(self.method["name"]).suppression.share)
         rows = max(self.workspace.loaded.rows, 1) if self.workspace.loaded else 1
         return float(suppression) if isinstance(suppression, int | float) else suppression["rows"] / rows
@@ -129,17 +129,17 @@ class MethodChoice:
 
 
 def quasi_identifiers(plan: Values) -> dict[str, Values]:
-    """The quasi-identifiers of a plan."""
+    """Return the quasi-identifiers of a plan."""
     return {name: column for name, column in plan["columns"].items() if column["role"] == "quasi-identifier"}
 
 
 def least_group(plan: Values) -> int:
-    """The k that is promised, or the least that there can be."""
+    """Return the requested k, or the smallest possible one."""
     return max((int(entry["k"]) for entry in plan["privacy"] if entry.get("k")), default=2)
 
 
 def fit_column(column: Values, method: str, k: int) -> None:
-    """Take from a quasi-identifier what a method does not know, and give it what the method needs.
+    """Remove from a quasi-identifier what a method does not support, and add what it needs.
 
     >>> column = {"role": "quasi-identifier", "importance": 3, "max_level": 2}
     >>> fit_column(column, "microaggregation", 5)
@@ -159,17 +159,17 @@ def fit_column(column: Values, method: str, k: int) -> None:
 
 
 def option_keys(name: str) -> dict[str, Key]:
-    """The keys of a method besides the share of rows, which has a slider."""
+    """Return the keys of a method except the suppression limit, which has a slider."""
     return {key: spec for key, spec in METHOD.variants[name].keys.items() if key != "suppression"}
 
 
 def defaults(name: str) -> Any:
-    """A method with nothing said of it."""
+    """Return a method with default options."""
     return read(METHOD, {"name": name}, "method")
 
 
 def shared_options(method: Values, name: str) -> Values:
-    """The options of a method that another one knows as well.
+    """Return the options of a method that another one supports as well.
 
     >>> shared_options({"name": "optimal", "loss": "height", "time_limit": 5, "suppression": 0.1}, "samarati")
     {'name': 'samarati', 'loss': 'height', 'time_limit': 5, 'suppression': 0.1}
@@ -179,7 +179,7 @@ def shared_options(method: Values, name: str) -> Values:
     keys = METHOD.variants[name].keys
     kept = {key: value for key, value in method.items() if key in keys and _fits(keys[key], value)}
     if name in MOST_PERCENT:
-        kept.pop("suppression", None)  # it means another thing there: every row withheld has its price
+        kept.pop("suppression", None)  # its meaning differs: every suppressed row has a price
     if "loss" not in kept:
         kept.pop("class", None)
     return {"name": name, **kept}

@@ -19,7 +19,7 @@ NONE = ""
 
 
 class PolicyChoice:
-    """The choice of a policy; `adopted` is called when it has changed the promises, `changed` after other changes."""
+    """The choice of a policy; `adopted` is called when it changed the models, `changed` after other changes."""
 
     def __init__(self, workspace: Workspace, adopted: Callable[[], Any], changed: Callable[[], Any]) -> None:
         self.workspace, self.words = workspace, workspace.words
@@ -27,12 +27,12 @@ class PolicyChoice:
 
     @property
     def name(self) -> str:
-        """The policy that the plan names."""
+        """Return the policy of the plan."""
         said = self.workspace.plan.get("policy") or NONE
         return str(said["name"] if isinstance(said, dict) else said)
 
     def build(self) -> None:
-        """The choice, and the clauses of the policy at hand."""
+        """Build the choice, and the clauses of the current policy."""
         words = self.words
         offered = {NONE: words["policy.none"]}
         offered |= {policy.id: policy.title for policy in policies().values() if policy.about == "rows"}
@@ -47,7 +47,7 @@ class PolicyChoice:
                 self._clause(clause)
 
     def _clause(self, clause: Clause) -> None:
-        """What a clause asks: measured by the release, or attested by a person."""
+        """Show a clause: measured on the release, or attested by a person."""
         if clause.op != "attested":
             limit = "" if clause.value is None else f" ({clause.op} {self.words.figure(f'{clause.value:g}')})"
             components.notice(clause.says + limit, good=None)
@@ -69,7 +69,7 @@ class PolicyChoice:
         self._changed()
 
     async def _choose(self, name: str) -> None:
-        """Take a policy with the promises that it asks for, or none."""
+        """Set a policy with its required models, or none."""
         plan = {key: value for key, value in self.workspace.plan.items() if key != "policy"}
         if name != NONE and self.workspace.loaded is not None:
             plan["policy"] = {"name": name}
@@ -79,7 +79,7 @@ class PolicyChoice:
                     says, asked = self.words["reading"], (loaded.path, loaded.read, plan)
                     plan["privacy"] = await watched(self.workspace, says, asked_promises, *asked)
             except CancelledWorkError:
-                self._adopted()  # the policy at hand stays, and is shown again
+                self._adopted()  # the current policy stays and is shown again
                 return
             except (SfumatoError, RefusedError) as error:
                 components.alarm(components.error_text(error, self.words))

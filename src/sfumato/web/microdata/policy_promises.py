@@ -14,7 +14,7 @@ from sfumato.pipelines.policies.plan_completion import with_policy
 
 
 def asked_promises(path: Path, read: DataPlan, plan: dict[str, Any], tell: Tell | None = None) -> list[dict[str, Any]]:
-    """The promises that the policy of a plan asks for, whatever the plan promises now; `tell` hears how far it is."""
+    """Return the models that the policy of a plan requires, whatever models it has now; `tell` reports progress."""
     looking = Looking(tell)
     looking.at("count")
     open_plan = read_plan({key: value for key, value in plan.items() if key != "privacy"}, path.parent)

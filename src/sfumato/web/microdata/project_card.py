@@ -22,18 +22,18 @@ from sfumato.web.projects.plan_checks import can_be_shown
 from sfumato.web.projects.workspace import data_of
 
 MOST_PLAN_BYTES = 1_000_000
-# A folder of the project for what is downloaded; what lies in it is no part of the project.
+# A folder of the project for downloads, which are not part of the project.
 SAVED = "saved"
 
 
 class ProjectCard:
-    """The card of the project at hand."""
+    """The card of the current project."""
 
     def __init__(self, area: Area) -> None:
         self.area, self.workspace, self.words = area, area.workspace, area.workspace.words
 
     def build(self) -> None:
-        """The card."""
+        """Build the card."""
         words, most = self.words, self.workspace.pool.settings.upload_bytes
         with components.card(words["project"]):
             ui.label(words["stays"]).classes("sf-soft sf-small")
@@ -50,7 +50,7 @@ class ProjectCard:
                     components.button(words["erase_project"], self._ask).props("flat")
 
     async def _open(self, event: events.UploadEventArguments) -> None:
-        """Open a project beside the one at hand, which stays where there is none in the file."""
+        """Open a project from a file; the current one stays if the file contains none."""
         folder = self.workspace.pool.folders.private("session")
         try:
             with self.workspace.working():
@@ -68,11 +68,11 @@ class ProjectCard:
         self.area.go(self.workspace.step if self.workspace.step in ("goal", "result") else "columns")
 
     async def _take(self, event: events.UploadEventArguments, folder: Path) -> None:
-        """Unpack a project into a folder, and take it once all of it is there.
+        """Unpack a project into a folder, and use it once it is complete.
 
         Raises:
-            NoRoomError: It is too large.
-            ValueError, SfumatoError, RefusedError: It is no project.
+            NoRoomError: The project is too large.
+            ValueError, SfumatoError, RefusedError: The file is not a project.
         """
         room = room_in(folder, self.workspace.pool.settings)
         archive = _saved_in(folder)
@@ -106,10 +106,10 @@ class ProjectCard:
         self.area.go("columns")
 
     def _fitting(self, text: str) -> dict[str, Any]:
-        """A plan for the data at hand: its columns must be theirs.
+        """Return a plan for the current data; its columns must match.
 
         Raises:
-            PlanError, RefusedError: It is no plan, or one for other data.
+            PlanError, RefusedError: The text is not a plan, or one for other data.
         """
         assert self.workspace.loaded is not None
         plan = read_plan_text(text)
@@ -128,7 +128,7 @@ class ProjectCard:
         return plan
 
     async def _save(self) -> None:
-        """The project as an archive, written beside it and read from there."""
+        """Save the project as an archive next to it, for download."""
         target = _saved_in(self.workspace.place("x").parent)
         await asyncio.to_thread(self._pack, target)
         ui.download.file(target)
@@ -153,7 +153,7 @@ class ProjectCard:
 
 
 def _saved_in(folder: Path) -> Path:
-    """Where the archive of a project lies while it is sent or fetched."""
+    """Return the path of the project archive during upload or download."""
     place = folder / SAVED
     place.mkdir(exist_ok=True)
     return place / "project.sfumato.zip"

@@ -15,7 +15,7 @@ from sfumato.web.plan_entry_list import EntryList
 from sfumato.web.projects.loaded_data import KINDS
 from sfumato.web.projects.workspace import Workspace
 
-# What a promise asks for when it is added; the sensitive column comes from the data.
+# Initial parameters of a new model; the sensitive column comes from the data.
 STARTS: dict[str, Values] = {
     "k-anonymity": {"k": 5},
     "k-map": {"k": 5},
@@ -37,12 +37,12 @@ POPULATION_PREFIX = "population-"
 
 
 def names_persons(plan: Mapping[str, Any]) -> bool:
-    """Whether a column of a plan names persons, whom promises then count instead of rows."""
+    """Return whether a column of a plan names persons, so that models count persons instead of rows."""
     return any(column["role"] == "person" for column in plan["columns"].values())
 
 
 def goal_words(words: Words, plan: Mapping[str, Any]) -> Words:
-    """The words for a plan's goal, which speak of persons where promises count these.
+    """Return the texts for the goal of a plan, about persons if models count persons.
 
     >>> from sfumato.localization.messages import words_in
     >>> goal_words(words_in(), {"columns": {"id": {"role": "person"}}})["k-anonymity.k"]
@@ -52,7 +52,7 @@ def goal_words(words: Words, plan: Mapping[str, Any]) -> Words:
 
 
 class Promises:
-    """The list of promises; `changed` is called after each change."""
+    """The list of privacy models; `changed` is called after each change."""
 
     def __init__(self, workspace: Workspace, changed: Callable[[], Any]) -> None:
         self.workspace = workspace
@@ -68,7 +68,7 @@ class Promises:
         return entries
 
     def build(self) -> None:
-        """The cards, and the list from which one is added."""
+        """Build the cards, and the list for adding one."""
         offered = {name: partial(self._start, name) for name in self._offered()}
         self._list = EntryList(self.words, "model", offered, lambda: self.entries, self._fields, self._touched)
         self._list.build()
@@ -76,14 +76,14 @@ class Promises:
             ui.label(self.words["no_sensitive"]).classes("sf-soft")
 
     def missing(self) -> list[str]:
-        """What has no value yet, in words."""
+        """Return the labels of required values that are missing."""
         return [word for entry in self.entries for word in self._form(entry).missing()]
 
     def _sensitive(self) -> list[str]:
         return [name for name, column in self.workspace.plan["columns"].items() if column["role"] == "sensitive"]
 
     def _offered(self) -> list[str]:
-        """Models that can be promised: those about a sensitive column need one."""
+        """Return the models that can be added; those about a sensitive column need one."""
         judging = [name for name, shape in SHAPES.items() if {"column", "subset"} & set(shape.keys)]
         return [name for name in SHAPES if name not in judging or self._sensitive()]
 
@@ -110,7 +110,7 @@ class Promises:
         self._changed()
 
     def _population(self, entry: Values) -> None:
-        """The table of the population, which lies beside the data."""
+        """Build the upload of the population table, which is stored next to the data."""
         shown = ui.label(entry.get("population", "").removeprefix(POPULATION_PREFIX))
 
         async def take(event: events.UploadEventArguments) -> None:
@@ -129,7 +129,7 @@ class Promises:
         return {"column": column, "value": values[0] if values else ""}
 
     def _subset_fields(self, entry: Values) -> None:
-        """The column that marks the subset, and its value for those who are in it."""
+        """Build the fields for the column that marks the subset, and its value."""
         loaded = self.workspace.loaded
         assert loaded is not None
         subset: Values = entry["subset"]

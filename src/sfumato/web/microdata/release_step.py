@@ -32,7 +32,7 @@ release.save("release")"""
 
 
 class ReleaseStep:
-    """What leaves the house, and what stays."""
+    """The files for publication and the internal ones."""
 
     def __init__(self, area: Area) -> None:
         self.area, self.workspace, self.words = area, area.workspace, area.workspace.words
@@ -56,7 +56,7 @@ class ReleaseStep:
         self._code(run)
 
     def _attacked(self, run: Run) -> None:
-        """What an attack on this release reached, where one succeeded: told before the data can be taken."""
+        """Show the result of a successful attack on this release, before the data can be downloaded."""
         kept = run.folder / RESULT
         figures = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else None
         if figures is not None and (figures["found"] or beside(figures)):
@@ -95,13 +95,13 @@ class ReleaseStep:
         ui.download.content(written(run.plan), "plan.yaml")
 
     async def _everything(self, run: Run) -> None:
-        """All files of the release, and the annex made of them, which is no part of its folder."""
+        """Download all files of the release with the annex, which is not part of its folder."""
         annex = markdown(read_annex(run.folder))
         packed = await asyncio.to_thread(with_annex, run.folder.parent / "result.zip", annex)
         ui.download.file(packed)
 
     def _read(self, run: Run) -> None:
-        """The report in a frame that may neither run nor load anything."""
+        """Show the report in a frame that can neither run scripts nor load anything."""
         with ui.dialog().props("maximized") as dialog, ui.card().classes("w-full"):
             components.button(self.words["close"], dialog.close).props("flat")
             frame = ui.element("iframe").classes("sf-report").props('sandbox=""')
@@ -110,7 +110,7 @@ class ReleaseStep:
         dialog.open()
 
     def _sign_off(self) -> None:
-        """Who releases for what; it stands in the reports of the next run."""
+        """Build the fields for the approval, which appears in the reports of the next run."""
         words, plan = self.words, self.workspace.plan
 
         def note(stated: dict[str, str]) -> None:
@@ -149,7 +149,7 @@ class ReleaseStep:
 
 
 def with_annex(archive: Path, annex: str) -> Path:
-    """A copy of an archive with the annex in it, beside the archive."""
+    """Return a copy of an archive that includes the annex, next to the archive."""
     copy = archive.with_name("everything.zip")
     shutil.copyfile(archive, copy)
     with zipfile.ZipFile(copy, "a", zipfile.ZIP_DEFLATED) as packed:

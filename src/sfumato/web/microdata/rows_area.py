@@ -20,7 +20,7 @@ from sfumato.web.page_layout import Shell
 from sfumato.web.projects.loaded_data import Loaded
 from sfumato.web.tab_sync import SharedRoom
 
-# Rows that take seconds to be counted.
+# Files with more rows take seconds to count.
 MANY_ROWS = 100_000
 STEPS: dict[str, Callable[[Area], Step]] = {
     "data": DataStep,
@@ -32,7 +32,7 @@ STEPS: dict[str, Callable[[Area], Step]] = {
 
 
 class RowsArea:
-    """The five steps; a step is built anew when it is entered, from what the workspace holds."""
+    """The five steps; a step is rebuilt from the workspace when it is entered."""
 
     def __init__(self, shell: Shell) -> None:
         self.shell, self.workspace = shell, shell.workspace
@@ -52,18 +52,18 @@ class RowsArea:
         self.workspace.tabs.join(self._shared.change_elsewhere)
 
     def go(self, step: str) -> None:
-        """Enter a step, as a place in the browser's history."""
+        """Go to a step and add it to the browser history."""
         self._enter(step)
-        # Not by the page's own place: what was clicked may have been taken away with the step before.
+        # Not by the page's own slot: the clicked element may have been removed with the previous step.
         self._room.client.run_javascript(f"sfStep('{step}'); window.scrollTo(0, 0); sfHead()")
 
     def refresh(self) -> None:
-        """Build the step at hand anew."""
+        """Rebuild the current step."""
         self._enter(self._step)
         self._room.client.run_javascript("sfHead()")
 
     def tell_steps(self) -> None:
-        """The steps to the left: which is at hand, which are done, and what was decided in each."""
+        """Update the step list: the current step, completed ones, and the decision in each."""
         for place, (step, (button, mark, summary)) in enumerate(self._steps.items(), 1):
             done = self._done(step)
             button.classes(add="done") if done else button.classes(remove="done")
@@ -74,7 +74,7 @@ class RowsArea:
         self.shell.about.text = loaded.path.name if loaded else self.workspace.words["motto"]
 
     def _build_steps(self) -> None:
-        """The buttons of the steps; they stay, so that none is taken away under a finger."""
+        """Build the buttons of the steps once, so that none is removed during a click."""
         self._steps: dict[str, tuple[Any, Any, Any]] = {}
         with self.shell.steps:
             for step in STEPS:
@@ -86,7 +86,7 @@ class RowsArea:
                     self._steps[step] = (button, mark, ui.html("", sanitize=False, tag="span"))
 
     def _choose(self, step: str) -> None:
-        """The step at hand stays as it is, with what is being typed in it."""
+        """Mark the current step without rebuilding it, to keep the current input."""
         if step != self._step:
             self.go(step)
 
@@ -99,7 +99,7 @@ class RowsArea:
         return reached.get(step, False)
 
     def _summary(self, step: str) -> str:
-        """What was decided in a step, in a word."""
+        """Summarize the decision of a step in a word."""
         workspace = self.workspace
         if workspace.loaded is None:
             return ""
@@ -116,7 +116,7 @@ class RowsArea:
 
     def _enter(self, step: str) -> None:
         self._step = self.workspace.step = step
-        if not self.stale:  # else what stands is another tab's, which has been remembered
+        if not self.stale:  # otherwise the current state is another tab's, which was recorded
             self.workspace.touch()
         self._estimate_ahead()
         self._shared.renew()
@@ -127,18 +127,18 @@ class RowsArea:
         self.tell_steps()
 
     def _estimate_ahead(self) -> None:
-        """Work out what the goal costs while somebody looks at the columns, or leaves them."""
+        """Compute the estimate in advance while the visitor is in the columns step, or leaves it."""
         loaded = self.workspace.loaded
         if loaded is not None and (self._step in ("columns", "goal") or self._waits_for_many(loaded)):
             plan = deepcopy(self.workspace.plan)
             background_tasks.create(asyncio.to_thread(Estimates(self.workspace).prepare, plan))
 
     def _waits_for_many(self, loaded: Loaded) -> bool:
-        """Whether rows are so many that counting them begins as soon as they are there."""
+        """Return whether there are so many rows that counting starts as soon as they are loaded."""
         return self._step == "data" and loaded.rows >= MANY_ROWS
 
     def _back(self, event: events.GenericEventArguments) -> None:
-        """The browser's back button, or an address that names a step; one that names none of them changes nothing."""
+        """Handle the back button, or an address with a step; an address without one changes nothing."""
         if event.args in STEPS:
             self._enter(event.args)
             self._room.client.run_javascript("sfHead()")
@@ -146,7 +146,7 @@ class RowsArea:
             self._room.client.run_javascript(f"sfStand('{self._step}')")
 
     def _lacks_data(self) -> bool:
-        """Whether there are no data yet; then the step says so."""
+        """Return whether no data is loaded yet; the step then says so."""
         if self.workspace.loaded is not None:
             return False
         with components.head(self.workspace.words[self._step]):
@@ -156,7 +156,7 @@ class RowsArea:
         return True
 
     def ways(self, back: str | None, onward: str | None) -> None:
-        """Undo and redo, and the buttons that lead to the neighboring steps."""
+        """Build undo and redo, and the buttons for the previous and the next step."""
         words = self.workspace.words
         for name, move in (
             ("undo", self._undo),
@@ -176,7 +176,7 @@ class RowsArea:
         self._take(None if self.stale else self.workspace.undo.forth(self.workspace.plan))
 
     def _take(self, plan: dict[str, Any] | None) -> None:
-        """Bring a plan back; the table of columns stays, but for the rows of those that changed."""
+        """Restore a plan; the table of columns stays, except for the rows of changed columns."""
         if plan is None:
             return
         before = self.workspace.plan

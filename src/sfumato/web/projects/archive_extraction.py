@@ -10,27 +10,27 @@ from sfumato.service.settings import JobSettings
 
 MOST_FILES = 1_000
 BLOCK_BYTES = 1 << 20
-# What a damaged archive, one with a password, or one of another kind ends in.
+# Errors of damaged, password-protected and other archives.
 UNREADABLE = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError)
 
 
 class NoRoomError(Exception):
-    """There is no room for what an archive holds."""
+    """The content of an archive exceeds the limits."""
 
 
 @dataclass
 class Room:
-    """The room that is left: bytes of all files and of each, and how many there may be."""
+    """The remaining limits: bytes of all files and of each, and the number of files."""
 
     all_bytes: int
     file_bytes: int
     files: int = MOST_FILES
 
     def take(self, entry: zipfile.ZipInfo) -> None:
-        """Take the room that a file says it needs; no more is unpacked of it.
+        """Subtract the declared size of a file; no more than that is unpacked of it.
 
         Raises:
-            NoRoomError: There is less.
+            NoRoomError: The size exceeds the limits.
 
         >>> room, entry = Room(10, 8), zipfile.ZipInfo("rows.csv")
         >>> entry.file_size = 6
@@ -43,16 +43,16 @@ class Room:
 
 
 def room_in(folder: Path, settings: JobSettings) -> Room:
-    """The room for a project that somebody sends: each file as large as one sent by itself, the disk not filled."""
+    """Return the limits for a submitted project: each file as large as a single upload, without filling the disk."""
     free = shutil.disk_usage(folder).free - settings.free_bytes
     return Room(min(settings.user_bytes, max(free, 0)), settings.upload_bytes)
 
 
 def extract(archive: zipfile.ZipFile, name: str, target: Path, room: Room | None) -> None:
-    """Write a file of an archive, within the room that is left where that is limited.
+    """Write a file of an archive, within the remaining limits if there are any.
 
     Raises:
-        NoRoomError: It is larger.
+        NoRoomError: The file is larger.
     """
     entry = archive.getinfo(name)
     if room is not None:

@@ -15,7 +15,7 @@ KEPT_SECONDS = 180 * 24 * 3600
 
 
 class BrowserKeys:
-    """Middleware that gives a browser its key, and hands it to the pages as `request.state.browser_key`."""
+    """Middleware that gives a browser its key, available to the pages as `request.state.browser_key`."""
 
     def __init__(self, app: ASGIApp, path: str) -> None:
         self._app, self._path = app, path
@@ -25,15 +25,15 @@ class BrowserKeys:
             await self._app(scope, receive, send)
             return
         state = scope.setdefault("state", {})
-        # A request may pass here twice, for an application inside another: it is given a key once.
+        # A request may pass here twice, for an application inside another, but gets a key once.
         key = state.get("browser_key") or key_in(dict(scope["headers"]).get(b"cookie", b"").decode("latin-1"))
         own = state["browser_key"] = key or token_urlsafe(32)
-        if scope["type"] == "websocket":  # a page gave the key, or none is of use here
+        if scope["type"] == "websocket":  # a page has set the key, or none can be set here
             await self._app(scope, receive, send)
             return
 
         async def with_cookie(message: Message) -> None:
-            # Only pages give a key: what they load comes at the same time, and would give others.
+            # Only pages set a key: their assets are requested at the same time and would set others.
             if message["type"] == "http.response.start" and key is None and _is_page(message):
                 secure = "; Secure" if scope.get("scheme") == "https" else ""
                 cookie = f"{COOKIE}={own}; Path={self._path}; Max-Age={KEPT_SECONDS}; HttpOnly; SameSite=Strict{secure}"
@@ -48,7 +48,7 @@ def _is_page(message: Message) -> bool:
 
 
 def key_in(cookies: str) -> str | None:
-    """The key among the cookies of a request.
+    """Return the key in the cookies of a request.
 
     >>> key_in("a=b; sfumato_key=" + "x" * 43) == "x" * 43, key_in("sfumato_key=short")
     (True, None)

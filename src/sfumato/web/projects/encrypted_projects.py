@@ -24,7 +24,7 @@ ENDING = ".sealed"
 CHUNK_BYTES = 1 << 20
 TAG_BYTES = 16
 RECORD = "project.json"
-# The record is read whole.
+# The record is read as a whole.
 MOST_RECORD_BYTES = 20_000_000
 
 
@@ -32,7 +32,7 @@ class SealedProjects:
     """The encrypted projects of a server, by the keys of browsers.
 
     Attributes:
-        kept_seconds: How long a project lies unopened before it is erased.
+        kept_seconds: How long an unopened project is kept before it is erased.
     """
 
     def __init__(self, root: Path, kept_seconds: float) -> None:
@@ -40,15 +40,15 @@ class SealedProjects:
         self._deadlines = Deadlines()
 
     def path(self, key: str) -> Path:
-        """Where the project of a key lies; the name does not tell the key."""
+        """Return the path of the project of a key; the name does not reveal the key."""
         return self._root / (sha256(b"name:" + key.encode()).hexdigest()[:40] + ENDING)
 
     def seal(self, key: str, files: Mapping[str, Path], record: Mapping[str, Any]) -> None:
-        """Encrypt a project's files and record, under their final name only when whole."""
+        """Encrypt a project's files and record, written to the final name only when complete."""
         self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
         target = self.path(key)
         partial = target.with_suffix(f".{uuid4().hex}.part")
-        with TemporaryFile(dir=self._root) as plain:  # it has no name, and is gone when it is closed
+        with TemporaryFile(dir=self._root) as plain:  # it has no name, and is deleted when closed
             pack(plain, files, record)
             plain.seek(0)
             with partial.open("wb") as stream:
@@ -58,7 +58,7 @@ class SealedProjects:
         partial.replace(target)
 
     def open(self, key: str, folder: Path) -> dict[str, Any] | None:
-        """Unpack the project of a key into a folder; its record, or None where there is none that the key opens."""
+        """Decrypt the project of a key into a folder; return its record, or None if the key opens no project."""
         from cryptography.exceptions import InvalidTag
 
         path = self.path(key)
@@ -78,7 +78,7 @@ class SealedProjects:
         self.path(key).unlink(missing_ok=True)
 
     def erase_old(self) -> None:
-        """Erase projects that nobody opened for long."""
+        """Erase projects that were not opened for too long."""
         moment, ages = time.time(), {}
         for path in self._root.glob(f"*{ENDING}"):
             ages[path.name] = bounded(self.kept_seconds - (moment - path.stat().st_mtime), self.kept_seconds)
@@ -87,7 +87,7 @@ class SealedProjects:
 
 
 def pack(stream: IO[bytes], files: Mapping[str, Path], record: Mapping[str, Any]) -> None:
-    """Write a project as an archive: its record, and its files by their names."""
+    """Write a project as an archive: its record, and its files by name."""
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         archive.writestr(RECORD, json.dumps(record, ensure_ascii=False))
         for name, path in files.items():
@@ -96,14 +96,14 @@ def pack(stream: IO[bytes], files: Mapping[str, Path], record: Mapping[str, Any]
 
 
 def unpack(stream: IO[bytes], folder: Path, room: Room | None = None) -> dict[str, Any]:
-    """The record of an archive, its files put into a folder; names that are no plain ones are refused.
+    """Extract an archive into a folder and return its record; names that are no plain file names are refused.
 
     Args:
-        room: What may be unpacked, where anyone may have packed it.
+        room: Limits for unpacking, if the archive may come from anyone.
 
     Raises:
-        ValueError, RecursionError: It is no project.
-        NoRoomError: It is too large.
+        ValueError, RecursionError: The archive is not a project.
+        NoRoomError: The archive is too large.
     """
     with zipfile.ZipFile(stream) as archive:
         names = [name for name in archive.namelist() if name != RECORD]
@@ -121,7 +121,7 @@ def unpack(stream: IO[bytes], folder: Path, room: Room | None = None) -> dict[st
 
 
 def _is_plain(name: str) -> bool:
-    """Whether a file of this name lies in the folder itself.
+    """Return whether a file of this name is in the folder itself.
 
     >>> _is_plain("rows.csv"), _is_plain("../rows.csv"), _is_plain(".."), _is_plain("runs/")
     (True, False, False, False)

@@ -28,18 +28,18 @@ from sfumato.schema.composite import read as read_shape
 from sfumato.schema.frozen_dict import FrozenDict
 
 PREVIEW_ROWS = 8
-# Endings of files that can be loaded; a DuckDB file may hold views of other files of the server.
+# Extensions of files that can be loaded; a DuckDB file may contain views of other files of the server.
 KINDS = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".xls", ".ods", ".json", ".jsonl")
-# Marks at the start of a text that tell its encoding; UTF-8 has one, too, but needs none.
+# Byte order marks that identify the encoding of a text; UTF-8 has one, too, but needs none.
 MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 LOOKED_AT_BYTES = 1 << 16
-# What can be said of how a text is read.
+# Settings for reading a text.
 READING = ("separator", "decimal", "encoding", "header", "table")
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What is known of a column: its distinct texts with their rows, and how many rows have none."""
+    """A column: its distinct values with their number of rows, and the number of missing values."""
 
     name: str
     counts: dict[str, int]
@@ -50,7 +50,7 @@ class Column:
         return tuple(self.counts)
 
     def read_by(self, plan: Mapping[str, Any]) -> "Column":
-        """The same column as a plan reads it: with no value where it has a code that means missing there.
+        """Return the same column as a plan reads it, with missing value codes as missing.
 
         >>> Column("age", {"40": 5, "99": 2}, 1).read_by({"role": "sensitive", "missing": [99]})
         Column(name='age', counts={'40': 5}, missing=3)
@@ -64,13 +64,14 @@ class Column:
 
 @dataclass(frozen=True)
 class Loaded:
-    """Data that were loaded.
+    """Loaded data.
 
     Attributes:
-        suggested: The plan that is suggested; reasons: why each column got its role.
+        suggested: The suggested plan.
+        reasons: The reason for the role of each column.
         read: How the file is read.
-        notes: What a reader should know of the file, as that one of its sheets was read.
-        sheets: The names of all its sheets, of a workbook.
+        notes: Notes about the file, for instance that one of its sheets was read.
+        sheets: The names of all sheets of a workbook.
     """
 
     path: Path
@@ -85,23 +86,23 @@ class Loaded:
     sizes: dict[tuple[str, ...], Counts] = field(default_factory=dict)
 
     def column(self, name: str) -> Column:
-        """A column by its name."""
+        """Return a column by its name."""
         return next(column for column in self.columns if column.name == name)
 
     def shown(self, name: str, text: str, words: Words) -> str:
-        """A value or label of a column as people read it: numbers with the decimal mark of their language, no code."""
+        """Return a value or label for display: numbers, except codes, with the decimal mark of the language."""
         column = self.suggested["columns"].get(name, {})
         numeric = column.get("type") == "decimal" or isinstance(column.get("publish"), dict)
         return words.value(text) if numeric or self.read.decimal == "," else text
 
     def at_risk(self, names: tuple[str, ...], k: int) -> int:
-        """Rows in groups smaller than k by some columns, whose sizes were counted before."""
+        """Return the number of rows in classes smaller than k by some columns, from the counted class sizes."""
         sizes = self.sizes[names] if names else np.array([self.rows])
         return int(sizes[sizes < k].sum())
 
 
 def class_sizes(path: Path, read: DataPlan, names: Sequence[str]) -> Counts:
-    """The sizes of the groups of rows that agree on some columns."""
+    """Return the sizes of the classes of rows that agree on some columns."""
     with closing(DuckDBEngine(path, read)) as engine:
         return engine.count(tuple(names), Reading()).counts
 
@@ -110,11 +111,11 @@ def load(path: Path, said: Mapping[str, Any] | None = None, tell: Tell | None = 
     """Read a file as far as the pages need it.
 
     Args:
-        said: How a text is read, by the keys of a plan's `data`; what is not said is looked into.
-        tell: Told of how far it is.
+        said: How a text is read, by the keys of a plan's `data`; other settings are detected.
+        tell: Progress callback.
 
     Raises:
-        DataError, PlanError: It is no table.
+        DataError, PlanError: The file is not a table.
     """
     reading = reading_of(said or {})
     if "encoding" not in reading and (encoding := marked(path)) is not None:
@@ -126,7 +127,7 @@ def load(path: Path, said: Mapping[str, Any] | None = None, tell: Tell | None = 
         if "decimal" not in reading and _has_commas(engine.source.separator, rows.texts, reading):
             return load(path, {**reading, "decimal": ","}, tell)
         sheets = engine.source.sheets
-        if len(sheets) > 1:  # who comes back to the plan reads the same one
+        if len(sheets) > 1:  # so that a saved plan reads the same sheet
             reading["table"] = engine.source.sheet
         suggested = suggest_plan(rows, path.name, looking=looking, **reading)
         preview = engine.first_rows(PREVIEW_ROWS)
@@ -137,13 +138,13 @@ def load(path: Path, said: Mapping[str, Any] | None = None, tell: Tell | None = 
 
 
 def _has_commas(separator: str, texts: Mapping[str, Mapping[str | None, int]], reading: Mapping[str, Any]) -> bool:
-    """Whether the numbers of a file have decimal commas, as the command line finds out, too."""
+    """Return whether the numbers of a file have decimal commas, with the same detection as the command line."""
     asks = bool(separator) and reading.get("separator") != ","
     return asks and writes_commas(texts, thousands=separator == ",")
 
 
 def reading_of(data: Mapping[str, Any]) -> dict[str, Any]:
-    """What a plan's `data` say of how a text is read.
+    """Return the settings for reading a text in a plan's `data`.
 
     >>> reading_of({"source": "rows.csv", "decimal": ",", "header": None})
     {'decimal': ','}
@@ -152,7 +153,7 @@ def reading_of(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def planned_codes(plan: Mapping[str, Any]) -> FrozenDict[tuple[str, ...]]:
-    """The codes that a plan at hand takes for missing in one column.
+    """Return the missing value codes of single columns in a plan.
 
     >>> planned_codes({"columns": {"age": {"role": "sensitive", "missing": [99]}, "sex": {"role": "sensitive"}}})
     {'age': ('99',)}
@@ -162,22 +163,22 @@ def planned_codes(plan: Mapping[str, Any]) -> FrozenDict[tuple[str, ...]]:
 
 
 def is_text(path: Path) -> bool:
-    """Whether a file looks like a text of some encoding of single bytes; pictures and programs hold zeros."""
+    """Return whether a file looks like text in a single-byte encoding; images and programs contain zero bytes."""
     with path.open("rb") as stream:
         return b"\0" not in stream.read(LOOKED_AT_BYTES)
 
 
 def marked(path: Path) -> str | None:
-    """The encoding that a text's first bytes tell, or None."""
+    """Return the encoding given by the byte order mark, or None."""
     with path.open("rb") as stream:
         return "utf-16" if stream.read(2) in MARKS else None
 
 
 def ladder_of(column: Column, plan: dict[str, Any], folder: Path) -> tuple[Ladder, int]:
-    """The ladder that a hierarchy gives for a column's values, and how many of them it does not accept.
+    """Return the hierarchy of a column's values, and the number of values that it does not accept.
 
     Raises:
-        PlanError: It is no hierarchy.
+        PlanError: The settings are not a valid hierarchy.
     """
     hierarchy = read_shape(HIERARCHY, plan["hierarchy"], "hierarchy").located(folder)
     forms, wrong = canonical(list(column.values), plan.get("type", "text"))

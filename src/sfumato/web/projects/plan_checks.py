@@ -10,7 +10,7 @@ from sfumato.microdata.plan.model import ROLES
 
 
 def can_be_shown(plan: Any, columns: Set[str]) -> bool:
-    """Whether a plan is one for these columns; values may be missing yet, which the pages say themselves.
+    """Return whether a plan fits these columns; missing values are allowed, because the pages report them.
 
     >>> plan = {"columns": {"age": {"role": "sensitive"}}, "privacy": [{"model": "k-anonymity"}]}
     >>> can_be_shown({**plan, "method": {"name": "optimal"}}, {"age"}), can_be_shown(plan, {"age"})

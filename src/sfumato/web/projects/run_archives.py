@@ -14,17 +14,17 @@ REPORT = "report.json"
 
 
 class RunRecord(TypedDict):
-    """What is known of a run besides its files: its number, and the plan that made it."""
+    """The record of a run in addition to its files: its number and its plan."""
 
     number: int
     plan: dict[str, Any]
 
 
 def archives(places: Mapping[int, Path]) -> dict[str, Path]:
-    """The archives of runs, by the names that they have in that of the project.
+    """Return the archives of runs, by their names in the archive of the project.
 
     Args:
-        places: By the number of each run, where its result lies beside its archive.
+        places: The result folder of each run by its number; its archive is next to it.
     """
     found = {_name(number): place / f"{RESULT}.zip" for number, place in places.items()}
     return {name: path for name, path in found.items() if path.exists()}
@@ -33,12 +33,12 @@ def archives(places: Mapping[int, Path]) -> dict[str, Path]:
 def unpacked(
     folder: Path, records: Sequence[Any], room: Room | None = None
 ) -> Iterator[tuple[int, dict[str, Any], Path]]:
-    """The runs whose archives lie in the folder of a project: number, plan, and where the result lies now.
+    """Yield the runs whose archives are in the folder of a project: number, plan, and result folder.
 
-    An archive that is no result is left out: a project is more than its runs.
+    An archive that is no result is skipped, because a project is more than its runs.
 
     Args:
-        room: What may be unpacked, where anyone may have packed it.
+        room: Limits for unpacking, if the archive may come from anyone.
 
     Raises:
         NoRoomError: A run is too large.
@@ -59,7 +59,7 @@ def _name(number: int) -> str:
 
 
 def _unpack(archive: Path, target: Path, room: Room | None) -> bool:
-    """Put the files of a result into a folder; whether it is one."""
+    """Extract the files of a result into a folder; return whether it is a result."""
     try:
         with zipfile.ZipFile(archive) as opened:
             names = [entry.filename for entry in opened.infolist() if not entry.is_dir()]

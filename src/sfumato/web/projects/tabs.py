@@ -7,19 +7,19 @@ from nicegui import Client, ui
 
 
 class Tabs:
-    """What each tab does when another one changed the project."""
+    """The callbacks of each tab for changes made in another tab."""
 
     def __init__(self) -> None:
         self._tells: WeakKeyDictionary[Client, Callable[[], None]] = WeakKeyDictionary()
 
     def join(self, tell: Callable[[], None]) -> None:
-        """The tab at hand shows the project; `tell` is called when another one changes it."""
+        """Register the current tab; `tell` is called when another tab changes the project."""
         client = ui.context.client
         self._tells[client] = tell
         client.on_delete(lambda: self._tells.pop(client, None))
 
     def changed(self) -> None:
-        """The tab at hand changed the project; nobody is told of what no tab did."""
+        """Report a change by the current tab to all others; changes without a tab are not reported."""
         own = _client()
         for client, tell in list(self._tells.items()) if own else ():
             if client is not own:
@@ -28,7 +28,7 @@ class Tabs:
 
 
 def _client() -> Client | None:
-    """The tab on whose behalf something is done; None where no tab asked for it."""
+    """Return the current tab; None outside of a tab."""
     try:
         return ui.context.client
     except RuntimeError:

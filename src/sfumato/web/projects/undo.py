@@ -12,7 +12,7 @@ Plan = dict[str, Any]
 
 @dataclass
 class Undo:
-    """The course of a plan.
+    """The undo history of a plan.
 
     >>> undo = Undo()
     >>> [undo.record({"k": k}) for k in (2, 3, 4, 4)]
@@ -25,7 +25,7 @@ class Undo:
     future: list[Plan] = field(default_factory=list)
 
     def record(self, plan: Plan) -> bool:
-        """Remember a plan where it is another than the last, and say so; what was taken back before is gone then."""
+        """Record a plan if it differs from the last one, and return whether it does; clears the redo history."""
         if not plan or (self.past and self.past[-1] == plan):
             return False
         self.past.append(deepcopy(plan))
@@ -34,7 +34,7 @@ class Undo:
         return True
 
     def back(self, plan: Plan) -> Plan | None:
-        """The plan before this one, or None."""
+        """Return the plan before this one, or None."""
         self.record(plan)
         if len(self.past) < 2:
             return None
@@ -42,7 +42,7 @@ class Undo:
         return deepcopy(self.past[-1])
 
     def forth(self, plan: Plan) -> Plan | None:
-        """The plan that was taken back last, or None where another was made since."""
+        """Return the plan that was undone last, or None if another one was made since."""
         self.record(plan)
         if not self.future:
             return None

@@ -9,7 +9,7 @@ from sfumato.web.projects.workspaces import Workspaces
 
 
 class Receiving:
-    """Middleware that takes an upload for work, from its first byte to its last."""
+    """Middleware that counts an upload as activity, from its first byte to its last."""
 
     def __init__(self, app: ASGIApp, workspaces: Workspaces) -> None:
         self._app, self._workspaces = app, workspaces
@@ -21,6 +21,6 @@ class Receiving:
 
 
 def visitor_key(state: dict[str, Any]) -> str:
-    """The key of a workspace, by what is known of a request: that of the browser, and who signed in there."""
+    """Return the key of a workspace from the state of a request: the browser's key, and the signed-in user."""
     user = state.get("user")
     return f"{state['browser_key']}:{user.owner}" if user is not None and user.name else str(state["browser_key"])

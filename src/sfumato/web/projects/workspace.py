@@ -38,7 +38,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A release that was made: its number, the plan that made it, and where it lies."""
+    """A completed release: its number, the plan that made it, and its folder."""
 
     number: int
     plan: Plan
@@ -46,32 +46,40 @@ class Run:
     job: str
 
 
-# What a plan says for its reports alone.
+# Keys of a plan that affect only the reports.
 ABOUT_REPORTS = ("release", "language")
 
 
 @dataclass
 class Workspace:
-    """What one browser has on the server.
+    """The state of one browser on the server.
 
     Attributes:
-        plan: The plan as far as it is made, in plain values.
-        loaded: The data and what is known of them.
-        step: The step at hand, to which a page that is opened again returns.
-        extra: Further files that the plan names, by name; none is ever overwritten, so that earlier plans stay true.
-        owner: The user to whom it belongs; empty where nobody signs in. user: What pages call them.
-        jobs: Names of the jobs that were started; runs: releases that were made, the last one last.
-        shown: The number of the run that is looked at; pending: the run that is being made, and its plan.
-        drafts: What was entered in other areas, by their names, so that a page that is opened again shows it.
-        draft_tabs: The tabs that show each of these areas; asked: what was asked there last, and what it is of.
-        counted: The last count behind an estimate, what was counted, for which plan; estimated: goals' costs by plans.
-        estimating: Held while an estimate is made.
-        drawings: Of columns, by what they show.
-        waiting: Where a file lies that may become the data of another project.
-        column: The column that is looked at; sought: what the names of those shown hold; filtered: their role.
-        tabs: Those of the browser, which hear of each other's changes.
-        seen: When somebody did something last; at_work: how much is being done for them, however long it takes.
-        asleep: Whether it was put away, and its pages are of no use any more.
+        plan: The current plan, in plain values.
+        loaded: The loaded data and its properties.
+        step: The current step, to which a reloaded page returns.
+        extra: Further files that the plan names, by name; none is ever overwritten, so that earlier plans stay valid.
+        owner: The user to whom it belongs; empty without sign-in.
+        user: The user's name on the pages.
+        jobs: Names of the started jobs.
+        runs: Completed releases, the latest last.
+        shown: The number of the displayed run.
+        pending: The run in progress, and its plan.
+        drafts: Entries in other areas, by area, for reloaded pages.
+        draft_tabs: The tabs that show each of these areas.
+        asked: The last request in each area, and the entries it was made for.
+        counted: The last counts for an estimate, with what was counted and for which plan.
+        estimated: Estimated costs by plan.
+        estimating: Lock held during an estimate.
+        drawings: Charts of columns, by what they show.
+        waiting: Path of a file that may become the data of another project.
+        column: The displayed column.
+        sought: The search text for column names.
+        filtered: The role by which columns are filtered.
+        tabs: The tabs of the browser, which are notified of each other's changes.
+        seen: Time of the last action.
+        at_work: Number of running operations for the visitor, whatever their duration.
+        asleep: Whether the workspace was encrypted and its pages are invalid.
     """
 
     pool: Pool
@@ -109,14 +117,14 @@ class Workspace:
     _lock: Any = field(default_factory=Lock)
 
     def touch(self) -> None:
-        """Somebody did something; what was changed so far can be undone."""
+        """Record an action of the visitor; the changes so far can be undone."""
         self.seen = time.monotonic()
         if self.undo.record(self.plan):
             self.tabs.changed()
 
     @contextmanager
     def working(self) -> Iterator[None]:
-        """Something is done for the visitor: until it has ended, nothing is put away."""
+        """Keep the workspace awake while something is done for the visitor."""
         with self._lock:
             self.at_work += 1
         try:
@@ -126,31 +134,31 @@ class Workspace:
                 self.at_work -= 1
                 self.seen = time.monotonic()
                 left = self.asleep and not self.at_work
-            if left:  # it came too late: what lies encrypted counts, and nothing else may lie here
+            if left:  # it came too late: the encrypted files count, and nothing else may remain here
                 self.close()
 
     def fall_asleep(self, seconds: float) -> bool:
-        """Whether nobody used it for so long, nor is anything done for them; then it is used no more."""
+        """Put the workspace to sleep if it was idle for that long, and return whether it was."""
         with self._lock:
             self.asleep = self.asleep or self.is_idle(seconds)
             return self.asleep
 
     def is_idle(self, seconds: float) -> bool:
-        """Whether nobody used it for so long, and neither work nor a job is under way."""
+        """Return whether the workspace was unused for that long and no work or job is running."""
         if self.at_work or time.monotonic() - self.seen < seconds:
             return False
         jobs = map(self.pool.store.find, list(self.jobs))
         return all(job is None or job.ended for job in jobs)
 
     def draft(self, area: str) -> dict[str, Any]:
-        """What was entered in another area; what is done to it there changes nothing here."""
+        """Return the entries of another area, as a copy."""
         return deepcopy(self.drafts.get(area, {}))
 
     def keep_draft(self, area: str, entered: Mapping[str, Any], example: Mapping[str, Any] | None = None) -> None:
-        """Remember what was entered in another area; the tabs that show it are told where it changed.
+        """Store the entries of another area, and notify the tabs that show it of changes.
 
         Args:
-            example: What the area shows by itself: untouched it is nobody's draft.
+            example: The initial content of the area, which is not stored as a draft while unchanged.
         """
         if self.drafts.get(area, example) == entered:
             return
@@ -160,31 +168,31 @@ class Workspace:
         self.draft_tabs[area].changed()
 
     def place(self, name: str) -> Path:
-        """Where a file beside the data is put: never in their place. A name that is no plain one is replaced."""
+        """Return the path for a file next to the data, never that of the data; an invalid file name is replaced."""
         if self.folder is None:
             self.folder = self.pool.folders.private("session")
         path = self.folder / plain_name(name)
         return path.with_name(f"other-{path.name}") if self.loaded and path == self.loaded.path else path
 
     def waiting_place(self, name: str) -> Path:
-        """Where a file is put that may become the data of another project: the one at hand stays until it is taken."""
+        """Return the path for a file that may become the data of another project; the current one stays until then."""
         self.drop_waiting()
         self.waiting = self.pool.folders.private("session")
         return self.waiting / plain_name(name)
 
     def drop_waiting(self) -> None:
-        """Erase the file that waits, where there is one."""
+        """Erase the waiting file, if there is one."""
         if self.waiting is not None:
             erase(self.waiting)
         self.waiting = None
 
     @property
     def has_work(self) -> bool:
-        """Whether somebody decided or released something in the project at hand."""
+        """Return whether the current project contains decisions or releases."""
         return self.loaded is not None and (bool(self.runs) or len(self.undo.past) > 1)
 
     def take(self, loaded: Loaded, plan: Plan) -> None:
-        """Take data that wait as another project, or those at hand as they are read now."""
+        """Use the waiting file as the data of a new project, or the current data as it is read now."""
         if loaded.path.parent == self.waiting:
             self.waiting, folder = None, self.waiting
             self.close()
@@ -192,14 +200,14 @@ class Workspace:
         self.adopt(loaded, plan)
 
     def keep_text(self, prefix: str, text: str, ending: str = ".csv") -> Path:
-        """Put a text beside the data, under a name that follows from what it says."""
+        """Store a text next to the data, under a name derived from its content."""
         path = self.place(f"{prefix}-{sha256(text.encode()).hexdigest()[:10]}{ending}")
         path.write_text(text, encoding="utf-8")
         self.extra[path.name] = path
         return path
 
     def adopt(self, loaded: Loaded, plan: Plan | None = None) -> None:
-        """Take loaded data, and a plan for them: what is suggested unless one is given."""
+        """Use loaded data with a plan: the given or the suggested one."""
         self.pool.audit.note(self.owner, "page data")
         self.loaded, self.counted, self.estimated, self.drawings = loaded, None, {}, {}
         self.plan = dict(with_quoted_formulas(deepcopy(plan or loaded.suggested)))  # as the service runs it
@@ -208,18 +216,18 @@ class Workspace:
         self.tabs.changed()
 
     def bring_back(self, plan: Plan) -> None:
-        """A plan that was, or that was taken back."""
+        """Restore an earlier or an undone plan."""
         self.plan = plan
         self.tabs.changed()
 
     def change_plan(self, plan: Plan) -> None:
-        """Another plan for the same data; the one at hand can be brought back."""
+        """Set another plan for the same data; the previous one can be restored."""
         self.undo.record(self.plan)
         self.plan = dict(with_quoted_formulas(plan))
         self.touch()
 
     def submit(self, kind: Kind, plan: Mapping[str, Any], files: Mapping[str, Path]) -> Job:
-        """Start a job with the pipeline that the command line runs, too."""
+        """Start a job with the same pipeline as the command line."""
         check_paths(plan, files)
         opened = {name: path.open("rb") for name, path in files.items()}
         try:
@@ -234,15 +242,15 @@ class Workspace:
     async def aside(
         self, function: Callable[..., Result], *arguments: Any, watch: Watch | None = None, reruns: bool = False
     ) -> Result:
-        """The result of a function, worked out in a process of its own: what a visitor sends can end that alone.
+        """Run a function in a separate process, so that the visitor's input can only end that process.
 
         Args:
-            watch: Who waits sees how far it is, which the function tells its last argument, and can end it.
-            reruns: Whether a plan is run again, which may take the memory and the time of a job.
+            watch: Shows the progress, which the function reports to its last argument, and can cancel it.
+            reruns: Whether a plan is run again, which may need the memory and the time of a job.
 
         Raises:
-            RefusedError: It took too long without being any further, or too much memory.
-            CancelledWorkError: Who watched ended it.
+            RefusedError: The function made no progress for too long, or needed too much memory.
+            CancelledWorkError: The watcher cancelled it.
         """
         call = Call(f"{function.__module__}:{function.__qualname__}", arguments, reports=watch is not None)
         settings = self.pool.settings
@@ -255,17 +263,17 @@ class Workspace:
             return cast("Result", await work)
 
     def files(self, plan: Plan | None = None) -> dict[str, Path]:
-        """The files that a plan of the rows names."""
+        """Return the files that a plan of the rows names."""
         assert self.loaded is not None
         text = repr(self.plan if plan is None else plan)
         return {self.loaded.path.name: self.loaded.path} | {n: p for n, p in self.extra.items() if n in text}
 
     def output(self, job: Job) -> Path:
-        """Where the result of a job lies."""
+        """Return the folder of the result of a job."""
         return self.pool.folders.output(job)
 
     def add_run(self, plan: Plan, job: Job) -> Run:
-        """A release that was made; of many, the first ones are erased."""
+        """Add a completed release; erase the oldest ones if there are many."""
         number = self.runs[-1].number + 1 if self.runs else 1
         self.runs.append(Run(number, plan, self.output(job) / "result", job.id))
         for old in self.runs[:-MOST_RUNS]:
@@ -275,7 +283,7 @@ class Workspace:
         return self.runs[-1]
 
     def settle(self) -> None:
-        """Take the release that was made while nobody looked as a run."""
+        """Add the release that was completed in the meantime as a run."""
         job = self.pool.store.find(self.pending[0].id) if self.pending else None
         if self.pending and job is not None and job.state == "done":
             (_, plan), self.pending = self.pending, None
@@ -283,29 +291,29 @@ class Workspace:
 
     @property
     def run(self) -> Run | None:
-        """The run that is looked at."""
+        """Return the displayed run."""
         return next((run for run in self.runs if run.number == self.shown), self.runs[-1] if self.runs else None)
 
     @property
     def outdated(self) -> bool:
-        """Whether the run at hand was made of other columns or for another goal than those that stand now."""
+        """Return whether the displayed run was made with other columns or for another goal than the current ones."""
         return self.run is not None and _decisions(self.run.plan) != _decisions(self.plan)
 
     def drop_job(self, name: str) -> None:
-        """Cancel a job, or erase what it made."""
+        """Cancel a job, or erase its result."""
         job = self.pool.store.find(name)
         if job is not None:
             self.pool.cancel(job)
         self.jobs = [other for other in self.jobs if other != name]
 
     def drop_jobs(self) -> None:
-        """Cancel and erase what was started."""
+        """Cancel and erase the started jobs."""
         for name in list(self.jobs):
             self.drop_job(name)
         self.runs, self.shown, self.pending, self.asked = [], 0, None, {}
 
     def close(self) -> None:
-        """Erase everything of the project from the server."""
+        """Erase all data of the project from the server."""
         self.drop_jobs()
         self.drop_waiting()
         if self.folder is not None:
@@ -315,23 +323,23 @@ class Workspace:
         self.sought = self.filtered = ""
 
     def record(self) -> dict[str, Any]:
-        """What is known of the project besides its files."""
+        """Return the record of the project in addition to its files."""
         data = self.loaded.path.name if self.loaded else None
         runs: list[RunRecord] = [{"number": run.number, "plan": run.plan} for run in self.runs]
         known = {"step": self.step, "column": self.column, "runs": runs, "shown": self.shown}
         return {"version": 1, "plan": self.plan, "data": data} | known
 
     def parts(self) -> dict[str, Path]:
-        """The files of the project by their names in an archive: data, what plans name, and its runs."""
+        """Return the files of the project by their names in an archive: data, files of plans, and runs."""
         own = sorted(self.folder.iterdir()) if self.folder else []
         files = {path.name: path for path in own if path.is_file()}
         return files | archives({run.number: run.folder.parent for run in self.runs})
 
     def restore(self, record: Mapping[str, Any], loaded: Loaded, room: Room | None = None) -> None:
-        """Take a project, its data loaded.
+        """Restore a project whose data is loaded.
 
         Raises:
-            NoRoomError: Its runs are too large; the project is not taken.
+            NoRoomError: Its runs are too large; the project is not restored.
         """
         folder = loaded.path.parent
         runs = [Run(number, plan, place, "") for number, plan, place in unpacked(folder, _runs_of(record), room)]
@@ -347,7 +355,7 @@ class Workspace:
 
 
 def plain_name(name: str) -> str:
-    """The name under which a file is kept; one that is no plain name is replaced.
+    """Return the name under which a file is stored; replace a name that is not a plain file name.
 
     >>> plain_name("C:\\\\rows.csv"), plain_name("plan.yaml"), plain_name("..")
     ('rows.csv', 'data.yaml', 'data')
@@ -358,10 +366,10 @@ def plain_name(name: str) -> str:
 
 
 def data_of(record: Mapping[str, Any], folder: Path) -> Path:
-    """Where the data of a project lie, whose files are in a folder already; they are of a kind that can be sent.
+    """Return the path of the data of a project whose files are in a folder; the data has an allowed extension.
 
     Raises:
-        ValueError: They are not there.
+        ValueError: The data is missing.
     """
     data = record.get("data")
     fits = isinstance(data, str) and NAME.fullmatch(data) and data.lower().endswith(KINDS)
@@ -376,5 +384,5 @@ def _runs_of(record: Mapping[str, Any]) -> list[Any]:
 
 
 def _decisions(plan: Plan) -> Plan:
-    """What of a plan decides the rows published: not who signs, nor the language of the reports."""
+    """Return the part of a plan that determines the published rows, without approval and language."""
     return {key: said for key, said in plan.items() if key not in ABOUT_REPORTS}

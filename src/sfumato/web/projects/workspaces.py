@@ -15,7 +15,7 @@ _log = logging.getLogger("sfumato.web")
 
 
 class Workspaces:
-    """Workspaces by the keys of browsers."""
+    """The workspaces by the keys of browsers."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
@@ -24,7 +24,7 @@ class Workspaces:
         self._lock = Lock()
 
     def of(self, key: str) -> Workspace:
-        """The workspace of a browser: the live one, the one that was left, or a new one."""
+        """Return the workspace of a browser: the live one, the encrypted one, or a new one."""
         with self._lock:
             if key not in self._live:
                 self._live[key] = self._opened(key)
@@ -51,7 +51,7 @@ class Workspaces:
         return workspace
 
     def erase(self, key: str) -> None:
-        """Erase all that a browser has here."""
+        """Erase all data of a browser."""
         with self._lock:
             workspace = self._live.get(key)
             self._sealed.erase(key)
@@ -61,15 +61,15 @@ class Workspaces:
 
     @contextmanager
     def working(self, key: str) -> Iterator[None]:
-        """Something is done for a browser, whose workspace stays awake where it is."""
+        """Keep the workspace of a browser awake while something is done for it, if it exists."""
         workspace = self._live.get(key)
         with workspace.working() if workspace is not None else nullcontext():
             yield
 
     def seal_idle(self, seconds: float) -> None:
-        """Encrypt what nobody used for so long, and erase it from memory; erase what lies too long.
+        """Encrypt workspaces that were unused for that long, and remove them from memory; erase old ones.
 
-        What cannot be encrypted, or is used meanwhile, stays awake: it is tried again when as much time has passed.
+        A workspace that cannot be encrypted, or is used meanwhile, stays awake until the next attempt.
         """
         with self._lock:
             idle = {key: space for key, space in self._live.items() if space.is_idle(seconds)}
@@ -85,7 +85,7 @@ class Workspaces:
             self._sealed.erase_old()
 
     def close(self) -> None:
-        """Encrypt everything, for the server ends; nothing stays behind that could be read."""
+        """Encrypt all workspaces when the server ends; no readable data remains."""
         with self._lock:
             for key, workspace in self._live.items():
                 self._seal(key, workspace)
@@ -94,12 +94,12 @@ class Workspaces:
             self._live.clear()
 
     def _seal(self, key: str, workspace: Workspace) -> bool:
-        """Encrypt a project; whether nothing is lost now where its workspace is closed."""
+        """Encrypt a project; return whether its workspace can be closed without loss."""
         workspace.settle()
         if workspace.loaded is None and not workspace.drafts:
             return True
         try:
-            files = workspace.parts() if workspace.loaded else {}  # others were made for the page that is left
+            files = workspace.parts() if workspace.loaded else {}  # other files belong to the closed page
             self._sealed.seal(key, files, workspace.record() | {"drafts": workspace.drafts})
         except (OSError, ImportError) as error:
             _log.warning("a project could not be kept: %s", type(error).__name__)

@@ -7,7 +7,7 @@ from dataclasses import field
 from sfumato.dataclass import dataclass
 from sfumato.web.forms import Values, is_number
 
-# Names of columns that count who or what is behind a cell.
+# Names of columns that count the respondents or holdings of a cell.
 FREQUENCY = re.compile(
     r"(n|no|num|count|counts|freq|frequency|cases|firms?|companies|enterprises|businesses|units|establishments|"
     r"respondents?|contributors?|persons?|people|households|(number|no)[ _.-]?of[ _.-]?\w+|n[_ .-]\w+|"
@@ -15,24 +15,24 @@ FREQUENCY = re.compile(
     r"auskunftgebende|befragte|melder|personen|haushalte)",
     re.IGNORECASE,
 )
-# Names of columns with the largest contributions, the largest first; the number may be left out or be a word.
+# Names of columns with the largest contributions, the largest first; the number may be omitted or a word.
 CONTRIBUTION = re.compile(
     r"(top|max|largest|biggest|contribution|contributor|gr(ö|oe)(ß|ss)te[rs]?|beitrag)[ _.-]?(?P<place>\d*)",
     re.IGNORECASE,
 )
 ORDINAL = {"second": 2, "second largest": 2, "third": 3, "zweitgrößter": 2, "zweitgroesster": 2, "drittgrößter": 3}
 WHOLE = re.compile(r"\d+(\.0+)?")
-# Numbers with decimals, but for those whose mark may stand between thousands.
+# Numbers with decimals, except those whose mark may be a thousands separator.
 FRACTION = re.compile(r"(?!-?\d{1,3}([.,]\d{3})+$)-?\d+[.,]\d*[1-9]\d*")
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnFacts:
-    """The columns that say who is behind the cells.
+    """The columns with the contributors of cells.
 
     Attributes:
-        frequency: How many are.
-        contributions: What the largest of them contribute, the largest first.
+        frequency: The column with their number.
+        contributions: The columns with the largest contributions, the largest first.
     """
 
     frequency: str | None = None
@@ -40,17 +40,17 @@ class ColumnFacts:
 
     @property
     def named(self) -> set[str]:
-        """All of them."""
+        """Return all of these columns."""
         return {*([self.frequency] if self.frequency else []), *self.contributions}
 
     def plain(self) -> Values:
-        """As a plan names them."""
+        """Return them as a plan names them."""
         frequency = {"frequency": self.frequency} if self.frequency else {}
         return frequency | ({"contributions": self.contributions} if self.contributions else {})
 
 
 def facts_in(names: Sequence[str], lines: Sequence[Sequence[str]], value: str = "") -> ColumnFacts:
-    """The columns besides that of the values that say who is behind the cells, by their names and what is in them.
+    """Return the columns with the contributors of cells, by name and content, except the value column.
 
     >>> facts_in(["area", "turnover", "firms", "top1", "top2"], [["a", "7.5", "3", "4", "2"]])
     ColumnFacts(frequency='firms', contributions=['top1', 'top2'])
@@ -63,12 +63,12 @@ def facts_in(names: Sequence[str], lines: Sequence[Sequence[str]], value: str = 
 
 
 def counts_somebody(name: str) -> bool:
-    """Whether a column's name says that it counts who or what is behind a cell."""
+    """Return whether a column's name means that it counts the contributors of a cell."""
     return FREQUENCY.fullmatch(name.strip()) is not None
 
 
 def is_whole(texts: Sequence[str]) -> bool:
-    """Whether a column holds whole numbers, as counts are.
+    """Return whether a column has nonnegative integers, as counts are.
 
     >>> is_whole(["3", "17"]), is_whole(["3", "17.5"]), is_whole(["-3"])
     (True, False, False)
@@ -77,7 +77,7 @@ def is_whole(texts: Sequence[str]) -> bool:
 
 
 def has_fractions(texts: Sequence[str]) -> bool:
-    """Whether a column holds other numbers than whole ones, as sums do.
+    """Return whether a column has numbers that are not integers, as sums do.
 
     >>> has_fractions(["3", "17.5"]), has_fractions(["1.204", "3"]), has_fractions(["2,5"])
     (True, False, True)
@@ -86,13 +86,13 @@ def has_fractions(texts: Sequence[str]) -> bool:
 
 
 def texts_of(names: Sequence[str], lines: Sequence[Sequence[str]], name: str) -> list[str]:
-    """A column of lines; a line that is too short has nothing in it."""
+    """Return a column of the lines; a line that is too short has an empty text."""
     place = list(names).index(name)
     return [line[place] if place < len(line) else "" for line in lines]
 
 
 def _place(name: str) -> int | None:
-    """Of which place a contribution is; None where it is none."""
+    """Return the rank of a contribution column; None for other columns."""
     plain = name.strip().lower()
     if plain in ORDINAL:
         return ORDINAL[plain]
@@ -101,11 +101,11 @@ def _place(name: str) -> int | None:
 
 
 def rules_of_rows(summed: bool, held: bool) -> list[Values]:
-    """The rules that fit tables which are made from rows: their crossing tells who is behind each cell.
+    """Return the rules that fit tables made from rows: tabulation determines the contributors of each cell.
 
     Args:
-        summed: Whether values are added up; else rows are counted.
-        held: Whether a column says whose a row is, of whom there may be several.
+        summed: Whether values are added up; otherwise rows are counted.
+        held: Whether a column names the owner of a row, who may have several.
 
     >>> rules_of_rows(summed=False, held=False), rules_of_rows(summed=False, held=True)
     ([{'rule': 'range', 'min': 1, 'max': 3}], [{'rule': 'frequency', 'min': 3}])
@@ -119,9 +119,9 @@ def rules_of_rows(summed: bool, held: bool) -> list[Values]:
 
 
 def fitting_rules(facts: ColumnFacts, whole: bool) -> list[Values]:
-    """The rules that fit a table: for sums who is behind them, for whole numbers without such columns small counts.
+    """Return the rules that fit a table: for sums by contributors, for integers without such columns by small counts.
 
-    Where nothing tells who is behind sums, the rule that is proposed asks for it.
+    If no column has the contributors of sums, the proposed rule asks for one.
 
     >>> fitting_rules(ColumnFacts(), whole=True)
     [{'rule': 'range', 'min': 1, 'max': 3}]

@@ -7,20 +7,20 @@ from html import escape
 from sfumato.web.forms import is_number
 
 COUNT = "count"
-# Codes that often stand for a total, the likeliest first.
+# Codes that often denote a total, the likeliest first.
 TOTALS = ("Total", "total", "TOTAL", "All", "Insgesamt", "Gesamt", "Summe", "Sum", "0")
-# What stands in the corner of a crosstab between the names of its rows and of its columns.
+# Separators in the corner of a crosstab between the names of rows and of columns.
 CORNER = re.compile(r"[\\\\/×|]")
 MOST_CATEGORIES = 60
 
 
 def unfolded(lines: Sequence[Sequence[str]], named: str) -> list[list[str]] | None:
-    """A crosstab as one line a cell, the header first; None where it is none.
+    """Return a crosstab as one line per cell, the header first; None if it is not a crosstab.
 
-    It has a column of categories, and beside it two columns of numbers or more, whose heads are categories, too.
+    It has a category column followed by at least two columns of numbers, whose headings are categories, too.
 
     Args:
-        named: What the categories of the heads are called, where the corner does not say it (`area \\ sex`).
+        named: The name of the categories in the headings, if the corner does not have it (`area \\ sex`).
 
     >>> unfolded([["area \\\\ sex", "m", "f"], ["north", "2", "24"], ["south", "18", "23"]], "column")
     [['area', 'sex', 'count'], ['north', 'm', '2'], ['north', 'f', '24'], ['south', 'm', '18'], ['south', 'f', '23']]
@@ -42,7 +42,7 @@ def unfolded(lines: Sequence[Sequence[str]], named: str) -> list[list[str]] | No
 
 
 def _one_total(heads: Sequence[str], rows: Sequence[str]) -> list[str]:
-    """The heads, their total named as that of the rows: by another name it would not be known as one.
+    """Return the headings, with the name of their total replaced by that of the rows, so that it is recognized.
 
     >>> _one_total(["m", "f", "Gesamt"], ["Insgesamt", "north"])
     ['m', 'f', 'Insgesamt']
@@ -53,16 +53,17 @@ def _one_total(heads: Sequence[str], rows: Sequence[str]) -> list[str]:
 
 
 def _is_cell(text: str) -> bool:
-    """Whether a text is a number, however its thousands and decimals are marked."""
+    """Return whether a text is a number, with any thousands and decimal marks."""
     return is_number(text.replace(".", "").replace(",", "").replace(" ", ""))
 
 
 def crosswise(head: Sequence[str], lines: Sequence[Sequence[str]], case: int, reason: int) -> str | None:
-    """A published table of two dimensions as a crosstab, or None where it has others.
+    """Return a published table of two dimensions as a crosstab, or None if it has others.
 
     Args:
-        head: The columns of the table; the first two are its dimensions, the third is what is published.
-        case: The column that says whether a cell is masked; reason: the one that says why.
+        head: The columns of the table; the first two are its dimensions, the third is the published value.
+        case: The index of the column that says whether a cell is suppressed.
+        reason: The index of the column with the reason.
     """
     if len({(line[0], line[1]) for line in lines}) != len(lines) or len(head) != 7:
         return None

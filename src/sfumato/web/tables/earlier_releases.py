@@ -13,7 +13,7 @@ MOST_BYTES = 20_000_000
 
 
 class Releases:
-    """The ZIP files of releases that a table is protected with."""
+    """The ZIP files of earlier releases that a table is protected with."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace, self._words = workspace, workspace.words
@@ -26,15 +26,15 @@ class Releases:
             self._room = ui.column().classes("w-full gap-0")
 
     def plan(self) -> Values:
-        """The part of a plan that names them."""
+        """Return the part of a plan that names them."""
         return {"previous": list(self._paths)} if self._paths else {}
 
     def files(self) -> dict[str, Path]:
-        """Their files by name."""
+        """Return the files by name."""
         return dict(self._paths)
 
     def keep(self, archive: Path) -> None:
-        """Take the release at hand as one of before."""
+        """Add the current release as an earlier one."""
         path = self._next()
         shutil.copyfile(archive, path)
         self._add(path)

@@ -17,7 +17,7 @@ from sfumato.web.tables.crosstab import TOTALS
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """Numbers that may be thousands or fractions: one of them, its mark, and the decimal mark that is proposed."""
+    """Ambiguous numbers, thousands or fractions: an example, its mark, and the proposed decimal mark."""
 
     example: str
     mark: str
@@ -25,7 +25,7 @@ class Doubt:
 
     @property
     def thousands(self) -> str:
-        """The example where its mark stands between thousands."""
+        """Return the example with its mark as a thousands separator."""
         return self.example.replace(self.mark, "")
 
 
@@ -33,12 +33,12 @@ class Doubt:
 LEAST_ROWS = 20
 # Names of columns that number persons.
 NUMBERING = re.compile(r"(^|[_ -])(id|nr|no|key|pid)$|nummer$|number$|[a-z]ID$", re.IGNORECASE)
-# Numbers that are read with a decimal comma, and such that are not.
+# Numbers with a decimal comma, and numbers that exclude it.
 COMMA, POINT = re.compile(r"-?\d{1,3}(\.\d{3})*,\d+|-?\d+,\d+"), re.compile(r"-?\d+\.(\d{1,2}|\d{4,})")
 
 
 def decoded(content: bytes) -> str:
-    """The text of a file: by its mark, as UTF-8, or else as Western European, which reads any bytes.
+    """Decode a file by its byte order mark, as UTF-8, or else as Western European, which accepts any bytes.
 
     >>> decoded("Köln".encode("utf-16")), decoded("Köln".encode()), decoded("Köln".encode("latin-1"))
     ('Köln', 'Köln', 'Köln')
@@ -52,9 +52,9 @@ def decoded(content: bytes) -> str:
 
 
 def guessed(names: Sequence[str], lines: Sequence[Sequence[str]]) -> tuple[str | None, list[str]]:
-    """Which column probably holds the values, and which the categories: columns of numbers hold values.
+    """Guess the value column and the category columns: numeric columns contain values.
 
-    One that says who is behind the cells holds them only where no other does.
+    A column with the number of contributors counts as values only if there is no other.
 
     >>> guessed(["area", "firms", "turnover"], [["Total", "5", "70"], ["a", "5", "70"]])
     ('turnover', ['area'])
@@ -76,7 +76,7 @@ def guessed(names: Sequence[str], lines: Sequence[Sequence[str]]) -> tuple[str |
 
 
 def writes_commas(lines: Sequence[Sequence[str]]) -> bool:
-    """Whether the numbers of a table have decimal commas: one has, and none has a point where a comma would not go.
+    """Return whether the numbers of a table have decimal commas: one has, and no point contradicts it.
 
     >>> writes_commas([["a", "1,5"], ["b", "2.100,25"]]), writes_commas([["a", "1,5", "2.5"]])
     (True, False)
@@ -86,7 +86,7 @@ def writes_commas(lines: Sequence[Sequence[str]]) -> bool:
 
 
 def decimal_mark(lines: Sequence[Sequence[str]], doubt: Doubt | None) -> str | None:
-    """The decimal mark of a table's numbers; where they are in doubt, as the language writes them or else unknown.
+    """Return the decimal mark of a table's numbers; for ambiguous ones that of the language, or None.
 
     >>> decimal_mark([["a", "1,5"]], None), decimal_mark([["a", "1.204"]], Doubt("1.204", ".", None))
     (',', None)
@@ -97,12 +97,12 @@ def decimal_mark(lines: Sequence[Sequence[str]], doubt: Doubt | None) -> str | N
 
 
 def mark_names(words: Words) -> dict[str, str]:
-    """The decimal marks, and what they are called."""
+    """Return the decimal marks and their names."""
     return {mark: words[f"decimal_mark.{name}"] for mark, name in ((".", "point"), (",", "comma"))}
 
 
 def doubt_about(texts: Sequence[str], words: Words) -> Doubt | None:
-    """Whether numbers are in doubt: their mark may stand between thousands, or before fractions.
+    """Return whether numbers are ambiguous: their mark may be a thousands or a decimal mark.
 
     >>> from sfumato.localization.messages import words_in
     >>> doubt_about(["1.204", "3"], words_in("de")).proposed, doubt_about(["1.204", "3"], words_in()).proposed
@@ -117,7 +117,7 @@ def doubt_about(texts: Sequence[str], words: Words) -> Doubt | None:
 
 
 def own_total(codes: set[str], said: str) -> str:
-    """The total of a dimension: what is said, or its own word for it, which would be taken for a category.
+    """Return the total of a dimension: the given one, or its own word for it, which would be taken for a category.
 
     >>> own_total({"Gesamt", "m", "f"}, "Insgesamt"), own_total({"m", "f"}, "Insgesamt")
     ('Gesamt', 'Insgesamt')
@@ -126,7 +126,7 @@ def own_total(codes: set[str], said: str) -> str:
 
 
 def total_of(lines: Sequence[Sequence[str]]) -> str:
-    """The code that probably stands for the total.
+    """Guess the code of the total.
 
     >>> total_of([["0", "0", "9"], ["1", "2", "9"]]), total_of([["Ensemble", "9"], ["a", "9"]])
     ('0', 'Ensemble')
@@ -136,15 +136,15 @@ def total_of(lines: Sequence[Sequence[str]]) -> str:
 
 
 def _totals(codes: set[str]) -> Iterator[str]:
-    """The codes that are words for totals, the likeliest first."""
+    """Yield the codes that are words for totals, the likeliest first."""
     yield from (code for code in TOTALS[:-1] if code in codes)
     yield from sorted(code for code in codes if is_margin(code))
 
 
 def looks_like_rows(names: Sequence[str], lines: Sequence[Sequence[str]]) -> bool:
-    """Whether a table has one line a person instead of one a cell.
+    """Return whether a table has one line per person instead of one per cell.
 
-    It has no total, and many lines have the same codes, or a column numbers them.
+    It then has no total, and many lines have the same codes, or a column numbers them.
 
     >>> looks_like_rows(["area", "sex", "pay"], [["a", "m", str(pay)] for pay in range(30)])
     True
@@ -164,7 +164,7 @@ def looks_like_rows(names: Sequence[str], lines: Sequence[Sequence[str]]) -> boo
 
 
 def lines_of(text: str) -> list[list[str]]:
-    """The fields of each line; of a text that is not yet a table, those of the header."""
+    """Return the fields of each line; for an incomplete table, those of the header."""
     try:
         return [line.fields for line in parse_lines(text)]
     except DataError:

@@ -18,15 +18,15 @@ from sfumato.web.tables.protection_settings import FACTS, MaskingRules
 MOST_BYTES = 20_000_000
 COUNT = "count"
 CELLS, ROWS = "cells", "rows"
-# Rules that look at who is behind a cell, and how many there must be where none of them is chosen.
+# Rules about contributors, and the default minimum if none of them is chosen.
 OF_RESPONDENTS = frozenset({"frequency", "p-percent", "dominance", "holdings"})
 LEAST_RESPONDENTS = 3
-# Files of more bytes together do not sleep with the draft; they are named, to be sent again.
+# Larger files are not stored with an encrypted draft; they are named, to be uploaded again.
 MOST_KEPT = 20_000_000
 
 
 class LinkedTables:
-    """The files that were sent, and the plan that protects them together."""
+    """The uploaded files, and the plan that protects them together."""
 
     def __init__(
         self, workspace: Workspace, rules: MaskingRules, releases: Releases, changed: Callable[[], Any]
@@ -45,18 +45,18 @@ class LinkedTables:
 
     @property
     def decimal(self) -> str | None:
-        """The decimal mark of their numbers; None where nobody has decided it."""
+        """Return the decimal mark of their numbers; None if it is undecided."""
         mark: str | None = self._decimal.value
         return mark
 
     @property
     def tables(self) -> bool:
-        """Whether there are any."""
+        """Return whether there are any."""
         return bool(self._paths)
 
     @property
     def shared(self) -> list[str]:
-        """The columns that all of them have."""
+        """Return the columns that all of them have."""
         lists = list(self._columns.values())
         return [name for name in (lists[0] if lists else []) if all(name in names for names in lists)]
 
@@ -99,7 +99,7 @@ class LinkedTables:
         self._offer()
 
     def _take(self, name: str, content: bytes) -> None:
-        """Put a file beside the others, and look at what its columns hold."""
+        """Store a file next to the others, and examine its columns."""
         path = self._workspace.place(name)
         path.write_bytes(content)
         lines = [line.fields for line in read_lines(path)]
@@ -116,22 +116,22 @@ class LinkedTables:
         self._codes[path.name] = {name: set(columns[name]) for name in categories}
 
     def entered(self) -> Values:
-        """The files and what was entered about them, as a draft keeps them; of files too large, their names."""
+        """Return the files and entries for a draft; of files that are too large, their names."""
         if not self._paths:
             return {}
         kept = sum(map(len, self._contents.values())) <= MOST_KEPT
-        # Each byte is one character, whatever the encoding of a file.
+        # Each byte becomes one character, whatever the encoding of the file.
         files = {name: content.decode("latin-1") for name, content in self._contents.items()} if kept else {}
         fields = {name: field.value for name, field in self._fields().items()}
         return {"files": files, "lost": [] if kept else list(self._paths), "fields": fields}
 
     def _fields(self) -> dict[str, Any]:
-        """The fields by the names under which they are remembered; the kind decides what the others offer."""
+        """Return the fields by their keys in a draft; the kind comes first because it determines the others."""
         fields = {"kind": self._kind, "value": self._value, "total": self._total, "decimal": self._decimal}
         return fields | {"holding": self._holding, "weight": self._weight, "crossings": self._crossings}
 
     def restore(self, kept: Values) -> None:
-        """Show what was sent and entered before the page was opened again; name the files to be sent once more."""
+        """Show the files and entries from before the page was reloaded; name the files to be uploaded again."""
         self._filling = True
         for name, content in kept.get("files", {}).items():
             self._take(name, content.encode("latin-1"))
@@ -151,7 +151,7 @@ class LinkedTables:
                 components.notice(self._words["linked_again"].format(names=", ".join(kept["lost"])), good=None)
 
     def _offer(self) -> None:
-        """Offer the columns that all files have, to the rules as well."""
+        """Offer the columns that all files have, also to the rules."""
         if self._filling:
             return
         self._filling = True
@@ -163,7 +163,7 @@ class LinkedTables:
         self._choose()
 
     def _propose(self) -> None:
-        """Propose the rules that fit what is in the files."""
+        """Propose the rules that fit the files."""
         if self._crossed:
             self._rules.propose_for_rows(self._summed, bool(self._holding.value))
         elif self.tables:
@@ -171,29 +171,29 @@ class LinkedTables:
 
     @property
     def _crossed(self) -> bool:
-        """Whether tables are made from rows: their crossing tells who is behind each cell."""
+        """Return whether tables are made from rows: tabulation determines the contributors of each cell."""
         return self.tables and self._kind.value == ROWS
 
     @property
     def _summed(self) -> bool:
-        """Whether values are added up."""
+        """Return whether values are added up."""
         return self._value.value not in (None, "", COUNT)
 
     def _chosen(self) -> None:
-        """Somebody chose what is added up, or whose rows are: other rules fit tables that are made from rows then."""
+        """Handle a choice of value or owner column: other rules then fit tables made from rows."""
         if not self._filling and self._crossed:
             self._propose()
         self._changed()
 
     def _shared_lines(self) -> list[tuple[str, ...]]:
-        """The cells of all files, by the columns that all of them have."""
+        """Return the cells of all files, with the common columns."""
         return [line for own in self._texts.values() for line in zip(*map(own.__getitem__, self.shared), strict=True)]
 
     def _fill(self) -> None:
-        """Offer the columns that all files have, and guess what they are."""
+        """Offer the columns that all files have, and guess their meaning."""
         shared = self.shared
         numbers = [name for name in shared if all(name in own for own in self._numbers.values())]
-        # Rows are counted unless somebody says what is to be added up: a number of a person is seldom a sum.
+        # Rows are counted unless a value column is chosen: a number of a person is seldom meant to be summed.
         value = COUNT if self._kind.value == ROWS else (numbers or [COUNT])[0]
         self._value.set_options([*shared, *([COUNT] if COUNT not in shared else [])], value=value)
         for field in (self._holding, self._weight):
@@ -208,7 +208,7 @@ class LinkedTables:
         self._crossings.value = "\n".join(", ".join(pair) for pair in pairs)
 
     def _show(self) -> None:
-        """The files, and the fields that their kind needs."""
+        """Show the files, and the fields that their kind needs."""
         rows = self._kind.value == ROWS
         for field in (self._holding, self._weight, self._crossings):
             field.set_visibility(rows)
@@ -234,11 +234,11 @@ class LinkedTables:
         self._offer()
 
     def files(self) -> dict[str, Path]:
-        """The files by name."""
+        """Return the files by name."""
         return dict(self._paths)
 
     def plan(self) -> dict[str, Any]:
-        """The plan that protects them together."""
+        """Return the plan that protects them together."""
         table, tables = self._of_rows() if self._kind.value == ROWS else self._of_cells()
         return {
             "version": 1,
@@ -250,7 +250,7 @@ class LinkedTables:
         }
 
     def _with_respondents(self, rules: Values) -> Values:
-        """The rules, with one about few respondents where they have none: small sums or few rows are no small group."""
+        """Add a rule about few respondents if there is none: small sums or few rows do not imply few respondents."""
         primary = rules.get("primary") or []
         asked = self._kind.value == ROWS and (self._summed or (self._holding.value and primary))
         if not asked or any(rule.get("rule") in OF_RESPONDENTS for rule in primary):
@@ -273,11 +273,11 @@ class LinkedTables:
         return {"value": self._value.value or "", **self._mark(), **facts}, tables
 
     def _mark(self) -> Values:
-        """The decimal mark, where it is decided."""
+        """Return the decimal mark, if it is decided."""
         return {"decimal": self.decimal} if self.decimal else {}
 
     def doubt(self) -> Doubt | None:
-        """Whether the values of a file may be thousands or fractions."""
+        """Return whether the values of a file are ambiguous, thousands or fractions."""
         if self._kind.value == ROWS:
             return None
         return next((own[self._value.value] for own in self._doubts.values() if self._value.value in own), None)
@@ -291,12 +291,12 @@ class LinkedTables:
         return table | {key: value for key, value in chosen.items() if value}, tables
 
     def _dimensions(self, names: Sequence[str], codes: Mapping[str, set[str]] | None = None) -> Values:
-        """The dimensions; of tables with codes of their own each has its own word for its total."""
+        """Return the dimensions; in tables with their own codes, each has its own word for its total."""
         said = str(self._total.value or "")
         totals = {name: own_total((codes or {}).get(name, set()), said) for name in names}
         return {name: {"column": name, **({"total": total} if total else {})} for name, total in totals.items()}
 
 
 def _bare(text: str) -> str:
-    """A number without marks."""
+    """Return a number without marks."""
     return text.replace(".", "").replace(",", "")

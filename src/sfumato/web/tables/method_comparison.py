@@ -13,7 +13,7 @@ from sfumato.web import components
 
 
 def show(folder: Path, words: Words) -> None:
-    """The comparison that a job wrote."""
+    """Show the comparison of a job."""
     runs = runs_of(folder / "compare.json")
     with components.card(words["ways.title"]):
         components.notice(verdict(runs, words), any(run.holds for run in runs.runs))
@@ -31,7 +31,7 @@ def show(folder: Path, words: Words) -> None:
 
 
 def runs_of(path: Path) -> TableRuns:
-    """The comparison in a file."""
+    """Return the comparison in a file."""
     record = json.loads(path.read_text(encoding="utf-8"))
     runs = []
     for entry in record["runs"]:
@@ -41,7 +41,7 @@ def runs_of(path: Path) -> TableRuns:
 
 
 def table(runs: TableRuns, words: Words) -> str:
-    """A row for each way; what keeps the rules is marked, and each heading explained."""
+    """Return a row for each method; those that satisfy the rules are marked, and each heading has a tooltip."""
     heads = "".join(
         f'<th scope="col"{components.help_of(words[f"tip.ways.{name}"])}>{escape(words[f"ways.{name}"])}</th>'
         for name in HEAD

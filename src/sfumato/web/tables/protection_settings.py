@@ -28,7 +28,7 @@ from sfumato.web.tables.column_detection import (
     texts_of,
 )
 
-# What a rule starts with when it is added.
+# Initial parameters of a rule.
 STARTS: dict[str, Values] = {
     "range": {"min": 1, "max": 3},
     "frequency": {"min": 3},
@@ -42,13 +42,13 @@ STARTS: dict[str, Values] = {
     "status": {},
     "waiver": {},
 }
-# Columns of the table that rules look at.
+# Columns of the table that rules need.
 NEEDS = {"frequency": "frequency", "holdings": "holdings"} | dict.fromkeys(
     ("dominance", "p-percent", "pq"), "contributions"
 )
 FACTS = ("frequency", "contributions", "respondents", "shadow", "holdings")
 METHODS = ("optimal", "fast", "ranges", "intervals", *PERTURBATIONS)
-# What a method that changes numbers starts with, and keys of it that name files or secrets, which a page does not take.
+# Initial parameters of a perturbative method, and keys of it that name files or secrets, which a page does not accept.
 BASES: dict[str, Values] = {"rounding": {"base": 3}}
 LEFT_OUT = ("ptable", "secret", "record")
 UNRULED_METHODS = tuple(kind.name for kind in UNRULED)
@@ -58,12 +58,12 @@ METHOD_KEYS = ("cost", "level_factor", "time_limit", "prefer", "repair", "inside
 
 @dataclass
 class MaskingRules:
-    """The rules and choices of a table's plan, in plain values.
+    """The rules and settings of a table's plan, in plain values.
 
     Attributes:
-        columns: The columns of the table at hand, which fields offer.
-        promised: Whether the rules hold for a method that changes numbers, which can do without.
-        proposed: The rules that the page itself put there.
+        columns: The columns of the current table, which fields offer.
+        promised: Whether the rules apply to a perturbative method, for which they are optional.
+        proposed: The rules that the page itself added.
         crossed: Whether tables are made from rows, so that no column needs to be named.
     """
 
@@ -86,24 +86,24 @@ class MaskingRules:
         )
 
     def plan(self) -> Values:
-        """The part of a plan that says what is unsafe and what is done about it."""
+        """Return the part of a plan with rules and method."""
         plan_part: Values = {"method": self.method} | ({} if self.unruled else {"primary": self.rules})
         plan_part |= {"protection": self.protection} if self.protection else {}
         return plan_part | ({"attacker": self.attacker} if self.attacker else {})
 
     @property
     def unruled(self) -> bool:
-        """Whether numbers are changed and nothing is promised of any cell."""
+        """Return whether numbers are perturbed without a guarantee for any cell."""
         return not self.promised and self.method["name"] in UNRULED_METHODS
 
     def used(self) -> set[str]:
-        """The columns that rules look at: they are no categories."""
+        """Return the columns that rules need, which are no categories."""
         named = [self.facts.get(name) or [] for name in FACTS] + [rule.get("column") or [] for rule in self.rules]
         named += [self.method.get(key) or [] for key in ("key", "structural")]
         return {column for entry in named for column in ([entry] if isinstance(entry, str) else entry)}
 
     def build(self) -> None:
-        """The fields: rules first, the rest behind one line."""
+        """Build the fields: rules first, the rest collapsed."""
         with components.card(self.words["rules"]):
             self._list.build()
             self._facts_room = ui.column().classes("w-full gap-0")
@@ -123,24 +123,24 @@ class MaskingRules:
         self.look_at(columns)
 
     def look_at(self, columns: Sequence[str]) -> None:
-        """Offer the columns of the table of which the rules speak."""
+        """Offer the columns of the table to the rules."""
         self.columns = columns
         self.show()
 
     def propose_for(self, names: Sequence[str], lines: Sequence[Sequence[str]], value: str) -> None:
-        """Propose rules that fit what the columns of a table, or of several, probably say of the cells."""
+        """Propose rules that fit the columns of a table, or of several."""
         facts = facts_in(names, lines, value)
         counts = counts_somebody(value) and not facts.contributions
         texts = texts_of(names, lines, value) if value in names else []
         self.propose(facts, counts, whole=not has_fractions(texts))
 
     def propose(self, facts: ColumnFacts, counts: bool, whole: bool) -> None:
-        """Have the rules look at the columns that fit them; rules that somebody chose stay.
+        """Make the rules use the columns that fit them; rules chosen by the visitor stay.
 
         Args:
-            facts: The columns that say who is behind the cells.
-            counts: Whether the values are counts of what those have.
-            whole: Whether they are whole numbers.
+            facts: The columns with the contributors of cells.
+            counts: Whether the values are counts that contributors have.
+            whole: Whether the values are integers.
         """
         if self.rules != self.proposed:
             needed = {NEEDS.get(rule["rule"]) for rule in self.rules}
@@ -154,14 +154,14 @@ class MaskingRules:
         self.show()
 
     def propose_for_rows(self, summed: bool, held: bool) -> None:
-        """Propose rules that fit tables which are made from rows; rules that somebody chose stay."""
+        """Propose rules that fit tables made from rows; rules chosen by the visitor stay."""
         if self.rules == self.proposed:
             self.rules[:] = rules_of_rows(summed, held)
             self.proposed = deepcopy(self.rules)
         self.show()
 
     def count_respondents(self, column: str) -> None:
-        """Look at how many persons a column says are behind a cell; values, which count rows, do not tell it."""
+        """Use a column with the number of persons of a cell, which values that count rows do not have."""
         self.facts["frequency"] = column
         for place, rule in enumerate(self.rules):
             if rule["rule"] == "range":
@@ -171,7 +171,7 @@ class MaskingRules:
         self.show()
 
     def protect_groups(self, names: Sequence[str]) -> None:
-        """Propose the rule on groups for each category of a table of persons that has none; it can be removed."""
+        """Propose the rule group-disclosure for each category of a table of persons without one; it can be removed."""
         ruled = {rule.get("dimension") for rule in self.rules if rule["rule"] == GroupDisclosure.name}
         start = STARTS[GroupDisclosure.name]
         added = [{"rule": GroupDisclosure.name, "dimension": name, **start} for name in names if name not in ruled]
@@ -180,15 +180,17 @@ class MaskingRules:
         self.show()
 
     def missing(self) -> list[str]:
-        """What has no value yet, in words."""
+        """Return the labels of required values that are missing."""
         if self.unruled:
             return self._method_form().missing()
         missing = [word for rule in self.rules for word in self._rule_form(rule).missing()]
-        needed = {NEEDS[rule["rule"]] for rule in self.rules if rule["rule"] in NEEDS} - {"frequency"}  # counts tell it
+        needed = {NEEDS[rule["rule"]] for rule in self.rules if rule["rule"] in NEEDS} - {
+            "frequency"
+        }  # counts determine it
         return missing + [self.words[f"key.{name}"] for name in FACTS if name in needed and not self.facts.get(name)]
 
     def show(self) -> None:
-        """Build all fields anew."""
+        """Rebuild all fields."""
         self._list.show()
         self._show_facts()
         self._show_method()
@@ -199,7 +201,7 @@ class MaskingRules:
         self.touched()
 
     def _show_facts(self) -> None:
-        """The columns that the rules look at."""
+        """Show the columns that the rules use."""
         self._facts_room.clear()
         needed = {NEEDS[rule["rule"]] for rule in self.rules if rule["rule"] in NEEDS}
         needed |= {"contributions"} if any(rule["rule"] == "request" for rule in self.rules) else set()
@@ -236,7 +238,7 @@ class MaskingRules:
                 components.folded(self.words["more"], self._show_masking)
 
     def _show_masking(self) -> None:
-        """What else is said of a method that masks."""
+        """Show the further settings of cell suppression."""
         self._method_form().build()
         for name, keys, values in (
             ("protection", PROTECTION.keys, self.protection),
@@ -246,7 +248,7 @@ class MaskingRules:
             Form(self.words, name, keys, values, self.touched).build()
 
     def _show_changing(self, name: str) -> None:
-        """What else is said of a method that changes numbers."""
+        """Show the further settings of a perturbative method."""
         self._method_form().build()
         if name in UNRULED_METHODS:
             switch = components.held(ui.switch(self.words["masking.promised"], value=self.promised))
@@ -282,6 +284,6 @@ class MaskingRules:
 
 
 def starts_of(name: str) -> Values:
-    """What holds for the keys of a method that changes numbers where nothing is said of them."""
+    """Return the defaults of a perturbative method."""
     made = read(PERTURBATIONS[name], BASES.get(name, {}), "method")
     return {key: getattr(made, spec.attribute) for key, spec in PERTURBATIONS[name].keys.items()}

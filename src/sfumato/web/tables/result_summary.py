@@ -19,7 +19,7 @@ ENDINGS = ("published", "lower", "upper", "case", "reason")
 
 
 def show_outcome(folder: Path, words: Words) -> None:
-    """The outcome of a job, with each of its tables."""
+    """Show the result of a job, with each of its tables."""
     report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     verdict, *further = outcome_sentences(report, words)
     components.notice(*verdict)
@@ -36,20 +36,20 @@ def show_outcome(folder: Path, words: Words) -> None:
 
 
 def table_folders(folder: Path) -> list[Path]:
-    """The folders of the tables of a release: itself, or one for each."""
+    """Return the folders of the tables of a release: itself, or one for each."""
     if (folder / "table.csv").exists():
         return [folder]
     return sorted(path.parent for path in folder.glob("*/table.csv"))
 
 
 def _show_files(folder: Path, words: Words, release: Path | None) -> None:
-    """What may be handed out, and what stays in the house, in two boxes that cannot be mistaken.
+    """Show the files for publication and the internal files in two separate boxes.
 
     Args:
         folder: The folder of the table.
-        release: The folder of its release; none where it is one of several, which are signed for together.
+        release: The folder of its release; None if it is one of several tables, which are signed jointly.
     """
-    external = folder / "table-external.csv"  # there only where the audit passed
+    external = folder / "table-external.csv"  # it exists only if the audit passed
     with ui.element("div").classes("sf-halves"):
         with components.card(words["box_out"], "sf-box-out"):
             ui.label(words["hand_out"]).classes("sf-soft sf-small")
@@ -68,7 +68,7 @@ def _show_files(folder: Path, words: Words, release: Path | None) -> None:
 
 
 def _show_documents(release: Path, words: Words) -> None:
-    """The documents of a release: the report to sign, the annex, and the plan."""
+    """Show the documents of a release: the report to sign, the annex, and the plan."""
     house = components.button(words["download_table_house"], lambda: ui.download.file(release / "report.html"))
     components.helped(house.props("outline"), words["tip.download_table_house"])
     annex_buttons(release, words)
@@ -76,7 +76,7 @@ def _show_documents(release: Path, words: Words) -> None:
 
 
 def show_cells(folder: Path, words: Words) -> None:
-    """The published table; masked or changed cells are marked with why."""
+    """Show the published table; suppressed or changed cells are marked with the reason."""
     masked = folder / "published.csv"
     lines = _plain_lines(masked) if masked.exists() else changed_lines(folder, words)
     first = len(lines[0]) - len(ENDINGS)
@@ -96,12 +96,12 @@ def show_cells(folder: Path, words: Words) -> None:
 
 
 def _plain_lines(path: Path) -> list[list[str]]:
-    """The lines of a file of ours, cells that are quoted for spreadsheets as what they are."""
+    """Return the lines of one of our files, without the quotes for spreadsheets."""
     return [[*map(plain_cell, line.fields)] for line in read_lines(path)]
 
 
 def changed_lines(folder: Path, words: Words) -> list[list[str]]:
-    """A table whose numbers were changed, laid out as one with masks: changed cells have a case and a reason."""
+    """Return a perturbed table in the layout of one with suppressed cells: changed cells have a case and a reason."""
     head, *rows = _plain_lines(folder / "table.csv")
     codes = _plain_lines(folder / "table-external.csv")[0][:-1]
     value = str(read_plan_text((folder / "plan.yaml").read_text(encoding="utf-8"))["table"]["value"])

@@ -49,13 +49,13 @@ west,m,30
 west,f,7
 """
 MOST_BYTES = 5_000_000
-# What was entered of the rules, which a page that is opened again shows.
+# The stored settings of the rules, for reloaded pages.
 ENTERED = ("rules", "facts", "method", "protection", "attacker", "promised")
 CELLS = "cells.csv"
 
 
 class TableArea:
-    """A table of the visitor's, masked."""
+    """Protects a table of the visitor."""
 
     def __init__(self, shell: Shell) -> None:
         self.workspace, self.words = shell.workspace, shell.workspace.words
@@ -92,7 +92,7 @@ class TableArea:
         self.workspace.draft_tabs[AREA].join(self._shared.change_elsewhere)
 
     def _table(self) -> None:
-        """The table itself, and what its columns are."""
+        """Build the table input and the choice of its columns."""
         words = self.words
         with components.card():
             text = self._draft.get("table", EXAMPLE)
@@ -121,7 +121,7 @@ class TableArea:
         self._text.value = decoded(await event.file.read())
 
     def _counted(self, table: CountedTable, persons: CountedPersons | None) -> None:
-        """Take a table that was counted; where persons stand in several cells, the rules look at them."""
+        """Use a counted table; if persons are in several cells, the rules consider them."""
         self._text.value = delimited_text(table.lines, formulas="keep")
         self._counting.tell(persons)
         self._rules.protect_groups(self._dimensions.value or ())
@@ -130,7 +130,7 @@ class TableArea:
         self._check()
 
     def _wait(self, waiting: bool) -> None:
-        """Whether the buttons that run the table wait until it is there."""
+        """Set whether the buttons that run the table wait until it is there."""
         for own in self._running:
             own.set_enabled(not waiting)
 
@@ -138,7 +138,7 @@ class TableArea:
         return likely_separator(str(self._text.value or "").partition("\n")[0])
 
     def _read(self) -> None:
-        """Offer the columns of the table at hand, and guess what they are."""
+        """Offer the columns of the current table, and guess their meaning."""
         self._counting.tell(None)
         self._fill({})
         self._rules.offer(self._names)
@@ -146,13 +146,13 @@ class TableArea:
         self._check()
 
     def _restore(self) -> None:
-        """Show what was entered before the page was opened again."""
+        """Show the entries from before the page was reloaded."""
         self._fill(self._draft.get("fields", {}))
         self._filling = True
         self._linked.restore(self._draft.get("linked", {}))
         self._filling = False
         names = self._linked.shared if self._linked.tables else self._names
-        fits = self._rules.used() <= set(names)  # else rules were made for files that are too large to be kept
+        fits = self._rules.used() <= set(names)  # otherwise the rules belong to files that are too large to be stored
         self._rules.look_at(names) if fits else self._rules.offer(names)
         self._example = None if self._draft else self._entered()
         self._check()
@@ -162,7 +162,7 @@ class TableArea:
         return [name for name in (self._lines[0] if self._lines else []) if name]
 
     def _fill(self, said: dict[str, Any]) -> None:
-        """Offer the columns of the table at hand, with what is said of them; the rest is guessed."""
+        """Offer the columns of the current table, with the given meanings; the rest is guessed."""
         self._lines = lines = lines_of(str(self._text.value or "").strip())
         names, self._filling = self._names, True
         value, dimensions = guessed(names, lines[1:])
@@ -177,19 +177,19 @@ class TableArea:
         self._filling = False
 
     def _doubted(self) -> Doubt | None:
-        """Whether the values may be thousands or fractions."""
+        """Return whether the values are ambiguous, thousands or fractions."""
         return doubt_about(self._texts(str(self._value.value or "")), self.words)
 
     def _columns(self) -> dict[ui.select, str]:
-        """The fields that name columns, with the keys under which they are remembered."""
+        """Return the fields that name columns, with their keys in a draft."""
         return {self._value: "value", self._dimensions: "dimensions", self._levels: "levels", self._groups: "groups"}
 
     def _remember(self) -> None:
-        """Keep what is entered, so that a page that is opened again shows it."""
+        """Store the entries for reloaded pages."""
         self.workspace.keep_draft(AREA, self._entered(), self._example)
 
     def _entered(self) -> dict[str, Any]:
-        """What is entered, as it is kept."""
+        """Return the entries for storage."""
         fields = {key: field.value for field, key in self._columns().items()}
         fields |= {"total": self._total.value, "decimal": self._decimal.value}
         rules = {name: getattr(self._rules, name) for name in ENTERED}
@@ -199,7 +199,7 @@ class TableArea:
         return deepcopy(entered | {key: said for key, said in more.items() if said})
 
     def _offer_unfolding(self, lines: list[list[str]]) -> None:
-        """Of a crosstab, all columns of numbers are cells: offer to write it as one line a cell."""
+        """In a crosstab, all numeric columns are cells: offer to write it as one line per cell."""
         cells = unfolded(lines, self.words["crosstab_heads"])
         self._crosstab.clear()
         if looks_like_rows(self._names, lines[1:]):
@@ -233,7 +233,7 @@ class TableArea:
         }
 
     def _dimension_plans(self, others: set[str]) -> dict[str, Any]:
-        """The dimensions; a column that serves another purpose is none."""
+        """Return the dimensions; a column with another purpose is none."""
         said = str(self._total.value or "")
         total = {"total": said} if said else {}
         levels = list(self._levels.value or [])
@@ -245,17 +245,17 @@ class TableArea:
         return plans | ({"levels": {"levels": levels, **total}} if levels else {})
 
     def _codes(self, name: str) -> set[str]:
-        """The codes of a column of the table at hand."""
+        """Return the codes of a column of the current table."""
         return set(self._texts(name))
 
     def _texts(self, name: str) -> list[str]:
-        """A column of the table at hand."""
+        """Return a column of the current table."""
         head, *lines = self._lines or [[]]
         place = head.index(name) if name in head else len(head)
         return [line[place] for line in lines if place < len(line)]
 
     def _check(self) -> None:
-        """Say at once whether the plan can be run, and if not, why."""
+        """Show at once whether the plan can be run, and if not, why."""
         if self._filling or self._shared.stale:
             return
         self.workspace.touch()
@@ -275,7 +275,7 @@ class TableArea:
                 components.notice(self.words["unused_columns"].format(names=", ".join(unused)), good=None)
 
     def _unused(self) -> list[str]:
-        """The columns of the table that neither are categories or values nor are looked at by a rule."""
+        """Return the columns that are neither categories nor values and are not used by a rule."""
         if self._linked.tables:
             return []
         entries = [field.value or [] for field in self._columns()]
@@ -283,7 +283,7 @@ class TableArea:
         return [name for name in self._names if name not in named | self._rules.used()]
 
     def _tell_doubt(self) -> list[str]:
-        """Say how numbers are read that may be thousands or fractions; a fault where nobody has decided it."""
+        """Show how ambiguous numbers are read; an error if this is undecided."""
         doubt = self._linked.doubt() if self._linked.tables else self._doubted()
         self._doubt.clear()
         if doubt is None:
@@ -298,13 +298,13 @@ class TableArea:
         return []
 
     def _cells(self) -> dict[str, Path]:
-        """The cells that were pasted, as a file."""
+        """Return the pasted cells as a file."""
         path = self.workspace.place(CELLS)
         path.write_text(str(self._text.value or "").strip() + "\n", encoding="utf-8")
         return {CELLS: path}
 
     def _sign_off(self) -> None:
-        """Who releases for what, which both reports say."""
+        """Build the fields for the approval, which both reports show."""
         words = self.words
 
         def note(stated: dict[str, str]) -> None:
@@ -324,7 +324,7 @@ class TableArea:
             await self._start("protect", self._plan() | about, self._cells())
 
     async def _compare(self) -> None:
-        """Protect the table in every way, and say what each costs."""
+        """Protect the table with every method, and show what each costs."""
         if self._linked.tables:
             components.alarm(self.words["ways.one_table"])
             return
@@ -332,7 +332,7 @@ class TableArea:
         await self._start("compare-tables", plan | {"primary": self._rules.rules}, self._cells())
 
     async def _start(self, kind: Kind, plan: dict[str, Any], files: dict[str, Path]) -> None:
-        if self._shared.stale:  # what was clicked was on its way
+        if self._shared.stale:  # the tab is outdated
             return
         releases = self._releases.files() if "previous" in plan else {}
         self._wait(True)  # another click starts no second one

@@ -20,7 +20,7 @@ AREA = "tables"
 
 @dataclass(frozen=True, slots=True)
 class TableJob:
-    """What was asked of tables last: the job, its kind, and what was entered then."""
+    """The last job of the tables area: the job, its kind, and the entries at that time."""
 
     job: Job
     kind: Kind
@@ -28,7 +28,7 @@ class TableJob:
 
 
 class TableResult:
-    """The room where the last result stands, with all that was entered for it."""
+    """The container of the last result, with the entries for it."""
 
     def __init__(
         self, workspace: Workspace, entered: Callable[[], Mapping[str, Any]], keep: Callable[[Path], Any]
@@ -37,12 +37,12 @@ class TableResult:
         self._entered, self._keep = entered, keep
 
     def build(self) -> None:
-        """The room, and in it what was made before the page was opened again."""
+        """Build the container with the result from before the page was reloaded."""
         self._earlier = ui.column().classes("w-full").props('role="status"')
         self._room = ui.column().classes("w-full")
 
     async def start(self, kind: Kind, plan: dict[str, Any], files: dict[str, Path]) -> None:
-        """Start a job in the place of the former one."""
+        """Start a job in place of the previous one."""
         self._workspace.touch()
         self._room.clear()
         if (former := self._former()) is not None:
@@ -54,7 +54,7 @@ class TableResult:
         self.show()
 
     def show(self) -> None:
-        """Follow the last job, or show what it made."""
+        """Follow the last job, or show its result."""
         former = self._former()
         self.compare()
         if former is None or self._workspace.pool.store.find(former.job.id) is None:
@@ -64,7 +64,7 @@ class TableResult:
             follow(self._workspace, former.job, then)
 
     def compare(self) -> None:
-        """Say whether the result is of an earlier table or rule than those that stand now."""
+        """Show whether the result belongs to an earlier table or rule than the current ones."""
         former = self._former()
         self._earlier.clear()
         if former is not None and former.entered != self._entered():

@@ -18,22 +18,23 @@ from sfumato.microdata.counts.persons import Ints, by_plain_keys
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.tables.tabulate import check_size
 
-# Cells of a table that a page shows.
+# Maximum number of cells of a table on a page.
 MOST_LINES = 50_000
-# What a missing value is called.
+# The name of a missing value.
 MISSING = "–"
 Key = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class CountedTable:
-    """A table that was counted.
+    """A counted table.
 
     Attributes:
         lines: Its lines, the header first.
-        rows, persons: How many rows and persons there are; no persons where nothing names them.
-        several: Persons who stand in more than one cell. Where there are some, persons do not add up to totals: rows
-            are counted, and how many persons are behind a cell stands in a column beside.
+        rows: The number of rows.
+        persons: The number of persons; 0 without a person column.
+        several: Persons in more than one cell. If there are any, persons do not add up to totals: rows are counted, and
+            the number of persons of a cell is in a separate column.
     """
 
     lines: list[list[str]]
@@ -45,11 +46,11 @@ class CountedTable:
 def count_table(
     path: Path, read: DataPlan, names: Sequence[str], words: Words, missing: Sequence[str] = (), person: str = ""
 ) -> CountedTable:
-    """What some columns of a file count, every total included; a missing value is a category.
+    """Count the combinations of some columns of a file, with all totals; a missing value is a category.
 
     Args:
-        missing: Texts that mean "missing".
-        person: The column that names the person of a row; rows that name none count as one person.
+        missing: Missing value codes.
+        person: The column that names the person of a row; rows without one count as one person.
     """
     total = words["crosstab_total"]
     with closing(DuckDBEngine(path, read)) as engine:
@@ -66,7 +67,7 @@ def count_table(
 
 
 def _keys(counted: TextCounts, size: int, missing: Sequence[str]) -> tuple[list[Key], Ints]:
-    """The finest cells, and the one of each entry."""
+    """Return the finest cells, and the index of the cell of each entry."""
     texts = [
         [MISSING if text in ("", *missing) else text for text in (value or "" for value in values)]
         for values in counted.values[:size]
@@ -80,7 +81,7 @@ def _keys(counted: TextCounts, size: int, missing: Sequence[str]) -> tuple[list[
 
 
 def _numbered(counted: TextCounts, missing: Sequence[str]) -> Ints:
-    """The number of each entry's person, whose names stand last."""
+    """Return the index of each entry's person; the names are the last column."""
     plain = by_plain_keys(counted)
     nobody = {"", *map(plain_key, missing)}
     names = [None if name in nobody else name for name in plain.values[-1]]
@@ -89,7 +90,7 @@ def _numbered(counted: TextCounts, missing: Sequence[str]) -> Ints:
 
 
 def _persons(keys: list[Key], owners: Ints, persons: Ints, total: str) -> tuple[Counter[Key], int]:
-    """The persons behind each cell and total, each once, and how many of them stand in several finest cells."""
+    """Return the distinct persons of each cell and total, and the number of persons in several finest cells."""
     cells, own = np.unique(np.stack([owners, persons]), axis=1)
     alone = np.bincount(own)[own] == 1
     counts = _added(keys, np.bincount(cells[alone], minlength=len(keys)), total)
@@ -102,7 +103,7 @@ def _persons(keys: list[Key], owners: Ints, persons: Ints, total: str) -> tuple[
 
 
 def _added(keys: list[Key], counts: Ints, total: str) -> Counter[Key]:
-    """Counts of the finest cells, with every total."""
+    """Return the counts of the finest cells with all totals."""
     added: Counter[Key] = Counter({(total,) * len(keys[0]): 0} if keys else {})
     for key, count in zip(keys, counts.tolist(), strict=True):
         for wider in _wider(key, total):
@@ -115,7 +116,7 @@ def _wider(key: Key, total: str) -> list[Key]:
 
 
 def _lines(names: Sequence[str], total: str, columns: dict[str, Counter[Key]]) -> list[list[str]]:
-    """The lines of all crossings: one that is left out would disclose that it is empty."""
+    """Return the lines of all combinations, because a missing line would disclose an empty cell."""
     cells = [key for counts in columns.values() for key in counts]
     codes = [{key[place] for key in cells} for place in range(len(names))]
     check_size(map(len, codes), MOST_LINES)

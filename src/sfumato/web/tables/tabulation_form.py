@@ -21,10 +21,10 @@ MOST_COLUMNS = 3
 
 @dataclass(frozen=True, slots=True)
 class CountedPersons:
-    """What there is to tell of a table that was counted: how many rows and persons, by which column.
+    """The summary of a counted table: number of rows and persons, and the person column.
 
     Attributes:
-        several: Persons who stand in more than one cell, so that rows are counted and persons stand beside.
+        several: Persons in more than one cell; if there are any, rows are counted and persons are in a separate column.
     """
 
     column: str
@@ -34,12 +34,12 @@ class CountedPersons:
 
 
 class RowCounting:
-    """The line that counts rows, and what is told of the count until the table is another.
+    """Builds the controls that count rows, and shows a summary until the table changes.
 
     Args:
-        take: Takes the table that was counted, and what there is to tell of it.
+        take: Gets the counted table and its summary.
         wait: Whether the buttons that run the table wait until it is there.
-        kept: What was told before the page was opened again.
+        kept: The summary from before the page was reloaded.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class RowCounting:
         self._told = CountedPersons(**kept) if kept else None
 
     def build(self) -> None:
-        """The columns to count by, where there is a project, and a place for what is told of the count."""
+        """Build the choice of columns, if there is a project, and a place for the summary."""
         if self._workspace.loaded is not None:
             self._line()
         self._room = ui.column().classes("w-full gap-1").props('role="status"')
@@ -77,7 +77,7 @@ class RowCounting:
             self._button = components.button(words["crosstab_take"], take).props("outline dense")
 
     async def _count(self, names: list[str]) -> None:
-        """Hand over the table that the project's rows make; nothing runs meanwhile."""
+        """Count the rows of the project into a table and pass it on; buttons are disabled meanwhile."""
         loaded, person = self._workspace.loaded, next(iter(self._of_role("person")), "")
         assert loaded is not None
         asked = (names, self._words, self._missing(), person)
@@ -97,7 +97,7 @@ class RowCounting:
         self._wait(begun)
 
     def tell(self, told: CountedPersons | None) -> None:
-        """Say whether persons were counted or rows, of the table at hand alone."""
+        """Show whether persons or rows were counted, for the current table."""
         self._told = told
         self._room.clear()
         if told is None:
@@ -108,14 +108,14 @@ class RowCounting:
             components.notice(text.format(column=told.column, **numbers), good=None)
 
     def entered(self) -> dict[str, Any]:
-        """What is told, in plain values, as it is kept."""
+        """Return the summary in plain values, for storage."""
         return asdict(self._told) if self._told else {}
 
     def _of_role(self, role: str) -> list[str]:
-        """The columns of a role in the project at hand."""
+        """Return the columns of a role in the current project."""
         columns = self._workspace.plan.get("columns", {})
         return [name for name, column in columns.items() if column.get("role") == role]
 
     def _missing(self) -> list[str]:
-        """Texts that mean "missing" in the project at hand."""
+        """Return the missing value codes of the current project."""
         return [str(text) for text in self._workspace.plan.get("data", {}).get("missing", ())]

@@ -14,21 +14,21 @@ from sfumato.web.forms import Form, Values
 
 LIMITS, WIDTHS = ("top", "bottom"), ("round", "bin")
 CODING = {name: key for name, key in record_of(PublishPlan).keys.items() if name in (*LIMITS, *WIDTHS)}
-# A limit is a share of the rows, or a number; where it starts as a share.
+# A limit is a proportion of the rows, or a number; the default for a proportion.
 SHARE, NUMBER = "share", "number"
 STARTS = {"top": 0.99, "bottom": 0.01}
 
 
 @dataclass(frozen=True, slots=True)
 class CodingFields:
-    """The fields; what is entered goes into `values` at once, `changed` is called after each change."""
+    """The fields for top and bottom coding; entries are written to `values` at once, then `changed` is called."""
 
     words: Words
     values: Values
     changed: Callable[[], Any]
 
     def build(self) -> None:
-        """The fields, in the container at hand."""
+        """Build the fields in the current container."""
         for name in LIMITS:
             self._limit(name)
         widths = {name: CODING[name] for name in WIDTHS}
@@ -58,7 +58,7 @@ class CodingFields:
 
 
 def kind_of(limit: Any) -> str:
-    """How a plan says a limit: a plain number between 0 and 1 is a share.
+    """Return the kind of a limit in a plan: a plain number between 0 and 1 is a proportion.
 
     >>> kind_of({"share": 0.9}), kind_of(0.9), kind_of({"value": 0.9}), kind_of(90)
     ('share', 'share', 'number', 'number')
@@ -69,13 +69,13 @@ def kind_of(limit: Any) -> str:
 
 
 def amount_of(limit: Any) -> float | None:
-    """The number of a limit."""
+    """Return the number of a limit."""
     amount: float | None = next(iter(limit.values()), None) if isinstance(limit, dict) else limit
     return amount
 
 
 def limit_of(kind: str, amount: float | None) -> Any:
-    """A limit as a plan says it; None where there is none.
+    """Return a limit as a plan has it; None if there is none.
 
     >>> limit_of("share", 0.99), limit_of("number", 90.0), limit_of("number", 0.5), limit_of("", 5.0)
     ({'share': 0.99}, 90, {'value': 0.5}, None)

@@ -26,10 +26,10 @@ class Histogram:
 def histogram(
     column: Column, bins: int = BINS, ends: tuple[float | None, float | None] = (None, None)
 ) -> Histogram | None:
-    """The histogram of a column whose values are numbers, or None.
+    """Return the histogram of a numeric column, or None for other columns.
 
     Args:
-        ends: Where its axis begins and ends; at the least and the greatest value unless given.
+        ends: Start and end of the axis; None is the minimum or the maximum.
     """
     try:
         numbers = np.array([float(text) for text in column.counts])
@@ -41,13 +41,13 @@ def histogram(
     low, high = (own if end is None else float(end) for own, end in zip((low, high), ends, strict=True))
     whole = bool((numbers == np.round(numbers)).all())
     weights = np.array(list(column.counts.values()))
-    # From zero on, since large numbers leave too few floating-point numbers between them for the bounds of bins.
+    # Relative to zero, because between large numbers there are too few floating-point numbers for the bounds of bins.
     rows, _ = np.histogram(numbers - low, bins, (0, (high - low) or 1), weights=weights)
     return Histogram(low, high, tuple(int(count) for count in rows), whole)
 
 
 def drawn(column: Column, kind: str) -> str:
-    """A column in a picture of a few bars; empty where its values are too many to tell anything."""
+    """Draw a column as a small bar chart; empty if it has too many different values."""
     shape = histogram(column) if kind in NUMERIC else None
     if shape is not None:
         return bars(shape.rows)
@@ -57,7 +57,7 @@ def drawn(column: Column, kind: str) -> str:
 
 
 def bars(rows: Sequence[int], width: float = 84.0, height: float = 20.0) -> str:
-    """Bars side by side in one path, the highest as high as there is room.
+    """Draw bars in one path, the highest with the full height.
 
     >>> bars([2, 1], 12, 10).partition("<path")[2]
     ' d="M0 10v-10h1.6v10zM2 10v-5h1.6v5z"/></svg>'
@@ -78,7 +78,7 @@ def _high(count: int, top: int, height: float) -> float:
 
 
 def rungs(column: Column, ladder: Ladder, show: Callable[[str], str] = str) -> str:
-    """The most frequent value of a column and what it becomes, rung by rung; of many rungs the ends."""
+    """Show the most frequent value of a column with its label at each level; of many levels the first and last."""
     place = _most_frequent(column, ladder)
     if place is None:
         return ""
@@ -89,7 +89,7 @@ def rungs(column: Column, ladder: Ladder, show: Callable[[str], str] = str) -> s
 
 
 def example(column: Column, ladder: Ladder, level: int) -> tuple[str, ...]:
-    """The most frequent value of a column, and what it is at a level."""
+    """Return the most frequent value of a column, and its label at a level."""
     place = _most_frequent(column, ladder)
     return () if place is None else (_label(ladder, 0, place), _label(ladder, level, place))
 

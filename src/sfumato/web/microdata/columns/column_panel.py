@@ -26,14 +26,14 @@ from sfumato.web.microdata.columns.publish_choice import PublishChoice, Surround
 from sfumato.web.projects.loaded_data import Column, ladder_of
 from sfumato.web.projects.workspace import Workspace
 
-# What else a plan may say of a ladder: how much its loss counts, and the levels that may be published.
+# Further settings of a hierarchy: the weight of its loss, and the levels that may be published.
 LADDER_KEYS = {key: record_of(ColumnPlan).keys[key] for key in ("weight", "min_level", "max_level")}
 CODE_KEYS = {"missing": record_of(ColumnPlan).keys["missing"]}
 EDITABLE_VALUES, MOST_BYTES, SHOWN_VALUES = 5000, 5_000_000, 8
 
 
 class ColumnPanel:
-    """The panel; `changed` is called after each change."""
+    """The panel of a column; `changed` is called after each change."""
 
     def __init__(self, workspace: Workspace, name: str, changed: Callable[[], Any]) -> None:
         self.workspace, self.words, self.name = workspace, workspace.words, name
@@ -52,7 +52,7 @@ class ColumnPanel:
         return self.workspace.loaded.column(self.name).read_by(self.plan)
 
     def build(self) -> None:
-        """The panel, in the container at hand."""
+        """Build the panel in the current container."""
         words, role = self.words, self.plan["role"]
         with ui.element("div").classes("sf-head"):
             ui.html(f"<h3>{escape(self.name)}</h3>", sanitize=False).classes("sf-title")
@@ -69,7 +69,7 @@ class ColumnPanel:
         Form(words, "column", CODE_KEYS, self.plan, self._coded_otherwise).build()
 
     def _surroundings(self) -> Surroundings:
-        """What decides which operations the column can have."""
+        """Return the properties that decide which operations the column can have."""
         columns = self.workspace.plan["columns"]
         roles = {plan["role"] for plan in columns.values()}
         shown = [
@@ -80,7 +80,7 @@ class ColumnPanel:
         )
 
     def _is_numeric(self) -> bool:
-        """Whether all values are numbers, as they stand or with a unit."""
+        """Return whether all values are numbers, with or without a unit."""
         return self._fits("decimal") or self.plan.get("type") in NUMBER_TYPES
 
     def _fits(self, kind: ColumnType) -> bool:
@@ -91,7 +91,7 @@ class ColumnPanel:
         self._touched()
 
     def _coded_otherwise(self) -> None:
-        """Other codes mean missing: the ladder is that of the other values."""
+        """Apply other missing value codes: the hierarchy is that of the remaining values."""
         if self.plan["role"] == "quasi-identifier":
             self._check(self.plan["hierarchy"])
         self._touched()
@@ -101,7 +101,7 @@ class ColumnPanel:
         self._changed()
 
     def _values(self) -> None:
-        """The most frequent values, for a column that has no ladder."""
+        """Show the most frequent values, for a column without a hierarchy."""
         order = sorted(self.column.counts.items(), key=lambda entry: -entry[1])[:SHOWN_VALUES]
         loaded = self.workspace.loaded
         assert loaded is not None
@@ -134,7 +134,7 @@ class ColumnPanel:
         self._check(settings)
 
     def _more(self) -> None:
-        """What is seldom said of a ladder: a file that holds it, weight and levels, its settings as a text."""
+        """Build the less common settings of a hierarchy: its file, weight and levels, its settings as text."""
         words, settings = self.words, self.plan["hierarchy"]
         components.upload(words["hierarchy.import"], self._import, MOST_BYTES, words, (".csv", ".txt"))
         Form(words, "ladder", LADDER_KEYS, self.plan, self._touched, defaults={"weight": 1, "min_level": 0}).build()
@@ -158,7 +158,7 @@ class ColumnPanel:
         self._edit_fields()
 
     def _take(self, settings: Any) -> None:
-        """Other settings: taken where they give a ladder; where not, it is said why. The fields stay as they are."""
+        """Apply other settings if they give a valid hierarchy, otherwise show why not; the fields stay unchanged."""
         if not self._check(settings):
             return
         self.plan["hierarchy"] = deepcopy(settings)
@@ -171,9 +171,9 @@ class ColumnPanel:
         self._changed()
 
     def _typed(self, column: str, text: str) -> None:
-        """Settings in the plan's own notation, as somebody typed them."""
+        """Apply settings that were entered in plan notation."""
         if column != self.name:
-            return  # they were typed for a column that was at hand before
+            return  # they were entered for the previously opened column
         try:
             settings = read_plan_text(text)
         except PlanError:
@@ -194,18 +194,18 @@ class ColumnPanel:
         return ladder_of(self.column, {**self.plan, "hierarchy": settings}, self.workspace.place("x").parent)
 
     def _why(self, error: Exception, settings: Any) -> str:
-        """Why settings give no ladder; the name under which a text is kept beside the data tells nobody anything."""
+        """Return why settings give no hierarchy, without the internal name of a stored text."""
         name = settings.get("path") if isinstance(settings, dict) else None
         if not isinstance(error, SfumatoError) or name not in self.workspace.extra:
             return components.error_text(error, self.words)
         return self.words.sentence(str(error).replace(f" of {name}", "").replace(f"the hierarchy file {name}: ", ""))
 
     def _check(self, settings: Any) -> bool:
-        """Show the ladder that settings give, or why they give none."""
+        """Show the hierarchy of some settings, or why there is none."""
         words = self.words
         try:
             ladder, rejected = self._bound(settings)
-        except Exception as error:  # also one that nobody foresaw: what was said of the text before must not stand
+        except Exception as error:  # including unexpected errors, because an earlier message must not remain
             self._tell("invalid", self._why(error, settings))
             return False
         facts = [words["hierarchy.facts"].format(levels=ladder.height, values=words.count(ladder.size))]
@@ -217,7 +217,7 @@ class ColumnPanel:
         return True
 
     def _shown(self, label: str) -> str:
-        """A label as people read it; the file has it as the ladder says."""
+        """Return a label for display; the file contains the label itself."""
         loaded = self.workspace.loaded
         return loaded.shown(self.name, label, self.words) if loaded else label
 
@@ -227,7 +227,7 @@ class ColumnPanel:
         self._badge.set_content(f'<span style="color:var(--{tone})" class="sf-small">{text}</span>')
 
     def _table(self) -> str | None:
-        """The ladder as a table of text, or None where it is too long to be edited."""
+        """Return the hierarchy as a text table, or None if it is too long for editing."""
         ladder, _ = self._bound(self.plan["hierarchy"])
         if ladder.size > EDITABLE_VALUES:
             components.alarm(self.words["too_many"])
@@ -236,7 +236,7 @@ class ColumnPanel:
         return "\n".join(";".join(label or "" for label in row) for row in rows)
 
     def _edit(self) -> None:
-        """The ladder as a table of text, to be changed by hand."""
+        """Show the hierarchy as an editable text table."""
         words, content = self.words, self._table()
         if content is None:
             return

@@ -47,7 +47,7 @@ class ColumnsStep:
         components.when_seen(self._room, self._complete)
 
     def follow(self, before: dict[str, Any]) -> bool:
-        """Draw the columns anew of which the plan at hand says otherwise than the one before; False for other data."""
+        """Redraw the columns in which the current plan differs from the previous one; return False for other data."""
         columns, earlier = self.workspace.plan["columns"], before["columns"]
         if columns.keys() != earlier.keys():
             return False
@@ -55,7 +55,7 @@ class ColumnsStep:
         return True
 
     def _complete(self) -> None:
-        """The rows that were not seen at first, and the panel of a column where nobody has opened one since."""
+        """Add the rows that were not visible at first, and the panel of a column if none was opened since."""
         more = self._table.more()
         if more or self.workspace.sought or self.workspace.filtered:
             ui.run_javascript(f"sfMoreRows({json.dumps(more)})")
@@ -66,11 +66,11 @@ class ColumnsStep:
             self._show(opened)
 
     def _seek(self, event: events.ValueChangeEventArguments[Any]) -> None:
-        """What is sought stays sought when the table is built anew."""
+        """Set the search text, which stays when the table is rebuilt."""
         self.workspace.sought = str(event.value or "")
 
     def _choose_role(self, role: str) -> None:
-        """So does the role of the columns that are shown."""
+        """Set the role filter, which stays likewise."""
         self.workspace.filtered = role if role in ROLES else ""
 
     def _filter(self) -> str:
@@ -83,13 +83,13 @@ class ColumnsStep:
 
     def _opened(self, event: events.GenericEventArguments) -> None:
         name = str(event.args)
-        if name == self._open:  # its panel stays, with what is being clicked or typed there
+        if name == self._open:  # its panel stays, with the current input
             _tell_opened(name, look=True)
         elif name in self.workspace.plan["columns"]:
             self._show(name, look=True)
 
     def _show(self, name: str, look: bool = False) -> None:
-        """Open the panel of a column; `look`: bring it into sight."""
+        """Open the panel of a column; `look`: scroll to it."""
         self._open = self.workspace.column = name
         self._room.clear()
         with self._room:
@@ -97,13 +97,13 @@ class ColumnsStep:
         _tell_opened(name, look)
 
     def _redraw(self, names: Sequence[str]) -> None:
-        """Draw the rows of some columns anew."""
+        """Redraw the rows of some columns."""
         assert self.workspace.loaded is not None
         rows = [(name, self._table.row(self.workspace.loaded.column(name))) for name in names]
         ui.run_javascript(f"sfRows({json.dumps(rows)})")
 
     def _draw_changed(self, names: Sequence[str]) -> None:
-        """Draw the rows of some columns anew, and the panel where it is of one of them."""
+        """Redraw the rows of some columns, and the panel if it belongs to one of them."""
         self._redraw(names)
         if self._open in names:
             self._show(str(self._open))
@@ -120,7 +120,7 @@ class ColumnsStep:
             components.alarm(self.words["bulk_none"])
 
     def _change_roles(self, names: Sequence[str], role: str) -> None:
-        """Give columns a role: one choice, which is undone as one."""
+        """Set the role of columns: one choice, undone as one."""
         plan = self.workspace.plan
         changed = [name for name in names if name in plan["columns"]] if role in ROLES else []
         for name in changed:
@@ -137,12 +137,12 @@ class ColumnsStep:
 
 
 def _tell_opened(name: str, look: bool) -> None:
-    """Mark the row of a column, and bring its panel into sight where somebody asked for it."""
+    """Mark the row of a column, and scroll to its panel if requested."""
     ui.run_javascript(f"sfOpened({json.dumps(name)}, {json.dumps(look)})")
 
 
 def drop_promises(plan: dict[str, Any], column: str) -> bool:
-    """Take away the promises about a column, which only a sensitive one can have; whether there were some.
+    """Remove the models of a column, which only a sensitive one can have; return whether there were any.
 
     >>> plan = {"privacy": [{"model": "k-anonymity", "k": 5}, {"model": "l-diversity", "l": 2, "column": "illness"}]}
     >>> drop_promises(plan, "illness"), plan, drop_promises(plan, "illness")
@@ -157,7 +157,7 @@ def drop_promises(plan: dict[str, Any], column: str) -> bool:
 
 
 def give_role(column: dict[str, Any], role: str, suggested: dict[str, Any]) -> None:
-    """Another role for a column of a plan; a quasi-identifier gets the ladder that is suggested."""
+    """Set another role for a column of a plan; a quasi-identifier gets the suggested hierarchy."""
     if role == "quasi-identifier":
         column["hierarchy"] = suggested.get("hierarchy", {"type": "any"})
     else:

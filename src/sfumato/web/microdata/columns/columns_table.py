@@ -14,27 +14,27 @@ from sfumato.web.projects.loaded_data import Column, ladder_of
 from sfumato.web.projects.workspace import Workspace
 
 HEADS = ("column", "holds", "role", "why_role", "ladder")
-# Beyond so many values, a ladder is not drawn before it is looked at.
+# With more values, a hierarchy is only drawn when it is displayed.
 MOST_VALUES = 20_000
-# Rows that a step is entered with; a screen shows fewer.
+# Number of rows drawn at first; a screen shows fewer.
 FIRST_ROWS = 13
 
 
 class ColumnsTable:
-    """The rows of the table; what was drawn of a column is kept as long as its type and its hierarchy stay."""
+    """The rows of the table; the drawing of a column is cached as long as its type and hierarchy stay the same."""
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace, self.words = workspace, workspace.words
         self._drawings = workspace.drawings
 
     def html(self) -> str:
-        """The table with its first rows: as many as anybody sees at once."""
+        """Return the table with its first rows, as many as are visible at once."""
         words = self.words
         every = f'<input type="checkbox" aria-label="{escape(words["select_all"])}">'
         heads = [f"{help_of(words.get(f'tip.columns.{name}'))}>{escape(words[f'columns.{name}'])}" for name in HEADS]
         head = "".join(f'<th scope="col" role="columnheader"{rest}</th>' for rest in [f">{every}", *heads])
         rows = "".join(self.row(column) for column in self._columns[:FIRST_ROWS])
-        # Rows are grids, so that those out of sight cost nothing; their roles say that they are a table all the same.
+        # Rows are grids, so that invisible ones cost nothing; their ARIA roles make them a table.
         return (
             f'<template class="sf-roles">{self._options()}</template>'
             f'<table class="sf-columns" role="table" aria-label="{escape(words["columns"])}">'
@@ -42,14 +42,14 @@ class ColumnsTable:
         )
 
     def more(self) -> str:
-        """The rows after the first ones, which follow when those are seen."""
+        """Return the remaining rows, which are added when the first ones are visible."""
         return "".join(self.row(column) for column in self._columns[FIRST_ROWS:])
 
     def draw_ahead(self) -> None:
-        """Draw what the columns hold and their ladders before somebody looks at the table."""
+        """Draw the content and the hierarchies of the columns in advance."""
         plans = dict(self.workspace.plan["columns"])
         for column in self._columns:
-            if (plan := plans.get(column.name)) is not None:  # else other data came meanwhile
+            if (plan := plans.get(column.name)) is not None:  # otherwise other data was loaded meanwhile
                 self._histogram(column.read_by(plan), plan)
                 self._ladder(column.read_by(plan), plan)
 
@@ -58,7 +58,7 @@ class ColumnsTable:
         return self.workspace.loaded.columns if self.workspace.loaded else ()
 
     def row(self, column: Column) -> str:
-        """The row of a column."""
+        """Return the row of a column."""
         words, name = self.words, escape(column.name)
         plan: dict[str, Any] = self.workspace.plan["columns"][column.name]
         column, role = column.read_by(plan), plan["role"]
@@ -75,17 +75,17 @@ class ColumnsTable:
         return f'<tr role="row" data-column="{name}" data-role="{role}" aria-selected="false">{content}</tr>'
 
     def reason(self, name: str) -> str:
-        """Why a column got the role that is proposed, in English."""
+        """Return why a column got its proposed role, in English."""
         return self.workspace.loaded.reasons.get(name, "") if self.workspace.loaded else ""
 
     def holds(self, column: Column) -> str:
-        """How many values a column has, and how many rows have none."""
+        """Return the number of values of a column, and of rows without one."""
         words, count = self.words, len(column.counts)
         values = words["columns.one_value" if count == 1 else "columns.values"].format(count=words.count(count))
         return values + (f", {words.count(column.missing)} {words['missing']}" if column.missing else "")
 
     def _options(self) -> str:
-        """The roles to choose from, once for all rows: a row takes them when somebody comes near it."""
+        """Return the available roles, once for all rows; a row gets them when the pointer approaches it."""
         says = {role: escape(self.words[f"columns.says.{role}"]) for role in ROLES}
         return "".join(
             f'<option value="{role}" data-help="{says[role]}">{escape(short_role(self.words, role))}</option>'
@@ -95,7 +95,7 @@ class ColumnsTable:
     def _roles(self, name: str, plan: dict[str, Any]) -> str:
         role = plan["role"]
         label, shown = escape(f"{self.words['role']}: {name}"), escape(short_role(self.words, role))
-        # What all columns of a role say comes with the roles; a column that is published changed says its own.
+        # The common description of a role comes with the roles; a column with a transform has its own.
         says = help_of(role_says(self.words, plan)) if "publish" in plan else ""
         return f'<select class="{role}" aria-label="{label}"{says}><option value="{role}">{shown}</option></select>'
 
@@ -131,10 +131,10 @@ class ColumnsTable:
 
 
 def role_says(words: Words, plan: dict[str, Any], reason: str = "") -> str:
-    """What the role of a column means, and what becomes of the column by what it is published as.
+    """Describe the role of a column, and what happens to the column.
 
     Args:
-        reason: Why the column was proposed as what it is: who is to decide is told nothing that is not known.
+        reason: Why the column got its proposed role; omitted for undecided columns if nothing is known.
     """
     operation, _ = said(plan.get("publish"))
     if plan["role"] == "identifier" and operation == ITSELF and reason.startswith(UNDECIDED):
@@ -144,5 +144,5 @@ def role_says(words: Words, plan: dict[str, Any], reason: str = "") -> str:
 
 
 def short_role(words: Any, role: str) -> str:
-    """The name of a role without what it means."""
+    """Return the name of a role without its meaning."""
     return str(words[role].partition(":")[0])

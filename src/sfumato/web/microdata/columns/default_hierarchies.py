@@ -8,13 +8,13 @@ from sfumato.hierarchies.hierarchy import ROOT
 from sfumato.web.microdata.columns.column_figures import histogram
 from sfumato.web.projects.loaded_data import Column
 
-# In the order in which they are offered.
+# The kinds in the order in which they are offered.
 KINDS = ("intervals", "date", "digits", "tree", "order", "any", "file")
 Settings = dict[str, Any]
 
 
 def start(kind: str, column: Column, suggested: Mapping[str, Any]) -> Settings:
-    """Settings that are valid for most columns; what was suggested where it is of the kind."""
+    """Return initial settings, valid for most columns; the suggested ones if they are of this kind."""
     if suggested.get("type") == kind:
         return dict(suggested)
     if kind == "intervals":
@@ -25,7 +25,7 @@ def start(kind: str, column: Column, suggested: Mapping[str, Any]) -> Settings:
 
 
 def intervals(column: Column) -> Settings:
-    """Intervals of three widths, each double the one before, that part the numbers of a column in about ten."""
+    """Return intervals of three widths, each twice the previous one, which divide the numbers into about ten."""
     shape = histogram(column)
     if shape is None:
         return {"type": "intervals", "start": 0, "end": 100, "widths": [10, 20, 40]}
@@ -36,7 +36,7 @@ def intervals(column: Column) -> Settings:
 
 
 def nice(width: float, whole: bool) -> float:
-    """The next width that people like: 1, 2, 5 times a power of ten.
+    """Return the next round width: 1, 2, 5 times a power of ten.
 
     >>> nice(7.2, True), nice(0.3, False), nice(0.3, True)
     (10.0, 0.5, 1.0)
@@ -47,5 +47,5 @@ def nice(width: float, whole: bool) -> float:
 
 
 def tidy(value: float) -> float | int:
-    """A number without a needless fraction."""
+    """Return a number without an unnecessary fraction."""
     return int(value) if value == int(value) else round(value, 6)

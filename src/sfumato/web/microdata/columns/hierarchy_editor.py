@@ -19,7 +19,7 @@ from sfumato.web.projects.workspace import Workspace
 
 MOST_GROUPED = 400
 AXIS_BINS, MOST_LEVELS = 40, 4
-# Keys that have no field of their own: they are typed among the settings, or made by a table.
+# Keys without a field of their own: they are entered in the settings, or set by a table.
 HIDDEN = {"file": ("path",), "any": ("values",), "date": ("formats",), "digits": ("shown",)}
 
 
@@ -33,7 +33,7 @@ class HierarchyEditor:
         self.settings, self._tell = settings, changed
 
     def build(self) -> None:
-        """The fields for the kind at hand."""
+        """Build the fields for the current kind."""
         builders = {"intervals": self._intervals, "date": self._dates, "tree": self._tree}
         builders.get(self.settings["type"], self._form)()
 
@@ -41,7 +41,7 @@ class HierarchyEditor:
         self._tell(self.settings)
 
     def _form(self, *names: str) -> None:
-        """Plain fields, for kinds that need no more."""
+        """Build plain fields, for kinds that need no more."""
         keys = TYPES[self.settings["type"]].keys
         shown = {name: key for name, key in keys.items() if name in names} if names else dict(keys)
         for hidden in HIDDEN.get(self.settings["type"], ()):
@@ -51,7 +51,7 @@ class HierarchyEditor:
             self.words, f"hierarchy.{self.settings['type']}", shown, self.settings, self._changed, {}, defaults
         ).build()
 
-    # Intervals
+    # Intervals.
 
     def _intervals(self) -> None:
         words = self.words
@@ -76,7 +76,7 @@ class HierarchyEditor:
             self._form("start", "end", "widths", "bottom", "top")
 
     def _by(self, mode: str) -> None:
-        """Say widths, or say where intervals begin; each starts from the other."""
+        """Switch between widths and bounds; each starts with the values of the other."""
         low, high = float(self.settings.get("start", 0)), float(self.settings.get("end", 100))
         if mode == "bounds":
             width = float((self.settings.pop("widths", None) or [10])[0])
@@ -89,13 +89,13 @@ class HierarchyEditor:
         self._tell_rebuilt()
 
     def _tell_rebuilt(self) -> None:
-        """The fields are others now."""
+        """Report that the fields changed."""
         self._room.clear()
         with self._room:
             self.build()
 
     def place_in(self, room: Any) -> None:
-        """Build the fields in a container, where they can be built anew."""
+        """Build the fields in a container, where they can be rebuilt."""
         self._room = room
         with room:
             self.build()
@@ -104,7 +104,7 @@ class HierarchyEditor:
         if shape is None:
             return
         picture = bars(shape.rows, 400, 96).replace('width="400" height="96"', 'preserveAspectRatio="none"')
-        low, high = shape.low, shape.high  # bars and cuts stand on one axis
+        low, high = shape.low, shape.high  # bars and cuts share one axis
         step = 1 if shape.whole else tidy((high - low) / 100)
         cuts = "".join(self._cut_mark(cut, low, high) for cut in (self.settings.get("bounds") or [[]])[0])
         attributes = f'data-low="{low:g}" data-high="{high:g}" data-step="{step:g}" data-level="0"'
@@ -132,7 +132,7 @@ class HierarchyEditor:
             self._changed()
 
     def _add_cut(self) -> None:
-        """A further cut in the middle of the widest interval."""
+        """Add a cut in the middle of the widest interval."""
         low, high = float(self.settings.get("start", 0)), float(self.settings.get("end", 100))
         ends = [low, *self.settings["bounds"][0], high]
         gaps = [(after - before, before) for before, after in pairwise(ends)]
@@ -143,7 +143,7 @@ class HierarchyEditor:
         self._changed()
         self._tell_rebuilt()
 
-    # Dates
+    # Dates.
 
     def _dates(self) -> None:
         words = self.words
@@ -164,7 +164,7 @@ class HierarchyEditor:
                     box.on_value_change(lambda event, name=name: choose(name, bool(event.value)))
         self._form("format")
 
-    # Groups
+    # Groups.
 
     def _tree(self) -> None:
         words = self.words
@@ -180,7 +180,7 @@ class HierarchyEditor:
         components.listen("sf_group", self._grouped)
 
     def _groups(self) -> str:
-        """A box for each group with its values, and one for those in none."""
+        """Return a box for each group with its values, and one for ungrouped values."""
         parents: dict[str, str] = self.settings["parents"]
         names = [*dict.fromkeys(parents.get(value, ROOT) for value in self.column.counts), *self._empty]
         order = [ROOT, *sorted(name for name in dict.fromkeys(names) if name != ROOT)]
@@ -225,7 +225,7 @@ class HierarchyEditor:
 
 
 def coarsened(cuts: list[float], levels: int) -> list[list[float]]:
-    """Cuts for several levels: each keeps every second one of the level below.
+    """Return the cuts of several levels: each has every second one of the level below.
 
     >>> coarsened([10, 20, 30, 40], 3)
     [[10, 20, 30, 40], [20, 40], [40]]

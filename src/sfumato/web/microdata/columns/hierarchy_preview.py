@@ -13,7 +13,7 @@ Line = tuple[int, str, int]
 
 
 def lines(ladder: Ladder, column: Column) -> list[Line]:
-    """Depth, label and rows of each line, from the coarsest groups down."""
+    """Return depth, label and rows of each line, from the coarsest labels down."""
     counts = np.array([column.counts.get(value or "", 0) for value in ladder.values], np.int64)
     top = max(ladder.height - 2, 0)
     rows = _rows(ladder, top, counts)
@@ -35,7 +35,7 @@ def _rows(ladder: Ladder, level: int, counts: np.ndarray) -> np.ndarray:
 
 
 def _below(ladder: Ladder, counts: np.ndarray, level: int, code: int, depth: int) -> list[Line]:
-    """The labels of the next level that differ within a group; the largest of them opened in turn."""
+    """Return the labels of the next level within a label; the largest of them are expanded in turn."""
     if level == 0:
         return []
     inside = ladder.codes[level] == code
@@ -54,7 +54,7 @@ def _below(ladder: Ladder, counts: np.ndarray, level: int, code: int, depth: int
 
 
 def html(shown: list[Line], words: Words) -> str:
-    """The lines as a list."""
+    """Return the lines as an HTML list."""
     entries = "".join(
         f'<li style="padding-left:{depth * 1.1:.1f}rem"><span>{escape(label) or "–"}</span>'
         f"<span>{words.count(rows) if rows else ''}</span></li>"

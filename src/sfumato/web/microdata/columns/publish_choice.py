@@ -26,7 +26,7 @@ from sfumato.web.microdata.columns.coding_fields import CODING, CodingFields
 
 ITSELF, CODED = "itself", "coded"
 KINDS = {kind.name: kind for kind in (Microaggregate, Noise, RankSwap, Pram, SwapHouseholds, Pseudonym, ShiftDays)}
-# What each operation starts with; the one key that a plan may name alone is the first.
+# Initial values of each operation; a plan may abbreviate the first key.
 STARTS: dict[str, Values] = {
     "microaggregate": {"k": 5},
     "noise": {"share": 0.1},
@@ -36,24 +36,26 @@ STARTS: dict[str, Values] = {
     "pseudonym": {"kind": "keyed"},
     "shift_days": {"days": 30},
 }
-# Words that stand for a whole choice, by the role that may have them.
+# Keywords that are a complete choice, by the roles that may have them.
 BY_ROLE = {"person": "key", "weight": "withheld"}
-# Files are not named on a page: a key is drawn for each release.
+# A page names no files: a key is drawn for each release.
 LEFT_OUT = ("key_file",)
 NUMBERS = (CODED, "microaggregate", "noise", "swap")
 CATEGORIES = ("pram", "swap_households")
-# Operations that promise nothing, of which that is said.
+# Operations without a guarantee; the page says so.
 PERTURBATIONS = ("microaggregate", "noise", "swap", *CATEGORIES)
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What of a column and of the others decides which operations it can have.
+    """The properties of a column and of others that decide which operations it can have.
 
     Attributes:
-        numeric, dated: Whether its values are numbers, or dates.
-        persons, households: Whether a column names persons, or households.
-        published: The columns that are published, whose names strata may be.
+        numeric: Whether its values are numbers.
+        dated: Whether its values are dates.
+        persons: Whether a column names persons.
+        households: Whether a column names households.
+        published: The published columns, which strata may name.
     """
 
     role: str
@@ -64,7 +66,7 @@ class Surroundings:
     published: Sequence[str] = ()
 
     def offered(self) -> list[str]:
-        """The operations that such a column can have, itself first.
+        """Return the operations that such a column can have, the unchanged column first.
 
         >>> Surroundings("weight").offered(), Surroundings("insensitive", dated=True, persons=True).offered()
         (['itself', 'withheld', 'coded'], ['itself', 'pram', 'shift_days'])
@@ -88,7 +90,7 @@ class PublishChoice:
         self.words, self.plan, self.around, self._changed = words, plan, around, changed
 
     def build(self) -> None:
-        """The fields, in the container at hand; none where there is nothing to choose."""
+        """Build the fields in the current container; none if there is no choice."""
         offered = self.around.offered()
         if not offered:
             return
@@ -101,14 +103,14 @@ class PublishChoice:
         self._show(name)
 
     def _label(self, name: str) -> str:
-        """What an operation is called; left as it is, a column that names somebody is not published."""
+        """Return the name of an operation; an unchanged column that identifies persons is not published."""
         hidden = name == ITSELF and self.around.role in ("identifier", "person")
         return self.words["publish.removed" if hidden else f"publish.{name}"]
 
     def _choose(self, name: str) -> None:
         self._values = dict(STARTS.get(name, {}))
         if name == CODED:
-            # Weights are rounded, or withheld: whoever has them must be able to reckon with them.
+            # Weights are rounded or removed, because analysts must be able to compute with them.
             self._values = {"round": 10} if self.around.role == "weight" else {"top": {"share": 0.99}}
         self._show(name)
         self._take(name)
@@ -141,7 +143,7 @@ class PublishChoice:
         self._changed()
 
     def _check(self) -> None:
-        """Say at once what is wrong with what is entered."""
+        """Show problems of the entries at once."""
         publish = self.plan.get("publish")
         faults = [] if publish is None else components.refusals(lambda: read(PUBLISH, publish, "publish"), self.words)
         self._faults.clear()
@@ -151,13 +153,13 @@ class PublishChoice:
 
 
 def fields_of(name: str) -> dict[str, Key]:
-    """The keys of an operation; numbers may be rounded after it."""
+    """Return the keys of an operation; numbers may be rounded after it."""
     keys = dict(record_of(KINDS[name]).keys)
     return keys | ({"round": CODING["round"]} if KINDS[name].numbers else {})
 
 
 def published(name: str, values: Values) -> Any:
-    """What a plan says of an operation with its values: its one number alone where that is all.
+    """Return an operation with its values as a plan has it, abbreviated if possible.
 
     >>> published("microaggregate", {"k": 5}), published("noise", {"share": 0.1, "round": 10}), published("itself", {})
     ({'microaggregate': 5}, {'noise': 0.1, 'round': 10}, None)
@@ -177,7 +179,7 @@ def published(name: str, values: Values) -> Any:
 
 
 def said(publish: Any) -> tuple[str, Values]:
-    """The operation that a plan says, and its values.
+    """Return the operation of a plan, and its values.
 
     >>> said(None), said({"noise": 0.1}), said({"top": {"share": 0.9}, "round": 5}), said("withheld")
     (('itself', {}), ('noise', {'share': 0.1}), ('coded', {'top': {'share': 0.9}, 'round': 5}), ('withheld', {}))

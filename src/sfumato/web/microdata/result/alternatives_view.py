@@ -27,16 +27,16 @@ from sfumato.web.projects.workspace import Run
 
 PLACE_IN_PLAN, SENTENCE_END = re.compile(r"^[a-z_]+(?:\[\d+\])?(?:\.[^:]+)?: "), re.compile(r"(?<=[.?]) (?=[A-ZÄÖÜ])")
 LEVELED = ("optimal", "samarati", "greedy", "exhaustive", "auto")
-# What releases chosen levels where the plan leaves the method open.
+# The method that releases selected levels if the plan leaves the method open.
 FIXED = "optimal"
-# How long somebody waits for all combinations of levels; of more, those that were judged by then are shown.
+# Time limit for all nodes; if there are more, those evaluated by then are shown.
 EXPLORING_SECONDS = 20
-# Combinations are compared on the scale of the release's own figures, whatever its method minimized.
+# Nodes are compared on the scale of the release's own metrics, whatever its method minimized.
 MEAN_LOSS = {"loss": "loss-metric", "aggregate": "mean", "time_limit": EXPLORING_SECONDS}
 
 
 class OtherChoices:
-    """What else could be released, explored on demand."""
+    """Alternative releases, explored on demand."""
 
     def __init__(self, area: Area, run: Run, start: Callable[[], Awaitable[None]]) -> None:
         self.area, self.workspace, self.words = area, area.workspace, area.workspace.words
@@ -45,7 +45,7 @@ class OtherChoices:
         self._seen: Point | None = None
 
     def build(self) -> None:
-        """A card for levels, where the method chooses some, and one for methods."""
+        """Build a card for levels, if the method selects some, and one for methods."""
         words = self.words
         if self.run.plan["method"]["name"] in LEVELED:
             with components.card(words["levels_card"]) as self._levels_room:
@@ -61,7 +61,7 @@ class OtherChoices:
         fixed_levels.build(self.area, "chosen_run" if run else "chosen")
 
     async def _explore(self) -> None:
-        """Judge every combination of levels, in a job of its own."""
+        """Evaluate every node in a separate job."""
         plan = {**self.workspace.plan, "columns": fixed_levels.free_columns(self.workspace.plan)}
         plan["method"] = shared_options(self.workspace.plan["method"], "exhaustive") | MEAN_LOSS
         await run_job(self.workspace, "anonymize", plan, self.workspace.files(), self._levels_room, self._explored)
@@ -114,12 +114,12 @@ class OtherChoices:
                 ui.html(shown, sanitize=False).classes("w-full sf-plot").props('tabindex="0"')
 
     def _budget(self) -> int:
-        """Rows that the plan lets a method withhold."""
+        """Return the maximum number of suppressed rows of the plan."""
         share = self.workspace.plan["method"].get("suppression", 0.0)
         return int(share * self._rows()) if isinstance(share, int | float) else int(share["rows"])
 
     def _clicked(self, event: Any) -> None:
-        if event.series_index < frontier.HERE_SERIES:  # the release at hand is there already
+        if event.series_index < frontier.HERE_SERIES:  # the current release is displayed already
             kind = [point for point in self._points if point.best == (event.series_index == 1)]
             self._look(kind[event.data_index])
 
@@ -128,7 +128,7 @@ class OtherChoices:
             self._look(self._points[place])
 
     def _look(self, point: Point) -> None:
-        """Show what a point does to each column; a second click releases it."""
+        """Show the effect of a point on each column; a second click releases it."""
         words, self._seen = self.words, point
         self._choice.set_value(self._points.index(point) if point.best else None)
         self._preview.clear()
@@ -147,7 +147,7 @@ class OtherChoices:
             components.button(label, lambda: self._release(point)).classes("self-start mt-2")
 
     def _becomes(self, name: str, level: int) -> tuple[str, str, str]:
-        """A column at a level: its level of how many, and what its most frequent value becomes."""
+        """Return a column at a level: its level of how many, and the label of its most frequent value."""
         assert self.workspace.loaded is not None
         column, plan = self.workspace.loaded.column(name), self.workspace.plan["columns"][name]
         try:
@@ -158,7 +158,7 @@ class OtherChoices:
         return name, f"{level} / {ladder.height - 1}", " → ".join(shown)
 
     async def _release(self, point: Point) -> None:
-        """Fix the levels of a node, allow the rows that it withholds, and run."""
+        """Fix the levels of a node, allow the rows that it suppresses, and run."""
         plan = deepcopy(self.workspace.plan)
         for name, level in point.levels.items():
             plan["columns"][name] |= {"min_level": level, "max_level": level}
@@ -170,7 +170,7 @@ class OtherChoices:
         await self._start()
 
     async def _compare(self) -> None:
-        """Run the usual methods on the same goal, without levels that were chosen, in a job of its own."""
+        """Run the usual methods for the same goal, without fixed levels, in a separate job."""
         plan = {**self.workspace.plan, "columns": fixed_levels.free_columns(self.workspace.plan)}
         files = self.workspace.files()
         await run_job(self.workspace, "compare", plan, files, self._methods_room, self._compared)
@@ -206,7 +206,7 @@ class OtherChoices:
         return f"<tr{best}>{name}<td>{meter(words, float(run['loss']))}</td>{shown}</tr>"
 
     def _use(self, name: str) -> None:
-        """Another method for the plan; the goal shows it."""
+        """Set another method in the plan; the goal shows it."""
         plan = deepcopy(self.workspace.plan)
         plan["method"] = shared_options(plan["method"], name)
         self.workspace.change_plan(plan)
@@ -214,7 +214,7 @@ class OtherChoices:
 
 
 def short_reason(words: Words, error: str) -> str:
-    """Why a method was not run: the first sentence of what it refuses, without its places in a plan.
+    """Return why a method was not run: the first sentence of its error, without paths of the plan.
 
     >>> from sfumato.localization.messages import words_in
     >>> short_reason(words_in(), "columns.a: is too long. Cut it.\\ncolumns.b: is too long. Cut it.")

@@ -21,7 +21,7 @@ RESULT = "attack.json"
 
 
 class AttackView:
-    """The attacks on one release; what they reached is kept beside it and told by its reports and its verdict.
+    """The attacks on one release; the results are stored with it and appear in its reports and verdict.
 
     Attributes:
         attacked: Called after each attack.
@@ -33,7 +33,7 @@ class AttackView:
         self._control: Path | None = None
 
     def build(self) -> None:
-        """What was reached, or the button that tries it."""
+        """Show the results, or the button to run the attacks."""
         words = self.words
         with components.card(words["attack.title"]):
             ui.label(words["attack.evidence"]).classes("sf-soft sf-small")
@@ -54,7 +54,7 @@ class AttackView:
         ui.notify(self.words["attack.control_taken"].format(name=event.file.name))
 
     async def _attack(self) -> None:
-        """Try all attacks, in a process of its own."""
+        """Run all attacks in a separate process."""
         self.workspace.touch()
         loaded = self.workspace.loaded
         assert loaded is not None
@@ -94,6 +94,6 @@ class AttackView:
 
 
 def _line(attack: Figures, words: Any) -> list[tuple[str, str]]:
-    """The row of an attack; what succeeded stands out."""
+    """Return the row of an attack; a successful one is highlighted."""
     mark = "masked" if attack["evidence"] and attack["counted"] else ""
     return [(cell, mark) for cell in attack_words(attack, words)]

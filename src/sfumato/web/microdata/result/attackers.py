@@ -17,20 +17,20 @@ Sizes = Mapping[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How many classes have each size, and the rows in these: sizes are persons where persons are counted."""
+    """Distribution of class sizes: number of classes and rows per size; sizes count persons if there are any."""
 
     classes: Sizes
     rows: Sizes
 
     @property
     def whole(self) -> int:
-        """The sizes of all classes, added up."""
+        """Return the sum of the sizes of all classes."""
         return sum(size * count for size, count in self.classes.items())
 
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """What an attacker can expect: the greatest and the mean chance of a row, and the rows he finds."""
+    """The success of an attacker: highest and mean risk of a row, and the expected number of rows found."""
 
     highest: float
     average: float
@@ -38,7 +38,7 @@ class Attack:
 
 
 def spread_of(risk: Mapping[str, Any]) -> Spread:
-    """How many classes have each size, as a report tells it, and their rows: as many, unless the report says others.
+    """Return the distribution of class sizes in a report; rows equal sizes unless the report has its own.
 
     >>> spread_of({"sizes": {"5": 2}, "rows_of_sizes": {"5": 30}})
     Spread(classes={5: 2}, rows={5: 30})
@@ -49,7 +49,7 @@ def spread_of(risk: Mapping[str, Any]) -> Spread:
 
 
 def attacks(spread: Spread, population: int | None) -> dict[str, Attack]:
-    """The three attackers by their names; without a population they face these rows as the whole of it.
+    """Return the risk of the three attacker models by name; without a population, these rows count as the whole of it.
 
     >>> alike = spread_of({"sizes": {"1": 1, "3": 1}})
     >>> found = attacks(alike, None)
@@ -68,7 +68,7 @@ def attacks(spread: Spread, population: int | None) -> dict[str, Attack]:
 
 
 def estimates(spread: Spread, population: int) -> dict[str, float | None]:
-    """Persons who are unique in the population, by estimator; None where one has no answer."""
+    """Return the estimated number of population uniques, by estimator; None if undefined."""
     counts = _counts(spread.classes)
     found = uniqueness(counts, max(population, int(counts.sum())))
     return {name: getattr(found, name).uniques for name in ESTIMATORS}

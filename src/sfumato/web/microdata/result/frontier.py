@@ -6,10 +6,10 @@ from typing import Any
 from sfumato.localization.messages import Words
 from sfumato.web.microdata.result.result_figures import Point
 
-# Colors that can be read on light and on dark ground.
+# Colors that are legible on light and on dark background.
 SOFT = {"color": "#8b929e"}
 OTHER, BEST, HERE = "#9aa5bd", "#c98a3c", "#3f9d6d"
-# Which of the series is the release at hand.
+# Index of the series of the current release.
 HERE_SERIES = 2
 AXIS = {
     "nameLocation": "middle",
@@ -17,19 +17,19 @@ AXIS = {
     "axisLabel": SOFT,
     "splitLine": {"lineStyle": {"color": "rgba(128, 128, 128, 0.25)"}},
 }
-# The share of rows withheld up to which points are shown at first; the rest is reached by zooming.
+# Points up to this proportion of suppressed rows are shown at first; zooming shows the rest.
 USEFUL_SHARE = 0.1
 
 
 def text_of(point: Point, rows: int, words: Words) -> str:
-    """A point in words: what it withholds, what it loses, and its levels."""
+    """Describe a point: suppressed rows, loss, and levels."""
     levels = ", ".join(f"{name} {level}" for name, level in point.levels.items())
     lost = words.percent(point.suppressed_rows / max(rows, 1))
     return words["point"].format(lost=lost, loss=words.percent(point.loss), levels=levels or words["node_here"])
 
 
 def chart(points: list[Point], rows: int, words: Words, here: Point | None = None) -> dict[str, Any]:
-    """Loss against rows withheld; the points that none beats apart, the useful part first; the release at hand."""
+    """Return the chart of loss against suppressed rows, with the Pareto front and the current release."""
 
     def series(chosen: list[Point], name: str, color: str, size: int) -> dict[str, Any]:
         data = [
@@ -41,7 +41,7 @@ def chart(points: list[Point], rows: int, words: Words, here: Point | None = Non
         ]
         return {"type": "scatter", "name": name, "data": data, "symbolSize": size, "itemStyle": {"color": color}}
 
-    # Numbers on axes are written by the browser, in the language of the page.
+    # The browser formats the numbers on axes in the language of the page.
     written = f"(value) => Number(value).toLocaleString('{words.language}')"
     axis = AXIS | {"axisLabel": {**SOFT, ":formatter": written}}
     zoom = {
@@ -66,6 +66,6 @@ def chart(points: list[Point], rows: int, words: Words, here: Point | None = Non
 
 
 def legend(words: Words) -> str:
-    """Which color is which, beside the chart: inside it, long words would lie on the points of a narrow one."""
+    """Return the legend, next to the chart, because inside a narrow chart it would cover points."""
     marks = ((OTHER, words["node_other"]), (BEST, words["node_best"]), (HERE, words["node_here"]))
     return "".join(f'<i style="background: {color}"></i>{escape(says)} ' for color, says in marks)

@@ -7,12 +7,12 @@ from itertools import pairwise
 from sfumato.web.microdata.result.result_figures import Point
 
 WIDTH, LAYER, RADIUS, MARGIN = 720, 44, 7, 26
-# Combinations of a layer that are shown, those that lose least; beyond so many in all, no lines are drawn.
+# Limits: nodes shown per layer, those with the least loss; nodes up to which lines are drawn.
 MOST_IN_LAYER, MOST_LINED = 16, 160
 
 
 def shown_nodes(points: Sequence[Point]) -> list[list[int]]:
-    """The places of the points in each layer, from the finest to the coarsest; of many those that lose least.
+    """Return the indices of the points in each layer, from fine to coarse; of many those with the least loss.
 
     >>> shown_nodes([Point({"a": 0, "b": 1}, 1.0, 0), Point({"a": 0, "b": 0}, 0.5, 3), Point({"a": 1, "b": 0}, 0.7, 0)])
     [[1], [2, 0]]
@@ -25,12 +25,12 @@ def shown_nodes(points: Sequence[Point]) -> list[list[int]]:
 
 
 def drawn(points: Sequence[Point], texts: Sequence[str], budget: int, levels: dict[str, int], about: str) -> str:
-    """The lattice as SVG.
+    """Draw the lattice as SVG.
 
     Args:
-        texts: What is said of each point on hover and focus.
-        budget: Rows that may be withheld: combinations that need no more keep the promises.
-        levels: Those that are released.
+        texts: The tooltip of each point.
+        budget: The maximum number of suppressed rows: nodes that need no more satisfy the models.
+        levels: The released levels.
     """
     layers = shown_nodes(points)
     spots = _spots(layers)
@@ -46,7 +46,7 @@ def drawn(points: Sequence[Point], texts: Sequence[str], budget: int, levels: di
 
 
 def _spots(layers: list[list[int]]) -> dict[int, tuple[float, float]]:
-    """Where each circle stands: coarse combinations at the top, each layer in the middle."""
+    """Return the position of each circle: coarse nodes at the top, each layer centered."""
     spots: dict[int, tuple[float, float]] = {}
     for depth, layer in enumerate(layers):
         step = min((WIDTH - 2 * MARGIN) / max(len(layer), 1), 60.0)
@@ -57,7 +57,7 @@ def _spots(layers: list[list[int]]) -> dict[int, tuple[float, float]]:
 
 
 def _lines(points: Sequence[Point], layers: list[list[int]], spots: dict[int, tuple[float, float]]) -> str:
-    """A line between combinations of which one is one level coarser in one column."""
+    """Draw a line between nodes that differ by one level in one column."""
     parts = []
     for finer, coarser in pairwise(layers):
         for low in finer:

@@ -14,12 +14,12 @@ RowPair = tuple[Row, Row | None]
 def published_pairs(
     path: Path, read: DataPlan, folder: Path, plan: dict[str, Any], limit: int
 ) -> tuple[list[RowPair], bool]:
-    """The first rows of a file with what each is published as, and whether like rows were divided."""
+    """Return the first rows of a file with their published values, and whether equal rows were divided."""
     recoding = recoding_of(folder)
     return published_rows(recoding, first_rows(path, read, limit), plan), "division" in recoding
 
 
 def first_rows(path: Path, read: DataPlan, limit: int) -> list[Row]:
-    """The first rows of a file."""
+    """Return the first rows of a file."""
     with closing(DuckDBEngine(path, read)) as engine:
         return engine.first_rows(limit)

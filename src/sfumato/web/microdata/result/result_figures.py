@@ -24,13 +24,13 @@ from sfumato.schema.composite import read
 from sfumato.schema.dataclass_schema import record_of
 
 MOST_POINTS = 3_000
-# What stands for a value that was changed by chance or by its neighbors: which row it came from is not kept.
+# Shown for a value changed by chance or by its neighbors: its original row is not recorded.
 CHANGED = "≈"
 
 
 @dataclass(frozen=True, slots=True)
 class KeptColumn:
-    """What a column kept: the share of its detail, its different values before and after, and their distribution.
+    """The information preserved in a column: proportion of detail, different values and distribution before and after.
 
     Attributes:
         lost: Whether every row has `*` here.
@@ -45,21 +45,21 @@ class KeptColumn:
 
 
 def dossier(folder: Path, words: Words) -> Dossier:
-    """What the folder of a release tells, in the language of a page."""
+    """Return the contents of a release folder, in the language of a page."""
     return replace(read_dossier(folder), language=words.language)
 
 
 def report_of(folder: Path) -> dict[str, Any]:
-    """The figures of report.json."""
+    """Return the metrics of report.json."""
     report: dict[str, Any] = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     return report
 
 
 def kept_columns(report: Mapping[str, Any]) -> list[KeptColumn]:
-    """What each quasi-identifier kept, the one that lost most first, as sentences about lost columns say it.
+    """Return what each quasi-identifier preserved, the largest loss first, consistent with the notes on lost columns.
 
-    Where the method minimized another loss, the loss metric that was measured afterwards stands for it; of a column
-    that is said to be lost, the share that is said.
+    If the method minimized another loss, the loss metric that was measured afterwards is used; for a column reported as
+    lost, the reported proportion.
     """
     loss, utility = report["loss"], report["utility"]
     shares = loss if loss["name"] == "loss-metric" else (utility.get("losses") or {}).get("loss-metric", loss)
@@ -78,19 +78,19 @@ def _kept(name: str, entry: Mapping[str, Any], loss: float | None, left: Mapping
     share = None if loss is None or not 0 <= loss <= 1 else 1.0 - loss
     drawn = entry.get("distribution") or entry.get("shares", ())
     pairs = tuple(Pair(label, before, after) for label, before, after in drawn)
-    # What is left counts neither stars nor missing values, as sentences about lost columns do.
+    # Remaining values exclude stars and missing values, as in the notes on lost columns.
     before, after = left.get("before", entry["distinct_before"]), left.get("after", entry["distinct_after"])
     lost = after == 0 and before > 0
     return KeptColumn(name, share, before, after, lost, before_alone(pairs) if lost else pairs)
 
 
 def tile_helps(words: Words) -> list[str]:
-    """What stands behind each of the figures that stand out, in a sentence."""
+    """Return the tooltip of each highlighted metric."""
     return [words[f"tile.{name}"] for name in ("published", "suppressed", "highest", "uniques", "loss")]
 
 
 def recoding_of(folder: Path) -> dict[str, Any]:
-    """What recoding.json holds."""
+    """Return the content of recoding.json."""
     recoding: dict[str, Any] = json.loads((folder / "recoding.json").read_text(encoding="utf-8"))
     return recoding
 
@@ -98,7 +98,7 @@ def recoding_of(folder: Path) -> dict[str, Any]:
 def published_rows(
     recoding: Mapping[str, Any], rows: Sequence[Row], plan: Mapping[str, Any]
 ) -> list[tuple[Row, Row | None]]:
-    """Raw rows, and what each is published as; None where it is withheld."""
+    """Return original rows with their published rows; None for a suppressed row."""
     recoded = read_recoding(recoding)
     names = list(recoding["columns"])
     missing = set(plan["data"].get("missing", ()))
@@ -125,7 +125,7 @@ def published_rows(
 
 
 def publisher(column: Mapping[str, Any]) -> Callable[[str | None], str | None]:
-    """What makes of a text of a column that is no quasi-identifier what is published.
+    """Return a function that maps the values of a column that is no quasi-identifier to its published ones.
 
     >>> publisher({"role": "person"})("7"), publisher({"role": "person", "publish": "key"})("7")
     ('*', 'key')
@@ -151,7 +151,7 @@ def publisher(column: Mapping[str, Any]) -> Callable[[str | None], str | None]:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A node of the lattice: its levels, its loss, the rows it withholds, and whether none beats it in both."""
+    """A node of the lattice: its levels, its loss, its suppressed rows, and whether it is Pareto optimal."""
 
     levels: dict[str, int]
     loss: float
@@ -160,7 +160,7 @@ class Point:
 
 
 def points(folder: Path, rows: int) -> list[Point]:
-    """The nodes of an exhaustive search that publish something, those that none beats marked."""
+    """Return the nodes of an exhaustive search that publish something, with Pareto optimal ones marked."""
     table = [line.fields for line in read_lines(folder / "nodes.csv", Dialect(";"))]
     head, place = table[0], table[0].index("loss")
     lost = head.index("suppressed_rows")
@@ -173,14 +173,14 @@ def points(folder: Path, rows: int) -> list[Point]:
 
 
 def here(folder: Path) -> Point | None:
-    """The release at hand as a point: its mean loss and the rows it withholds; None where no loss was measured."""
+    """Return the current release as a point with mean loss and suppressed rows; None if no loss was measured."""
     report = report_of(folder)
     mean = report.get("mean_loss")
     return None if mean is None else Point({}, float(mean), int(report["suppressed_rows"]))
 
 
 def improves(points: Sequence[Point], release: Point) -> bool:
-    """Whether some combination of levels loses less than a release, or withholds fewer rows.
+    """Return whether some node loses less than a release, or suppresses fewer rows.
 
     >>> improves([Point({}, 0.4, 3)], Point({}, 0.2, 0)), improves([Point({}, 0.1, 3)], Point({}, 0.2, 0))
     (False, True)
@@ -189,7 +189,7 @@ def improves(points: Sequence[Point], release: Point) -> bool:
 
 
 def _marked(nodes: Sequence[Point]) -> list[Point]:
-    """All points, in the order of rows withheld; marked where no other loses less with as few rows."""
+    """Return all points in the order of suppressed rows; Pareto optimal ones are marked."""
     marked, least = [], float("inf")
     for point in sorted(nodes, key=lambda point: (point.suppressed_rows, point.loss)):
         marked.append(replace(point, best=point.loss < least - 1e-9))
@@ -198,7 +198,7 @@ def _marked(nodes: Sequence[Point]) -> list[Point]:
 
 
 def _thinned(nodes: list[Point]) -> list[Point]:
-    """At most so many points; the marked ones all stay."""
+    """Return a limited number of points, including all marked ones."""
     if len(nodes) <= MOST_POINTS:
         return nodes
     step = -(-len(nodes) // MOST_POINTS)

@@ -21,7 +21,7 @@ from sfumato.web.projects.workspace import Run
 
 
 class ResultStep:
-    """What came of the last run, or the button that starts one."""
+    """The result of the last run, or the button that starts one."""
 
     def __init__(self, area: Area) -> None:
         self.area, self.workspace, self.words = area, area.workspace, area.workspace.words
@@ -48,7 +48,7 @@ class ResultStep:
         return "" if run is None else self.words["run_number"].format(number=run.number)
 
     def _runs(self) -> None:
-        """Earlier runs, to be looked at again and compared."""
+        """Show earlier runs for display and comparison."""
         if len(self.workspace.runs) < 2:
             return
         numbers = {run.number: f"#{run.number}" for run in self.workspace.runs}
@@ -60,13 +60,14 @@ class ResultStep:
         self.area.refresh()
 
     async def start(self) -> None:
-        """Start a run with the plan that stands now; never one that another tab made and nobody saw here.
+        """Start a run with the current plan, unless another tab made the plan and it was not shown here.
 
-        One of the same plan that is under way is looked at instead, and one of another plan ends: nobody could see it.
+        A running job with the same plan is shown instead; one with another plan is cancelled, because nobody could see
+        it.
         """
         if self.area.stale:
             return
-        self._button.disable()  # until it has begun, another click starts no second one
+        self._button.disable()  # until the run has begun, another click starts no second one
         plan, pending = deepcopy(self.workspace.plan), self.workspace.pending
         if pending is None or pending[1] != plan:
             if pending is not None:
@@ -113,7 +114,7 @@ class ResultStep:
         self._enter(views["kept"])
 
     def _answer(self, run: Run) -> None:
-        """May this be published? What is promised, what is not, and what was lost, in figures."""
+        """Show whether the release may be published: guarantees, limits, and information loss as metrics."""
         dossier = result_figures.dossier(run.folder, self.words)
         answer = sections.verdict(dossier)
         self._answer_room.clear()
@@ -126,12 +127,12 @@ class ResultStep:
             components.tiles(sections.figures(dossier), helped=result_figures.tile_helps(dossier.words))
 
     def _folding(self, box: str) -> str:
-        """A box that folds to its heading and how much there is in it."""
+        """Return a collapsible box with its heading and the number of its entries."""
         points = box.count("<li") + box.count("<p")
         return folding(box, self.words["report.points"].format(count=self.words.count(points)))
 
     def _views(self, run: Run) -> dict[str, Callable[[], Any]]:
-        """The views of a run, each built when it is looked at."""
+        """Return the views of a run, each built when it is displayed."""
         report = result_figures.report_of(run.folder)
         return {
             "kept": lambda: utility_view.build(self.workspace, report),

@@ -19,12 +19,12 @@ from sfumato.report.release.sections.measures import disclosure, origins
 from sfumato.web import components
 from sfumato.web.microdata.result.attackers import ESTIMATORS, Attack, Spread, attacks, estimates, spread_of
 
-# Sets of columns that are told to single rows out.
+# Number of column sets listed with the rows that they single out.
 MOST_TELLING = 5
 
 
 def build(dossier: Dossier, report: dict[str, Any]) -> None:
-    """All views, one below the other."""
+    """Build all views, one below the other."""
     words = dossier.words
     _attackers(words, report)
     with ui.element("div").classes("sf-halves"):
@@ -36,7 +36,7 @@ def build(dossier: Dossier, report: dict[str, Any]) -> None:
 
 
 def _attackers(words: Words, report: dict[str, Any]) -> None:
-    """Who could find somebody, and how surely; the population matters to those who do not know who is in the data."""
+    """Show the attacker models with their risk; those without knowledge of participation depend on the population."""
     sides = {side: spread_of(report["risk"][side]) for side in ("before", "after")}
     rows = sides["before"].whole
     with components.card(words["risk.attackers"]):
@@ -52,7 +52,7 @@ def _attackers(words: Words, report: dict[str, Any]) -> None:
 
         async def change(event: events.ValueChangeEventArguments[Any]) -> None:
             population = int(event.value) if event.value and event.value >= rows else None
-            # The first time compiled loops are loaded, for which the other visitors shall not wait.
+            # The first call loads compiled loops; other visitors should not wait for it.
             await asyncio.to_thread(attacks, sides["after"], population)
             show(population)
 
@@ -113,7 +113,7 @@ def _sizes(words: Words, report: dict[str, Any]) -> None:
 
 
 def _special(words: Words, special: Mapping[str, Any], after: Mapping[str, Any]) -> None:
-    """Rows that few columns single out in the raw data, which columns do it, and how many rows are left."""
+    """Show the rows that few columns single out in the original data, these columns, and the remaining rows."""
     if not special.get("rows"):
         return
     with components.card(words["risk.special"]):
@@ -135,7 +135,7 @@ def _set_bar(words: Words, size: int, count: int) -> tuple[str, float, str]:
 
 
 def _disclosure(words: Words, dossier: Dossier) -> None:
-    """What a class tells of a sensitive column, and rows that other columns single out."""
+    """Show attribute disclosure by classes, and rows that other columns single out."""
     tells = dossier.report.disclosure
     most = sorted(tells.unique_rows, key=lambda one: -one.rows)[:MOST_TELLING]
     published = dossier.report.published_rows
@@ -147,7 +147,7 @@ def _disclosure(words: Words, dossier: Dossier) -> None:
 
 
 def _policy(words: Words, figures: Mapping[str, Any]) -> None:
-    """The verdict by the policy that the plan names."""
+    """Show the verdict by the policy of the plan."""
     if figures:
         with components.card():
             ui.html(policy.section(figures, words), sanitize=False).classes("sf-prose sf-table sf-wrapped").props(

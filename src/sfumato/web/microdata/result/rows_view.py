@@ -10,13 +10,13 @@ from sfumato.web import components
 from sfumato.web.microdata.result.published_pairs import RowPair, published_pairs
 from sfumato.web.projects.workspace import Run, Workspace
 
-# Rows that are looked through, and pairs of rows and columns that are shown of them.
+# Limits: rows searched, and row pairs and columns shown.
 MOST_ROWS, SHOWN_ROWS, SHOWN_COLUMNS = 2000, 15, 60
 KINDS = ("all", "changed", "withheld")
 
 
 class RowsView:
-    """The first rows as they were and as they are published."""
+    """The first rows in original and published form."""
 
     def __init__(self, workspace: Workspace, run: Run) -> None:
         self.workspace, self.words, self.run = workspace, workspace.words, run
@@ -24,7 +24,7 @@ class RowsView:
         self._text, self._kind = "", "all"
 
     def build(self) -> None:
-        """The fields, and the rows when they are read."""
+        """Build the fields, and the rows when they are loaded."""
         words = self.words
         with components.card(words["before_after"]):
             with ui.element("div").classes("sf-head"):
@@ -41,7 +41,7 @@ class RowsView:
         ui.timer(0.01, self._read, once=True)
 
     async def _read(self) -> None:
-        """The rows that are shown at first, and then all that are looked through: of wide files that takes seconds."""
+        """Load the rows shown at first, then all searchable ones, which takes seconds for wide files."""
         loaded = self.workspace.loaded
         assert loaded is not None
         for limit in (SHOWN_ROWS, MOST_ROWS):
@@ -63,7 +63,7 @@ class RowsView:
 
     def _show(self) -> None:
         words = self.words
-        sought = {self._text, self._text.replace(words["decimal"], ".")}  # a number as it is shown, too
+        sought = {self._text, self._text.replace(words["decimal"], ".")}  # a number in display format, too
         found = [pair for pair in self._pairs if any(fits(pair, text, self._kind) for text in sought)]
         counts = {"found": words.count(len(found)), "rows": words.count(len(self._pairs))}
         self._note.text = words["rows.found"].format(**counts)
@@ -89,7 +89,7 @@ class RowsView:
 
 
 def fits(pair: RowPair, text: str, kind: str) -> bool:
-    """Whether a row is of a kind, and holds a text before or after.
+    """Return whether a row is of a kind, and contains a text before or after.
 
     >>> fits(({"age": "44"}, {"age": "40-49"}), "40-", "changed"), fits(({"age": "44"}, None), "", "changed")
     (True, False)

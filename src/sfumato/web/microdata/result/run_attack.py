@@ -14,8 +14,8 @@ Figures = dict[str, Any]
 
 
 def attacked(folder: Path, raw: Path, control: Path | None, tell: Progress | None = None) -> Figures:
-    """What an attacker reaches with the release in a folder; its reports tell it, too."""
-    plan = read_plan(load(folder / "plan.yaml"), raw.parent)  # its files lie beside the data
+    """Attack the release in a folder, add the results to its reports, and return them."""
+    plan = read_plan(load(folder / "plan.yaml"), raw.parent)  # its files are next to the data
     report = attack(folder, raw, control=control, plan=plan, progress=tell)
     add_to_folder(folder, report)
     pack(folder, folder.with_suffix(".zip"))

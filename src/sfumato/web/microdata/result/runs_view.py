@@ -11,7 +11,7 @@ from sfumato.web.projects.workspace import Workspace
 
 
 def build(workspace: Workspace) -> None:
-    """A column for each run, a line for each figure and for what each column kept."""
+    """Build a table with a column for each run, a line for each metric and for what each column preserved."""
     words, runs = workspace.words, [run for run in workspace.runs if (run.folder / "report.json").exists()]
     reports = [report_of(run.folder) for run in runs]
     promises = [", ".join(_promise(entry, words) for entry in run.plan["privacy"]) for run in runs]
@@ -36,13 +36,13 @@ def build(workspace: Workspace) -> None:
 
 
 def _mean_loss(words: Words, report: dict[str, Any]) -> str:
-    """What a cell lost on average, on the one scale of all runs."""
+    """Return the mean loss of a cell, on the common scale of all runs."""
     mean = report.get("mean_loss")
     return "–" if mean is None else words.percent(mean)
 
 
 def _promise(entry: dict[str, object], words: Words) -> str:
-    """A promise in a word.
+    """Return a short text for a guarantee.
 
     >>> from sfumato.localization.messages import words_in
     >>> [_promise({"model": "l-diversity", "l": 2, "column": "illness"}, words_in(own)) for own in ("en", "de")]

@@ -16,7 +16,7 @@ from sfumato.web.projects.workspace import Workspace
 
 
 def build(workspace: Workspace, report: dict[str, Any]) -> None:
-    """The card of columns, and why values had to become coarser."""
+    """Build the card of columns, and why values had to be generalized."""
     words = workspace.words
     with components.card():
         with ui.element("div").classes("sf-head"):
@@ -37,7 +37,7 @@ def build(workspace: Workspace, report: dict[str, Any]) -> None:
 
 
 def _shown(workspace: Workspace, column: KeptColumn) -> KeptColumn:
-    """A column with its values as people read them."""
+    """Return a column with its values formatted for display."""
     loaded, words = workspace.loaded, workspace.words
     if loaded is None:
         return column
@@ -46,7 +46,7 @@ def _shown(workspace: Workspace, column: KeptColumn) -> KeptColumn:
 
 
 def line(words: Words, column: KeptColumn) -> str:
-    """One column; opened, its distribution is drawn large."""
+    """Return the line of a column; expanded, it shows a large chart of its distribution."""
     key = "kept_one_value" if column.after == 1 else "kept_values"
     values = words[key].format(before=words.count(column.before), after=words.count(column.after))
     note = words["kept_lost"] if column.lost else values
@@ -63,7 +63,7 @@ def line(words: Words, column: KeptColumn) -> str:
 
 
 def pair_bars(pairs: tuple[Pair, ...], width: float = 132.0, height: float = 26.0) -> str:
-    """A distribution before and after, small: two paths of bars that stand side by side."""
+    """Draw a small chart of a distribution before and after: two paths of adjacent bars."""
     top = max((share for pair in pairs for share in (pair.before, pair.after) if share), default=1.0)
     step = width / max(len(pairs), 4)
     paths = []
