@@ -29,7 +29,10 @@ def wide_encoding(path: Path) -> str | None:
 
     Without a byte order mark, half of the first bytes are 0, because the first character of a text with rows is Latin.
     """
-    with suppress(*DAMAGED, OSError), gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as stream:
+    with (
+        suppress(*DAMAGED, OSError, ValueError),
+        gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as stream,
+    ):
         first = stream.read(4)
         if first in (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE):
             return "utf-32"

@@ -9,6 +9,7 @@ from sfumato.dataclass import dataclass
 from sfumato.localization.messages import words_in
 
 Language = Literal["en", "de"]
+LANGUAGES: tuple[Language, ...] = ("en", "de")
 MASK = "*"
 # What the sixth decimal may be off before an end is rounded away from the range: noise of the programs.
 NOISE = 1e-3
@@ -49,6 +50,11 @@ class Unit:
 def primary(small: bool, language: Language) -> str:
     """The reason of a primary cell: of the range rule, or of any other."""
     return words_in(language)["masked.small" if small else "masked.unsafe"]
+
+
+def primary_reasons() -> set[str]:
+    """The reasons of primary cells in all languages."""
+    return {primary(small, language) for small in (True, False) for language in LANGUAGES}
 
 
 def inference(unit: Unit, language: Language) -> str:

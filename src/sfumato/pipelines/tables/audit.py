@@ -127,7 +127,12 @@ def _several(
         column
         for one in released
         for column in unexplained_columns(
-            one.sheet.columns, one.plan, one.reading, one.sheet.dimensions, measures - published_names(one.plan)
+            one.sheet.columns,
+            one.plan,
+            one.reading,
+            one.sheet.dimensions,
+            measures - published_names(one.plan),
+            [other for other in released if other is not one],
         )
     ]
     unlisted = [

@@ -42,6 +42,13 @@ MARKS = {
     "m": CellStatus.SECONDARY,
     "z": CellStatus.PROTECTED,
 }
+# The flags of CONF_STATUS (CL_CONF_STATUS of the SDMX content-oriented guidelines).
+OF_FLAG = {
+    **{"F": CellStatus.SAFE, "": CellStatus.SAFE, "A": CellStatus.UNSAFE_FREQUENCY, "G": CellStatus.UNSAFE},
+    **{"O": CellStatus.UNSAFE, "T": CellStatus.UNSAFE, "E": CellStatus.UNSAFE, "M": CellStatus.UNSAFE_MANUAL},
+    **{"C": CellStatus.UNSAFE_MANUAL, "N": CellStatus.UNSAFE_MANUAL, "P": CellStatus.UNSAFE_MANUAL},
+    **{"D": CellStatus.SECONDARY, "S": CellStatus.SECONDARY},
+}
 
 
 def unsafe_of(statuses: Places) -> Mask:

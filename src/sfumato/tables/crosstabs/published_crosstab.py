@@ -10,12 +10,13 @@ from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.tables.attack.attacker_view import Publication
 from sfumato.tables.attack.audit import audit_publication
-from sfumato.tables.cells.cells import Bounds, Mask, Places, Relations, make_relations, no_bounds
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Relations, make_relations, no_bounds
 from sfumato.tables.crosstabs.approximate_totals import told_sums
 from sfumato.tables.crosstabs.crosstabs import Grid
 from sfumato.tables.crosstabs.labels import SHARES, is_margin
 from sfumato.tables.crosstabs.nested_totals import adds_up, nested_sums
 from sfumato.tables.crosstabs.published_cells import Cell, Text, cell_of, column_cells, is_number
+from sfumato.tables.published_tables.column_relations import is_linear
 
 # Names of number columns that label rows, and of figures that are not counts.
 _DIMENSIONS = frozenset(("year", "jahr", "age", "alter", "month", "monat", "quarter", "quartal", "week", "code", "icd"))
@@ -31,7 +32,7 @@ class PublishedCrosstab:
     Attributes:
         rows, columns: The labels of its rows and of the columns that hold counts; labels: the columns of the former.
         counts: The counts shown; NaN if suppressed.
-        rates: The shares and rates shown, by column; owners: for each of these columns, the position of its counts.
+        rates: The shares and rates shown, by column; owners: for each of these columns, the positions of its counts.
         ranges: Minimum and maximum count of each range that is shown instead of a count.
         marked_rates: Which rates have a mark, or a note in their row.
         label_cells: The contents of the label columns, row by row.
@@ -41,7 +42,7 @@ class PublishedCrosstab:
     columns: tuple[str, ...]
     counts: Grid
     rates: Grid
-    owners: tuple[int, ...]
+    owners: tuple[tuple[int, ...], ...]
     ranges: tuple[tuple[float, float], ...]
     marked_rates: Mask
     labels: tuple[str, ...] = ()
@@ -81,7 +82,7 @@ def read_crosstab(header: Sequence[str], cells: Sequence[Sequence[Text]]) -> Pub
     label_cells = tuple(tuple(str(row[place] or "").strip() for place in labels) for row in cells)
     ranges = tuple((cell.low, cell.high) for place in counts for cell in read[place] if cell.is_range)
     shown, rates = (_grid([read[place] for place in places], len(cells)) for places in (counts, shares))
-    owners = tuple(_owner(header, place, counts) for place in shares)
+    owners = tuple(_owners(header, place, counts, shown, rates[:, at]) for at, place in enumerate(shares))
     return PublishedCrosstab(
         tuple(map(" ".join, label_cells)),
         tuple(header[place] for place in counts),
@@ -137,11 +138,28 @@ def _grid(columns: Sequence[Sequence[Cell]], rows: int) -> Grid:
     return np.array([[cell.number for cell in column] for column in columns], float).reshape(len(columns), rows).T
 
 
-def _owner(header: Sequence[str], place: int, counts: Sequence[int]) -> int:
-    """Return the counts that a column of rates belongs to: those named in its label, otherwise the next to the left."""
+def _owners(header: Sequence[str], place: int, counts: Sequence[int], shown: Grid, rates: Numbers) -> tuple[int, ...]:
+    """Return the counts that a column of rates belongs to: those of which it shows shares by its numbers, else those
+    named in its label, else the only ones, else any.
+    """
+    told = [at for at in range(len(counts)) if any(is_linear(one, rates) for one in _shares(shown, at))]
     named = [at for at, column in enumerate(counts) if header[column].lower() in header[place].lower()]
-    left = [at for at, column in enumerate(counts) if column < place]
-    return (named or left or [0])[-1]
+    return tuple(told or named[-1:] or range(len(counts)))
+
+
+def _shares(counts: Grid, place: int) -> Iterator[Numbers]:
+    """Yield a column, of whose total numbers may be shares, and its shares in each other one."""
+    own = counts[:, place]
+    for at, whole in enumerate(counts.T):
+        if at == place:
+            yield own
+        else:
+            yield np.divide(own, whole, out=np.full(len(own), np.nan), where=whole > 0)
+
+
+def _few(few: Mask, owners: Sequence[int]) -> Mask:
+    """Return the rows in which some of these counts are few or suppressed."""
+    return np.asarray(few[:, list(owners)].any(axis=1))
 
 
 def smallest_count(table: PublishedCrosstab, low: int, high: int) -> float:
@@ -178,8 +196,8 @@ def unrounded(table: PublishedCrosstab, low: int, high: int, small: str | int, b
 def rates_of_masked_counts(table: PublishedCrosstab) -> int:
     """Return the number of rates shown whose count is suppressed."""
     return sum(
-        int((~np.isnan(table.rates[:, place]) & table.masked[:, owner]).sum())
-        for place, owner in enumerate(table.owners)
+        int((~np.isnan(table.rates[:, place]) & _few(table.masked, owners)).sum())
+        for place, owners in enumerate(table.owners)
     )
 
 
@@ -192,7 +210,7 @@ def unmarked_rates(table: PublishedCrosstab, events: int) -> int:
     """
     few = (table.counts > 0) & (table.counts < events)
     plain = ~np.isnan(table.rates) & ~table.marked_rates
-    return sum(int((plain[:, place] & few[:, owner]).sum()) for place, owner in enumerate(table.owners))
+    return sum(int((plain[:, place] & _few(few, owners)).sum()) for place, owners in enumerate(table.owners))
 
 
 def county_rates(table: PublishedCrosstab, events: int) -> int:
@@ -207,7 +225,7 @@ def county_rates(table: PublishedCrosstab, events: int) -> int:
         return 0
     few = table.masked | (table.counts < events)
     shown = ~np.isnan(table.rates)
-    return sum(int((shown[:, place] & few[:, owner]).sum()) for place, owner in enumerate(table.owners))
+    return sum(int((shown[:, place] & _few(few, owners)).sum()) for place, owners in enumerate(table.owners))
 
 
 def derivable(table: PublishedCrosstab, low: int, high: int) -> tuple[str, ...]:

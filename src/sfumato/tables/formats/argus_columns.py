@@ -8,7 +8,7 @@ import numpy as np
 
 from sfumato.errors import PlanError
 from sfumato.tables.argus.argus_table import OfficeTable
-from sfumato.tables.argus.statuses import choices_of, masked_of
+from sfumato.tables.argus.statuses import OF_FLAG, choices_of, masked_of
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.formats.cells_file import check_totals, read_cells, response_of
 from sfumato.tables.formats.metadata import Metadata, Variable, read_metadata
@@ -16,7 +16,6 @@ from sfumato.tables.formats.px import read_px
 from sfumato.tables.formats.sdmx import (
     CONFIDENTIAL,
     HOUSE,
-    OF_FLAG,
     RESPONDENTS,
     STATUS,
     VALUE,

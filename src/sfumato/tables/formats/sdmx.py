@@ -12,7 +12,7 @@ from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.records import Line, delimited_text, read_lines
 from sfumato.tables.argus.argus_table import OfficeTable, check_codes
 from sfumato.tables.argus.file_errors import number_in, wrong
-from sfumato.tables.argus.statuses import CellStatus, masked_of, status_in
+from sfumato.tables.argus.statuses import OF_FLAG, CellStatus, masked_of, status_in
 from sfumato.tables.cells.dimensions import Tree
 from sfumato.tables.formats.solver_file import plain
 
@@ -29,12 +29,6 @@ OF_STATUS = {
     CellStatus.UNSAFE_MANUAL: "M",
     CellStatus.SECONDARY: "D",
     CellStatus.SECONDARY_MANUAL: "D",
-}
-OF_FLAG = {
-    **{"F": CellStatus.SAFE, "": CellStatus.SAFE, "A": CellStatus.UNSAFE_FREQUENCY, "G": CellStatus.UNSAFE},
-    **{"O": CellStatus.UNSAFE, "T": CellStatus.UNSAFE, "E": CellStatus.UNSAFE, "M": CellStatus.UNSAFE_MANUAL},
-    **{"C": CellStatus.UNSAFE_MANUAL, "N": CellStatus.UNSAFE_MANUAL, "P": CellStatus.UNSAFE_MANUAL},
-    **{"D": CellStatus.SECONDARY, "S": CellStatus.SECONDARY},
 }
 # Codes of OBS_STATUS (CL_OBS_STATUS of the SDMX content-oriented guidelines); empty for a normal value.
 OBSERVATIONS = frozenset(("", *"ABDEFGHIJKLMNOPQSUVW"))

@@ -1,5 +1,6 @@
-"""Relations of a further column to the published values: linear, shares of totals, the same order."""
+"""Relations of a further column to the published values: linear, shares of totals, the same order, parts of totals."""
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -13,11 +14,12 @@ RATIO = "It is a linear function of each value's share of a published total."
 REST = "It is a linear function of what each value leaves of a published total."
 ORDER = "It has the same order as the published values, so it bounds the suppressed ones."
 REVERSED = "It has the reverse order of the published values, so it bounds the suppressed ones."
+PART = "It follows from one part of each total, such as the women of each area, or from its share of the total."
 # Relations by which numbers are computed from the values, exactly up to rounding.
 COMPUTED = (LINEAR, RATIO, REST)
-# Bits by which a column must agree with a function beyond chance; minimum number of values for an order.
+# Bits by which a column must agree with a function beyond chance, and with an order.
 PROOF = 6.0
-SOME_VALUES = 5
+ORDER_PROOF = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +29,13 @@ class Shown:
     Attributes:
         values: The published values; NaN if suppressed.
         above: For each dimension, and for the grand total, the row of the total of each row; -1 if there is none.
+        parts: For each category, the rows of the totals over its dimension, and their parts in this category.
         names: The names of the cells.
     """
 
     values: Numbers
     above: tuple[Places, ...]
+    parts: tuple[tuple[Places, Places], ...]
     names: tuple[str, ...]
 
     def totals(self) -> Iterator[tuple[Places, Numbers]]:
@@ -52,7 +56,7 @@ def relation_to(shown: Shown, numbers: Numbers) -> Relation | None:
     """Return the first relation of numbers to the values that is unlikely by chance; None if there is none.
 
     >>> values = np.array([100.0, 40.0, 35.0, 25.0, np.nan])
-    >>> shown = Shown(values, (np.array([-1, 0, 0, 0, 0]),), tuple("tabcd"))
+    >>> shown = Shown(values, (np.array([-1, 0, 0, 0, 0]),), (), tuple("tabcd"))
     >>> relation_to(shown, 7 * np.array([100.0, 40.0, 35.0, 25.0, 3.0])).cells.tolist()
     [False, False, False, False, True]
     """
@@ -69,7 +73,24 @@ def relation_to(shown: Shown, numbers: Numbers) -> Relation | None:
         if is_linear(totals - values, numbers):
             return Relation(REST, hidden & said & ~np.isnan(totals))
     order = _order(values, numbers)
-    return None if order == 0 else Relation(ORDER if order > 0 else REVERSED, hidden & said)
+    if order != 0:
+        return Relation(ORDER if order > 0 else REVERSED, hidden & said)
+    cells = _told_parts(shown, numbers)
+    return Relation(PART, cells) if cells.any() else None
+
+
+def _told_parts(shown: Shown, numbers: Numbers) -> Mask:
+    """Return the suppressed parts of totals that follow from numbers next to the totals."""
+    values, cells = shown.values, np.zeros(len(shown.values), bool)
+    for totals, parts in shown.parts:
+        told = np.isnan(values[parts]) & ~np.isnan(numbers[totals])
+        if told.any():
+            whole, own, others = values[totals], values[parts], numbers[totals]
+            shares = np.divide(own, whole, out=np.full(len(own), np.nan), where=whole > 0)
+            rest = 2 * own - whole
+            if _order(shares, others, len(shown.parts)) or any(is_linear(one, others) for one in (own, shares, rest)):
+                cells[parts[told]] = True
+    return cells
 
 
 def is_linear(values: Numbers, numbers: Numbers) -> bool:
@@ -89,12 +110,21 @@ def is_linear(values: Numbers, numbers: Numbers) -> bool:
     return bool((len(own) - free) * bits > PROOF)
 
 
-def _order(values: Numbers, numbers: Numbers) -> int:
-    """Return 1 if numbers strictly increase with the values, -1 if they decrease, 0 if neither or too few."""
+def _order(values: Numbers, numbers: Numbers, tried: int = 1) -> int:
+    """Return 1 if numbers strictly increase with the values, -1 if they decrease, 0 if neither or too few.
+
+    Args:
+        values: The values.
+        numbers: The numbers.
+        tried: How many such values are compared with the numbers.
+    """
     both = ~np.isnan(values) & ~np.isnan(numbers)
     points = np.unique(np.stack([values[both], numbers[both]]), axis=1)
     rises = np.diff(points[1])
-    if points.shape[1] < SOME_VALUES or np.unique(points[0]).size < points.shape[1]:
+    many = points.shape[1]
+    # One of all orders of so many numbers rises, and one falls.
+    bits = math.lgamma(many + 1) / math.log(2) - 1
+    if bits <= ORDER_PROOF + math.log2(tried) or np.unique(points[0]).size < many:
         return 0
     return 1 if (rises > 0).all() else -1 if (rises < 0).all() else 0
 

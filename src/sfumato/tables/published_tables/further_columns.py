@@ -7,31 +7,34 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.tables.argus.statuses import masked_of
 from sfumato.tables.attack.findings import UnexplainedColumn
-from sfumato.tables.build.build import dimensions_of, grouped, lines_of
-from sfumato.tables.cell_labels import NAMES, Language, Unit, complement, inference, primary
-from sfumato.tables.cells.cells import Mask, Numbers, Places
+from sfumato.tables.build.build import Space, dimensions_of, grouped, lines_of
+from sfumato.tables.cell_labels import LANGUAGES, NAMES, Unit, complement, inference, primary_reasons
+from sfumato.tables.cells.cells import Mask, Numbers
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.constraints import describe
-from sfumato.tables.crosstabs.published_cells import column_cells
+from sfumato.tables.cells.dimensions import Code
+from sfumato.tables.crosstabs.published_cells import column_cells, is_number
 from sfumato.tables.plan.crossing import Dimension
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.published_tables.additive_columns import told_by_sums
-from sfumato.tables.published_tables.category_columns import Grouping, is_of_categories
+from sfumato.tables.published_tables.audit_responses import ReleasedTable
 from sfumato.tables.published_tables.column_relations import COMPUTED, Relation, Shown, may_share_totals, relation_to
 from sfumato.tables.published_tables.parse_cells import Reading, statuses_in
 
 SUM = "With other columns it adds up to the published values."
 SHARES = "It may hold shares of suppressed totals."
-_LANGUAGES: tuple[Language, ...] = ("en", "de")
+# A code with the names of its columns.
+_Code = tuple[tuple[str, ...], Code]
 
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """A further column: its texts, its numbers, and where it has a number or a range."""
+    """A further column: its texts, their numbers, where these are numbers or ranges, and whether they are no more."""
 
     texts: tuple[str, ...]
     numbers: Numbers
     says: Mask
+    single: bool
 
 
 def unexplained_columns(
@@ -40,12 +43,14 @@ def unexplained_columns(
     reading: Reading,
     dimensions: Mapping[str, Dimension],
     measures: Collection[str] = (),
+    others: Sequence[ReleasedTable] = (),
 ) -> tuple[UnexplainedColumn, ...]:
     """Return the columns with numbers next to suppressed cells that nothing in the file explains.
 
-    A column is explained if the audit reads it, if categories without one dimension determine it, or if the plan names
-    it harmless. In perturbed tables every cell counts as suppressed, and what is computed from published numbers is
-    explained. A file with true values is internal and not checked.
+    A column is explained if the audit reads it, if it is the same in all rows, such as a year, or if the plan names it
+    harmless. What an area or another category has alone may be computed from suppressed cells in it. In perturbed
+    tables every cell counts as suppressed, and what is computed from published numbers is explained. A file with true
+    values is internal and not checked.
 
     Args:
         columns: The columns of the file.
@@ -53,24 +58,27 @@ def unexplained_columns(
         reading: What the file shows of the values.
         dimensions: The dimensions of the table.
         measures: Columns that are audited as values of tables of their own.
+        others: Further tables of the same audit.
     """
+    others = [one for one in others if one.plan.table.value == plan.table.value]
     changed = plan.perturbation is not None
     suppressed = np.isnan(reading.exact) | changed
     internal = plan.table.value in columns and _style(columns, plan) is not None
-    further = {} if internal or not suppressed.any() else _further(columns, plan, reading, dimensions)
+    hidden = suppressed.any() or any(np.isnan(one.reading.exact).any() for one in others)
+    further = {} if internal or not hidden else _further(columns, plan, reading, dimensions)
     if not further:
         return ()
-    shown, groupings = _shown(columns, plan, reading, dimensions)
+    shown = _shown(columns, plan, reading, dimensions, others)
     summed = told_by_sums(reading.exact, [own.numbers for own in further.values()])
     answers = []
     for place, (name, own) in enumerate(further.items()):
         beside = suppressed & own.says
         found = _relation(shown, own, place in summed, changed)
-        if found is not None and changed and found.text in COMPUTED:
+        if found is not None and changed and found.text in COMPUTED and own.single:
             continue
         if found is None or (name in measures and found.text not in COMPUTED):
             harmless = name in measures or not beside.any()
-            if harmless or is_of_categories(own.texts, own.numbers, beside, reading.exact, groupings):
+            if harmless or _is_constant(own, columns, plan):
                 continue
         if found is None or beside.any() or found.cells.any() or found.text == SHARES:
             cells = () if found is None else tuple(shown.names[row] for row in np.flatnonzero(found.cells))
@@ -100,11 +108,13 @@ def _further(
 
 def _relation(shown: Shown, own: _Column, summed: bool, changed: bool) -> Relation | None:
     """Return how a column relates to the values, as far as numbers show it."""
-    found = relation_to(shown, own.numbers)
+    more = len(shown.values) - len(own.numbers)
+    numbers = np.append(own.numbers, np.full(more, np.nan))
+    found = relation_to(shown, numbers)
     hidden = np.isnan(shown.values)
     if found is None and summed:
-        return Relation(SUM, hidden & own.says)
-    if found is None and not changed and may_share_totals(shown, own.numbers):
+        return Relation(SUM, hidden & np.append(own.says, np.zeros(more, bool)))
+    if found is None and not changed and may_share_totals(shown, numbers):
         return Relation(SHARES, np.zeros(len(hidden), bool))
     return found
 
@@ -112,50 +122,62 @@ def _relation(shown: Shown, own: _Column, summed: bool, changed: bool) -> Relati
 def _column(texts: tuple[str, ...]) -> _Column:
     cells = column_cells(texts)
     numbers = np.array([cell.number for cell in cells], np.float64)
-    return _Column(texts, numbers, ~np.isnan(numbers) | np.array([cell.is_range for cell in cells], bool))
+    says = ~np.isnan(numbers) | np.array([cell.is_range for cell in cells], bool)
+    return _Column(texts, numbers, says, all(is_number(text) for text, own in zip(texts, says, strict=True) if own))
+
+
+def _is_constant(own: _Column, columns: Columns, plan: TablePlan) -> bool:
+    """Return whether a column has one text in all rows of each group of a plan."""
+    return all(len({own.texts[row] for row in rows}) == 1 for _, rows in grouped(plan, columns))
 
 
 def _shown(
-    columns: Columns, plan: TablePlan, reading: Reading, dimensions: Mapping[str, Dimension]
-) -> tuple[Shown, list[Grouping]]:
-    """Return the shown values with their totals, and the groupings of rows by categories."""
+    columns: Columns,
+    plan: TablePlan,
+    reading: Reading,
+    dimensions: Mapping[str, Dimension],
+    others: Sequence[ReleasedTable],
+) -> Shown:
+    """Return the shown values of a table and of others, with the totals in the table and their parts in all of them."""
     if not dimensions:
-        return Shown(reading.exact, (), columns.text("id")), []
+        return Shown(reading.exact, (), (), columns.text("id"))
     trees, keys = dimensions_of(dimensions, columns, plan.folder)
-    above = [np.full(len(keys), -1, np.int64) for _ in (*trees, None)]
+    spaces = [dimensions_of(one.sheet.dimensions, one.sheet.columns, one.plan.folder) for one in others]
+    exact = np.concatenate([reading.exact, *(one.reading.exact for one in others)])
+    above = [np.full(len(exact), -1, np.int64) for _ in (*trees, None)]
     for _, rows in grouped(plan, columns):
         own = [keys[row] for row in rows]
-        grand = [row for row, key in zip(rows, own, strict=True) if key == tuple(tree.root for tree in trees)]
-        above[-1][rows] = grand[0] if grand else -1
-        for line, places in zip(above, lines_of(trees, own), strict=False):
-            line[rows] = np.where(places >= 0, rows[places], -1)
-    names = tuple(describe(trees, key) for key in keys)
-    return Shown(reading.exact, tuple(above), names), list(_groupings(columns, plan, dimensions))
+        places = dict(zip(own, rows, strict=True))
+        above[-1][rows] = places.get(tuple(tree.root for tree in trees), -1)
+        for line, found in zip(above, lines_of(trees, own), strict=False):
+            line[rows] = np.where(found >= 0, rows[found], -1)
+    codes = _codes(columns, plan, dimensions, (trees, keys))
+    totals = {own: row for row, own in enumerate(codes)}
+    for one, space in zip(others, spaces, strict=True):
+        codes += _codes(one.sheet.columns, one.plan, one.sheet.dimensions, space)
+    parts: dict[_Code, list[tuple[int, int]]] = {}
+    for row, cell in enumerate(codes):
+        for code in cell:
+            if (total := totals.get(cell - {code})) is not None:
+                parts.setdefault(code, []).append((total, row))
+    pairs = tuple((np.array(own)[:, 0], np.array(own)[:, 1]) for own in parts.values())
+    names = tuple(describe(own, key) for own, cells in ((trees, keys), *spaces) for key in cells)
+    return Shown(exact, tuple(above), pairs, names)
 
 
-def _groupings(columns: Columns, plan: TablePlan, dimensions: Mapping[str, Dimension]) -> Iterator[Grouping]:
-    """Yield the groupings: all rows together, by each key column, and by all key columns except those of one
-    dimension.
-    """
-    keys = {name: one.total for one in dimensions.values() for name in (*one.levels, one.column) if name}
-    sets = [(), *((name,) for name in keys)]
-    for one in dimensions.values():
-        rest = tuple(name for name in keys if name not in (*one.levels, one.column))
-        sets += [rest] if rest else []
-    for chosen in dict.fromkeys(sets):
-        names = (*plan.table.group_by, *chosen)
-        others = [name for name in keys if name not in chosen]
-        total = np.ones(len(columns), bool)
-        for name in others:
-            total &= np.array([text == keys[name] for text in columns.text(name)], bool)
-        yield Grouping(_numbered(columns, names), _numbered(columns, (*plan.table.group_by, *others)), total)
-
-
-def _numbered(columns: Columns, names: Sequence[str]) -> Places:
-    """Return a number for the combination of texts of each row in some columns."""
-    rows = list(zip(*(columns.text(name) for name in names), strict=True)) or [()] * len(columns)
-    numbers = {key: place for place, key in enumerate(dict.fromkeys(rows))}
-    return np.array([numbers[key] for key in rows], np.int64)
+def _codes(
+    columns: Columns, plan: TablePlan, dimensions: Mapping[str, Dimension], space: Space
+) -> list[frozenset[_Code]]:
+    """Return the codes of each row, without those of totals, and its group, each with the names of its columns."""
+    trees, keys = space
+    names = [one.levels or (one.column or "",) for one in dimensions.values()]
+    groups = [[((name,), (text,)) for text in columns.text(name)] for name in plan.table.group_by]
+    rows = list(zip(*groups, strict=True)) or [()] * len(keys)
+    return [
+        frozenset((name, code) for name, tree, code in zip(names, trees, key, strict=True) if code != tree.root)
+        | frozenset(group)
+        for key, group in zip(keys, rows, strict=True)
+    ]
 
 
 def _read_columns(
@@ -203,7 +225,8 @@ def _are_reasons(columns: Columns, name: str, dimensions: Mapping[str, Dimension
     units = [Unit("", ""), *named]
     known = {
         "",
-        *(text for one in _LANGUAGES for text in (primary(True, one), primary(False, one), complement(one))),
-        *(inference(unit, one) for one in _LANGUAGES for unit in units),
+        *primary_reasons(),
+        *(complement(one) for one in LANGUAGES),
+        *(inference(unit, one) for one in LANGUAGES for unit in units),
     }
     return known.issuperset(columns.text(name))

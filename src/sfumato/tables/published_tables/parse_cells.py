@@ -8,8 +8,8 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
-from sfumato.tables.argus.statuses import masked_of, status_in
-from sfumato.tables.cell_labels import NAMES, PRIMARY_DASH, Case
+from sfumato.tables.argus.statuses import OF_FLAG, CellStatus, masked_of, status_in, unsafe_of
+from sfumato.tables.cell_labels import NAMES, PRIMARY_DASH, Case, primary_reasons
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.number_parsing import finite
@@ -19,8 +19,8 @@ from sfumato.tables.plan.source import TableSource
 
 # The marks that stand for a masked cell; anything else must be a number or a range.
 MASKS = frozenset({"*", "**", "x", "X", "c", "C", ":", ".", "/", "•", "[c]", "[x]"})
-# Columns that hold statuses of cells.
-STATUSES = ("Status", "STATUS")
+# Columns that hold statuses of cells, and their letters.
+STATUSES: dict[str, dict[str, CellStatus]] = {"Status": {}, "STATUS": {}, "CONF_STATUS": OF_FLAG}
 # What the last decimal of a printed number may be off.
 PRINTED = 2e-6
 # Why a cell is suppressed, as case columns say it.
@@ -79,21 +79,28 @@ def read_published(columns: Columns, plan: TablePlan) -> Reading:
     if style is None:
         texts = columns.text(plan.table.value)
         exact, ranges = read_texts(texts, plan.table.value)
-        marks = tuple(Case.PRIMARY if PRIMARY_DASH in text else "" for text in texts)
-        return Reading(exact, ranges, marks, cases=False, valued=False, marked=_marked(columns, exact, ranges, ()))
+        told = _cases_told(columns, exact, prefix)
+        marks = told or tuple(Case.PRIMARY if PRIMARY_DASH in text else "" for text in texts)
+        marked = _marked(columns, exact, ranges, ())
+        return Reading(exact, ranges, marks, told is not None, valued=False, marked=marked)
     names = [prefix + ending for ending in style]
     exact, ranges = read_texts(columns.text(names[0]), names[0])
     if names[1] in columns and names[2] in columns:
         ranges = ranges.within(Bounds(columns.optional(names[1]), columns.optional(names[2])))
-    cases = names[3] in columns
-    marks = _cases(columns.text(names[3]), exact) if cases else ("",) * len(exact)
-    marked = _marked(columns, exact, ranges, marks)
-    return Reading(exact, ranges, marks, cases, _tells_values(columns, plan.table), marked)
+    own = names[3] in columns
+    told = _cases(columns.text(names[3]), exact) if own else _cases_told(columns, exact, prefix)
+    marks = told or ("",) * len(exact)
+    marked = _marked(columns, exact, ranges, marks if own else ())
+    return Reading(exact, ranges, marks, told is not None, _tells_values(columns, plan.table), marked)
 
 
 def statuses_in(columns: Columns) -> dict[str, Places]:
-    """The columns of a file that hold statuses from 1 to 14, as files of offices write them."""
-    read = {name: [status_in(text, {}) for text in columns.text(name)] for name in STATUSES if name in columns}
+    """The columns of a file that hold statuses from 1 to 14 or flags, as files of offices write them."""
+    read = {
+        name: [status_in(text, letters) for text in columns.text(name)]
+        for name, letters in STATUSES.items()
+        if name in columns
+    }
     return {name: np.array(found, np.int64) for name, found in read.items() if None not in found}
 
 
@@ -112,6 +119,20 @@ def _cases(texts: tuple[str, ...], exact: Numbers) -> tuple[str, ...]:
     """The cases of a file that tells them: a masked cell that has none is not primary."""
     masked = np.isnan(exact).tolist()
     return tuple(text or (Case.COMPLEMENT if hit else "") for text, hit in zip(texts, masked, strict=True))
+
+
+def _cases_told(columns: Columns, exact: Numbers, prefix: str) -> tuple[str, ...] | None:
+    """The cases of a file whose statuses, cases or reasons tell primary cells from others; None where none do."""
+    masked = np.isnan(exact)
+    told = [unsafe_of(own) for own in statuses_in(columns).values() if np.array_equal(masked_of(own), masked)]
+    words = primary_reasons() | {Case.PRIMARY, Case.UNSAFE}
+    named = [prefix + ending for names in NAMES.values() for ending in names[3:]]
+    told += [np.array([text in words for text in columns.text(name)], bool) for name in named if name in columns]
+    for primary in told:
+        if (masked & primary).any() and (masked & ~primary).any():
+            cases = np.where(primary, Case.UNSAFE, Case.COMPLEMENT)
+            return tuple(str(case) if hit else "" for case, hit in zip(cases, masked, strict=True))
+    return None
 
 
 def _tells_values(columns: Columns, source: TableSource) -> bool:
