@@ -62,7 +62,7 @@ def release(folder: Path) -> sf.Release:
 def other_methods() -> dict[str, int]:
     """The smallest class by methods of each kind."""
     base = sf.Plan(sf.KAnonymity(3), sf.LDiversity(2, "diagnosis", variant="entropy"), other="insensitive").identify(
-        "patient"
+        "patient", "born"
     )
     numbers = base.column("cost", "quasi-identifier", type="decimal", hierarchy=sf.intervals(50, 100)).quasi("town")
     methods = (sf.Mondrian(mode="strict"), sf.Samarati(), sf.Local(rounds=2), sf.Auto(time_limit=10))

@@ -74,7 +74,7 @@ def test_with_warn_every_face_says_that_the_guarantee_fails(tmp_path, sfumato) -
     outside = (folder / "report-external.json").read_text()
     assert '"holds": false' in outside
     assert 'An attacker infers \\"airbag\\" from \\"opened\\".' in outside
-    assert "A guarantee does not hold" in (folder / "report-external.html").read_text()
+    assert '<div class="verdict bad">' in (folder / "report-external.html").read_text()
     ran = sfumato("verify", folder)
     assert ran.code == 1
     assert "DOES NOT HOLD" in ran.out

@@ -26,6 +26,7 @@ from sfumato.microdata.methods.k_optimize.local_search import stray, wander
 from sfumato.microdata.methods.k_optimize.workers import Open, Watcher, Worker
 from sfumato.microdata.perturbation import microaggregation
 from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.release_check import guess_kernels
 from sfumato.native.dispatch import SOURCES
 from sfumato.pipelines.attacks.attack import attack
 from sfumato.pipelines.release import anonymize, frequency_table
@@ -306,6 +307,15 @@ def push_cells(checks: Checks) -> None:
     assert not checks.stand_in(tableau_kernels.any_stuck)(rates, bound, free, closed, wanted)
 
 
+def count_shares(checks: Checks) -> None:
+    """How many rows of each value would have a label by another column."""
+    rng, rows, share = np.random.default_rng(0), np.zeros(4), np.array([0.5, 0.25, 1.0])
+    labels, values, others = (rng.integers(0, many, 50) for many in (5, 4, 3))
+    asked, weights = np.array([True, False, True, False, True]), rng.random(50)
+    checks.stand_in(guess_kernels.count_values)(labels, asked, values, others, share, weights, rows)
+    assert np.allclose(rows, np.bincount(values, weights * share[others] * asked[labels], 4))
+
+
 def walk_features() -> None:
     """A node of K-Optimize that has a feature, and a set of features that is shaken: few releases need them."""
     method = {"name": "k-optimize", "loss": "discernibility"}
@@ -379,6 +389,7 @@ def test_every_compiled_function_does_what_its_source_says(monkeypatch: pytest.M
     find_path(checks)
     sum_cuts(checks)
     push_cells(checks)
+    count_shares(checks)
     number_texts()
     number_keys(np.arange(200, dtype=np.uint64) % np.uint64(7))
     checks.calls.clear()

@@ -59,7 +59,7 @@ class Meddler(FrameEngine):
 
 
 def test_never_trust_the_write(monkeypatch) -> None:
-    monkeypatch.setattr(release_module, "open_engine", lambda data, *_: Meddler(data))
+    monkeypatch.setattr(release_module, "open_engine", lambda data, *_, **__: Meddler(data))
     with pytest.raises(sf.InternalError, match="not what was meant"):
         sf.anonymize(pl.DataFrame({"a": ["x", "x", "y", "y"]}), plan_for({"a": QI}))
 

@@ -48,8 +48,8 @@ def test_a_column_that_undoes_a_generalization_is_said_loudly(role):
     (tell,) = report.disclosure.tells
     assert (tell.column, tell.quasi_identifier, tell.level) == ("grade", "birth_year", 0)
     assert tell.with_column > 0.9 and tell.by_label < 0.4
-    assert "TELLS         grade nearly tells birth_year" in text(report)
-    assert "grade nearly tells birth_year" in html(Dossier(report))
+    assert "grade nearly determines birth_year" in text(report)
+    assert "grade nearly determines birth_year" in html(Dossier(report))
 
 
 def test_rows_unique_by_a_class_and_a_column_are_counted():

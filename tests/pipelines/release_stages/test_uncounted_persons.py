@@ -9,7 +9,7 @@ import pytest
 from sfumato.pipelines.release import anonymize
 from sfumato.report.release import report as reports
 
-TOLD = 'rows of one "who" were counted'
+TOLD = 'rows with the same "who" were counted'
 
 
 def stays() -> pl.DataFrame:

@@ -37,14 +37,14 @@ def goal(tmp_path):
 def test_groups_are_of_persons_where_a_column_names_them(goal, complete, k: int, rows: str) -> None:
     goal.workspace.plan["privacy"][0]["k"] = k
     told = complete(goal._at_risk(goal.workspace.plan))
-    assert told == f"{rows} are in groups of fewer than {k} persons now."
+    assert told == f"Currently {rows} are in an equivalence class of fewer than {k} persons."
     assert goal.words["k-anonymity.k"] == "Minimum class size in persons (k)"
 
 
 def test_groups_are_of_rows_where_none_does(goal, complete) -> None:
     goal.workspace.plan["columns"]["who"] = {"role": "identifier"}
     told = complete(goal._at_risk(goal.workspace.plan))
-    assert told == "0 of 10 rows (0 %) are in groups smaller than 3 now."
+    assert told == "Currently 0 of 10 rows (0 %) are in an equivalence class smaller than 3."
     assert goal.words["k-anonymity.k"] == "Minimum class size in rows (k)"
 
 
