@@ -238,3 +238,14 @@ def test_raw_rows_confirm_a_rule_that_few_published_rows_suggest(told) -> None:
         sf.anonymize(rows, plan("cells"))
     release = sf.anonymize(rows, plan("cells", on_inference="warn"))
     assert 'An attacker infers "airbag" from "opened".' in sf.verify(release).faults
+
+
+@pytest.mark.parametrize("publish", [{"round": 1000}, {"bin": 1000}, {"bottom": 900}, {"pram": 0.99}, {"swap": 0.01}])
+def test_raw_rows_confirm_rules_of_values_that_are_published_changed(publish) -> None:
+    draw = random.Random(8)
+    rows = crashes(60)
+    costs = [draw.choice((8100, 8200)) if there == "airbag" else draw.choice((100, 200)) for there in rows["airbag"]]
+    rows, asked = rows.with_columns(pl.Series("opened", costs)), plan("cells")
+    asked["columns"]["opened"] |= {"publish": publish}
+    with pytest.raises(UnattainableError, match='"airbag" from "opened"'):
+        sf.anonymize(rows, asked)

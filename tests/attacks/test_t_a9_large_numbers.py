@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from sfumato.microdata.recoding.range_grid import NumberGrid
 from sfumato.pipelines.suggest import suggest
 
 BASE = 10**17
+ANY = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
 VALUES = {
     "neighbors": [BASE, BASE + 1, BASE + 2, BASE + 3],
     "negative": [-5, BASE, BASE + 1, BASE + 3],
@@ -144,3 +145,31 @@ def test_suggest_takes_numbers_close_to_each_other(start: int, tmp_path: Path) -
     path = tmp_path / "rows.csv"
     path.write_text("n,sex\n" + "".join(f"{start + place % 25},{'mf'[place % 2]}\n" for place in range(200)))
     assert suggest(path) is not None
+
+
+HUGE = 10**30
+
+
+@pytest.mark.parametrize("publish", [{"round": 0.5}, {"round": 10}, {"bin": 10}, {"bin": 0.3}, {"round": 2, "top": 7}])
+def test_numbers_with_more_digits_than_decimals_of_python_have_are_rounded_exactly(publish: dict[str, Any]) -> None:
+    values = [HUGE + 1, HUGE + 4, 7 - HUGE, -HUGE - 3]
+    rows = pl.DataFrame({"n": [*map(str, values)] * 4, "s": ["x"] * 16})
+    asked = plan({}, {"name": "optimal"})
+    asked["columns"] = {"n": {"role": "insensitive", "publish": publish}, "s": {**ANY}}
+    labels = anonymize(rows, asked).data["n"].to_list()
+    for label, value in zip(labels, values * 4, strict=True):
+        if "bin" in publish or label.startswith(">"):
+            assert contains(label, Decimal(value)), label
+        else:
+            with localcontext(prec=100):
+                assert abs(Decimal(label) - value) <= Decimal(str(publish["round"])) / 2, label
+
+
+@pytest.mark.parametrize("file", [True, False])
+def test_ends_beyond_64_bits_are_published_as_columns_of_bounds(file: bool, tmp_path: Path) -> None:
+    rows = pl.DataFrame({"n": [str(HUGE + place % 2 * HUGE) for place in range(16)], "s": ["x"] * 16})
+    rows.write_csv(tmp_path / "rows.csv")
+    asked = plan({"type": "integer"}, STRICT) | {"output": {"intervals": "bounds"}}
+    release = anonymize(tmp_path / "rows.csv" if file else rows, asked)
+    data = pl.read_csv(release.data) if file else release.data
+    assert {*data["n_min"].to_list()} <= {1e30, 2e30, None}

@@ -187,3 +187,22 @@ def test_recodings_applied_one_after_the_other_are_compared_with_each_other(tmp_
         apply(out / "recoding.json", raw(tmp_path, pl.concat([people(60), more[:7]])), tmp_path / "third")
     assert apply(out / "recoding.json", raw(tmp_path, pl.concat([people(60), more[:6]])), tmp_path / "same").added == 6
     assert sf.verify(out).holds
+
+
+@pytest.mark.parametrize("written", ["0{}", "{}e0", "{0:,}", "€ {}"])
+def test_a_recoding_for_the_same_rows_with_numbers_written_otherwise_and_one_more_is_refused(tmp_path, written) -> None:
+    columns = {name: {"role": "insensitive"} for name in ("income", "vote", "seen")}
+    out = sf.anonymize(people(60), plan(**columns, id={"role": "identifier"})).save(tmp_path / "release")
+    pay = [written.format(income) for income in people(60)["income"]]
+    newcomer = pl.DataFrame({"id": "new", "sex": "f", "income": "12", "vote": "red", "seen": "2024-03-30"})
+    again = pl.concat([people(60).with_columns(income=pl.Series(pay)), newcomer])
+    with pytest.raises(UnattainableError, match="1 rows were added and 0 removed"):
+        apply(out / "recoding.json", raw(tmp_path, again), tmp_path / "later")
+
+
+def test_a_recoding_for_the_same_persons_with_other_values_and_one_more_is_refused(tmp_path) -> None:
+    columns = {name: {"role": "insensitive"} for name in ("income", "vote", "seen")}
+    out = sf.anonymize(people(60), plan(**columns)).save(tmp_path / "release")
+    rows = pl.concat([people(60, change=7), people(61)[60:]])
+    with pytest.raises(UnattainableError, match="1 persons were added and 0 removed"):
+        apply(out / "recoding.json", raw(tmp_path, rows), tmp_path / "later")

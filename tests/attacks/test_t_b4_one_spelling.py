@@ -88,6 +88,26 @@ def test_two_ways_to_write_a_number_or_a_date_tell_nothing(type_) -> None:
     assert [promise.column for promise in told.promises if not promise.holds] == ["ward"]
 
 
+@pytest.mark.parametrize("mark", MARKS)
+@pytest.mark.parametrize("type_", WAYS)
+def test_blanks_at_numbers_and_dates_are_found(type_, mark) -> None:
+    one, _, other = WAYS[type_]
+    asked = plan()
+    asked["columns"]["ward"]["type"] = type_
+    marked = rows().with_columns(ward=pl.Series([(one, other, one + mark)[row % 3] for row in range(ROWS)]))
+    with pytest.raises(DataError, match=r'"ward".* written in several ways'):
+        sf.anonymize(marked, asked)
+
+
+@pytest.mark.parametrize(("type_", "publish"), [("text", {"pram": 0.95}), ("decimal", {"swap": 0.01})])
+def test_a_column_that_chance_changes_is_written_in_one_way_too(type_, publish) -> None:
+    asked = plan()
+    asked["columns"]["ward"] |= {"type": type_, "publish": publish}
+    marked = rows().with_columns(ward=pl.Series([("5", "7", "5 ")[row % 3] for row in range(ROWS)]))
+    with pytest.raises(DataError, match=r'"ward".* written in several ways'):
+        sf.anonymize(marked, asked)
+
+
 def test_class_numbers_tell_nothing_but_the_class() -> None:
     published = sf.anonymize(rows(), plan(class_column="class")).data
     assert sf.verify(published, plan(class_column="class")).holds
@@ -108,3 +128,33 @@ def test_a_pseudonym_of_a_length_of_its_own_is_found() -> None:
     names = [("b" * 180 if row == 7 else "a" * 103) for row in range(ROWS)]
     verdict = sf.verify(rows().with_columns(pl.lit("20-24").alias("age"), name=pl.Series(names)), keyed)
     assert [promise.model for promise in verdict.promises if not promise.holds] == ["shapes of pseudonyms"]
+
+
+def changed(how: str) -> tuple[pl.DataFrame, dict[str, object]]:
+    """Published rows of which every second one is marked in some way."""
+    asked = plan(intervals="bounds")
+    asked["columns"] |= {"name": {"role": "identifier"}, "pay": {"role": "insensitive", "publish": {"round": 10}}}
+    raw = rows().with_columns(name=pl.lit("x"), pay=pl.int_range(pl.len()) % 90)
+    data = sf.anonymize(raw, asked).data.with_columns(pl.col("age_min", "pay").cast(pl.String))
+    odd, name, column = (
+        pl.int_range(pl.len()) % 2 == 1,
+        *{
+            "removed": ("name", pl.lit(None)),
+            "bounds": ("age_min", pl.col("age_min") + ".0"),
+            "word": ("pay", pl.lit("many")),
+            "label": ("pay", pl.lit(">90")),
+            "nothing": ("pay", pl.col("pay")),
+        }[how],
+    )
+    return data.with_columns(pl.when(odd).then(column).otherwise(pl.col(name)).alias(name)), asked
+
+
+@pytest.mark.parametrize(
+    ("how", "column"), [("removed", "name"), ("bounds", "age"), ("word", "pay"), ("label", "pay"), ("nothing", None)]
+)
+def test_columns_that_tell_nothing_carry_no_mark(how, column) -> None:
+    """A removed column that is blank in some rows, bounds in two ways, words and labels that no rounding makes."""
+    data, asked = changed(how)
+    assert [promise.column for promise in sf.verify(data, asked).promises if not promise.holds] == [column] * bool(
+        column
+    )

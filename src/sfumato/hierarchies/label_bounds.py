@@ -9,6 +9,7 @@ from sfumato.patterns import regex
 
 Bounds = tuple[float | None, float | None]
 NOTHING: Bounds = (None, None)
+_MOST_WHOLE = 2.0**63
 _NUMBER = r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
 _RANGE = regex(rf"({_NUMBER})(?:-|\.\.)({_NUMBER})")
 _INTERVAL = regex(rf"[\[(]({_NUMBER}), ({_NUMBER})[\])]")
@@ -70,5 +71,6 @@ def in_order(labels: Iterable[str]) -> list[str]:
 
 
 def is_whole(labels: Mapping[str, Bounds]) -> bool:
-    """Return whether all ends of intervals are integers."""
-    return all(number is None or number.is_integer() for bounds in labels.values() for number in bounds)
+    """Return whether all ends of intervals are integers of 64 bits."""
+    ends = (number for bounds in labels.values() for number in bounds if number is not None)
+    return all(number.is_integer() and abs(number) < _MOST_WHOLE for number in ends)

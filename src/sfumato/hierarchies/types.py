@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Sequence
 from datetime import date
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Literal, get_args
 from unicodedata import category
 
@@ -40,6 +40,8 @@ _FIXED_LINES = regex(rf"{_FIXED}(?:\n{_FIXED})*+", re.ASCII)
 _WHOLE = regex(r"0|-?[1-9]\d{0,17}", re.ASCII)
 _ISO = regex(r"(\d{4}-\d{2}-\d{2})(?:[ T]00:00(?::00(?:\.0+)?)?)?", re.ASCII)
 _TRUTH = {"true": "true", "1": "true", "yes": "true", "false": "false", "0": "false", "no": "false"}
+# Exact arithmetic, also for numbers with more digits than Python's 28.
+MANY_DIGITS = Context(prec=400)
 # With more digits, a number is a code that only looks like one.
 _MAX_DIGITS = 40
 # Floating-point numbers represent decimal numbers with this many digits exactly; texts of this many characters have no

@@ -7,7 +7,7 @@ is an error. Each class of the new rows must satisfy the guarantees by itself, b
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -261,8 +261,9 @@ def _differences(plan: Plan, published: PublishedRows) -> Differences:
         before, now = (_units(rows, columns, plan) for rows in (earlier, published))
     k, unit = plan.minimum_class_size, "rows" if plan.person is None else "persons"
     applied = [Counter(one) for one in (read_mapping(plan.folder / APPLIED) or {}).get("applied", ())]
-    for other in (before, *applied):
-        added, removed = (now - other).total(), (other - now).total()
+    compared = [(other, views) for other in (before, *applied) for views in _views(now, other)]
+    for other, (new, old) in compared:
+        added, removed = (new - old).total(), (old - new).total()
         if 0 < added < k or 0 < removed < k:
             raise UnattainableError(
                 f"compared with the {'release' if other is before else 'rows that were published last'} of the "
@@ -276,24 +277,48 @@ def _differences(plan: Plan, published: PublishedRows) -> Differences:
 
 
 def _units(rows: PublishedRows, columns: Sequence[str], plan: Plan) -> Counter[str]:
-    """Return a keyed hash of the published rows of each person, or else of each row, with its number of occurrences.
+    """Return keyed hashes of the published rows of each person, or else of each row, with how often they occur.
 
-    Values are compared by their meaning: `1200.0` and ` 1200` are one number.
+    Values are compared as a reader understands them: once by their texts, where `1200.0` and ` 1200` are one number,
+    and once by the numbers that they may be, where `01200` and `1,200` are. A person is also compared without rows,
+    because persons whose rows have all changed may still be followed.
     """
-    contents = zip(*(_plain(rows.texts(name)) for name in columns), strict=True)
+    texts = [rows.texts(name) for name in columns]
+    readings = ([_read(entries, plain_text) for entries in texts], [_read(entries, _amount) for entries in texts])
     key = f"{plan.chain_secret}:applied:"
     if plan.person is None:
-        return Counter(text_hash(repr(content), key) for content in contents)
-    by_person: dict[str | None, list[tuple[str | None, ...]]] = {}
-    for person, content in zip(recorded(rows.texts(PERSON)), contents, strict=True):
-        by_person.setdefault(person, []).append(content)
-    units = ((person, sorted(entries, key=repr)) for person, entries in by_person.items())
-    return Counter(text_hash(repr(unit), key) for unit in units)
+        contents = zip(*(zip(*reading, strict=True) for reading in readings), strict=True)
+        return Counter(_hashes(content, key) for content in contents)
+    by_person: dict[str | None, tuple[list[Any], ...]] = {}
+    for person, *contents in zip(
+        recorded(rows.texts(PERSON)), *(zip(*reading, strict=True) for reading in readings), strict=True
+    ):
+        for entries, content in zip(by_person.setdefault(person, ([], [])), contents, strict=True):
+            entries.append(content)
+    units = ((person, *((person, sorted(one, key=repr)) for one in both)) for person, both in by_person.items())
+    return Counter(_hashes(unit, key) for unit in units)
 
 
-def _plain(texts: Sequence[str | None]) -> list[str | None]:
-    plain = {text: None if text is None else plain_text(text) for text in {*texts}}
-    return [plain[text] for text in texts]
+def _hashes(parts: Sequence[Any], key: str) -> str:
+    return " ".join(text_hash(repr(part), key) for part in parts)
+
+
+def _views(*both: Counter[str]) -> Iterator[tuple[Counter[str], ...]]:
+    """Yield the units of both files by each of their hashes alone."""
+    parts = [list(zip(*(unit.split() for unit in units.elements()), strict=True)) for units in both]
+    for views in zip(*parts, strict=False):  # a file without rows has no hashes
+        yield tuple(map(Counter, views))
+
+
+def _read(texts: Sequence[str | None], reading: Callable[[str], str]) -> list[str | None]:
+    read = {text: None if text is None else reading(text) for text in {*texts}}
+    return [read[text] for text in texts]
+
+
+def _amount(text: str) -> str:
+    """Return the number that a text may be, or else the text as it is understood."""
+    (number,), _ = canonical([text], "amount")
+    return plain_text(text) if number is None else number
 
 
 def _published(engine: Engine, plan: Plan, recoding: ClassRecoding, handling: Handling, target: Path) -> PublishedRows:

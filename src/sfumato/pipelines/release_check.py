@@ -203,13 +203,10 @@ class _Attacker:
         if raw is None or self.plan.person is not None or self.number > MOST_AT_ONCE:
             return
         planned = {name: self.plan.columns[name] for name in self.further}
-        unchanged = (
-            name
-            for name, column in planned.items()
-            if column.perturbation is None and column.operations is None and not column.blanks_codes
-        )
+        known = (name for name, column in planned.items() if not column.is_pseudonymous)
+        operations = {name: column.operations for name, column in planned.items() if column.operations is not None}
         cells = isinstance(self.plan.method, CellSuppression)
-        self.raw = RawRows((*self.known, *unchanged), raw, self._hierarchies, cells)
+        self.raw = RawRows((*self.known, *known), raw, self._hierarchies, operations, cells)
 
     def _add_order(self) -> None:
         """Include the order of the rows as a column with row numbers."""

@@ -3,7 +3,7 @@
 from decimal import ROUND_FLOOR, Decimal
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.column_transforms.operation import written
+from sfumato.hierarchies.types import MANY_DIGITS, plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,5 +17,6 @@ class Bin:
     width: Decimal
 
     def publish(self, number: Decimal) -> str:
-        low = (number / self.width).to_integral_value(ROUND_FLOOR) * self.width
-        return f"[{written(low)}, {written(low + self.width)})"
+        step = MANY_DIGITS.divide(number, self.width).to_integral_value(ROUND_FLOOR)
+        low, high = (MANY_DIGITS.multiply(end, self.width) for end in (step, MANY_DIGITS.add(step, 1)))
+        return f"[{plain(low)}, {plain(high)})"

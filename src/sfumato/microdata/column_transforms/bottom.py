@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.column_transforms.operation import written
+from sfumato.hierarchies.types import plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,4 +17,4 @@ class Bottom:
     limit: Decimal
 
     def publish(self, number: Decimal) -> str | None:
-        return f"<{written(self.limit)}" if number < self.limit else None
+        return f"<{plain(self.limit)}" if number < self.limit else None

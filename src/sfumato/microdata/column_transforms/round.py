@@ -4,7 +4,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, Decimal
 from functools import cached_property
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.column_transforms.operation import written
+from sfumato.hierarchies.types import MANY_DIGITS, plain
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,8 @@ class Round:
     high: Decimal | None = None
 
     def publish(self, number: Decimal) -> str:
-        multiple = (number / self.step).to_integral_value(ROUND_HALF_UP)
-        return written(self._within(multiple) * self.step)
+        multiple = MANY_DIGITS.divide(number, self.step).to_integral_value(ROUND_HALF_UP)
+        return plain(MANY_DIGITS.multiply(self._within(multiple), self.step))
 
     def _within(self, multiple: Decimal) -> Decimal:
         """Return a multiple between the limits: 125 next to >118.5 would look like an error."""
@@ -34,6 +34,6 @@ class Round:
     @cached_property
     def _ends(self) -> tuple[Decimal | None, Decimal | None]:
         """Return the smallest and the largest multiple between the limits; None if there is none."""
-        least = None if self.low is None else (self.low / self.step).to_integral_value(ROUND_CEILING)
-        most = None if self.high is None else (self.high / self.step).to_integral_value(ROUND_FLOOR)
+        least = None if self.low is None else MANY_DIGITS.divide(self.low, self.step).to_integral_value(ROUND_CEILING)
+        most = None if self.high is None else MANY_DIGITS.divide(self.high, self.step).to_integral_value(ROUND_FLOOR)
         return (None, None) if least is not None and most is not None and least > most else (least, most)

@@ -12,9 +12,8 @@ from decimal import ROUND_FLOOR, Decimal
 
 import numpy as np
 
-from sfumato.hierarchies.types import numerals
+from sfumato.hierarchies.types import numerals, plain
 from sfumato.microdata.column_transforms.number_parsing import read_numbers
-from sfumato.microdata.column_transforms.operation import written
 from sfumato.microdata.column_transforms.transform_plan import PublishPlan, limit_at
 from sfumato.microdata.models.equivalence_classes import Counts, Floats
 from sfumato.microdata.recoding.range_grid import number_grid
@@ -180,4 +179,4 @@ def _multiple_above(number: float, step: Decimal) -> Decimal:
 
 
 def _number(value: Decimal) -> float:
-    return float(written(value))
+    return float(plain(value))

@@ -6,7 +6,8 @@ from functools import partial
 from typing import Annotated
 
 from sfumato.dataclass import dataclass
-from sfumato.hierarchies.types import numerals
+from sfumato.hierarchies.label_bounds import ends_of
+from sfumato.hierarchies.types import numerals, plain
 from sfumato.microdata.column_transforms.bin import Bin
 from sfumato.microdata.column_transforms.bottom import Bottom
 from sfumato.microdata.column_transforms.bulk_transform import Grid, publish_once, publish_steps, rough_steps
@@ -172,9 +173,15 @@ class PublishPlan:
         return rough_steps(numbers, number_of(self.bottom), number_of(self.top), self.round, self.bin)
 
     def keeps(self, text: str) -> bool:
-        """Return whether a published text is valid: it is no number, or one that is published as itself."""
-        published = self.publish([text])[0]
-        return published is None or published == text
+        """Return whether a published text is valid: a number that is published as itself, or a label of numbers.
+
+        >>> [PublishPlan(top=90, bin=5).keeps(text) for text in ("[5, 10)", ">90", "[6, 10)", ">95", "7", "secret")]
+        [True, True, False, False, False, False]
+        """
+        low, high = ends_of(text)
+        if low is not None:
+            return text in self.publish([low if high is not None else plain(Decimal(low) + 1)])
+        return high is not None and text in self.publish([plain(Decimal(high) - 1)])
 
 
 def number_of(limit: float | Limit | None) -> float | None:

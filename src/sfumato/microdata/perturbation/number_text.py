@@ -7,9 +7,8 @@ from math import floor, isnan, log10
 import numpy as np
 
 from sfumato.errors import DataError
-from sfumato.hierarchies.types import canonical
+from sfumato.hierarchies.types import canonical, plain
 from sfumato.localization.plurals import filled
-from sfumato.microdata.column_transforms.operation import written
 from sfumato.microdata.column_transforms.round import Round
 from sfumato.microdata.counts.frequency_table import value_of
 from sfumato.microdata.models.equivalence_classes import Floats
@@ -154,4 +153,4 @@ def _text(text: str, operation: Round | None) -> str | None:
     if operation is None and "e" not in text and text != "-0.0":
         return text.removesuffix(".0")
     short = Decimal(text)
-    return written(short) if operation is None else operation.publish(short)
+    return plain(short) if operation is None else operation.publish(short)

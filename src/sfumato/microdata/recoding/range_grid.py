@@ -6,7 +6,7 @@ completely.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Literal, Protocol
 
 import numpy as np
@@ -16,7 +16,7 @@ from sfumato.dataclass import dataclass
 from sfumato.hierarchies.dates import Dates
 from sfumato.hierarchies.datetimes import directives, read_moments
 from sfumato.hierarchies.intervals import Intervals
-from sfumato.hierarchies.types import exact, numerals, plain
+from sfumato.hierarchies.types import MANY_DIGITS, exact, numerals, plain
 from sfumato.microdata.plan.model import ColumnPlan
 
 Ints = npt.NDArray[np.int64]
@@ -36,7 +36,6 @@ _NEAR = 1e-4
 # Rounding errors of multiplication are less than _NEAR below this product.
 _SURE = 1e11
 _FARTHEST = 2.0**62
-_MANY_DIGITS = Context(prec=400)
 _YEARS = (100, 10, 5, 2, 1)
 _MONTHS = (1200, 120, 60, 12, 6, 3, 1)
 _DAYS = (10, 5, 2, 1)
@@ -103,7 +102,7 @@ class NumberGrid:
         unsure[[*longer]] = True
         for place in np.flatnonzero(unsure & (np.abs(scaled) < _FARTHEST)).tolist():
             written = longer.get(place) or exact(float(numbers[place]))
-            steps[place] = int(written.scaleb(self.decimals, _MANY_DIGITS).to_integral_value(rounding))
+            steps[place] = int(written.scaleb(self.decimals, MANY_DIGITS).to_integral_value(rounding))
         return steps
 
     def roundest(self, low: int, high: int) -> int:

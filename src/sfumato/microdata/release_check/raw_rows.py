@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.hierarchies.hierarchy import Hierarchy
+from sfumato.microdata.column_transforms.transform_plan import PublishPlan
 from sfumato.microdata.counts.frequency_table import TextCounts
 from sfumato.microdata.release_check.evidence import RIGHT, USUAL, Evidence, is_better, is_beyond_chance, surpasses
 from sfumato.microdata.release_check.finer_labels import MOST_LABELS, finer_labels
@@ -24,10 +25,13 @@ MOST_PRODUCTS = 5_000_000
 
 
 class RawRows:
-    """Raw rows by the values that a release generalizes, and by those that it publishes unchanged.
+    """Raw rows by the values that a release generalizes, and by those of other columns.
+
+    A value that is published changed by chance or by its neighbors is the raw one, or none that raw rows have.
 
     Attributes:
-        columns: The quasi-identifiers, and the other columns that are published unchanged.
+        columns: The quasi-identifiers, and the other columns.
+        operations: How single values of columns are published.
         count: Counts the raw rows; they are counted when first asked for.
     """
 
@@ -36,9 +40,11 @@ class RawRows:
         columns: Sequence[str],
         count: Callable[[Sequence[str]], TextCounts],
         hierarchies: Mapping[str, Hierarchy | None],
+        operations: Mapping[str, PublishPlan],
         blank: bool,
     ) -> None:
         self.columns, self.count, self._hierarchies, self._blank = columns, count, hierarchies, blank
+        self._operations = operations
         self._inside: dict[tuple[str, Texts], Floats] = {}
         # The table that was asked for last: each coarse label of a column asks for the same.
         self._tables: dict[tuple[str, Texts, str, Texts], Floats] = {}
@@ -63,11 +69,18 @@ class RawRows:
             return None
         key = name, labels, source, values
         if key not in self._tables:
-            of_values = _places(texts[source], values)[codes[source]]
+            of_values = _places(self._published(source, texts[source]), values)[codes[source]]
             rows = np.zeros((len(raw), len(values) + 1))
             count_labels(codes[name], of_values, np.zeros_like(of_values), 1, counts, rows)
             self._tables = {key: self._contained(name, labels) @ rows[:, :-1]}
         return self._tables[key]
+
+    def _published(self, name: str, texts: Texts) -> Texts:
+        """What the raw texts of a column are published as."""
+        if name not in self._operations:
+            return texts
+        published = self._operations[name].publish([text or "" for text in texts])
+        return tuple(text if new is None else new for text, new in zip(texts, published, strict=True))
 
     def _contained(self, name: str, labels: Texts) -> Floats:
         """Which raw values (column) each label contains (row), as 0 and 1."""

@@ -77,7 +77,7 @@ def _spelled_once(published: Engine, plan: Plan, count: CountBy) -> Iterator[Pro
     """
     missing = {*plan.data.missing}
     for name in other_columns(plan):
-        if name in published.columns and plan.columns[name].perturbation is None:
+        if name in published.columns:
             texts = [text for text in count([name]).values[0] if text is not None and text not in missing]
             if several := _surplus(texts, name, plan):
                 yield Promise(ONE_SPELLING, 0, several, False, name)
@@ -87,9 +87,10 @@ def _surplus(texts: Sequence[str], name: str, plan: Plan) -> int:
     """Return how many more texts than values a column has."""
     column, promised = plan.columns[name], name in plan.promise_columns
     one = name in plan.spelled_columns or (plan.data.spellings == "one" and not promised)
-    if one and column.type != "text" and column.publish is None:
-        forms, _ = canonical(texts, column.type)
-        return len(texts) - len({text if form is None else form for text, form in zip(texts, forms, strict=True)})
+    if one and column.type != "text" and column.operations is None:
+        seen = [*visible_texts(texts)]
+        forms, _ = canonical(seen, column.type)
+        return len(texts) - len({text if form is None else form for text, form in zip(seen, forms, strict=True)})
     return surplus(texts) if one and promised else len(texts) - len(visible_texts(texts))
 
 
@@ -105,10 +106,10 @@ def _shaped(count: CountBy, name: str, plan: Plan) -> Promise:
 
 
 def _removed(names: Sequence[str], count: CountBy) -> Iterator[Promise]:
-    """Check that columns of identifiers contain nothing but `*`."""
+    """Check that columns of identifiers contain either `*` in all rows or nothing: a mixture could disclose values."""
     texts = count(names).values if names else ()
     for name, values in zip(names, texts, strict=True):
-        gone = all(value in (STAR, None) for value in values)
+        gone = len(values) < 2 and {*values} <= {STAR, None}
         yield Promise("identifier removed", 1, int(gone), gone, name)
 
 
@@ -120,8 +121,7 @@ def _without_codes(count: CountBy, name: str, codes: Sequence[str]) -> Promise:
 
 def _changed(count: CountBy, name: str, publish: PublishPlan, plan: Plan) -> Promise:
     """Check that a column contains only values that its coding may publish."""
-    texts = count([name]).values[0]
-    fine = all(publish.keeps(str(text)) for text in texts if value_of(text, plan.data.missing) is not None)
+    fine = all(map(publish.keeps, _present(count, name, plan)))
     return Promise("published as planned", 1, int(fine), fine, name)
 
 
@@ -138,13 +138,14 @@ def _pseudonymous(count: CountBy, name: str, operation: Pseudonym, plan: Plan) -
 
 
 def _bounded(count: CountBy, name: str, pair: tuple[str, str]) -> Promise:
-    """Check that the bound columns contain exactly the bounds of the published interval."""
+    """Check that the bound columns contain exactly the bounds of the published interval, written in one way."""
     text_counts = count((name, *pair))
     rows = (
         tuple(text_counts.values[place][code] for place, code in enumerate(codes))
         for codes in text_counts.codes.tolist()
     )
-    fine = all(_numbers(row[1:]) == bounds_of(row[0]) for row in rows)
+    once = len(text_counts.codes) == len({*text_counts.codes[:, 0].tolist()})
+    fine = once and all(_numbers(row[1:]) == bounds_of(row[0]) for row in rows)
     return Promise("bounds as published", 1, int(fine), fine, name)
 
 

@@ -7,10 +7,10 @@ from decimal import Decimal
 from sfumato.hierarchies.character_masking import Digits
 from sfumato.hierarchies.dates import LEVELS, Dates
 from sfumato.hierarchies.hierarchy import Hierarchy
+from sfumato.hierarchies.types import plain
 from sfumato.localization.lists import Enumeration, enumeration, names_told
 from sfumato.localization.messages import Words
 from sfumato.localization.plurals import filled
-from sfumato.microdata.column_transforms.operation import written
 from sfumato.microdata.column_transforms.perturbation import Perturbation
 from sfumato.microdata.column_transforms.transform_plan import OPERATIONS, Limit, PublishPlan, number_of
 from sfumato.microdata.models.listed_values import named
@@ -197,7 +197,7 @@ def _coding(words: Words, publish: PublishPlan, kind: str = "step") -> Iterator[
             share = 1 - asked.share if part.name == "top" else asked.share
             yield words[f"fate.share_{part.name}"].format(share=words.percent(round(share, 12)))
         elif isinstance(asked, int | float | Limit) and (number := number_of(asked)) is not None:
-            label = written(Decimal(str(number)))
+            label = plain(Decimal(str(number)))
             yield words[f"fate.{kind}_{part.name}"].format(number=words.figure(label), label=label)
 
 
