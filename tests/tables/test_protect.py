@@ -216,7 +216,7 @@ def test_table_to_hand_out_tells_no_mask_from_another(tmp_path):
     page = (tmp_path / "out" / "report-external.html").read_text()
     cells = re.findall(r"<td>([^<]*)</td>", page.lower())
     assert not any("primary" in cell or "secondary" in cell for cell in cells)
-    assert "<td>masked</td>" in page
+    assert "<td>suppressed</td>" in page
     assert sha256((tmp_path / "out" / "table-external.csv").read_bytes()).hexdigest() in page
     assert words_in().day(date.today()) in page
     heads = re.findall(r'<th scope="col"[^>]*>(.*?)</th>', page)

@@ -47,7 +47,7 @@ def test_the_report_tells_it_and_keeps_it(tmp_path) -> None:
     assert kept["disclosure"]["several"] == {"columns": 5, "known": 3, "rows": 0, "all_rows": 32}
     assert read_dossier(tmp_path / "release").report.disclosure.several == release.report.disclosure.several
     page = (tmp_path / "release" / "report.html").read_text(encoding="utf-8")
-    assert "3 of the 5 columns" in page
+    assert "3 of the 5 other columns" in page
 
 
 @pytest.mark.parametrize("items", [("a", "b"), ("a", "b", "c")])

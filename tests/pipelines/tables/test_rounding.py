@@ -56,7 +56,7 @@ def test_the_text_says_what_is_promised(folder, sfumato):
     (folder / "plan.yaml").write_text(PLAN.replace("KIND", "controlled"))
     ran = sfumato("protect", folder / "plan.yaml", "--out", folder / "out")
     assert "controlled rounding to base 5" in ran.out
-    assert "All 4 relations hold." in ran.out
+    assert "All 4 additive constraints are satisfied." in ran.out
     assert "nothing is promised" in ran.out
 
 
