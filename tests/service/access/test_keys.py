@@ -7,11 +7,13 @@ import threading
 import time
 from datetime import date
 from shutil import which
+from types import SimpleNamespace
 
 import pytest
 
 from sfumato.cli.main import run
 from sfumato.errors import PlanError
+from sfumato.service.access import keys as access_keys
 from sfumato.service.access.audit_log import AuditLog
 from sfumato.service.access.keys import KeyFile, add_key, make_key, new_key, read_keys, revoke_key
 from sfumato.service.jobs.worker import REHEARSED_PLAN, REHEARSED_ROWS
@@ -196,15 +198,33 @@ def test_a_service_of_another_user_reads_keys_by_its_group(tmp_path, capsys):
 def test_lines_that_people_wrote_stay(tmp_path):
     path = tmp_path / "keys"
     (_, one), (_, two) = make_key("one"), make_key("two")
-    path.write_text(f"# ours\n\n{one.line()}\n{two.line()}  \n")
+    path.write_text(f"# ours\n\n  # indented\n{one.line()}\n{two.line()}  \n")
     revoke_key(path, "two")
     lines = path.read_text().splitlines()
-    assert lines[:3] == ["# ours", "", one.line()]
-    assert lines[3].startswith(f"{two.line()} revoked=")
+    assert lines[:4] == ["# ours", "", "  # indented", one.line()]
+    assert lines[4].startswith(f"{two.line()} revoked=")
     with pytest.raises(PlanError):
         add_key(path, one)
     assert KeyFile(path).named("one").name == "one"
     assert KeyFile(path).named("two") is None
+
+
+def test_a_key_that_another_request_has_just_read_is_found(tmp_path, monkeypatch):
+    """It was refused: the file counted as read, although this request had looked at the keys from before."""
+    path = tmp_path / "keys"
+    path.write_text(new_key("one")[1] + "\n")
+    file = KeyFile(path)
+    key, line = new_key("two")
+    path.write_text(line + "\n")
+    others = iter(["another request"])
+
+    def compare_digest(sent, known):
+        for other in others:
+            assert file.find(other) is None
+        return sent == known
+
+    monkeypatch.setattr(access_keys, "hmac", SimpleNamespace(compare_digest=compare_digest))
+    assert file.find(key).name == "two"
 
 
 @pytest.mark.parametrize("rest", ["role=king", "scopes=moon", "expires=soon", "colour=red"])

@@ -106,7 +106,7 @@ def read_keys(path: Path) -> tuple[Key, ...]:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
         raise PlanError(f"the file of API keys {path.name} cannot be read.", "Check the path.", "api-keys") from None
-    entries = [(number, line.strip()) for number, line in enumerate(lines, 1) if line.strip() and line[0] != "#"]
+    entries = [(number, line.strip()) for number, line in enumerate(lines, 1) if line.strip() and line.strip()[0] != "#"]
     keys = tuple(_key(line, number, path) for number, line in entries)
     if not keys:
         raise _no_keys(f"{path.name} has no key.")
@@ -143,12 +143,18 @@ class KeyFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._keys: tuple[Key, ...] | None = read_keys(path)
-        self._state, self._looked = _state(path), time.monotonic()
+        # State and keys change together: requests in other threads read them meanwhile.
+        self._read: tuple[tuple[int, ...], tuple[Key, ...] | None] = (_state(path), read_keys(path))
+        self._looked = time.monotonic()
 
     def find(self, key: str) -> User | None:
         """Return the user of a key, or None; the time does not depend on which key it is or how much of it matches."""
-        return self._match(key) or (self._match(key) if self._look(soon=True) else None)
+        keys = self._current()
+        user = _match(keys, key)
+        if user is None:
+            self._look(soon=True)
+            user = _match(newer, key) if (newer := self._current()) is not keys else None
+        return user
 
     def named(self, name: str) -> User | None:
         """Return the user of a valid key by its name, or None."""
@@ -162,25 +168,20 @@ class KeyFile:
     def fault(self) -> str | None:
         """Return why nobody can sign in, or None."""
         self._look()
-        return "the file of keys cannot be read" if self._keys is None else None
+        return "the file of keys cannot be read" if self._read[1] is None else None
 
-    def _match(self, key: str) -> User | None:
-        sent, day = digest(key), today()
-        matches = [entry for entry in self._current() if hmac.compare_digest(sent, entry.hash)]
-        return next((entry.user() for entry in matches if entry.holds(day)), None)
-
-    def _look(self, *, soon: bool = False) -> bool:
-        """Read the file again if it has changed, and return whether it had; `soon`: also within the maximum age."""
+    def _look(self, *, soon: bool = False) -> None:
+        """Read the file again if it has changed; `soon`: also within the maximum age."""
         now = time.monotonic()
         if now - self._looked <= LOOKING_SECONDS and not soon:
-            return False
+            return
         self._looked, state = now, _state(self._path)
-        if state == self._state and self._keys is not None:
-            return False
-        known, self._state, self._keys = self._keys is not None, state, _read_or_none(self._path)
-        if known and self._keys is None:
+        known_state, known = self._read
+        if state == known_state and known is not None:
+            return
+        self._read = (state, _read_or_none(self._path))
+        if known is not None and self._read[1] is None:
             LOG.error(json.dumps({"keys": "the file cannot be read"}))
-        return True
 
     def _current(self) -> tuple[Key, ...]:
         """Return the keys; none is accepted while the file cannot be read, because any of them may have been revoked.
@@ -189,10 +190,17 @@ class KeyFile:
             RefusedError: The file cannot be read.
         """
         self._look()
-        if self._keys is None:
+        keys = self._read[1]
+        if keys is None:
             what = "The file of keys cannot be read; nobody can sign in."
             raise RefusedError(HTTPStatus.SERVICE_UNAVAILABLE, "access.keys", what, {"retry-after": "60"})
-        return self._keys
+        return keys
+
+
+def _match(keys: tuple[Key, ...], key: str) -> User | None:
+    sent, day = digest(key), today()
+    matches = [entry for entry in keys if hmac.compare_digest(sent, entry.hash)]
+    return next((entry.user() for entry in matches if entry.holds(day)), None)
 
 
 def _read_or_none(path: Path) -> tuple[Key, ...] | None:

@@ -6,6 +6,7 @@ import shutil
 import zipfile
 from collections.abc import Callable
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -103,8 +104,8 @@ def _compare(plan: Path, result: Path, parameters: dict[str, Any], tell: Tell) -
 def _compare_tables(plan: Path, result: Path, parameters: dict[str, Any], tell: Tell) -> None:
     from sfumato.pipelines.tables.compare_tables import METHODS, compare_tables
 
-    ways = iter(range(len(METHODS)))
-    compare_tables(plan, progress=lambda _: tell("search", next(ways), len(METHODS)), **parameters).save(result)
+    done, methods = count(), len(parameters.get("methods", METHODS))
+    compare_tables(plan, progress=lambda _: tell("search", next(done), methods), **parameters).save(result)
 
 
 WORK: dict[str, Callable[[Path, Path, dict[str, Any], Tell], None]] = {
