@@ -14,15 +14,15 @@ from sfumato.report.page.approval import all_entries
 GROUPS = {
     "errors": "Errors",
     "hierarchies": "Hierarchies",
-    "microdata.models": "Promises",
+    "microdata.models": "Privacy models",
     "microdata.plan.methods": "Methods",
     "microdata.plan": "Plans",
     "microdata.data_plan": "Plans",
-    "microdata.column_transforms": "What columns are published as",
+    "microdata.column_transforms": "Transformations of columns",
     "tables.plan": "Plans",
     "schema": "Plans",
-    "pipelines": "What you call, and what it hands over",
-    "": "What you call, and what it hands over",
+    "pipelines": "Functions and their results",
+    "": "Functions and their results",
 }
 _ABOUT = (
     "Publish data about people without betraying anyone: microdata, tables, attributes; verified on what was written."

@@ -106,8 +106,8 @@ def read_keys(path: Path) -> tuple[Key, ...]:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
         raise PlanError(f"the file of API keys {path.name} cannot be read.", "Check the path.", "api-keys") from None
-    entries = [(number, line.strip()) for number, line in enumerate(lines, 1) if line.strip() and line.strip()[0] != "#"]
-    keys = tuple(_key(line, number, path) for number, line in entries)
+    entries = [(number, line.strip()) for number, line in enumerate(lines, 1)]
+    keys = tuple(_key(line, number, path) for number, line in entries if line and line[0] != "#")
     if not keys:
         raise _no_keys(f"{path.name} has no key.")
     return keys

@@ -59,8 +59,6 @@ _ENDED = regex(r"(.{3,})(?:id|cd|code|nr|no|num|flg|flag|fl|bl|dtc|ind|yn|lvl|gr
 _NUMBERED = regex(r"([a-z]{3,})(nr|no|id|num|nummer)")
 # A name with this many words is a question: its topic is what is sensitive in it.
 _QUESTION = 5
-# Words between a thing and whose or which it is.
-_OF = frozenset(("of", "for", "at", "der", "des", "bei", "de", "du", "del", "di", "della", "do", "da"))
 _AND = frozenset(("y", "e", "i", "o"))
 # Prepositions between two words.
 _OF = frozenset(("of", "de", "del", "di", "du", "der", "des", "von", "van"))
