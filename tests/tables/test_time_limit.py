@@ -83,9 +83,12 @@ def test_who_asks_gets_the_best_so_far():
     assert done.holds
 
 
-@pytest.mark.parametrize(("method", "help_"), [("optimal", ", or use method fast."), ("fast", "method.time_limit.")])
-def test_no_safe_pattern_in_time_is_said_as_that(monkeypatch, method, help_):
-    monkeypatch.setattr(f"sfumato.tables.suppression.{method}.GRACE", -1e3)
+@pytest.mark.parametrize(
+    ("method", "module", "help_"),
+    [("optimal", "optimal", ", or use method fast."), ("fast", "heuristic", "method.time_limit.")],
+)
+def test_no_safe_pattern_in_time_is_said_as_that(monkeypatch, method, module, help_):
+    monkeypatch.setattr(f"sfumato.tables.suppression.{module}.GRACE", -1e3)
     with pytest.raises(UnattainableError, match="time") as error:
         sf.protect(survey(14, 14, 14), plan(3, name=method, time_limit=0.1))
     assert error.value.code == "unattainable.time-limit"

@@ -53,11 +53,11 @@ def test_nobody_gets_a_page_before_signing_in_and_pages_say_who_is(visitor, clin
 def test_pages_ask_for_a_key_first(address, clinic, open_page):
     page = open_page(f"{address}/app")
     page.get_by_label("API key").fill("wrong")
-    button(page, "Enter").click()
+    button(page, "Sign in").click()
     page.get_by_text("This key is not valid.").wait_for()
     assert button(page, "patients").count() == 0
     page.get_by_label("API key").fill(clinic)
-    button(page, "Enter").click()
+    button(page, "Sign in").click()
     load_example(page, "eight-rows", "8")
 
 

@@ -49,7 +49,7 @@ def test_the_whole_path_gives_the_release_of_the_command_line(base, open_page, t
     button(page, "Next").click()
     page.locator(".why", has_text="which relatives, colleagues and registers know").first.wait_for(state="attached")
     button(page, "Next").click()
-    page.get_by_text("are in groups smaller than 5 now").wait_for()
+    page.get_by_text("in an equivalence class smaller than 5.").wait_for()
     k_field(page).fill("4")
     page.get_by_text("can be run").wait_for()
     button(page, "Next").click()
@@ -101,7 +101,7 @@ def test_another_node_is_looked_at_and_released_from_frontier_and_lattice(base, 
     button(page, "Lattice").click()
     node = page.locator(".sf-lattice circle.best").first
     # Where the lattice is drawn anew, its nodes are entered again.
-    tip = page.get_by_role("tooltip").get_by_text("withheld")
+    tip = page.get_by_role("tooltip").get_by_text("suppressed")
     for _ in range(40):
         node.focus()
         page.wait_for_timeout(100)
@@ -148,7 +148,7 @@ def test_an_uploaded_file_with_a_ladder_edited_by_hand(base, open_page, tmp_path
     badge = page.locator(".sf-panel [role=status]")
     settings = settings_of(page)
     settings.fill("{type: digits, length: 4}")
-    badge.get_by_text(re.compile("✓ valid: .*not accepted")).wait_for()
+    badge.get_by_text(re.compile("✓ valid: .*not recognized")).wait_for()
     settings.fill("{type: nonsense}")
     badge.get_by_text("not valid").wait_for()
     for odd in ("{type: [digits]}", "&a [*a]", "{type: digits, length: 1" + "0" * 400 + "}", "[" * 3000):
@@ -193,7 +193,7 @@ def test_a_goal_that_cannot_be_reached_is_told_with_a_way_out(base, open_page) -
     page = open_page(f"{base}/app")
     load_example(page, "eight-rows", "8")
     step(page, "Goal")
-    add(page, "promise", "l-diversity")
+    add(page, "privacy model", "l-diversity")
     page.get_by_label("Minimum number of values per class (l)").fill("99")
     page.get_by_label("Minimum class size in rows (k)").click()
     step(page, "Result")
@@ -206,21 +206,21 @@ def test_several_promises_and_a_method_with_options(base, open_page, tmp_path) -
     load_example(page, "patients", "300")
     step(page, "Goal")
     page.get_by_text("The plan is valid and can be run.").wait_for()
-    choose(page, "Reading", "recursive")
+    choose(page, "Variant", "recursive")
     page.get_by_label("Frequency limit of the most frequent value (c)").fill("2.5")
-    add(page, "promise", "average risk")
+    add(page, "privacy model", "average risk")
     page.get_by_label("Maximum average risk").fill("")
-    page.get_by_text("Fill in: Maximum average risk.").wait_for()
+    page.get_by_text("Required: Maximum average risk.").wait_for()
     page.get_by_label("Maximum average risk").fill("0.15")
     choose(page, "Method", "k-optimize")
     page.get_by_text("Remove l-diversity, average risk, or choose another method").wait_for()
-    page.get_by_text("Rows that may be withheld: 100 %").wait_for()
+    page.get_by_text("Suppression limit: 100 % of the rows").wait_for()
     choose(page, "Method", "optimal")
-    page.get_by_text("Rows that may be withheld: 2 %").wait_for()
+    page.get_by_text("Suppression limit: 2 % of the rows").wait_for()
     choose(page, "Method", "mondrian")
-    page.get_by_text("mondrian judges groups one by one").wait_for()
+    page.get_by_text("mondrian evaluates each class separately").wait_for()
     button(page, "Remove: average risk: bounded over all rows").click()
-    page.get_by_text("mondrian judges groups one by one").wait_for(state="detached")
+    page.get_by_text("mondrian evaluates each class separately").wait_for(state="detached")
     page.get_by_text("More settings").click()
     choose(page, "Rows equal to the cut value", "relaxed")
     page.get_by_text("The plan is valid and can be run.").wait_for()
@@ -235,7 +235,7 @@ def test_a_promise_about_a_population_takes_its_table(base, open_page, tmp_path)
     page = open_page(f"{base}/app")
     load_example(page, "patients", "300")
     step(page, "Goal")
-    add(page, "promise", "k-map")
+    add(page, "privacy model", "k-map")
     page.get_by_text("Upload the population table.").wait_for()
     population = tmp_path / "register.csv"
     patients(1000, seed=3).write(population)
@@ -266,13 +266,13 @@ def test_the_pages_speak_german_to_those_who_ask_for_it(base, open_page) -> None
 AREAS = {
     "en-US": {
         "Rows": "Or try an example",
-        "Tables": "Suppress or change cells",
+        "Tables": "Protect a table of counts or magnitudes",
         "Attributes": "Operation for each attribute",
         "Help": "How to use these pages",
     },
     "de-DE": {
         "Zeilen": "Oder ein Beispiel ausprobieren",
-        "Tabellen": "Zellen einer Tabelle",
+        "Tabellen": "Eine Häufigkeits- oder Wertetabelle schützen",
         "Attribute": "Operation für jedes Attribut",
         "Hilfe": "Wie Sie diese Seiten benutzen",
     },
@@ -345,14 +345,14 @@ def test_the_tables_area_masks_the_known_example(base, open_page) -> None:
     page.get_by_label("Paste the table (CSV with a header)").fill("area;n\nTotal;24\na;2\nb;9\nc;13")
     page.get_by_text("area", exact=True).wait_for()
     button(page, "Protect").click()
-    page.get_by_text("2 of 4 cells masked: 1 unsafe, 1 to protect them.").wait_for()
+    page.get_by_text("2 of 4 cells suppressed: 1 primary, 1 secondary.").wait_for()
     page.get_by_text("0 recovered exactly, 0 narrowed too far").wait_for()
     rows = [row.split("\t")[:2] for row in page.locator("tbody tr").all_inner_texts()]
     assert rows == [["Total", "24"], ["a", "*"], ["b", "*"], ["c", "13"]]
     earlier = page.get_by_text("This result belongs to an earlier table or earlier rules.")
     assert earlier.count() == 0
     page.reload()  # the result stays
-    page.get_by_text("2 of 4 cells masked: 1 unsafe, 1 to protect them.").wait_for()
+    page.get_by_text("2 of 4 cells suppressed: 1 primary, 1 secondary.").wait_for()
     assert earlier.count() == 0
     page.get_by_label("to", exact=True).first.fill("5")
     page.locator(".sf-entry summary", has_text="≤ 5").wait_for()
@@ -366,7 +366,7 @@ def test_the_tables_area_masks_the_known_example(base, open_page) -> None:
     button(page, "Convert to one line per cell").click()
     page.wait_for_function("document.querySelector('textarea').value.startsWith('area;sex;count\\nTotal;m;50,5')")
     assert page.get_by_role("combobox", name="Decimal mark").input_value() == "comma 1,5"
-    page.get_by_text("Fill in: Largest contributions, in descending order.").wait_for()  # sums are no counts
+    page.get_by_text("Required: Largest contributions, in descending order.").wait_for()  # sums are no counts
     page.get_by_label("Paste the table (CSV with a header)").fill(PASTED.replace(",5", ""))
     button(page, "Convert to one line per cell").click()
     page.wait_for_function("document.querySelector('textarea').value.startsWith('area;sex;count\\nTotal;m;50\\n')")
@@ -420,7 +420,7 @@ def test_a_table_of_sums_with_dominance_and_ranges(base, open_page) -> None:
     page.get_by_label("Percent of the cell total (k)").fill("80")
     choose(page, "Method", "ranges")
     button(page, "Protect").click()
-    page.get_by_text("2 of 4 cells masked: 1 unsafe, 1 to protect them.").wait_for()
+    page.get_by_text("2 of 4 cells suppressed: 1 primary, 1 secondary.").wait_for()
     page.get_by_text("The audit passed: no attacker it lists can compute a sensitive cell.").wait_for()
     cells = [row.split("\t") for row in page.locator("tbody tr").all_inner_texts()]
     assert [cell[0] for cell in cells] == ["Total", "a", "b", "c"]
@@ -520,7 +520,7 @@ def test_rows_of_the_project_become_a_table(base, open_page) -> None:
     for name in ("sex", "illness"):
         page.get_by_role("option", name=name, exact=True).click()
     page.keyboard.press("Escape")
-    button(page, "Count").click()
+    button(page, "Tabulate").click()
     page.wait_for_function("document.querySelector('textarea').value.startsWith('sex,illness,count\\nTotal,Total,300')")
     button(page, "Protect").click()
     page.get_by_text("The audit passed: no attacker it lists can compute a sensitive cell.").wait_for()
@@ -547,7 +547,7 @@ def test_a_refused_upload_says_why(base, open_page, folder, most_bytes, tmp_path
     page = open_page(f"{base}/app")
     for name in ("picture.png", "rows.duckdb"):
         send(page, tmp_path / name)
-        alert(page, "Files of this type are not supported. Choose one of these: .csv, .tsv")
+        alert(page, "Files of this type are not supported. Choose one of: .csv, .tsv")
         assert page.get_by_role("alert").filter(has_text="too large").count() == 0
         page.reload()
     send(page, tmp_path / "large.csv")
@@ -571,12 +571,12 @@ def test_a_file_that_is_not_utf_8_can_be_read(base, open_page, tmp_path, encodin
     page = open_page(f"{base}/app")
     send(page, source)
     for before, choice in pairwise(["UTF-8", *tried]):
-        page.get_by_text(f"The file is not {before}. Select its encoding").wait_for()
+        page.get_by_text(f"The file is not encoded as {before}. Select its encoding").wait_for()
         choose(page, "Encoding of the file", re.escape(choice))
     page.get_by_text("12 rows, 2 columns").wait_for()
     page.get_by_role("cell", name="Köln").first.wait_for()
     step(page, "Goal")
-    page.get_by_text("are in groups smaller than").wait_for()
+    page.get_by_text("in an equivalence class smaller than").wait_for()
     anonymize(page)
     step(page, "Release")
     plan = downloaded(page, "Plan", tmp_path / "plan.yaml")
@@ -593,7 +593,7 @@ def test_a_page_proposes_how_a_file_is_written(base, open_page, tmp_path) -> Non
     (tmp_path / "rows.csv").write_bytes(f"Возраст,Город\n{rows}".encode("cp1251"))
     page = open_page(f"{base}/app")
     send(page, tmp_path / "rows.csv")
-    page.get_by_text("By its letters it is probably Cyrillic (Windows-1251).").wait_for()
+    page.get_by_text("The encoding is probably Cyrillic (Windows-1251).").wait_for()
     page.get_by_label("Encoding of the file").first.click()
     first = page.get_by_role("option").first
     assert first.inner_text() == "Cyrillic (Windows-1251)"
@@ -650,7 +650,7 @@ def test_a_result_says_that_it_is_of_an_earlier_goal(base, open_page) -> None:
     assert page.get_by_text(EARLIER).count() == 0
     step(page, "Goal")
     page.get_by_label("Minimum class size in rows (k)").fill("20")
-    page.get_by_text("are in groups smaller than 20 now").wait_for()
+    page.get_by_text("in an equivalence class smaller than 20.").wait_for()
     for name in ("Release", "Result"):
         step(page, name)
         page.get_by_text(EARLIER).wait_for()
@@ -684,12 +684,12 @@ def test_more_than_all_rows_cannot_look_alike(base, open_page) -> None:
     step(page, "Goal")
     page.get_by_text("The plan is valid and can be run.").wait_for()
     page.get_by_label("Minimum class size in rows (k)").fill("301")
-    page.get_by_text("Groups of 301 rows cannot be made of 300 rows.").wait_for()
+    page.get_by_text("300 rows are too few for equivalence classes of 301 rows.").wait_for()
     assert page.get_by_text("The plan is valid and can be run.").count() == 0
     page.get_by_label("Minimum class size in rows (k)").fill("300")
     page.get_by_text("The plan is valid and can be run.").wait_for()
     page.get_by_label("Minimum class size in rows (k)").fill("2.5")
-    page.get_by_text("Only whole numbers count here: the plan says 2.").wait_for()
+    page.get_by_text("This field requires an integer; the plan has 2.").wait_for()
 
 
 def test_names_and_figures_are_german_on_german_pages(base, open_page) -> None:
@@ -708,8 +708,8 @@ def test_names_and_figures_are_german_on_german_pages(base, open_page) -> None:
     assert not re.search(r"\d%", page.locator("body").inner_text())
     step(page, "Ergebnis")
     button(page, "Anonymisieren").click()
-    page.get_by_text("Alle Zusagen sind in der geschriebenen Datei erfüllt").wait_for()
-    step(page, "Ausgabe")
+    page.get_by_text("Alle Garantien sind in der geschriebenen Datei erfüllt").wait_for()
+    step(page, "Veröffentlichung")
     page.locator("pre", has_text="language: de").wait_for()  # who reads German signs a German report
     page = open_page(f"{base}/app/tables", locale="de-DE")
     button(page, "Schützen").click()
@@ -743,7 +743,7 @@ def test_the_log_holds_no_address_and_no_text_of_an_error(base, open_page, folde
     [own] = {*folder.glob("session-*")} - before
     shutil.rmtree(own)  # what nobody foresees
     button(page, "Use this hierarchy").click()
-    page.get_by_role("alert").filter(has_text="An internal error").wait_for()
+    page.get_by_role("alert").filter(has_text="Internal error").wait_for()
     until(lambda: '"error": "FileNotFoundError"' in log_file.read_text(encoding="utf-8"))
     lines = log_file.read_text(encoding="utf-8")
     assert '"route"' in lines
@@ -795,7 +795,7 @@ def test_the_whole_job_is_done_by_keyboard_alone_at_the_width_of_a_phone(base, o
     tab_to(page, "Minimum class size in rows (k)")
     page.keyboard.press("Control+a")
     page.keyboard.type("3")
-    page.get_by_text("are in groups smaller than 3 now").wait_for()
+    page.get_by_text("in an equivalence class smaller than 3.").wait_for()
     button(page, "Next").focus()
     page.keyboard.press("Enter")
     pressed(page, "Anonymize")

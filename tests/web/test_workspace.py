@@ -35,7 +35,7 @@ def test_every_step_survives_a_reload(base, open_page) -> None:
     page.locator("tr[data-column=illness][data-role=insensitive]").wait_for()
     ask_for(page, 7)
     page.reload()
-    page.get_by_text("are in groups smaller than 7 now").wait_for()
+    page.get_by_text("in an equivalence class smaller than 7.").wait_for()
     assert k_field(page).input_value() == "7"
     anonymize(page)
     page.reload()
@@ -116,7 +116,7 @@ def test_a_tab_says_that_another_changed_the_project_and_runs_nothing_else_than_
     other.goto(f"{base}/app")
     other.get_by_text("300 rows,").wait_for()
     step(other, "Goal")
-    other.get_by_text("are in groups smaller than 5 now").wait_for()
+    other.get_by_text("in an equivalence class smaller than 5.").wait_for()
     other.set_viewport_size({"width": 1280, "height": 300})
     other.evaluate("scrollTo(0, document.body.scrollHeight)")
     ask_for(page, 9)
@@ -125,7 +125,7 @@ def test_a_tab_says_that_another_changed_the_project_and_runs_nothing_else_than_
     assert 0 <= news.bounding_box()["y"] < 300  # it is seen wherever the page was scrolled to
     assert other.locator(".sf-page > [inert] input").count() > 0  # nothing is done with what is no longer true
     button(other, "Reload").click()
-    other.get_by_text("are in groups smaller than 9 now").wait_for()
+    other.get_by_text("in an equivalence class smaller than 9.").wait_for()
     assert k_field(other).input_value() == "9"
     assert other.locator("[inert]").count() == 0
     step(other, "Result")
@@ -148,7 +148,7 @@ def test_a_lost_connection_loses_nothing(base, open_page) -> None:
     time.sleep(2)
     page.context.set_offline(False)
     page.wait_for_function("window.socket.connected")
-    page.get_by_text("are in groups smaller than 8 now").wait_for()
+    page.get_by_text("in an equivalence class smaller than 8.").wait_for()
     ask_for(page, 6)
 
 
@@ -159,7 +159,7 @@ def test_choices_are_undone_and_done_again(base, open_page) -> None:
     give_role(page, "sex", "sensitive")
     ask_for(page, 9)
     button(page, "Undo").click()
-    page.get_by_text("are in groups smaller than 5 now").wait_for()
+    page.get_by_text("in an equivalence class smaller than 5.").wait_for()
     step(page, "Columns")
     column(page, "zip")
     page.locator(".sf-columns").evaluate("table => { table.stays = true; }")
@@ -188,7 +188,7 @@ def test_a_project_is_saved_erased_and_opened(base, open_page, folder, tmp_path)
     send(page, tmp_path / "project.zip", -1)
     page.locator(".sf-columns").wait_for()
     step(page, "Goal")
-    page.get_by_text("are in groups smaller than 7 now").wait_for()
+    page.get_by_text("in an equivalence class smaller than 7.").wait_for()
     step(page, "Result")  # its runs are in it
     page.get_by_text("Run 1", exact=True).wait_for()
     page.get_by_text("All guarantees are satisfied in the written file (rows, not persons).").wait_for()
@@ -212,7 +212,7 @@ def test_a_plan_is_opened_for_the_data_at_hand(base, open_page, tmp_path) -> Non
     send(page, tmp_path / "plan.yaml", -1)
     page.locator(".sf-columns").wait_for()
     step(page, "Goal")
-    page.get_by_text("are in groups smaller than 12 now").wait_for()
+    page.get_by_text("in an equivalence class smaller than 12.").wait_for()
 
 
 def test_runs_stand_side_by_side(base, open_page) -> None:
@@ -236,7 +236,7 @@ def test_what_is_left_is_encrypted_and_only_its_browser_opens_it(server, open_pa
         page = open_page(f"{base}/app")
         send(page, source)
         page.get_by_text("20 rows,").wait_for()
-        page.get_by_text("Your project is kept, encrypted.").wait_for()
+        page.get_by_text("It is stored encrypted.").wait_for()
         assert not list(jobs.glob("session-*"))
         [sealed] = (jobs / "projects").glob("*.sealed")
         content = sealed.read_bytes()
@@ -305,7 +305,7 @@ def test_a_file_that_cannot_be_read_leaves_the_project_as_it_was(base, open_page
     (tmp_path / "wrong.parquet").write_bytes(b"no parquet at all")
     send(page, tmp_path / "wrong.parquet")
     page.get_by_role("alert").filter(has_text="The operation failed: wrong.parquet").wait_for()
-    page.get_by_text("The project at hand stays as it was, with the data of patients.csv.").wait_for()
+    page.get_by_text("Your current project with the data of patients.csv is unchanged.").wait_for()
     page.get_by_text("300 rows,").wait_for()
     (tmp_path / "other.csv").write_text("town,illness\n" + "Ulm,flu\nBonn,cold\n" * 20)
     send(page, tmp_path / "other.csv")
@@ -352,13 +352,13 @@ def test_tables_and_records_survive_a_reload(base, open_page) -> None:
     page = open_page(f"{base}/app/tables")
     page.locator("textarea").first.fill("ward,n\nTotal,30\na,2\nb,28\n")
     page.wait_for_timeout(1500)  # fields tell what was typed after a while, and rules are offered anew
-    page.get_by_label("to", exact=True).first.fill("4")
+    page.get_by_label("To", exact=True).first.fill("4")
     page.keyboard.press("Tab")
     page.wait_for_timeout(1500)
     page.reload()
     page.locator("textarea").first.wait_for()
     assert page.locator("textarea").first.input_value().startswith("ward,n")
-    assert page.get_by_label("to", exact=True).first.input_value() == "4"
+    assert page.get_by_label("To", exact=True).first.input_value() == "4"
     page.goto(f"{base}/app/attributes")
     page.get_by_text("as JSON").click()
     page.locator("textarea").first.fill('[{"town": "Ulm"}]')

@@ -80,7 +80,7 @@ def ask_for(page, k):
     """Another k, until the page has judged it."""
     step(page, "Goal")
     k_field(page).fill(str(k))
-    page.get_by_text(f"are in groups smaller than {k} now").wait_for()
+    page.get_by_text(f"in an equivalence class smaller than {k}.").wait_for()
 
 
 def anonymize(page):

@@ -11,7 +11,7 @@ from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.survey_codes import CodeBook, suggest_labeled
 
 BOOKS = sorted(
-    (file for file in files("sfumato.hierarchies.role_detection.lexicon").joinpath("books").iterdir()),
+    (file for file in files("sfumato.hierarchies.role_detection.lexicon").joinpath("codebook_files").iterdir()),
     key=lambda file: file.name,
 )
 # Names of columns as one file would have them, one of them, and its role there by values that tell nothing.

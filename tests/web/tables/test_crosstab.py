@@ -85,7 +85,7 @@ def test_a_cell_of_one_person_with_many_rows_is_masked(base, open_page, tmp_path
 def test_where_persons_stand_in_several_cells_rules_look_at_persons(base, open_page, tmp_path) -> None:
     page = open_page(f"{base}/app")
     count_stays(page, base, stays(tmp_path, [("p1", "b", "m")]))
-    page.get_by_text("Of 24 persons (column patient) 1 stands in more than one cell").wait_for()
+    page.get_by_text("1 of 24 persons (column patient) occurs in more than one cell").wait_for()
     button(page, "Protect").click()
     page.get_by_text("The audit passed: no attacker it lists can compute a sensitive cell.").wait_for()
     assert page.locator(".sf-crosstab td.masked").count() >= 2
@@ -102,7 +102,7 @@ def test_columns_chosen_one_after_another_all_count_over_a_slow_line(base, open_
 def test_what_is_told_of_a_count_stays_until_the_table_is_another(base, open_page, tmp_path) -> None:
     page = open_page(f"{base}/app")
     count_stays(page, base, stays(tmp_path, [("p1", "b", "m")]))
-    told = page.get_by_text("Of 24 persons (column patient) 1 stands in more than one cell")
+    told = page.get_by_text("1 of 24 persons (column patient) occurs in more than one cell")
     told.wait_for()
     page.reload()
     told.wait_for()

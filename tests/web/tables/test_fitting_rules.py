@@ -37,10 +37,10 @@ def test_a_survey_of_enterprises_is_judged_by_who_is_behind_its_sums(base, open_
     page.locator("textarea").first.fill(FIRMS)
     page.get_by_text("p percent", exact=True).first.wait_for()
     page.get_by_text("too few respondents", exact=True).first.wait_for()
-    page.get_by_text("Not looked at: note.").wait_for()
+    page.get_by_text("Not used: note.").wait_for()
     assert not page.get_by_text("Remove: small counts").count()
     button(page, "Protect").click()
-    page.get_by_text("2 of 4 cells masked: 1 unsafe, 1 to protect them.").wait_for()
+    page.get_by_text("2 of 4 cells suppressed: 1 primary, 1 secondary.").wait_for()
 
 
 def test_where_nothing_is_unsafe_the_page_promises_nothing(base, open_page) -> None:

@@ -66,7 +66,7 @@ def test_the_decimal_mark_of_tables_is_guessed_asked_for_and_chosen(base, open_p
         (tmp_path / name).write_text(text, encoding="utf-8")
         page.locator(".q-expansion-item input[type=file]").first.set_input_files(tmp_path / name)
         page.get_by_text(f"{name}: ").wait_for()
-    page.get_by_text("or a fraction?").wait_for()
+    page.get_by_text("or a decimal number?").wait_for()
     page.locator(".q-expansion-item").get_by_label("Decimal mark").click()
     page.get_by_role("option", name="comma 1,5").click()
     page.get_by_text("is read as 1").wait_for()

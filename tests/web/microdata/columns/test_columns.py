@@ -37,7 +37,7 @@ def test_sixty_columns_are_found_and_changed_by_many(base, open_page, wide) -> N
     page.get_by_label("Find a column").fill("answer_1")
     page.wait_for_function("document.querySelectorAll('.sf-columns tbody tr:not([hidden])').length === 10")
     page.get_by_label("Select all columns shown").check()
-    page.get_by_label("Role of the selected columns").click()
+    page.get_by_label("Role of the selection").click()
     page.locator(".q-menu").get_by_role("option", name="insensitive", exact=True).click()
     changed = "tr[data-column^=answer_1][data-role=insensitive]"
     page.wait_for_function(f"document.querySelectorAll('{changed}').length === 10")

@@ -45,7 +45,7 @@ def test_every_way_to_publish_a_column_has_fields(base, open_page, tmp_path) -> 
     step(page, "Goal")
     choose(page, "Method", "cells")
     page.get_by_label("zip", exact=True).fill("4")
-    page.get_by_label("region: never touched").click()
+    page.get_by_label("region: never suppress").click()
     page.get_by_label("region", exact=True).and_(page.locator("[disabled]")).wait_for()
     plan = plan_now(page, tmp_path)
     assert plan["columns"]["zip"]["importance"] == 4 and plan["columns"]["region"]["importance"] == "never"

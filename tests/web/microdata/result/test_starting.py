@@ -32,7 +32,7 @@ def test_a_run_of_another_plan_ends_the_one_under_way(base, open_page, folder, n
         page.get_by_text("Waiting …").wait_for()
         step(page, "Goal")
         k_field(page).fill("7")
-        page.get_by_text("the plan can be run", exact=False).wait_for()
+        page.get_by_text("The plan is valid and can be run.", exact=False).wait_for()
         step(page, "Result")
         button(page, "Anonymize").click()
         page.wait_for_timeout(2000)
