@@ -113,7 +113,7 @@ def test_another_node_is_looked_at_and_released_from_frontier_and_lattice(base, 
     button(page, "Release these levels").wait_for()
     page.locator(".sf-labeled .q-field", has_text="mean loss").wait_for()  # the list names the one that is looked at
     page.locator(".sf-lattice circle.fails").last.press("Enter")  # it breaks the promises as they stand
-    page.get_by_text("more than the 0 that the goal allows").wait_for()
+    page.get_by_text("more than the limit of 0").wait_for()
     button(page, "Raise the limit and release these levels").wait_for()
     page.get_by_label("best for its number of suppressed rows").click()
     option = page.get_by_role("option").last

@@ -37,7 +37,7 @@ def test_a_run_of_another_plan_ends_the_one_under_way(base, open_page, folder, n
         button(page, "Anonymize").click()
         page.wait_for_timeout(2000)
     page.get_by_text("Run 1", exact=True).wait_for()
-    page.get_by_text("stands for at least 7 rows").wait_for()
+    page.get_by_text("is shared by at least 7 rows").wait_for()
     assert len(jobs_in(folder) - before) == 1
 
 
