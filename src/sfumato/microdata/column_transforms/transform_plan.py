@@ -177,11 +177,19 @@ class PublishPlan:
 
         >>> [PublishPlan(top=90, bin=5).keeps(text) for text in ("[5, 10)", ">90", "[6, 10)", ">95", "7", "secret")]
         [True, True, False, False, False, False]
+        >>> PublishPlan(bottom=5, bin=10).keeps("[0, 10)")
+        True
         """
         low, high = ends_of(text)
         if low is not None:
-            return text in self.publish([low if high is not None else plain(Decimal(low) + 1)])
-        return high is not None and text in self.publish([plain(Decimal(high) - 1)])
+            inside = low if high is not None else plain(Decimal(low) + 1)
+        elif high is not None:
+            inside = plain(Decimal(high) - 1)
+        else:
+            return False
+        # A limit within an interval, or next to a multiple, is published with it although its end is not.
+        limits = [plain(limit) for limit in (_decimal(self.bottom), _decimal(self.top)) if limit is not None]
+        return text in self.publish([inside, *limits])
 
 
 def number_of(limit: float | Limit | None) -> float | None:
