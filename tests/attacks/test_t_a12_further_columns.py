@@ -67,6 +67,20 @@ def test_texts_that_carry_numbers_are_read(dress):
     assert [one.name for one in review.unexplained] == ["v"]
 
 
+BARS = {
+    "a sign each": lambda n: "#" * n,
+    "half signs": lambda n: "█" * (n // 2) + "▌" * (n % 2),
+    "small digits": lambda n: str(n).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")),
+}
+
+
+@pytest.mark.parametrize("kind", BARS)
+def test_bars_and_small_digits_are_read(kind):
+    review = audit(published(v=lambda area, sex, n, own: BARS[kind](n)), PLAN)
+    assert [found.name for found in review.unexplained] == ["v"]
+    assert audit(published(v=lambda area, sex, n, own: "#" * len(area + sex)), PLAN).passed
+
+
 @pytest.mark.parametrize("kind", ["7 n", "n squared", "row percent"])
 def test_a_small_table_proves_nothing_and_is_refused(kind):
     plan = PLAN | {"dimensions": {"area": {"column": "area"}}}

@@ -158,3 +158,21 @@ def test_columns_that_tell_nothing_carry_no_mark(how, column) -> None:
     assert [promise.column for promise in sf.verify(data, asked).promises if not promise.holds] == [column] * bool(
         column
     )
+
+
+@pytest.mark.parametrize("dash", ["\u2010", "\u2011", "\u2013", "\u2014", "\u2212"])
+def test_dashes_that_an_editor_replaced_are_no_second_value(dash) -> None:
+    """A class whose only illness is written with a hyphen and with a dash has one value."""
+    alike = pl.Series([("HIV-1", f"HIV{dash}1")[row % 2] if row % 3 == 0 else f"ill{row % 4}" for row in range(ROWS)])
+    asked = {
+        "version": 1,
+        "columns": {
+            "ward": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+            "illness": {"role": "sensitive"},
+        },
+        "privacy": [{"model": "l-diversity", "l": 2, "column": "illness"}],
+    }
+    frame = rows().select("ward").with_columns(illness=alike)
+    assert not sf.verify(frame, asked).holds
+    with pytest.raises(sf.SfumatoError, match="nothing below the top satisfies l = 2"):
+        sf.anonymize(frame, asked)

@@ -25,6 +25,8 @@ _CODE_POINT = regex(r"(?<=^[a-z]\d[\da-z])\.(?=[\da-z]{1,4}$)", re.ASCII)
 # Signs that no font shows though Unicode counts them as letters, marks or symbols: joiners, fillers, selectors of forms
 # (its property Default_Ignorable_Code_Point), and the blank of Braille.
 _IGNORABLE = regex(r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]")
+# Hyphens, dashes and the minus sign, which editors put in each other's place.
+_DASHES = regex(r"[\u2010-\u2015\u2212]")
 _BETWEEN_WORDS = regex(r"(?<=[^\W\d_])[-_/](?=\w)|(?<=\w)[-_/](?=[^\W\d_])")
 
 # A text that is this many times as frequent as a similar one is the correct spelling.
@@ -80,12 +82,12 @@ def plain_text(text: str) -> str:
 
     >>> plain_text(" H.I.V.  Positive "), plain_text("covid-19"), plain_text("2.50"), plain_text("1.5 mg")
     ('hiv positive', 'covid 19', '2.5', '1.5 mg')
-    >>> plain_text("I10.90"), plain_text("B1.5")
-    ('i1090', 'b1.5')
+    >>> plain_text("I10.90"), plain_text("B1.5"), plain_text("10\u201320")
+    ('i1090', 'b1.5', '10-20')
     """
     if is_plain_number(text):
         return text
-    folded = visible(text).casefold()
+    folded = _DASHES.sub("-", visible(text)).casefold()
     if _NUMBER.fullmatch(folded):
         return plain(Decimal(folded))
     folded = _BETWEEN_WORDS.sub(" ", _AT_LETTERS.sub("", _CODE_POINT.sub("", folded)))

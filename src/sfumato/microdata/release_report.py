@@ -12,6 +12,8 @@ from sfumato.microdata.verdict import Promise
 
 # The loss by which releases are compared, whatever their methods minimized.
 COMPARED = "loss-metric"
+# Keys in report.json and the reports for publication whose SHA-256 they hold.
+EXTERNAL_SEALS = {"external_html_sha256": "report-external.html", "external_json_sha256": "report-external.json"}
 
 
 class Figures(dict[str, Any]):

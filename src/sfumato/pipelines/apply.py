@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
+from itertools import combinations, product, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,8 @@ from sfumato.report.verdict import text
 
 # The record of all applications of a recoding, in the folder of its release; internal.
 APPLIED = "applied.json"
+# How many other files new rows are compared with together.
+MOST_TOGETHER = 3
 DIFFERS = (
     "Compared with the release of the recoding, {added} were added and {removed} removed or changed. Anyone who has "
     "both files sees which.\n"
@@ -251,29 +254,87 @@ def _written(
 
 
 def _differences(plan: Plan, published: PublishedRows) -> Differences:
-    """Compare the rows with the release, and with all earlier applications of its recoding.
+    """Compare the rows with the release, with those before it, and with all rows to which their recodings were applied.
 
     Raises:
-        UnattainableError: They differ by fewer than k persons, so anyone with both files learns about those.
+        UnattainableError: They differ by fewer than k persons, so anyone with the files learns about those.
     """
-    with closing(opened_release(plan.folder, plan.output.quotes_formulas)) as earlier:
-        columns = [name for name in published.columns if name != plan.output.class_column]
-        before, now = (_units(rows, columns, plan) for rows in (earlier, published))
-    k, unit = plan.minimum_class_size, "rows" if plan.person is None else "persons"
-    applied = [Counter(one) for one in (read_mapping(plan.folder / APPLIED) or {}).get("applied", ())]
-    compared = [(other, views) for other in (before, *applied) for views in _views(now, other)]
-    for other, (new, old) in compared:
-        added, removed = (new - old).total(), (old - new).total()
-        if 0 < added < k or 0 < removed < k:
-            raise UnattainableError(
-                f"compared with the {'release' if other is before else 'rows that were published last'} of the "
-                f"recoding, {added} {unit} were added and {removed} removed or changed. "
-                f"Anyone who has both files learns about fewer than {k}.",
-                "Wait until more have come and gone, or make one release of all rows in place of both.",
-                "reapply-difference",
-            )
-    records = tuple(tuple(sorted(one.elements())) for one in (*applied, now))
+    before, now = _released_units(plan.folder, published, plan), _units(published, _columns(published, plan), plan)
+    folders = [entry.within(plan.folder) for entry in plan.previous]
+    earlier = [_released_units(folder, published, plan) for folder in folders if folder.exists()]
+    own = applied_units([plan.folder])
+    check_apart([before, *own, *earlier, *applied_units(folders)], now, plan)
+    records = tuple(tuple(sorted(one.elements())) for one in (*own, now))
     return Differences((now - before).total(), (before - now).total(), plan.folder / APPLIED, records)
+
+
+def check_beside_applied(published: PublishedRows, plan: Plan, folders: Sequence[Path]) -> None:
+    """Compare a release with the rows to which the recodings of earlier ones were applied.
+
+    Raises:
+        UnattainableError: They differ by fewer than k persons.
+    """
+    if applied := applied_units(folders):
+        now = _units(published, _columns(published, plan), plan)
+        releases = [_released_units(folder, published, plan) for folder in folders]
+        check_apart([*applied, *releases], now, plan, len(applied))
+
+
+def applied_units(folders: Sequence[Path]) -> list[Counter[str]]:
+    """Return the units of all rows to which the recodings of some releases were applied."""
+    records = (read_mapping(folder / APPLIED) or {} for folder in folders)
+    return [Counter(one) for record in records for one in record.get("applied", ())]
+
+
+def _released_units(folder: Path, published: PublishedRows, plan: Plan) -> Counter[str]:
+    """Return the units of an earlier release; none if it lacks columns."""
+    with closing(opened_release(folder, plan.output.quotes_formulas)) as earlier:
+        columns = _columns(published, plan)
+        return _units(earlier, columns, plan) if {*columns} <= {*earlier.columns} else Counter()
+
+
+def _columns(published: PublishedRows, plan: Plan) -> list[str]:
+    return [name for name in published.columns if name != plan.output.class_column]
+
+
+def check_apart(others: Sequence[Counter[str]], now: Counter[str], plan: Plan, telling: int | None = None) -> None:
+    """Refuse rows that differ by fewer than k from others, or from what up to three of them add up to.
+
+    Of the rows of January, of February, and of both with one more person, the third without the first two is that
+    person.
+
+    Args:
+        others: The units of each of the other files.
+        telling: How many of these, from the first on, are compared; further ones only together with them.
+
+    Raises:
+        UnattainableError: They do.
+    """
+    k, unit = plan.minimum_class_size, "rows" if plan.person is None else "persons"
+    for views in _views(now, *others):
+        patterns = Counter(tuple(view[one] for view in views) for one in set().union(*views))
+        counts, numbers = np.array([*patterns], np.int64), np.array([*patterns.values()], np.int64)
+        for places, signs in _combinations(len(others), len(others) if telling is None else telling):
+            rest = counts[:, 0] + counts[:, places] @ np.array(signs)
+            added, removed = (int(numbers @ np.maximum(rest, 0)), int(numbers @ np.maximum(-rest, 0)))
+            # Together, others rarely leave so little by chance; either part alone they often do.
+            if 0 < added + removed < k or (len(places) == 1 and (0 < added < k or 0 < removed < k)):
+                single = "release" if places == [1] and telling is None else "rows that were published last"
+                raise UnattainableError(
+                    f"compared with the {single if len(places) == 1 else 'files that were published last, together,'} "
+                    f"of the recoding, {added} {unit} were added and {removed} removed or changed. "
+                    f"Anyone who has {'both' if len(places) == 1 else 'all'} files learns about fewer than {k}.",
+                    "Wait until more have come and gone, or make one release of all rows in place of both.",
+                    "reapply-difference",
+                )
+
+
+def _combinations(others: int, telling: int) -> Iterator[tuple[list[int], tuple[int, ...]]]:
+    """Yield places of up to three other files, from 1 on, each with the sign by which it is added."""
+    for number in range(1, MOST_TOGETHER + 1):
+        for places in combinations(range(1, others + 1), number):
+            if places[0] <= telling:
+                yield from (([*places], signs) for signs in product((-1, 1), repeat=number) if -1 in signs)
 
 
 def _units(rows: PublishedRows, columns: Sequence[str], plan: Plan) -> Counter[str]:
@@ -303,10 +364,10 @@ def _hashes(parts: Sequence[Any], key: str) -> str:
     return " ".join(text_hash(repr(part), key) for part in parts)
 
 
-def _views(*both: Counter[str]) -> Iterator[tuple[Counter[str], ...]]:
-    """Yield the units of both files by each of their hashes alone."""
-    parts = [list(zip(*(unit.split() for unit in units.elements()), strict=True)) for units in both]
-    for views in zip(*parts, strict=False):  # a file without rows has no hashes
+def _views(*files: Counter[str]) -> Iterator[tuple[Counter[str], ...]]:
+    """Yield the units of files by each of their hashes alone."""
+    parts = [list(zip(*(unit.split() for unit in units.elements()), strict=True)) for units in files]
+    for views in zip_longest(*parts, fillvalue=()):  # a file without rows has no hashes
         yield tuple(map(Counter, views))
 
 

@@ -164,6 +164,8 @@ MORE: dict[str, Schema] = {
     "output_sha256": SHA256 | {"description": "of the published rows: data.csv or data.parquet"},
     "plan_sha256": SHA256 | {"description": "of plan.yaml"},
     "recoding_sha256": SHA256 | {"description": "of recoding.json"},
+    "external_html_sha256": SHA256 | {"description": "of report-external.html"},
+    "external_json_sha256": SHA256 | {"description": "of report-external.json"},
     "disclosure": _object(
         {
             "sensitive": _map(ATTRIBUTE, "what the classes tell of each sensitive column"),

@@ -356,12 +356,25 @@ TOLD = {
     "running sums with a total": {"n": [3, 25, 40, 68], "up to": [3, 28, 68, 68]},
     "another unit": {"n": [3, 25, 40], "cents": [300, 2500, 4000]},
     "another unit, rounded": {"n": [3, 25_000, 40_000], "hundreds": [0, 250, 400]},
+    "another unit of one part of a sum": {
+        "n": [3, 25, 40, 92, 67, 18],
+        "m": [80, 13, 55, 34, 71, 42],
+        "All": [83, 38, 95, 126, 138, 60],
+        "x": [36, 300, 480, 1104, 804, 216],
+    },
+    "a multiple and a remainder": {"n": [3, 25, 40, 92, 67, 18], "rest": [997, 975, 960, 908, 933, 982]},
+    "a weighted sum": {
+        "n": [3, 25, 40, 92, 67, 18],
+        "m": [80, 13, 55, 34, 71, 42],
+        "x": [255, 164, 365, 562, 548, 216],
+    },
 }
 
 
 @pytest.mark.parametrize("name", TOLD)
 def test_columns_that_tell_masked_counts_beside_them_are_refused(name):
-    frame = pandas.DataFrame(TOLD[name], index=["A", "B", "C", "Total"][: len(TOLD[name]["n"])])
+    rows = ["A", "B", "C", "Total"] if "total" in name else [*"ABCDEF"]
+    frame = pandas.DataFrame(TOLD[name], index=rows[: len(TOLD[name]["n"])])
     with pytest.raises(DataError, match="Leave it out") as caught:
         suppress(frame, "cms-11")
     assert caught.value.code == "data.tells-another"

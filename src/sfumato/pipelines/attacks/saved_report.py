@@ -15,6 +15,7 @@ from sfumato.pipelines.attacks.attack import AttackReport, attack
 from sfumato.pipelines.release_folder import HANDED_OUT, Release
 from sfumato.pipelines.release_stages import checksums
 from sfumato.report.attack import placed, summary
+from sfumato.report.release.report import external_seals
 
 REPORTS = ("report.json", "report.html", "report-external.json", "report-external.html")
 
@@ -78,7 +79,6 @@ def add_to_folder(folder: Path, report: AttackReport) -> None:
         raise DataError(
             f"{folder.name} holds no report.json of a release.", "Name the folder of a release.", "no-report"
         ) from None
-    texts |= {"report.json": _json({**content, "attack": figures}), "attack.json": _json(figures)}
     words = words_in(language)
     if "report.html" in texts:
         texts["report.html"] = placed(texts["report.html"], figures, words)
@@ -86,6 +86,8 @@ def add_to_folder(folder: Path, report: AttackReport) -> None:
         handed_out = json.loads(texts["report-external.json"])
         texts["report-external.json"] = _json({**handed_out, "attack": summary(figures)})
         texts["report-external.html"] = placed(texts["report-external.html"], figures, words, to_hand_out=True)
+    sealed = {**content, "attack": figures, **external_seals(texts)}
+    texts |= {"report.json": _json(sealed), "attack.json": _json(figures)}
     for name, text in texts.items():
         _replace(folder / name, text)
 

@@ -1,7 +1,7 @@
 """Checksums that detect replaced files in a release folder.
 
-The report has the SHA-256 of the published rows, of the plan and of the recoding. They detect accidents and careless
-edits; consistent edits of all files are not detected.
+The report has the SHA-256 of the published rows, of the plan, of the recoding and of the reports for publication. They
+detect accidents and careless edits; consistent edits of all files are not detected.
 """
 
 import json
@@ -14,7 +14,7 @@ from sfumato.engines.keyed_hashes import PERSONS_FILE
 from sfumato.errors import DataError, PlanError
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.resolve import released_plan
-from sfumato.microdata.release_report import Report
+from sfumato.microdata.release_report import EXTERNAL_SEALS, Report
 from sfumato.microdata.verdict import Verdict
 
 DATA = ("data.csv", "data.parquet")
@@ -111,10 +111,17 @@ def broken(folder: Path, plan: Plan | None, verdict: Verdict) -> tuple[str, ...]
     if report is None:
         return (f"{REPORT} is missing or no report: nothing says what was released.",)
     persons = PERSONS_SEAL if "persons_sha256" in report or (plan is not None and plan.person) else {}
+    # Recipients may not have the reports for publication.
+    outside = {key: name for key, name in EXTERNAL_SEALS.items() if key in report and (folder / name).exists()}
     changed = [
         f"{name} is not the file that was released: its SHA-256 is another than {REPORT} says."
-        for key, name in {"output_sha256": data_of(folder).name, **OTHERS, **persons}.items()
+        for key, name in {"output_sha256": data_of(folder).name, **OTHERS, **persons, **outside}.items()
         if not (folder / name).exists() or report.get(key) != digest(folder / name)
+    ]
+    changed += [
+        f"{name} is no file of this release."
+        for name in DATA
+        if (folder / name).exists() and name != data_of(folder).name
     ]
     kept = recoding.get("reference") if recoding is not None else None
     figures = _figures(report, kept, verdict) if isinstance(kept, dict) else [NO_REFERENCE]

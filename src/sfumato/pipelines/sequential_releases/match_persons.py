@@ -20,6 +20,7 @@ from sfumato.microdata.person_matching import Placement, place
 from sfumato.microdata.plan.methods import Optimal, Suppression
 from sfumato.microdata.plan.model import Plan, hierarchy_of
 from sfumato.microdata.release_histories import SharedHistories, judge_histories
+from sfumato.pipelines.apply import check_beside_applied
 from sfumato.pipelines.sequential_releases.earlier_releases import (
     Contents,
     EarlierRelease,
@@ -230,7 +231,9 @@ def check_together(placed: Placed, published: PublishedRows, plan: Plan) -> dict
     for key, *row in zip(recorded(published.texts(PERSON)), *labels, strict=True):
         contents[str(key)] = (*contents.get(str(key), ()), (tuple(row), ()))
     together = _judged(plan, placed.releases, classes_of_persons(contents))
-    check_drift(plan, published, [release.folder for release in placed.releases])
+    folders = [release.folder for release in placed.releases]
+    check_drift(plan, published, folders)
+    check_beside_applied(published, plan, folders)
     return {
         **placed.figures,
         "persons": len(contents),

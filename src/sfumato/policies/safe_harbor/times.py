@@ -72,13 +72,16 @@ def date_fault(name: str, values: Sequence[str]) -> str | None:
 
     >>> date_fault("admitted", ["2019-03-01"]), date_fault("admission", ["2019"]), date_fault("dob", ["19430212"])
     ('days or months', None, 'days or months')
+    >>> date_fault("admission_date", ["44259", "44260"]), date_fault("length_of_stay", ["44259"])
+    ('days or months', None)
     """
-    timed = words_speak_of(name, WORDS["times"] | WORDS["birth"]) or any(map(_is_of_time, words_of(name)))
+    dated = words_speak_of(name, WORDS["birth"]) or any(map(_is_of_time, words_of(name)))
+    timed = dated or words_speak_of(name, WORDS["times"])
     for value in (value.strip() for value in values):
         if _DATE.search(value) or (timed and _is_timed(value)):
             return "days or months"
     if all(_is_epoch(value) or _COMPACT.fullmatch(value.strip()) for value in values) or (
-        words_speak_of(name, WORDS["birth"]) and all(map(_is_day_number, values))
+        dated and all(map(_is_day_number, values))
     ):
         return "days or months"
     if words_speak_of(name, _PARTS) and values:

@@ -1,14 +1,15 @@
 """The report of a release: text for the terminal, the internal page, a fragment for notebooks, the files."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
 from html import escape
 from math import isclose
 from typing import Any
 
 from sfumato.localization.lists import MOST_NAMES, Enumeration, enumeration, names_told
 from sfumato.localization.messages import words_in, words_on_persons
-from sfumato.microdata.release_report import Report
+from sfumato.microdata.release_report import EXTERNAL_SEALS, Report
 from sfumato.report import attack as attacks
 from sfumato.report import policy as policies
 from sfumato.report.page import approval
@@ -201,14 +202,25 @@ def files(dossier: Dossier) -> dict[str, str]:
     """
     from sfumato.report.release import external
 
-    inside = {"report.html": html(dossier), "report.json": _json(figures(dossier) | dict(dossier.seals))}
-    if any(promise.model == "differential-privacy" for promise in dossier.report.models):
-        return inside
-    outside = {
-        "report-external.html": external.html(dossier),
-        "report-external.json": _json(external.figures(dossier)),
+    outside = {}
+    if all(promise.model != "differential-privacy" for promise in dossier.report.models):
+        outside = {
+            "report-external.html": external.html(dossier),
+            "report-external.json": _json(external.figures(dossier)),
+        }
+    seals = {**dossier.seals, **external_seals(outside)} if dossier.seals else {}
+    return {"report.html": html(dossier), "report.json": _json(figures(dossier) | seals)} | outside
+
+
+def external_seals(texts: Mapping[str, str]) -> dict[str, str]:
+    """Return the SHA-256 of the reports for publication, by their keys in report.json.
+
+    Args:
+        texts: Files by their names.
+    """
+    return {
+        key: sha256(texts[name].encode("utf-8")).hexdigest() for key, name in EXTERNAL_SEALS.items() if name in texts
     }
-    return inside | outside
 
 
 def _json(content: dict[str, Any]) -> str:

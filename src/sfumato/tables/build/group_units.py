@@ -15,6 +15,8 @@ Lines = npt.NDArray[np.float64]
 PROOF = 6.0
 # Relative difference within which related series, such as years, resemble each other without a common unit.
 RESEMBLANCE = 0.1
+# Maximum difference of an integer from its exact value, and numerical noise.
+HALF = 0.5 + 1e-6
 # Factors between this and its inverse are not units: the years hardly changed.
 ALIKE = 0.97
 # Number of largest cells compared first; nearly all pairs of groups differ in them.
@@ -35,6 +37,23 @@ def is_multiple(line: Numbers, other: Numbers) -> bool:
     """
     same = np.count_nonzero(line) > 1 and np.array_equal(line, other)
     return bool(same or _tells(line, step_of(line), other, step_of(other), 2))
+
+
+def is_computed(line: Numbers, others: Lines, tried: int = 1) -> bool:
+    """Return whether a series of integers is a linear function of others up to rounding, beyond chance.
+
+    Args:
+        tried: How many functions are compared with the series.
+
+    >>> one, other = np.array([[30.0, 51.0, 17.0, 88.0, 45.0, 60.0], [64.0, 12.0, 39.0, 25.0, 70.0, 31.0]])
+    >>> is_computed(5 * one + 3 * other, np.array([one, other])), is_computed(one, np.array([other]))
+    (True, False)
+    """
+    terms = np.vstack([others, np.ones(len(line))]).T
+    factors, _, rank, _ = np.linalg.lstsq(terms, line)
+    # The largest numbers determine the function.
+    told = np.sort(_bits(line, 1.0))[: len(line) - rank].sum()
+    return bool(told > PROOF + np.log2(tried) and np.abs(terms @ factors - line).max() <= HALF)
 
 
 def _any_multiple(lines: Lines) -> bool:

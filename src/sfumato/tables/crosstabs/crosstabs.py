@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError
-from sfumato.tables.build.group_units import is_multiple
+from sfumato.tables.build.group_units import is_computed, is_multiple
 from sfumato.tables.cells.cells import Mask, Relations, make_relations
 from sfumato.tables.crosstabs.approximate_totals import near_total, running_sum
 from sfumato.tables.crosstabs.labels import grades, is_margin, label_text, names_a_figure, names_a_mean, names_a_share
@@ -218,7 +218,8 @@ def _adds_up(line: Grid, one: Sum) -> bool:
 
 
 def _refuse_told(crosstab: Crosstab, counts: Sequence[int], derived: Derived) -> None:
-    """Refuse running sums and copies of a column in another unit: they disclose suppressed cells.
+    """Refuse running sums, copies of a column in another unit and other functions of columns: they disclose suppressed
+    cells.
 
     Raises:
         DataError: There is such a row or column.
@@ -235,9 +236,17 @@ def _refuse_told(crosstab: Crosstab, counts: Sequence[int], derived: Derived) ->
     for at, place in enumerate(counts):
         for other in range(at):
             moved = is_multiple(columns[other], columns[at]) and not np.array_equal(columns[other], columns[at])
-            if moved and not added & {place, counts[other]}:
+            if moved and not added >= {place, counts[other]}:
                 what = f'"{label_text(crosstab.columns[place])}" of the crosstab is another column in another unit.'
                 raise _told_refusal(what)
+        if place not in added and _is_computed(columns[at], np.delete(columns, at, axis=0)):
+            what = f'"{label_text(crosstab.columns[place])}" of the crosstab is computed from other columns.'
+            raise _told_refusal(what)
+
+
+def _is_computed(line: Grid, others: Grid) -> bool:
+    """Return whether a column is a linear function of one other, or of all of them."""
+    return any(is_computed(line, some, len(others) + 1) for some in (others, *(other[None] for other in others)))
 
 
 def _told_refusal(what: str) -> DataError:

@@ -1,6 +1,7 @@
 """Further columns of a published table: each is explained by the file itself, or may reveal suppressed cells."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from unicodedata import normalize
 
 import numpy as np
 
@@ -29,12 +30,16 @@ _Code = tuple[tuple[str, ...], Code]
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """A further column: its texts, their numbers, where these are numbers or ranges, and whether they are no more."""
+    """A further column: its texts, their numbers, where these are numbers or ranges, and whether they are no more.
+
+    Bars of signs are as long as a number: the numbers of a column without any are the lengths of its texts.
+    """
 
     texts: tuple[str, ...]
     numbers: Numbers
     says: Mask
     single: bool
+    lengths: bool = False
 
 
 def unexplained_columns(
@@ -69,7 +74,7 @@ def unexplained_columns(
     if not further:
         return ()
     shown = _shown(columns, plan, reading, dimensions, others)
-    summed = told_by_sums(reading.exact, [own.numbers for own in further.values()])
+    summed = told_by_sums(reading.exact, [np.where(own.says, own.numbers, np.nan) for own in further.values()])
     answers = []
     for place, (name, own) in enumerate(further.items()):
         beside = suppressed & own.says
@@ -100,7 +105,7 @@ def _further(
     seen = {columns.texts[name] for name in known if name in columns}
     further = {}
     for name, texts in columns.texts.items():
-        if name not in known and texts not in seen and (own := _column(texts)).says.any():
+        if name not in known and texts not in seen and ((own := _column(texts)).says.any() or own.lengths):
             further[name] = own
             seen.add(texts)
     return further
@@ -111,6 +116,8 @@ def _relation(shown: Shown, own: _Column, summed: bool, changed: bool) -> Relati
     more = len(shown.values) - len(own.numbers)
     numbers = np.append(own.numbers, np.full(more, np.nan))
     found = relation_to(shown, numbers)
+    if own.lengths:
+        return found if found is not None and found.text in COMPUTED else None
     hidden = np.isnan(shown.values)
     if found is None and summed:
         return Relation(SUM, hidden & np.append(own.says, np.zeros(more, bool)))
@@ -120,9 +127,11 @@ def _relation(shown: Shown, own: _Column, summed: bool, changed: bool) -> Relati
 
 
 def _column(texts: tuple[str, ...]) -> _Column:
-    cells = column_cells(texts)
+    cells = column_cells([normalize("NFKC", text) for text in texts])
     numbers = np.array([cell.number for cell in cells], np.float64)
     says = ~np.isnan(numbers) | np.array([cell.is_range for cell in cells], bool)
+    if not says.any():
+        return _Column(texts, np.array([len(text) for text in texts], np.float64), says, single=False, lengths=True)
     return _Column(texts, numbers, says, all(is_number(text) for text, own in zip(texts, says, strict=True) if own))
 
 

@@ -128,8 +128,8 @@ def concepts_of(name: str) -> list[tuple[Concept, str]]:
 
     >>> [(concept.key, word) for concept, word in concepts_of("Geburtsdatum")]
     [('age', 'geburtsdatum'), ('date', 'geburtsdatum')]
-    >>> [concepts_of(name)[0][0].key for name in ("number_of_children", "suspect_sex", "account_balance")]
-    ['family', 'sex', 'money']
+    >>> [concepts_of(name)[0][0].key for name in ("number_of_children", "suspect_sex", "account_balance", "$1")]
+    ['family', 'sex', 'money', 'money']
     """
     words = _without_ands(_head_last(meanings_of(name)))
     asked = len(words) >= _QUESTION
@@ -141,7 +141,7 @@ def concepts_of(name: str) -> list[tuple[Concept, str]]:
 
     def place(pair: tuple[Concept, str]) -> int:
         """The last word of a name is the thing itself; those before it say whose or which."""
-        concept, last = pair[0], pair[1].endswith(words[-1])
+        concept, last = pair[0], pair[1].endswith(tuple(words[-1:]))
         # Two words that are together in a list are more specific than each: a civil state is no state.
         if pair[1] in joint and pair[1] in concept.words:
             return -3
