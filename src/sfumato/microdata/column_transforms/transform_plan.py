@@ -177,11 +177,17 @@ class PublishPlan:
 
         >>> [PublishPlan(top=90, bin=5).keeps(text) for text in ("[5, 10)", ">90", "[6, 10)", ">95", "7", "secret")]
         [True, True, False, False, False, False]
+        >>> [PublishPlan(bottom=7, bin=5).keeps(text) for text in ("<7", "[5, 10)", "[0, 5)")]
+        [True, True, False]
         """
         low, high = ends_of(text)
-        if low is not None:
-            return text in self.publish([low if high is not None else plain(Decimal(low) + 1)])
-        return high is not None and text in self.publish([plain(Decimal(high) - 1)])
+        if low is None:
+            return high is not None and text in self.publish([plain(Decimal(high) - 1)])
+        if high is None:
+            return text in self.publish([plain(Decimal(low) + 1)])
+        bottom = number_of(self.bottom)
+        inner = low if bottom is None or low == high else plain(max(Decimal(low), Decimal(str(bottom))))
+        return text in self.publish([inner])
 
 
 def number_of(limit: float | Limit | None) -> float | None:
