@@ -6,7 +6,9 @@ tried with what they know. Programs run on deviations from the true values if th
 is proved again in exact arithmetic.
 """
 
+import time
 from collections.abc import Iterator
+from types import TracebackType
 
 import numpy as np
 
@@ -18,14 +20,41 @@ from sfumato.tables.attack.audit_problem import AttackedTable
 from sfumato.tables.attack.components import Component
 from sfumato.tables.attack.findings import Audit, Finding, Verdict
 from sfumato.tables.attack.insiders import attack_from_within
-from sfumato.tables.attack.time_budget import Pace
 from sfumato.tables.cells.attacker_knowledge import Knowledge
 from sfumato.tables.cells.cells import Bounds, Numbers, Places
-from sfumato.tables.deadline import FOREVER
+from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.linear_programs import component_labels
 
+# Seconds of computing intervals after which the time per interval is estimated.
+TRIAL = 0.5
 # Up to this many suppressed cells are audited as one component; splitting them would cost more than it saves.
 FEW = 60
+
+
+class Pace:
+    """The time that intervals took so far, and whether enough is left for the rest."""
+
+    def __init__(self, deadline: Deadline, ranges: int) -> None:
+        self._deadline, self._left = deadline, ranges
+        self._done, self._seconds, self._start = 0, 0.0, 0.0
+        self._hurried = False
+
+    def __enter__(self) -> None:
+        self._start = time.monotonic()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._seconds += time.monotonic() - self._start
+        self._done, self._left = self._done + 1, self._left - 1
+
+    @property
+    def hurried(self) -> bool:
+        """Whether intervals that are not required are skipped; once true, it stays true."""
+        if not self._hurried:
+            late = self._seconds > TRIAL and self._seconds / self._done * self._left > self._deadline.left
+            self._hurried = late or self._deadline.over
+        return self._hurried
 
 
 def audit_publication(

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import encoding_of
@@ -23,7 +23,7 @@ from sfumato.schema.composite import (
     kind_of,
     read,
 )
-from sfumato.schema.dataclass_schema import record_of
+from sfumato.schema.dataclass_schema import Note, record_of
 from sfumato.schema.files import load_plan
 from sfumato.schema.paths import FilePath, PlanPath
 from sfumato.schema.release_plan import RELEASE, ReleasePlan
@@ -32,14 +32,26 @@ from sfumato.tables.plan.attackers import AttackerModel, Attackers
 from sfumato.tables.plan.crossing import DIMENSION, Crossing, Dimension, named_twice
 from sfumato.tables.plan.group_disclosure import GroupDisclosure
 from sfumato.tables.plan.method import Method, MethodChoice, Protection
-from sfumato.tables.plan.output import MASKED_FILES, Output
 from sfumato.tables.plan.perturbation import PERTURBATIONS, UNRULED, Perturbation, Rounding, check_design
 from sfumato.tables.plan.source import COUNT, TableSource
 
+OfficeFile = Literal["px", "sdmx", "xlsx", "code-value", "pivot", "sbs", "jj", "hst", "tab"]
+# Files with suppression patterns and protection levels, for the next run.
+MASKED_FILES = ("jj", "hst", "tab")
 WHAT_A_PLAN_IS = (
     "A plan of a table is a YAML or JSON file that names the table, its dimensions and what is unsafe; "
     "examples are shown by: sfumato docs tables"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """The layout of the published table."""
+
+    columns: Annotated[Literal["plain", "original"], Note("names of the new columns")] = "plain"
+    prefix: Annotated[str | None, Note("of the new columns; the value column unless given")] = None
+    language: Annotated[Literal["en", "de"], Note("of reasons and reports")] = "en"
+    files: Annotated[tuple[OfficeFile, ...], Note("files of offices that are written besides")] = ()
 
 
 @dataclass(frozen=True, slots=True)
