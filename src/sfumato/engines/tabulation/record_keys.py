@@ -158,7 +158,6 @@ class RecordKeys:
 
         Args:
             text: The text expression of the column.
-            table: The records.
         """
         place = f"cast(floor(cast(key as double) * {BINS} / {self.modulus}) as integer)"
         counted = (

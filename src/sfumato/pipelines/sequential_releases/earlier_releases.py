@@ -104,7 +104,6 @@ def opened_release(folder: Path, quotes: bool = False) -> DuckDBEngine:
     """Open the published rows of a release with the keys of their persons.
 
     Args:
-        folder: A release folder.
         quotes: Whether formulas in its CSV file are quoted.
     """
     engine = open_published(checksums.data_of(folder), DataPlan(header=True), quotes)

@@ -100,7 +100,6 @@ def run_plan(plan: TablePlan, progress: Progress | None = None, asked: Callable[
     """Protect the sources of a plan: one table, or several together.
 
     Args:
-        plan: The plan.
         progress: Called with the progress of the search.
         asked: Returns whether the caller wants the best result so far.
     """

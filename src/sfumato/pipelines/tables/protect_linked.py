@@ -123,7 +123,6 @@ def sheets_of(plan: TablePlan, table: Any = None, releases: Sequence[Release] = 
     """Return the plan, adapted to tabulation, and its tables as read or tabulated from microdata.
 
     Args:
-        plan: The plan.
         table: The microdata or the columns of the only table, if the plan does not name the file.
         releases: Earlier releases of the same records; their columns may determine those of the plan.
     """
@@ -314,7 +313,6 @@ def record_chains(tables: Sequence[Mapping[str, Dimension]], records: RecordCode
     """Return the functional dependencies between the columns of tables in the records, with their codes.
 
     Args:
-        tables: The dimensions of each table.
         records: The records, with those of the columns that exist.
     """
     own = [one for dimensions in tables for one in dimensions.values() if records.codes.keys() >= set(_names(one))]

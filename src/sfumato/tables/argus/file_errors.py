@@ -30,7 +30,6 @@ def lines_of(path: Path, encoding: str | None = None) -> list[str]:
     """Return the lines of a file, without line ends.
 
     Args:
-        path: The file.
         encoding: Its encoding; detected if None.
 
     Raises:

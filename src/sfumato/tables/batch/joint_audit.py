@@ -50,7 +50,6 @@ def same_records(tables: Sequence[OfficeTable], sources: Sequence[Hashable] = ()
     """Group tables that count the same records: most cells with the same codes have the same value.
 
     Args:
-        tables: The tables.
         sources: The source that each was counted from, or None if unknown; tables of one source count the same
             records.
     """
@@ -73,7 +72,6 @@ def audit_together(
     Args:
         published: The published tables. Cells that adjustment did not move are treated as known: another table may
             publish them unchanged, which confirms them.
-        deadline: The deadline.
         tolerance: How far totals may differ from the sum of their parts.
         presences: Tables of other values of the same records, which show that cells are empty.
 

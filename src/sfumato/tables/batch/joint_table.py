@@ -59,7 +59,6 @@ def joined(tables: Sequence[OfficeTable], tolerance: float = 0.0, presences: Seq
     rounding error if tables have different decimals.
 
     Args:
-        tables: The tables.
         tolerance: How far totals may differ from the sum of their parts.
         presences: Tables of other values of the same records, which show that cells are empty.
 
@@ -296,7 +295,6 @@ def shared_cross(
 
     Args:
         coverage: What codes of the tables cover, followed by those of the tables of other values.
-        shared: The cells of the tables.
         views: The tables in linked variables.
         size: Number of other cells.
         presences: Tables of other values of the same records.

@@ -79,7 +79,6 @@ def record_links(tables: Sequence[SpannedTable], folder: Path) -> RecordLinks:
 
     Args:
         tables: The tables, all of the same records.
-        folder: Folder of the hierarchies.
     """
     owners = {name: table for table in reversed(tables) for name in table.variables}
     variables = {name: owners[name].variables[name].name for name in sorted(owners)}

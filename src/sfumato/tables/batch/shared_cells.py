@@ -274,7 +274,6 @@ def add_loose(tied: TiedRows, shared: SharedCells, rows: Iterable[Row]) -> None:
 
     Args:
         tied: The constraints that hold.
-        shared: The cells.
         rows: The constraints that would hold without these records.
     """
     for cells, coefs in rows:

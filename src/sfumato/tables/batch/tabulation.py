@@ -56,7 +56,6 @@ def cross(
         records: The records, every value as text.
         metadata: Description of the columns.
         wanted: Spanning variables and response.
-        folder: Folder of the hierarchies.
         scratch: Folder for temporary hierarchies.
         recodings: Recodings by variable name.
         weighted: Whether weights are applied.

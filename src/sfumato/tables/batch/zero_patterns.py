@@ -38,7 +38,6 @@ def presence_of(table: OfficeTable, changed: bool = False) -> Presence:
     """Return which cells have records, as far as the table shows; perturbed or suppressed cells always may have some.
 
     Args:
-        table: The table.
         changed: Whether its numbers were perturbed.
     """
     if changed or table.frequency is None:

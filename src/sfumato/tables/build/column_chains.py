@@ -80,7 +80,6 @@ def linked_columns(trees: Sequence[Tree], known: Iterable[Chain] = ()) -> list[L
     """Return the linked columns, if dimensions use them in different ways.
 
     Args:
-        trees: The dimensions of all tables.
         known: Chains found in the records.
 
     Raises:

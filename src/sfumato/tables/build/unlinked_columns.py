@@ -46,9 +46,7 @@ def likely_links(
     """Return columns that no declared hierarchy or record links, although their cells suggest a link.
 
     Args:
-        joint: The tables.
         cells: The bounds that data users know for the rows of each table.
-        step: The precision.
         known: Columns of records, which determine whether two of them are linked.
     """
     found: dict[frozenset[tuple[str, ...]], LikelyLink] = {}

@@ -103,8 +103,6 @@ def read_columns(path: Path, dialect: Dialect | None = None, published: bool = F
     """Read the columns of a CSV file; the separator is guessed from the header unless the dialect has one.
 
     Args:
-        path: The file.
-        dialect: Its dialect.
         published: Whether it is a published file, in which formulas of spreadsheets are escaped.
 
     Raises:

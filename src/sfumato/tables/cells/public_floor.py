@@ -16,7 +16,6 @@ def public_floor(
     Args:
         values: The values; NaN where unknown.
         hidden: The cells that are suppressed, or that may be.
-        step: The precision of the table.
         least: The least value that the plan names.
         announced: Whether the plan announces that empty cells may be suppressed.
 

@@ -43,7 +43,6 @@ def determined_chains(
     """Return the sets of dependent columns, each with all combinations of codes that records have.
 
     Args:
-        records: The records.
         dimensions: The columns of each dimension of the tables.
         hierarchies: Columns with a hierarchy above their codes.
         tables: The columns of each table: those it crosses may jointly determine another. A table that crosses two

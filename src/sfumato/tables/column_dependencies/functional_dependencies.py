@@ -56,7 +56,6 @@ def single_links(
     """Return the links of columns that a single dimension determines.
 
     Args:
-        records: The records.
         dimensions: The columns of each dimension of the tables.
         names: The columns that may be determined.
         hierarchies: Columns with a hierarchy above their codes.
@@ -81,9 +80,7 @@ def crossed_links(
     Example: a type by Land and Kreis, where Kreise are numbered within each Land.
 
     Args:
-        records: The records.
         dimensions: The columns of each dimension of the tables.
-        tables: The columns of each table.
         names: The columns that may be determined.
         links: Links of single dimensions; columns that one of them determines are skipped.
     """
@@ -125,7 +122,6 @@ def odd_rows(
     dependency.
 
     Args:
-        records: The records.
         fine: The columns that may determine the other one.
         name: The other column.
         trees: Hierarchies above the codes of the single fine column.
@@ -173,7 +169,6 @@ def codes_within(tree: Tree, pairs: Iterable[tuple[str, str]]) -> dict[str, froz
     a level.
 
     Args:
-        tree: The hierarchy.
         pairs: The occurring pairs of codes, that of the column with hierarchy first.
 
     >>> tree = Tree("kreis", ("T",), {("N",): ("T",), ("N1",): ("N",), ("N2",): ("N",), ("S",): ("T",)})

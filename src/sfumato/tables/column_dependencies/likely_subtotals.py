@@ -44,7 +44,6 @@ def likely_parts(fine: CodeCells, coarse: CodeCells, finest: Mask, step: float) 
         fine: The codes.
         coarse: The codes of the other table.
         finest: Which of the common codes are not sums of others.
-        step: The precision.
 
     >>> cells = np.array([[170.0, 901, 3], [2310, 67, 88], [4119, 333, 90], [58, 7207, 1], [94, 31, 5], [7, 75, 613]])
     >>> sums = np.array([cells[[0, 2, 5]].sum(axis=0), cells[[1, 3, 4]].sum(axis=0)])

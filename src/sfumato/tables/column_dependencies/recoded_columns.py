@@ -51,8 +51,6 @@ def ways_of(
     """Return the records with the columns that tables show recoded; None if there are none.
 
     Args:
-        records: The records.
-        tables: The columns of each table.
         shown: For each table, the columns that it shows recoded.
     """
     ways = dict.fromkeys((one.column, one.codes) for own in shown for one in own)

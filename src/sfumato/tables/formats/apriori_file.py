@@ -61,8 +61,6 @@ def apply_apriori(
     """Apply an a priori file to a table.
 
     Args:
-        path: The file.
-        table: The table.
         separator: The field separator.
         ignore_errors: Whether invalid lines are skipped.
         expand_trivial: Whether a line for a cell also applies to totals of which it is the only part, and vice

@@ -49,7 +49,6 @@ def office_columns(
     """Read the columns of a τ-ARGUS or PX file; None if the file is of another kind.
 
     Args:
-        path: The file.
         value: Name of the column with the values.
         metadata: The `.rda` file of a `.tab`; by default the one with the same name in the same folder.
         published: Whether a column with the values that statuses leave for publication is added next to the true

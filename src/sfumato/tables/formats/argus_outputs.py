@@ -133,7 +133,6 @@ def output_text(done: Protected, kind: int, options: dict[str, bool]) -> str:
     """Return the text of a file.
 
     Args:
-        done: The table.
         kind: 1 to 7.
         options: Which options are on, by their two letters.
 

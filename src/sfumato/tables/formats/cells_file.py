@@ -30,7 +30,6 @@ def read_cells(
     """Read the table of a `.tab` file.
 
     Args:
-        path: The file.
         metadata: Description of its columns.
         value: The variable that the cells hold; by default the only numeric one, otherwise the frequency.
         spanning: The spanning variables; all by default.

@@ -60,7 +60,6 @@ def read_sdmx(path: Path, trees: tuple[Tree, ...]) -> OfficeTable:
     """Read the table of an SDMX-CSV file; suppressed values are NaN.
 
     Args:
-        path: The file.
         trees: The hierarchies of its dimensions, named like their columns.
 
     Raises:

@@ -20,7 +20,6 @@ def workbook(head: Sequence[str], rows: Sequence[Sequence[str]], masked: Sequenc
     """Build a workbook with one sheet.
 
     Args:
-        head: The names of the columns.
         rows: The rows; texts that are numbers are written as such in the last columns, codes as texts.
         masked: Which rows are marked.
     """

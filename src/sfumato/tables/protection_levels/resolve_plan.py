@@ -225,7 +225,6 @@ def terms_of(plan: TablePlan, counts: bool) -> Terms:
     """Return what the rules of a plan make public about sensitive cells.
 
     Args:
-        plan: The plan.
         counts: Whether the values are counts of respondents.
     """
     rules = plan.primary

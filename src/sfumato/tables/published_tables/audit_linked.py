@@ -37,8 +37,6 @@ def review_several(
     """Attack several published tables together.
 
     Args:
-        plan: Their plan.
-        sheets: The tables.
         readings: What each shows.
         presences: Tables of something else of the same records, which show that cells are empty.
 

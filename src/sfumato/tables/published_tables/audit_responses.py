@@ -47,9 +47,6 @@ class ReleasedTable:
 def review_responses(responses: Sequence[Sequence[ReleasedTable]]) -> Audit:
     """Attack published tables together, those of one response as sums of one cross.
 
-    Args:
-        responses: For each response its tables.
-
     Raises:
         DataError: Tables differ in a cell that they share, or published totals do not add up.
     """

@@ -114,8 +114,6 @@ def _order(values: Numbers, numbers: Numbers, tried: int = 1) -> int:
     """Return 1 if numbers strictly increase with the values, -1 if they decrease, 0 if neither or too few.
 
     Args:
-        values: The values.
-        numbers: The numbers.
         tried: How many such values are compared with the numbers.
     """
     both = ~np.isnan(values) & ~np.isnan(numbers)

@@ -53,10 +53,7 @@ def unexplained_columns(
     values is internal and not checked.
 
     Args:
-        columns: The columns of the file.
-        plan: The plan of the table.
         reading: What the file shows of the values.
-        dimensions: The dimensions of the table.
         measures: Columns that are audited as values of tables of their own.
         others: Further tables of the same audit.
     """

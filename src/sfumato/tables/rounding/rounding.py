@@ -28,7 +28,6 @@ def round_part(part: Part, rounding: Rounding, bases: Numbers, chances: Numbers,
     """Round one table.
 
     Args:
-        bases: The base of each cell.
         chances: A number from 0 to 1 for each cell, for random rounding.
 
     Raises:

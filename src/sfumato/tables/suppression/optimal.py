@@ -53,7 +53,6 @@ def optimal(
     """The cheapest protected pattern, or the best found within the time together with the proved gap.
 
     Args:
-        problem: The problem.
         deadline: When the search ends; seconds from now.
         progress: Told the cost so far and the bound.
         start: A pattern to start from.

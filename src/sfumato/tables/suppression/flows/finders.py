@@ -41,7 +41,6 @@ class Finders:
         """A flow that withstands a threat, or None when there is none, or none by the end.
 
         Args:
-            threat: The threat.
             end: When to end.
             patience: Until when the cheapest is sought; then any that is quickly found will do.
         """
@@ -94,7 +93,6 @@ def finder_for(problem: Problem, prices: Numbers) -> Finders:
     """What finds a flow of a problem wherever there is one.
 
     Args:
-        problem: The problem.
         prices: What deviations cost.
     """
     last = Lazy(problem, prices)
@@ -112,7 +110,6 @@ def local_finder_for(problem: Problem, prices: Numbers, few: int) -> Finder:
     """What finds flows of a problem, but in large ones only near a threatened cell.
 
     Args:
-        problem: The problem.
         prices: What deviations cost.
         few: Up to how many cells one program over all of them is asked.
     """
