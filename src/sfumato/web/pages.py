@@ -1,14 +1,18 @@
 """Mount the pages under /app: one workspace per browser, stored encrypted when it is left."""
 
 import asyncio
+import re
 from collections.abc import Callable
 from copy import copy
 from http import HTTPStatus
 from typing import Any, Literal
+from urllib.parse import parse_qs
 
 from fastapi import FastAPI, Request
 from nicegui import Client, ui
 from nicegui import app as pages_app
+from starlette.requests import HTTPConnection
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sfumato.localization.messages import accepted_words, languages, words_in
 from sfumato.policies.presets import policies
@@ -18,11 +22,11 @@ from sfumato.service.jobs.pool import Pool
 from sfumato.web import components, error_page
 from sfumato.web.attributes.attribute_area import AttributeArea
 from sfumato.web.compression import Compression
+from sfumato.web.error_page import refusal
 from sfumato.web.help import help_area
 from sfumato.web.microdata.rows_area import RowsArea
 from sfumato.web.page_access import PageDoor
 from sfumato.web.page_layout import Shell
-from sfumato.web.page_owners import PageOwners
 from sfumato.web.projects.browser_key import BrowserKeys
 from sfumato.web.projects.upload_activity import Receiving, visitor_key
 from sfumato.web.projects.workspace import Workspace
@@ -30,6 +34,10 @@ from sfumato.web.projects.workspaces import Workspaces
 from sfumato.web.tables.table_area import TableArea
 from sfumato.web.upload_limit import UploadLimit
 
+# Addresses created while pages are open: for uploads of a field and for downloads.
+MADE = re.compile(r"(/_nicegui/(?:client|auto))/(?P<rest>.*)")
+CONNECTION = "/_nicegui_ws/"
+POLICY_VIOLATION = 1008
 PATH = "/app"
 LOOKING_SECONDS = 5.0
 # How long a page without connection can be resumed; after that it is rebuilt.
@@ -114,3 +122,39 @@ async def _read_ahead() -> None:
 
 
 _tasks: set["asyncio.Task[Any]"] = set()
+
+
+# The page library finds a page by a number in its address, whoever asks. Here the owner of the page is checked.
+class PageOwners:
+    """Middleware that refuses requests for another visitor's page, and names such addresses for log and metrics."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        if made := MADE.search(scope["path"]):
+            scope["state"]["route"] = made[1]
+        if all(_may_reach(scope, page) for page in _pages(scope)):
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": POLICY_VIOLATION})
+        else:
+            await refusal(HTTPConnection(scope), HTTPStatus.NOT_FOUND)(scope, receive, send)
+
+
+def _pages(scope: Scope) -> list[str]:
+    """Return the pages that an address names."""
+    path: str = scope["path"]
+    if CONNECTION in path:
+        return parse_qs(scope.get("query_string", b"").decode("latin-1")).get("client_id", [])
+    made = MADE.search(path)
+    return [made["rest"].partition("/")[0]] if made and made[1].endswith("client") else []
+
+
+def _may_reach(scope: Scope, page: str) -> bool:
+    """Return whether a page belongs to the visitor; True for a page that does not exist, which the library reports."""
+    client = Client.instances.get(page)
+    return client is None or visitor_key(client.request.scope["state"]) == visitor_key(scope["state"])

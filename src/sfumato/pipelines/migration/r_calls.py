@@ -1,13 +1,18 @@
 """Find calls of known functions in an R script, with their arguments by parameter name."""
 
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
 from sfumato.dataclass import dataclass
-from sfumato.pipelines.migration.r_tokens import CONTROL, Token, statements_of
-from sfumato.pipelines.migration.r_values import NotPlainError, constants_of, split_arguments, value_of
+from sfumato.pipelines.migration.r_tokens import CLOSING, CONTROL, OPENING, Token, statements_of
 
+TRUTHS = {"TRUE": True, "T": True, "FALSE": False, "F": False, "NULL": None}
+ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|[uU]\{?([0-9a-fA-F]{1,8})\}?|(.))", re.DOTALL)
+SIGNS = {"t": "\t", "n": "\n", "r": "\r"}
+ASSIGNING = frozenset({"assign", "delayedAssign", "makeActiveBinding"})
 FUNCTIONS = frozenset({"function", "\\"})
 PLACEHOLDERS = frozenset({".", "_"})
 
@@ -104,3 +109,116 @@ def _name(argument: Sequence[Token]) -> str:
 def _formal(name: str, formals: Sequence[str]) -> str:
     begins = [formal for formal in formals if formal.startswith(name)]
     return begins[0] if len(begins) == 1 and name not in formals else name
+
+
+class NotPlainError(Exception):
+    """Raised if a value must be computed."""
+
+
+def constants_of(statements: Sequence[Sequence[Token]]) -> Iterator[dict[str, Any]]:
+    """Yield for each statement the constants known in it: assigned once, before it, and unconditionally.
+
+    >>> from sfumato.pipelines.migration.r_tokens import statements_of
+    >>> list(constants_of(list(statements_of("k <- 5; l <- 2; l <- 3; f(k, l)"))))[-1]
+    {'k': 5}
+    """
+    times = Counter(name for statement in statements for name in _given(statement))
+    known: dict[str, Any] = {}
+    for statement in statements:
+        yield dict(known)
+        name = _constant(statement)
+        if name and times[name] == 1:
+            try:
+                known[name] = value_of(statement[2:], known)
+            except NotPlainError:
+                continue
+
+
+def value_of(tokens: Sequence[Token], known: Mapping[str, Any]) -> Any:
+    """Return a number, a text, a truth value, or a list of these.
+
+    Raises:
+        NotPlainError: The value must be computed.
+    """
+    if len(tokens) == 2 and tokens[0].text == "-" and tokens[1].kind == "number":
+        return -_number(tokens[1].text)
+    if len(tokens) == 1:
+        return _single(tokens[0], known)
+    if len(tokens) > 2 and tokens[0].text == "c" and tokens[1].text == "(" and tokens[-1].text == ")":
+        parts = list(split_arguments(tokens, 2))
+        # The closing parenthesis of the list is the last token.
+        if sum(map(len, parts)) + len(parts) + 2 == len(tokens):
+            values = [value_of(part, known) for part in parts]
+            return [entry for value in values for entry in (value if isinstance(value, list) else [value])]
+    raise NotPlainError
+
+
+def split_arguments(tokens: Sequence[Token], start: int) -> Iterator[list[Token]]:
+    """Yield the tokens of each argument, up to the closing parenthesis of the call."""
+    depth = 0
+    argument: list[Token] = []
+    for token in tokens[start:]:
+        if depth == 0 and token.text in (")", ","):
+            if argument:
+                yield argument
+            argument = []
+            if token.text == ")":
+                return
+            continue
+        depth += (token.text in OPENING) - (token.text in CLOSING)
+        argument.append(token)
+
+
+def _constant(statement: Sequence[Token]) -> str:
+    """Return the name that a statement assigns a value to, if it does nothing else."""
+    plain = len(statement) > 2 and statement[0].kind == "name" and statement[1].text in ("<-", "=")
+    return statement[0].text if plain else ""
+
+
+def _given(statement: Sequence[Token]) -> Iterator[str]:
+    """Yield every name that a statement may assign a value to, including changes to a part of it."""
+    opened: list[str] = []
+    for place, token in enumerate(statement):
+        if token.text in OPENING:
+            opened.append(token.text)
+        elif token.text in CLOSING and opened:
+            opened.pop()
+        argument = token.text == "=" and bool(opened) and opened[-1] == "("
+        if token.kind == "assign" and not argument:
+            rightward = token.text.startswith("-")
+            yield from _names(statement[place + 1 :] if rightward else statement[place - 1 :: -1] if place else ())
+        elif token.text == "in" and place:
+            yield statement[place - 1].text
+        elif token.kind == "text" and place > 1 and statement[place - 2].text in ASSIGNING:
+            yield token.text[1:-1]
+
+
+def _names(tokens: Sequence[Token]) -> Iterator[str]:
+    """Yield the names on the target side of an assignment, within its line."""
+    for token in tokens:
+        if token.kind == "assign" or token.text in (";", "{") or token.line != tokens[0].line:
+            return
+        if token.kind == "name":
+            yield token.text
+
+
+def _single(token: Token, known: Mapping[str, Any]) -> Any:
+    if token.kind == "number":
+        return _number(token.text)
+    if token.kind == "text":
+        return ESCAPE.sub(_unescaped, token.text[1:-1])
+    if token.text in TRUTHS:
+        return TRUTHS[token.text]
+    if token.kind == "name" and token.text in known:
+        return known[token.text]
+    raise NotPlainError
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    digits = escape[1] or escape[2]
+    return chr(int(digits, 16)) if digits else SIGNS.get(escape[3], escape[3])
+
+
+def _number(text: str) -> float | int:
+    number = float(text.rstrip("L"))
+    return int(number) if number.is_integer() else number
