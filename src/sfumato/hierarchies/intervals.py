@@ -66,11 +66,7 @@ class Grid:
         return plain(exact(number))
 
     def check_above(self, fine: "Grid") -> None:
-        """Refuse to be the level above a finer grid whose intervals it would cut.
-
-        Raises:
-            ValueError: If an interval begins here where none begins below.
-        """
+        """Refuse to be the level above a finer grid whose intervals it would cut."""
         loose = sorted(set(self.cuts) - set(fine.cuts))
         if loose:
             raise ValueError(

@@ -214,11 +214,7 @@ def _asked(base: Base, column: str) -> Mask:
 
 
 def _check_categories(dimensions: Mapping[str, Dimension], base: Base) -> None:
-    """Refuse categories that look like single persons until the plan confirms them: labels are published as they are.
-
-    Raises:
-        PlanError: There is such a column.
-    """
+    """Refuse categories that look like single persons until the plan confirms them: labels are published as they are."""
     for name, dimension in dimensions.items():
         for column in () if dimension.confirmed else (*dimension.levels, *filter(None, [dimension.column])):
             counts: Counter[str] = Counter()
@@ -234,11 +230,7 @@ def _check_categories(dimensions: Mapping[str, Dimension], base: Base) -> None:
 
 
 def check_size(codes: Iterable[int], most: int) -> None:
-    """Refuse dimensions with so many codes each that a table of all their crossings is too large.
-
-    Raises:
-        PlanError: It has more cells than `most`.
-    """
+    """Refuse dimensions with so many codes each that a table of all their crossings is too large."""
     if (cells := math.prod(codes)) > most:
         raise PlanError(
             f"the dimensions cross in {cells:,} cells, and a table has at most {most:,}; empty ones count.",

@@ -21,9 +21,6 @@ def check_merged(merged: Iterable[Merged], start: Place, cells: Sequence[Sequenc
         start: The position of the first non-empty cell.
         cells: The cells, from that one on.
         has_header: Whether the first row has the column names; cells merged within it are accepted.
-
-    Raises:
-        DataError: There are such cells; the text says where.
     """
     places = [*_in_rows(merged, start, cells, has_header)]
     if not places:

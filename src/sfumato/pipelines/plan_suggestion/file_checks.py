@@ -120,11 +120,7 @@ def _mark(profile: Profile) -> str | None:
 
 
 def check_names(profiles: Iterable[Profile]) -> None:
-    """Refuse a header that looks like data: the name, address or number of a person.
-
-    Raises:
-        PlanError: The first line is likely data.
-    """
+    """Refuse a header that looks like data: the name, address or number of a person."""
     profiles = tuple(profiles)
     if sum(map(_is_number_with_a_name, profiles)) >= _CERTAIN:
         return

@@ -272,11 +272,7 @@ def of_crossed(plan: TablePlan) -> TablePlan:
 
 
 def _check_rules(plan: TablePlan) -> None:
-    """Refuse plans whose rules use the number of records but never the holdings.
-
-    Raises:
-        PlanError: No rule considers holdings.
-    """
+    """Refuse plans whose rules use the number of records but never the holdings."""
     if not any(isinstance(rule, Frequency | Holdings | Dominance | PriorPosterior) for rule in plan.primary):
         raise PlanError(
             "no rule looks at whose records a cell counts: many may be of one.",

@@ -125,11 +125,7 @@ def floor_of(table: OfficeTable) -> Numbers:
 
 
 def check_codes(tree: Tree, code: Code, name: str, line: int, column: int) -> None:
-    """Refuse a code that a hierarchy does not have.
-
-    Raises:
-        DataError: The hierarchy does not have it.
-    """
+    """Refuse a code that a hierarchy does not have."""
     if code != tree.root and code not in tree.parents:
         raise DataError(
             f"{name}, line {line}, column {column}: the hierarchy of {tree.name} does not have this code.",

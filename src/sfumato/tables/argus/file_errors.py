@@ -121,11 +121,7 @@ def office_field(text: str, separator: str | None, where: str) -> str:
 
 
 def check_text(text: str, where: str) -> None:
-    """Refuse a text for files in which quotes cannot be escaped.
-
-    Raises:
-        PlanError: It contains a quote or a line break.
-    """
+    """Refuse a text for files in which quotes cannot be escaped."""
     if any(sign in text for sign in '"\r\n'):
         raise PlanError(
             f"{where}: a name or code has a quote or a line break in it, which .px, .tab, .rda, .hrc and .hst files "

@@ -37,11 +37,7 @@ class Evidence:
     promised: bool = False
 
     def check_limit(self) -> None:
-        """Refuse to continue after the limit.
-
-        Raises:
-            UnattainableError: The limit is over.
-        """
+        """Refuse to continue after the limit."""
         if self.limit.over:
             raise UnattainableError(
                 "the time was over before every attack was tried.",

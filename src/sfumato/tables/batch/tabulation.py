@@ -186,11 +186,7 @@ def _base(
 
 
 def check_record_keys(records: Records, metadata: Metadata) -> None:
-    """Refuse record keys that are not uniformly distributed: the noise would be the same everywhere.
-
-    Raises:
-        DataError: The keys are not uniformly distributed.
-    """
+    """Refuse record keys that are not uniformly distributed: the noise would be the same everywhere."""
     for one in metadata.flagged("RECORDKEY"):
         digits = int(one.option("DECIMALS", "0"))
         keys = _record_keys(records, one, digits)
@@ -213,11 +209,7 @@ def _record_keys(records: Records, one: Variable, digits: int) -> tuple[int, ...
 
 
 def _check_codes(records: Records, one: Variable, tree: Tree) -> None:
-    """Refuse records without a code, with a code unknown to the hierarchy, or with the code of a total.
-
-    Raises:
-        DataError: A record has one; the message names line and column.
-    """
+    """Refuse records without a code, with a code unknown to the hierarchy, or with the code of a total."""
     above, do = _totals(tree, records.text(one.name)), f"Give it a code of {one.name}, or leave the record out."
     for place, text in enumerate(records.text(one.name)):
         if not text:

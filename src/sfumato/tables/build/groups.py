@@ -27,9 +27,6 @@ def check_groups(plan: TablePlan, parts: Sequence[Part]) -> None:
     Protected as independent tables, they would disclose each other.
 
     Groups are compared on their common cells, first those that differ in one column, then all.
-
-    Raises:
-        DataError: There is such a group.
     """
     end = time.monotonic() + PATIENCE
     columns = plan.table.group_by

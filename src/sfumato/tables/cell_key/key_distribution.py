@@ -127,9 +127,6 @@ def check_spread(spread: KeySpread, where: str, do: str) -> None:
         spread: The distribution of the keys.
         where: What has the keys, for the message.
         do: The hint.
-
-    Raises:
-        DataError: The keys are not uniformly distributed.
     """
     if spread.sound:
         return

@@ -90,9 +90,6 @@ def check_cell_keys(part: Part, keys: Sequence[int], modulus: int, empty: Mask) 
 
     The finest cells of one table share no records, so their keys are independent. Cells of several tables may share
     records, so only keys that a single cell could not have are refused.
-
-    Raises:
-        DataError: The keys are not uniformly distributed.
     """
     finest = np.flatnonzero(finest_of(part.table.relations, len(part.table)) & ~empty)
     own = [keys[cell] for cell in finest.tolist()]

@@ -95,11 +95,7 @@ def respondents_in(metadata: Metadata, value: str) -> dict[str, Any]:
 
 
 def refuse_others(path: Path) -> None:
-    """Refuse a file that belongs to a table but contains none.
-
-    Raises:
-        PlanError: It is such a file.
-    """
+    """Refuse a file that belongs to a table but contains none."""
     kind = OTHERS.get(path.suffix.lower())
     if kind is not None:
         raise PlanError(f"{path.name} is {kind}, no table.", "Give the file with the cells.", "no-table")

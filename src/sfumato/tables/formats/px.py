@@ -258,11 +258,7 @@ def _tree(variable: str, codes: list[str], entries: Entries, name: str) -> Tree:
 
 
 def _check_tree(variable: str, pairs: list[tuple[str, str]], name: str, line: int) -> None:
-    """Refuse a hierarchy with a code that has two parents, or is its own ancestor.
-
-    Raises:
-        DataError: There is one.
-    """
+    """Refuse a hierarchy with a code that has two parents, or is its own ancestor."""
     above = {child: parent for parent, child in pairs}
     twice = len(above) < len(pairs)
     for child in above:

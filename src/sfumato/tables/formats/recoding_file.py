@@ -98,11 +98,7 @@ def _between(first: str, last: str, codes: Iterable[str]) -> list[str]:
 
 
 def _none(name: str, number: int, column: int) -> NoReturn:
-    """Refuse a range without a code; its ends may be swapped.
-
-    Raises:
-        DataError: Always.
-    """
+    """Refuse a range without a code; its ends may be swapped."""
     do = "Name codes that there are, the first one before the last."
     raise wrong(name, number, column, "no code lies in this range", do, "unknown-code")
 

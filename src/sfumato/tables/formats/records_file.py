@@ -59,11 +59,7 @@ class Records:
         return number_in(text, self.name, self.lines[place][0], self._column(one, place), f"a number for {one.name}")
 
     def check_whole(self, one: Variable, place: int) -> None:
-        """Refuse a number that the end of a fixed-format line cuts off, as its value is unknown.
-
-        Raises:
-            DataError: A number is cut off.
-        """
+        """Refuse a number that the end of a fixed-format line cuts off, as its value is unknown."""
         number, line = self.lines[place]
         end = one.position + one.length - 1
         if self.metadata.separator is None and len(line) < end:

@@ -62,11 +62,7 @@ class Perturbed:
 
 
 def check_readers(parts: Sequence[Perturbed]) -> None:
-    """Refuse tables that disclose sensitive cells.
-
-    Raises:
-        PromiseError: A feasibility interval is narrower than the protection interval.
-    """
+    """Refuse tables that disclose sensitive cells."""
     leaks = [name for part in parts for name in _too_narrow_names(part)]
     if leaks:
         raise PromiseError(

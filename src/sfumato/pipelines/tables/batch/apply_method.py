@@ -130,11 +130,7 @@ def protect_linked(state: BatchState, call: Call) -> None:
 
 
 def _check_totals(job: TableJob, number: int) -> None:
-    """Refuse a table whose totals do not add up if tables are protected together.
-
-    Raises:
-        DataError: The totals do not add up.
-    """
+    """Refuse a table whose totals do not add up if tables are protected together."""
     if job.table is not None and job.tolerance > step_of(job.table.values) / 2:
         what = f"totals of table {number}, which was read by <READTABLE> 2, are off by up to {job.tolerance:g}: such a"
         do = "Correct it, let <READTABLE> 1 compute its totals, or protect it alone, and publish it alone."

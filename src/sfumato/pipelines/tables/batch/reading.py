@@ -218,11 +218,7 @@ def recode(state: BatchState, scratch: Path, number: int, variable: str, recodin
 
 
 def _check_new_codes(recoding: Recoding, name: str, total: str) -> None:
-    """Refuse a new code equal to that of the total, because its cells would be their own totals.
-
-    Raises:
-        PlanError: There is such a code.
-    """
+    """Refuse a new code equal to that of the total, because its cells would be their own totals."""
     if total in recoding.codes.values():
         what = f"a new code of {name} is that of its total, {total}."
         raise PlanError(what, "Give it another one, or leave the variable out of the table.", "recode")
