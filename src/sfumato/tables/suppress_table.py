@@ -55,7 +55,6 @@ class Masked:
         ends: The published intervals: what a data user computes from the table alone.
         cost: The cost of secondary suppression, without cells that an earlier release suppressed.
         bound: A lower bound of the cost, if known.
-        audit: The audit.
     """
 
     part: Part

@@ -77,7 +77,6 @@ class _Axis:
     """One dimension of the base: the ancestors of each row's code, by depth; None where there is none.
 
     Attributes:
-        columns: Its columns.
         ancestors: The ancestors, by depth.
         unused: By depth, codes of its hierarchy that no record has, next to one that some have.
     """
@@ -214,7 +213,7 @@ def _asked(base: Base, column: str) -> Mask:
 
 
 def _check_categories(dimensions: Mapping[str, Dimension], base: Base) -> None:
-    """Refuse categories that look like single persons until the plan confirms them: labels are published as they are."""
+    """Refuse categories that look like single persons until the plan confirms them: labels are published as is."""
     for name, dimension in dimensions.items():
         for column in () if dimension.confirmed else (*dimension.levels, *filter(None, [dimension.column])):
             counts: Counter[str] = Counter()

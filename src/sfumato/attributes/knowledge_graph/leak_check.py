@@ -25,7 +25,6 @@ class Places:
     """The original document.
 
     Attributes:
-        statements: All of its statements.
         changed: Those whose value an operation replaces.
         members: Its nodes of configured classes.
     """

@@ -26,7 +26,6 @@ class Scale:
     """A column as numbers, and functions that convert numbers back.
 
     Attributes:
-        numbers: The values as numbers.
         write: Converts numbers to values of the column's type.
         write_bounds: Converts numbers to bounds of a range.
     """

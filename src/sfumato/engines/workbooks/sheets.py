@@ -28,9 +28,6 @@ class Sheet:
     """A sheet of a workbook.
 
     Attributes:
-        name: Its name.
-        all: The names of all sheets.
-        cells: Its values, row by row.
         start: The position of the first value.
         merged: The merged cells, as far as the reader provides them.
     """

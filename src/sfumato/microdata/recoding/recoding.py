@@ -69,10 +69,8 @@ class LevelRecoding:
 
     Attributes:
         codings: How each column's texts become value codes.
-        node: The level of each column.
         labels: For each column its published labels; codes: for each column the label of each value code.
         classes: Label codes of all classes, (classes, columns), in the order in which they are numbered.
-        suppressed: Which of them are suppressed.
         sizes: Rows of each class.
     """
 

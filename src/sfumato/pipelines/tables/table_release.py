@@ -156,7 +156,6 @@ class TablesRelease(ABC, Generic[Release_co]):
 
     Attributes:
         joint: All of them as one, with earlier releases.
-        tables: Each of them, by its name.
     """
 
     joint: Release_co

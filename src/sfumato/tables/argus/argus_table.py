@@ -29,14 +29,10 @@ class OfficeTable:
     """One table.
 
     Attributes:
-        value: The name of the values.
         trees: The spanning variables, each with its total at the root; empty if constraints are given.
-        keys: The codes of each cell.
-        values: The cell values.
         statuses: The statuses, 1 to 14.
         frequency: The number of respondents, if known.
         largest: The largest contributions, in descending order.
-        holdings: The number of holdings.
         holders: The largest holdings of each cell, with their contributions; empty if holdings are not named.
         lower, upper: The protection levels of sensitive cells; 0 if none is given.
         costs: The cost of suppressing each cell.

@@ -38,7 +38,6 @@ class TableCells:
     """A table, the positions of its cells among those of all tables, and the cells that are no sums of implicit cells.
 
     Attributes:
-        table: The table.
         places: Positions of its cells.
         differing: Cells whose value differs from that of the same codes in another table, or that are parts of such
             cells.

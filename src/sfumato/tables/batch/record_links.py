@@ -42,7 +42,6 @@ class SpannedTable:
     """The records and spanning variables of a table.
 
     Attributes:
-        records: The records.
         metadata: Description of the columns.
         names: Its variables.
         recodings: Recodings by variable name in lower case.

@@ -17,7 +17,6 @@ class Presence:
     """Which cells of a table have records.
 
     Attributes:
-        table: The table.
         filled: Which of its cells may have records; cells that it does not list have none.
     """
 

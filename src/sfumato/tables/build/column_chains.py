@@ -27,8 +27,6 @@ class LinkedColumns:
     """Columns linked by chains, and which combinations each code of some of them covers.
 
     Attributes:
-        columns: The columns.
-        combinations: The combinations of their codes.
         odd: The combinations of the few inconsistent records.
     """
 

@@ -39,7 +39,6 @@ class Contents:
     """The inputs of noise other than the plan.
 
     Attributes:
-        keys: The key of each cell.
         modulus: The modulus of the keys.
         counts: The number of records in each cell; None in a table of counts.
         largest: The largest contributions of each cell, in a table of sums.

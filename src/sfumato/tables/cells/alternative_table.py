@@ -9,7 +9,6 @@ class Witness:
     """Deviations of some cells, claimed to satisfy every constraint, by which a cell has a different value.
 
     Attributes:
-        cell: The cell that it is for.
         cells: The cells that deviate, including that one.
         amounts: The deviations.
     """

@@ -31,7 +31,6 @@ class Relations:
 
     Attributes:
         starts: Start of each constraint; one more entry than constraints.
-        cells: The cells of each constraint.
         coefs: Their coefficients: -1 for a total, 1 for its parts.
         names: The name of each constraint, for messages.
     """

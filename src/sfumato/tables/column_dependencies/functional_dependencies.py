@@ -40,7 +40,6 @@ class Link:
     """Columns that are dependent.
 
     Attributes:
-        columns: The columns.
         odd: The rows that violate the dependency.
         fine: The columns that determine the other one; empty if only some of their codes are dependent.
     """

@@ -20,7 +20,6 @@ class ShownColumn:
     """A column of records as a table shows it.
 
     Attributes:
-        column: The column.
         codes: The code that the table shows for each row.
         instead: Whether the table does not show the original codes.
     """

@@ -23,7 +23,6 @@ class Records:
     Attributes:
         columns: Every value as text.
         metadata: Their description.
-        name: The name of the file.
         lines: The line number and text of each record.
     """
 

@@ -22,7 +22,6 @@ class Perturbed:
     """The result for one table.
 
     Attributes:
-        part: The table.
         published: The published value of each cell.
         shown: Which cells are published.
         ranges: The feasibility interval of each true value.

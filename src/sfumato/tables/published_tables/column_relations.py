@@ -30,7 +30,6 @@ class Shown:
         values: The published values; NaN if suppressed.
         above: For each dimension, and for the grand total, the row of the total of each row; -1 if there is none.
         parts: For each category, the rows of the totals over its dimension, and their parts in this category.
-        names: The names of the cells.
     """
 
     values: Numbers

@@ -27,7 +27,6 @@ class PublishedPart:
     """A table of a publication.
 
     Attributes:
-        part: The table.
         shown: What the file shows of its cells.
         unjudged: The rules that cannot be judged without columns that the file does not have.
     """

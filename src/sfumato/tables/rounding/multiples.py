@@ -12,7 +12,6 @@ class Multiples:
     """Where values lie between multiples.
 
     Attributes:
-        bases: The base of each cell.
         below: How many bases lie below each value.
         rest: What is left, as a share of the base; 0 for a multiple.
     """

@@ -67,9 +67,7 @@ class Loaded:
     """Loaded data.
 
     Attributes:
-        suggested: The suggested plan.
         reasons: The reason for the role of each column.
-        read: How the file is read.
         notes: Notes about the file, for instance that one of its sheets was read.
         sheets: The names of all sheets of a workbook.
     """

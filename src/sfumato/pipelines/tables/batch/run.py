@@ -42,7 +42,6 @@ class BatchRun:
 
     Attributes:
         log: Every command with its result.
-        written: The written files.
         warnings: Problems that users must see.
         holds: Whether no written table discloses its sensitive cells.
     """
