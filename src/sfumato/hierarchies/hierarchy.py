@@ -168,15 +168,13 @@ class Hierarchy(Protocol):
         ...
 
 
-def make_ladder(
-    values: Sequence[str], levels: Sequence[Sequence[str]], numbers: Sequence[float] | Numbers | None = None
-) -> Ladder:
+def make_ladder(values: Sequence[str], levels: Sequence[Sequence[str]]) -> Ladder:
     """Return a hierarchy from the values and each level's label of each value; a root is added if missing.
 
     >>> make_ladder(["a", "b"], []).labels
     (('a', 'b'), ('*',))
     """
-    return assemble(values, [level_of_labels(level) for level in levels], numbers)
+    return assemble(values, [level_of_labels(level) for level in levels])
 
 
 def assemble(

@@ -89,7 +89,7 @@ def audit_together(
     evidence = Evidence(deadline=deadline, limit=deadline, promised=True)
     audit, part = audit_promises(publication, part, evidence)
     # Suppression protects against insiders; perturbed numbers guarantee nothing against them.
-    inside = _unsafe(published, joint, "masks")
+    inside = _unsafe(published, joint)
     computed = {one.cell for one in audit.leaks if not one.attacker or inside[one.cell]}
     guessed = _guessed(published, joint, part) & table.unsafe
     leaks = sorted(computed | set(np.flatnonzero(guessed).tolist()))
@@ -98,11 +98,11 @@ def audit_together(
     return JointAudit(len(leaks), joint.differing, unattacked, names, left_out, audit.known_anyway)
 
 
-def _unsafe(published: Sequence[Protected], joint: JointTable, method: str) -> Mask:
-    """Return the cells that are sensitive in a table protected by a given method."""
+def _unsafe(published: Sequence[Protected], joint: JointTable) -> Mask:
+    """Return the cells that are sensitive in a table with suppressed cells."""
     unsafe = np.zeros(len(joint.whole), bool)
     for done, own in zip(published, joint.places, strict=True):
-        if done.method == method:
+        if done.method == "masks":
             unsafe[own[unsafe_of(done.table.statuses)]] = True
     return unsafe
 

@@ -38,7 +38,6 @@ def determined_chains(
     dimensions: Iterable[Names],
     hierarchies: Iterable[tuple[str, Tree]] = (),
     tables: Sequence[frozenset[str]] = (),
-    shown: Sequence[Sequence[ShownColumn]] = (),
 ) -> tuple[Chain, ...]:
     """Return the sets of dependent columns, each with all combinations of codes that records have.
 
@@ -47,14 +46,13 @@ def determined_chains(
         hierarchies: Columns with a hierarchy above their codes.
         tables: The columns of each table: those it crosses may jointly determine another. A table that crosses two
             columns shows their relation itself, unless one determines the other.
-        shown: For each table, the columns that it shows recoded or by upper levels.
 
     >>> records = RecordCodes({"kreis": ("1", "1", "2", "2"), "land": ("N", "N", "S", "S")}, np.full(4, 5.0))
     >>> [sorted(chain.rows) for chain in determined_chains(records, [("kreis",), ("land",)])]
     [[('1', 'N'), ('2', 'S')]]
     """
     distinct = sorted(set(dimensions))
-    return chains_of(records, distinct, column_links(records, distinct, list(hierarchies), tables, shown))
+    return chains_of(records, distinct, column_links(records, distinct, list(hierarchies), tables))
 
 
 def column_links(

@@ -59,7 +59,7 @@ def apply(
         names = [crosstab.columns[place] for place in counts]
         relations = relations_of(grid, crosstab.rows, names, margins, subtotals)
         # "<5" would be false for secondary cells, and next to "*" it would show which cells are primary.
-        mask = MASK if len(relations) and _says_a_size(mask) else mask
+        mask = MASK if len(relations) and any(sign.isdigit() for sign in str(mask)) else mask
         small = _protected(grid, unsafe, relations, zeros=policy.low == 0)
         if len(relations):
             _check_shown(grid, unsafe, relations, _shown(grid, small, policy.base, mask), policy)
@@ -119,10 +119,6 @@ def _check_shown(
     )
     if any(small[leak.cell] for leak in audit_publication(publication, table.promise).leaks):
         raise PromiseError("a small cell can still be computed from the margins.", "Join categories.", "audit")
-
-
-def _says_a_size(mask: str | int) -> bool:
-    return any(sign.isdigit() for sign in str(mask))
 
 
 def _shown(grid: Grid, masked: Mask, base: int, mask: str | int) -> list[list[Any]]:

@@ -106,13 +106,3 @@ def _none(name: str, number: int, column: int) -> NoReturn:
 def _at_least(one: str, other: str) -> bool:
     numbers = one.strip().isdigit() and other.strip().isdigit()
     return int(one) >= int(other) if numbers else one >= other
-
-
-def recoding_text(recoding: Recoding) -> str:
-    """Return a recoding as lines."""
-    if recoding.closed:
-        return "\n".join([TREE, *recoding.closed]) + "\n"
-    groups: dict[str, list[str]] = {}
-    for old, new in recoding.codes.items():
-        groups.setdefault(new, []).append(old)
-    return "".join(f"{new}: {','.join(olds)}\n" for new, olds in groups.items())
