@@ -12,7 +12,8 @@ from fastapi import FastAPI, Request
 from nicegui import Client, ui
 from nicegui import app as pages_app
 from starlette.requests import HTTPConnection
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sfumato.localization.messages import accepted_words, languages, words_in
 from sfumato.policies.presets import policies
@@ -32,7 +33,6 @@ from sfumato.web.projects.upload_activity import Receiving, visitor_key
 from sfumato.web.projects.workspace import Workspace
 from sfumato.web.projects.workspaces import Workspaces
 from sfumato.web.tables.table_area import TableArea
-from sfumato.web.upload_limit import UploadLimit
 
 # Addresses created while pages are open: for uploads of a field and for downloads.
 MADE = re.compile(r"(/_nicegui/(?:client|auto))/(?P<rest>.*)")
@@ -158,3 +158,45 @@ def _may_reach(scope: Scope, page: str) -> bool:
     """Return whether a page belongs to the visitor; True for a page that does not exist, which the library reports."""
     client = Client.instances.get(page)
     return client is None or visitor_key(client.request.scope["state"]) == visitor_key(scope["state"])
+
+
+class TooLarge(Exception):  # noqa: N818  (it is caught here, never shown)
+    """A body exceeds the limit."""
+
+
+class UploadLimit:
+    """Middleware that ends requests whose body is too large."""
+
+    def __init__(self, app: ASGIApp, most_bytes: int) -> None:
+        self._app, self._most = app, most_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        declared = dict(scope["headers"]).get(b"content-length", b"")
+        if declared.isdigit() and int(declared) > self._most:
+            await _refusal(scope)(scope, receive, send)
+            return
+        try:
+            await self._app(scope, _counted(receive, self._most), send)
+        except TooLarge:
+            await _refusal(scope)(scope, receive, send)
+
+
+def _refusal(scope: Scope) -> Response:
+    return refusal(HTTPConnection(scope), HTTPStatus.REQUEST_ENTITY_TOO_LARGE, {"connection": "close"})
+
+
+def _counted(receive: Receive, most: int) -> Receive:
+    size = 0
+
+    async def counted() -> Message:
+        nonlocal size
+        message = await receive()
+        size += len(message.get("body", b""))
+        if size > most:
+            raise TooLarge
+        return message
+
+    return counted

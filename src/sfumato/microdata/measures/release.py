@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.counts.frequency_table import FrequencyTable
+from sfumato.hierarchies.hierarchy import make_ladder
+from sfumato.microdata.counts.count_differences import numbers_of
+from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable
 from sfumato.microdata.counts.grouping import Grouper, Node
 from sfumato.microdata.counts.missing_matches import matching_rows
 from sfumato.microdata.counts.survey_sample import weighted_view
@@ -16,8 +18,7 @@ from sfumato.microdata.measures.minimal_uniques import outliers
 from sfumato.microdata.measures.risk import THRESHOLD, attacker, prosecutor
 from sfumato.microdata.measures.risk_overview import distribution, hiding
 from sfumato.microdata.measures.sample_risk import published_classes, raw_classes, sample_risk
-from sfumato.microdata.measures.uniques.published_uniques import published_uniques
-from sfumato.microdata.measures.uniques.special_uniques import special_uniques
+from sfumato.microdata.measures.uniques.special_uniques import SpecialUniques, special_uniques
 from sfumato.microdata.measures.utility import utility
 from sfumato.microdata.models.equivalence_classes import Counts, histogram
 from sfumato.microdata.models.model import of_release
@@ -175,3 +176,28 @@ def _failing_rows(plan: Plan, table: FrequencyTable, grouper: Grouper, populatio
         else:
             failing |= model.failing(classes, table.whole)
     return int(classes.sizes[failing].sum())
+
+
+def published_uniques(recoding: Recoding, fraction: float, work: int) -> SpecialUniques:
+    """Return the special uniques of the published classes, without suppressed ones.
+
+    Args:
+        fraction: Of the population that was sampled; work: limit of rows times sets of columns.
+    """
+    return special_uniques(published_table(recoding), fraction, work)
+
+
+def published_table(recoding: Recoding) -> FrequencyTable:
+    """Return the published classes as combinations of their labels, coded by the labels' numbers."""
+    kept = ~recoding.suppressed & (recoding.sizes > 0)
+    # A missing value has no label: it is the code before the first.
+    codes, sizes = recoding.classes[kept] + 1, [len(labels) + 1 for labels in recoding.labels]
+    owners, first = numbers_of(codes, sizes)
+    counts = np.bincount(owners, weights=recoding.sizes[kept], minlength=len(first)).astype(np.int64)
+    codings = tuple(_coding(size) for size in sizes)
+    return FrequencyTable(recoding.columns, codings, np.ascontiguousarray(codes[first], np.int32), counts, {}, {})
+
+
+def _coding(size: int) -> Coding:
+    texts = tuple(map(str, range(size)))
+    return Coding(texts, np.arange(size, dtype=np.int32), make_ladder(texts, []))

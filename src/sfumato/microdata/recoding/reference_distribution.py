@@ -77,7 +77,7 @@ def reference_dict(plan: Plan, table: FrequencyTable, recoding: Recoding) -> dic
             "sensitive": {name: _totals(members.sensitive[name]) for name in plan.promise_columns},
         }
     ladders = {
-        str(place): [list(row) for row in model.hierarchy.bind([]).ladder.rows()]  # type: ignore[attr-defined]
+        str(place): [list(row) for row in model.hierarchy.bind([]).ladder.rows()]
         for place, model in enumerate(plan.privacy)
         if (isinstance(model, TCloseness) and isinstance(model.hierarchy, HierarchyFile))
     }
