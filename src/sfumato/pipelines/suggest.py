@@ -31,9 +31,8 @@ from sfumato.hierarchies.role_detection.survey_codes import (
 )
 from sfumato.microdata.plan.builder import Plan
 from sfumato.microdata.plan.read import read_plan
-from sfumato.pipelines.plan_suggestion.aggregated_input import told_of_cells
 from sfumato.pipelines.plan_suggestion.column_profiles import missing_words, profile_of
-from sfumato.pipelines.plan_suggestion.counted_rows import CountedRows, CountsRows
+from sfumato.pipelines.plan_suggestion.counted_rows import CountedRows, CountsRows, told_of_cells
 from sfumato.pipelines.plan_suggestion.dependent_columns import with_told_columns
 from sfumato.pipelines.plan_suggestion.file_checks import (
     check_names,

@@ -13,7 +13,7 @@ from sfumato.errors import DataError, PlanError
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.roles import points_to_persons
 from sfumato.schema.composite import MapOf, read
-from sfumato.tables.build.code_trees import tree_of
+from sfumato.tables.build.build import tree_of
 from sfumato.tables.cells.cells import Mask, Numbers, Places
 from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.cells.precision import Scale, step_of

@@ -242,7 +242,7 @@ def _sqlite_values(cursor: Any, table: str) -> dict[str, str]:
 
 
 def _excel(connection: Any, path: Path, data: DataPlan, names: Sequence[str], _scratch: Path) -> Source:
-    from sfumato.engines.workbooks.merged_cells import check_merged
+    from sfumato.engines.workbooks.cell_references import check_merged
     from sfumato.engines.workbooks.sheet_warnings import take_marks
     from sfumato.engines.workbooks.sheets import read_sheet, told_of_others
 

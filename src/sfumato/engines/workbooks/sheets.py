@@ -7,8 +7,7 @@ from typing import Any
 from sfumato.dataclass import dataclass
 from sfumato.delimited.errors import damaged
 from sfumato.engines.identifier_checks import table_named
-from sfumato.engines.workbooks.cell_references import Place
-from sfumato.engines.workbooks.merged_cells import Merged
+from sfumato.engines.workbooks.cell_references import Merged, Place
 from sfumato.engines.workbooks.used_range import check_extent, check_packing
 from sfumato.errors import DataError, extra_part
 

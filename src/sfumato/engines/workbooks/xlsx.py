@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator
 from xml.parsers.expat import XMLParserType
 
 from sfumato.engines.workbooks.archive import Archive, Attributes, plain
-from sfumato.engines.workbooks.cell_annotations import Mark
-from sfumato.engines.workbooks.cell_references import Place, place_of
+from sfumato.engines.workbooks.cell_references import Mark, Place, place_of
 from sfumato.patterns import regex
 
 # A language, zeros with separators, and formats of negative numbers.

@@ -8,11 +8,9 @@ from typing import Annotated
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.label_bounds import ends_of
 from sfumato.hierarchies.types import numerals, plain
-from sfumato.microdata.column_transforms.bin import Bin
-from sfumato.microdata.column_transforms.bottom import Bottom
 from sfumato.microdata.column_transforms.bulk_transform import Grid, publish_once, publish_steps, rough_steps
 from sfumato.microdata.column_transforms.number_parsing import read_numbers
-from sfumato.microdata.column_transforms.operation import Operation
+from sfumato.microdata.column_transforms.operation import Bin, Bottom, Operation, Round, Top
 from sfumato.microdata.column_transforms.perturbation import (
     MICROAGGREGATE,
     NOISE,
@@ -30,8 +28,6 @@ from sfumato.microdata.column_transforms.perturbation import (
     ShiftDays,
     SwapHouseholds,
 )
-from sfumato.microdata.column_transforms.round import Round
-from sfumato.microdata.column_transforms.top import Top
 from sfumato.microdata.models.equivalence_classes import Floats
 from sfumato.schema.composite import Either, Number
 from sfumato.schema.dataclass_schema import Note, record_of

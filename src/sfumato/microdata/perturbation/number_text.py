@@ -9,7 +9,7 @@ import numpy as np
 from sfumato.errors import DataError
 from sfumato.hierarchies.types import canonical, plain
 from sfumato.localization.plurals import filled
-from sfumato.microdata.column_transforms.round import Round
+from sfumato.microdata.column_transforms.operation import Round
 from sfumato.microdata.counts.frequency_table import value_of
 from sfumato.microdata.models.equivalence_classes import Floats
 

@@ -79,7 +79,7 @@ def reference_dict(plan: Plan, table: FrequencyTable, recoding: Recoding) -> dic
     ladders = {
         str(place): [list(row) for row in model.hierarchy.bind([]).ladder.rows()]
         for place, model in enumerate(plan.privacy)
-        if (isinstance(model, TCloseness) and isinstance(model.hierarchy, HierarchyFile))
+        if isinstance(model, TCloseness) and isinstance(model.hierarchy, HierarchyFile)
     }
     persons = persons_by_label(table, recoding)
     if persons is not None:

@@ -10,8 +10,7 @@ import numpy as np
 from sfumato.errors import PlanError, PromiseError, UnattainableError
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
-from sfumato.tables.build.build import dimensions_of
-from sfumato.tables.build.code_trees import tree_of
+from sfumato.tables.build.build import dimensions_of, tree_of
 from sfumato.tables.build.implicit_cells import with_cross
 from sfumato.tables.build.linked_table import Sheet
 from sfumato.tables.cell_labels import cells_named

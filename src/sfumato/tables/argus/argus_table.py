@@ -8,12 +8,11 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.tables.argus.statuses import CellStatus, choices_of
-from sfumato.tables.cells.cells import Numbers, Places, Relations, Status, make_relations
+from sfumato.tables.cells.cells import Numbers, Places, Relations, Status, make_relations, public_floor
 from sfumato.tables.cells.constraints import Key, derive, describe
 from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.cells.hrc_lines import unknown_code
 from sfumato.tables.cells.precision import step_of
-from sfumato.tables.cells.public_floor import public_floor
 from sfumato.tables.column_dependencies.column_chain import Chain
 
 Labels = Mapping[str, Mapping[str, str]]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sfumato.delimited.opening import open_text, wide_encoding
 from sfumato.errors import DataError, PlanError
-from sfumato.tables.cells.number_parsing import finite
+from sfumato.tables.cells.columns import finite
 
 
 def wrong(name: str, line: int, column: int, what: str, do: str, code: str = "format") -> DataError:

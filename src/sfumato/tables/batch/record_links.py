@@ -19,8 +19,7 @@ from sfumato.tables.column_dependencies.recoded_columns import ShownColumn, uppe
 from sfumato.tables.column_dependencies.record_codes import RecordCodes
 from sfumato.tables.formats.metadata import Metadata, Variable
 from sfumato.tables.formats.recoding_file import Recoding
-from sfumato.tables.formats.record_trees import record_tree
-from sfumato.tables.formats.records_file import Records
+from sfumato.tables.formats.records_file import Records, record_tree
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,7 @@ from sfumato.tables.formats.cells_file import labels_of
 from sfumato.tables.formats.hrc import hrc_text
 from sfumato.tables.formats.metadata import Metadata, Variable
 from sfumato.tables.formats.recoding_file import Recoding
-from sfumato.tables.formats.record_trees import record_tree
-from sfumato.tables.formats.records_file import Records
+from sfumato.tables.formats.records_file import Records, record_tree
 from sfumato.tables.plan.crossing import Dimension
 from sfumato.tables.tabulate import WORD, Base, by_weight, table_of
 

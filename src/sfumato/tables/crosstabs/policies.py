@@ -15,8 +15,18 @@ from sfumato.policies.presets import policies, policy_named
 from sfumato.tables.attack.attacker_view import Publication
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.cell_labels import MASK
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Reach, Relations, Status, Table, make_table, no_bounds
-from sfumato.tables.cells.public_floor import public_floor
+from sfumato.tables.cells.cells import (
+    Bounds,
+    Mask,
+    Numbers,
+    Reach,
+    Relations,
+    Status,
+    Table,
+    make_table,
+    no_bounds,
+    public_floor,
+)
 from sfumato.tables.crosstabs.crosstabs import Crosstab, Derived, Grid, Ratio, Subtotals, ratios_in, relations_of
 from sfumato.tables.protection_levels.resolve_plan import with_parts
 from sfumato.tables.suppression.optimal import optimal

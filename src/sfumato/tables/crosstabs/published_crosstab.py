@@ -16,7 +16,7 @@ from sfumato.tables.crosstabs.approximate_totals import MOST_LINES, PROOF, bits_
 from sfumato.tables.crosstabs.crosstabs import Grid
 from sfumato.tables.crosstabs.labels import SHARES, is_margin
 from sfumato.tables.crosstabs.published_cells import Cell, Text, cell_of, column_cells, is_number
-from sfumato.tables.published_tables.column_relations import is_linear
+from sfumato.tables.published_tables.further_columns import is_linear
 
 Lines = npt.NDArray[np.float64]
 # Names of number columns that label rows, and of figures that are not counts.

@@ -9,9 +9,9 @@ import numpy as np
 from sfumato.tables.argus.argus_table import OfficeTable
 from sfumato.tables.argus.file_errors import check_text, lines_of, truncated, wrong
 from sfumato.tables.argus.statuses import CellStatus, masked_of, status_in
+from sfumato.tables.cells.columns import finite
 from sfumato.tables.cells.constraints import Key
 from sfumato.tables.cells.dimensions import Code, Tree
-from sfumato.tables.cells.number_parsing import finite
 from sfumato.tables.formats.solver_file import plain
 
 DOTS = '".."'

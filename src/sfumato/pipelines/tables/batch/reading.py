@@ -21,8 +21,7 @@ from sfumato.tables.formats.batch_file import Specification
 from sfumato.tables.formats.cells_file import check_totals, read_cells
 from sfumato.tables.formats.metadata import Metadata
 from sfumato.tables.formats.recoding_file import Recoding, read_recoding
-from sfumato.tables.formats.record_trees import record_tree
-from sfumato.tables.formats.records_file import Records, read_records
+from sfumato.tables.formats.records_file import Records, read_records, record_tree
 
 
 def read_micro(state: BatchState, scratch: Path) -> None:
