@@ -75,7 +75,6 @@ def _recoding(plan: Plan, table: FrequencyTable, combinations: Counts, means: Fl
 
 
 def _values(plan: Plan, table: FrequencyTable) -> Floats:
-    """The numbers of each combination."""
     columns = []
     for name, ladder, codes in zip(table.columns, table.ladders, table.codes.T, strict=True):
         if None in ladder.places:

@@ -142,7 +142,6 @@ def _neighbors(node: Node, step: int, ends: Node) -> list[Node]:
 
 
 def _sampled(table: FrequencyTable, sample: Counts) -> FrequencyTable:
-    """Return the table of the sampled rows."""
     present = np.flatnonzero(sample)
     return replace(table, codes=table.codes[present], counts=sample[present], sensitive={}, sensitive_values={})
 

@@ -39,7 +39,6 @@ def review(columns: Columns, plan: TablePlan, reading: Reading) -> Audit:
 
 
 def _names(columns: Columns, plan: TablePlan, rows: Places) -> list[str]:
-    """The names of the cells in some rows."""
     if not len(rows):
         return []
     if plan.table.cells is not None:

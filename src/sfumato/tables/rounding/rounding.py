@@ -12,17 +12,48 @@ from sfumato.errors import DataError, InternalError, PlanError, UnattainableErro
 from sfumato.tables.cells.cell_order import order_of
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Relations
 from sfumato.tables.cells.finest_cells import inner_sums
-from sfumato.tables.cells.precision import Scale
+from sfumato.tables.cells.precision import NOISE, Scale, step_of
 from sfumato.tables.cells.table_part import Part
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.integer_programs import Answer, solve
 from sfumato.tables.perturbation.feasibility_intervals import reader_ranges
 from sfumato.tables.perturbation.perturbed import Perturbed
 from sfumato.tables.plan.perturbation import Rounding
-from sfumato.tables.rounding.multiples import Multiples, between_multiples
 
 # The share of the time that is for the search; the rest is for what readers compute.
 SEARCH = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class Multiples:
+    """Where values lie between multiples.
+
+    Attributes:
+        below: How many bases lie below each value.
+        rest: What is left, as a share of the base; 0 for a multiple.
+    """
+
+    bases: Numbers
+    below: Numbers
+    rest: Numbers
+
+    @property
+    def whole(self) -> Mask:
+        """Which values are multiples."""
+        return np.asarray(self.rest == 0.0)
+
+
+def between_multiples(values: Numbers, bases: Numbers) -> Multiples:
+    """Where values lie between multiples of their bases.
+
+    >>> between_multiples(np.array([7.0, -1.0, 8.0]), np.full(3, 4.0)).rest.tolist()
+    [0.75, 0.75, 0.0]
+    """
+    shares = values / bases
+    # Less than a step off a multiple is noise of binary fractions.
+    near = np.abs(shares - np.round(shares)) <= NOISE * step_of(values) / bases
+    below = np.where(near, np.round(shares), np.floor(shares))
+    return Multiples(bases, below, np.where(near, 0.0, shares - below))
 
 
 # Zero-restricted (Cox 1987, doi:10.1080/01621459.1987.10478456): a multiple is kept, any other value goes to an
