@@ -10,7 +10,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.label_bounds import ends_of
-from sfumato.hierarchies.types import numerals, plain
+from sfumato.hierarchies.types import MANY_DIGITS, numerals, plain
 from sfumato.microdata.column_transforms.number_parsing import read_numbers
 from sfumato.microdata.column_transforms.operation import Bin, Bottom, Operation, Round, Top
 from sfumato.microdata.column_transforms.perturbation import (
@@ -182,15 +182,18 @@ class PublishPlan:
         [True, True, False, False, False, False]
         >>> [PublishPlan(bottom=7, bin=5).keeps(text) for text in ("<7", "[5, 10)", "[0, 5)")]
         [True, True, False]
+        >>> PublishPlan(top=1e30).keeps(f">1{30 * '0'}")
+        True
         """
         low, high = ends_of(text)
-        if low is None:
-            return high is not None and text in self.publish([plain(Decimal(high) - 1)])
-        if high is None:
-            return text in self.publish([plain(Decimal(low) + 1)])
+        if low == high:
+            return low is not None and text in self.publish([low])
+        if low is None or high is None:
+            beyond = MANY_DIGITS.add(Decimal(low or high or 0), 1 if high is None else -1)
+            return text in self.publish([plain(beyond)])
         bottom = number_of(self.bottom)
-        inner = low if bottom is None or low == high else plain(max(Decimal(low), Decimal(str(bottom))))
-        return text in self.publish([inner])
+        inner = Decimal(low) if bottom is None else max(Decimal(low), Decimal(str(bottom)))
+        return text in self.publish([plain(inner)])
 
 
 def number_of(limit: float | Limit | None) -> float | None:
