@@ -1,20 +1,11 @@
 """Open the store: a file in the folder of jobs, or a database by address; migrate it to this version."""
 
-import errno
-import os
-import shutil
-import sqlite3
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
 
-from sfumato.service.store.database import Database, Outcome, StoreUnavailableError, Transaction
+from sfumato.service.store.database import Database, Transaction
 from sfumato.service.store.postgres import PostgresDatabase
+from sfumato.service.store.sqlite import SqliteDatabase
 
-# Minimum free space for writing to the store.
-NEEDED_BYTES = 1 << 17
 FILE = "jobs.sqlite"
 BUSY_SECONDS = 20.0
 # Migration steps from an empty database to this version; a published step is never changed.
@@ -57,60 +48,3 @@ def _upgrade(transaction: Transaction) -> None:
     for step in STEPS[rows[0]["done"] if rows else 0 :]:
         transaction.run(step)
     transaction.run("UPDATE steps SET done = ? WHERE done < ?", (len(STEPS), len(STEPS)))
-
-
-class _Transaction:
-    for_update = ""  # a writer locks the whole file
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-        self.now = time.time()
-
-    def run(self, statement: str, values: Sequence[Any] = ()) -> Outcome:
-        cursor = self._connection.execute(statement, values)
-        return Outcome([dict(row) for row in cursor.fetchall()], cursor.rowcount)
-
-    def be_alone(self) -> None:
-        """Do nothing, because a writer is alone anyway."""
-
-
-class SqliteDatabase:
-    """A database file that only this user can read; a call waits for a limited time if the file is locked."""
-
-    def __init__(self, path: Path, busy_seconds: float) -> None:
-        self._path, self._busy_seconds = path, busy_seconds
-        with self._translated(), self._connection() as connection:
-            connection.execute("PRAGMA journal_mode = WAL")
-        path.chmod(0o600)
-
-    def close(self) -> None:
-        """Do nothing, because nothing stays open between calls."""
-
-    @contextmanager
-    def transaction(self, writes: bool = True) -> Iterator[Transaction]:
-        """Run a transaction; a writer is alone, a reader does not wait."""
-        with self._translated(), self._connection() as connection:
-            connection.execute("PRAGMA synchronous = NORMAL")
-            connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
-            try:
-                yield _Transaction(connection)
-            except BaseException:
-                connection.execute("ROLLBACK")
-                raise
-            connection.execute("COMMIT")
-
-    @contextmanager
-    def _connection(self) -> Iterator[sqlite3.Connection]:
-        with closing(sqlite3.connect(self._path, timeout=self._busy_seconds, isolation_level=None)) as connection:
-            connection.row_factory = sqlite3.Row
-            yield connection
-
-    @contextmanager
-    def _translated(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            full = "full" in str(error) or shutil.disk_usage(self._path.parent).free < NEEDED_BYTES
-            if full:  # SQLite reports it in several ways
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from None
-            raise StoreUnavailableError(type(error).__name__) from None

@@ -11,7 +11,7 @@ from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, InternalError, PlanError, UnattainableError
 from sfumato.tables.cells.cell_order import order_of
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Relations
-from sfumato.tables.cells.finest_cells import inner_sums
+from sfumato.tables.cells.constraints import finest_of
 from sfumato.tables.cells.precision import NOISE, Scale, step_of
 from sfumato.tables.cells.table_part import Part
 from sfumato.tables.deadline import Deadline
@@ -344,3 +344,48 @@ def _chosen(counts: Numbers, base: float, sums: Any, seconds: float) -> Answer:
     costs = np.concatenate([np.zeros(size), np.ones(2 * many)])
     bounds = Bounds(np.zeros(len(costs)), np.concatenate([np.ones(size), np.full(2 * many, np.inf)]))
     return solve(matrix, costs, bounds, Bounds(target, target), np.arange(len(costs)) < size, seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class InnerSums:
+    """The finest cells, and a sparse matrix (cells by finest cells) that adds them up to all cells."""
+
+    inner: Places
+    matrix: Any
+
+
+def inner_sums(relations: Relations, size: int) -> InnerSums:
+    """Express every cell as a sum of finest cells.
+
+    >>> from sfumato.tables.cells.cells import make_relations
+    >>> inner_sums(make_relations([([0, 1, 2], [-1, 1, 1])]), 3).matrix.toarray().tolist()
+    [[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]]
+    """
+    from scipy.sparse import csr_matrix
+
+    inner = np.flatnonzero(finest_of(relations, size))
+    rows = _rows(inner, _parts(relations), size)
+    starts = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+    places = np.array([place for row in rows for place in row], np.int64)
+    return InnerSums(inner, csr_matrix((np.ones(len(places)), places, starts), shape=(size, len(inner))))
+
+
+def _parts(relations: Relations) -> dict[int, list[int]]:
+    """Return the parts of each total, from its first constraint."""
+    parts: dict[int, list[int]] = {}
+    for relation in range(len(relations)):
+        cells, coefs = relations.row(relation)
+        if (coefs < 0).sum() == 1:
+            parts.setdefault(int(cells[coefs < 0][0]), cells[coefs > 0].tolist())
+    return parts
+
+
+def _rows(inner: Places, parts: dict[int, list[int]], size: int) -> list[list[int]]:
+    known = {int(cell): [place] for place, cell in enumerate(inner)}
+
+    def of(cell: int) -> list[int]:
+        if cell not in known:
+            known[cell] = [place for part in parts.get(cell, []) for place in of(part)]
+        return known[cell]
+
+    return [of(cell) for cell in range(size)]
