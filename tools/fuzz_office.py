@@ -29,9 +29,9 @@ from sfumato.tables.formats.metadata import parse_metadata, read_metadata
 from sfumato.tables.formats.px import parse_px, read_px
 from sfumato.tables.formats.recoding_file import read_recoding
 from sfumato.tables.formats.records_file import read_records
+from sfumato.tables.formats.release_files import workbook
 from sfumato.tables.formats.sdmx import read_sdmx, sdmx_text
 from sfumato.tables.formats.solver_file import read_jj
-from sfumato.tables.formats.workbook import workbook
 from sfumato.tables.plan.plan import read_table_plan
 
 Target = Callable[[bytes, Path], object]

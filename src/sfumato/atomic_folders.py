@@ -15,11 +15,7 @@ LINGERING, PAUSE = 5.0, 0.05
 
 
 def check_free(path: Path) -> None:
-    """Refuse the name of an existing folder or file.
-
-    Raises:
-        PlanError: It exists.
-    """
+    """Refuse the name of an existing folder or file."""
     if path.exists():
         raise PlanError(f"{path.name} exists already.", "Name a new one: nothing is overwritten.", "output-exists")
 

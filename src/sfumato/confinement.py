@@ -39,11 +39,7 @@ def allowed() -> tuple[str, ...] | None:
 
 
 def check_open(path: str | bytes | os.PathLike[Any]) -> None:
-    """Refuse a file outside of the job, by its resolved path, for libraries that open files themselves.
-
-    Raises:
-        PermissionError: The file is outside of the job.
-    """
+    """Refuse a file outside of the job, by its resolved path, for libraries that open files themselves."""
     if _folders is None:
         return
     real = os.path.realpath(os.fsdecode(path))

@@ -8,8 +8,7 @@ from sfumato.errors import PlanError
 from sfumato.hierarchies.character_masking import Digits
 from sfumato.hierarchies.dates import Dates
 from sfumato.hierarchies.file import HierarchyFile
-from sfumato.hierarchies.hierarchy import make_ladder
-from sfumato.hierarchies.hierarchy_csv import ladder_text
+from sfumato.hierarchies.hierarchy import ladder_text, make_ladder
 from sfumato.hierarchies.intervals import Intervals
 from sfumato.schema.paths import PlanPath
 

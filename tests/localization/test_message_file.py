@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from sfumato.localization import messages
-from sfumato.localization.message_file import read_table
+from sfumato.localization.messages import read_table
 
 FOLDER = Path(messages.__file__).parent
 

@@ -22,7 +22,7 @@ from sfumato.errors import DataError, UnattainableError
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.verify import verify
 from sfumato.report.release.report import promise_text
-from sfumato.web.microdata.result.attackers import attacks, spread_of
+from sfumato.web.microdata.result.risk_view import attacks, spread_of
 from sizes import size
 
 AGE = {"type": "intervals", "start": 0, "end": 39, "widths": [5, 10, 20]}

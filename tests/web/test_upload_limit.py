@@ -2,7 +2,7 @@
 
 import pytest
 
-from sfumato.web.upload_limit import UploadLimit
+from sfumato.web.pages import UploadLimit
 
 
 async def application(scope, receive, send):

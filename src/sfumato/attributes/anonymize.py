@@ -204,11 +204,7 @@ def _unknown(columns: Columns, configuration: Configuration) -> list[str]:
 
 
 def check_passed(unknown: Sequence[str], pass_through: bool) -> None:
-    """Refuse attributes without an operation, unless they may pass unchanged.
-
-    Raises:
-        PlanError: There are some, and they may not pass.
-    """
+    """Refuse attributes without an operation, unless they may pass unchanged."""
     if unknown and not pass_through:
         shown = ", ".join(f'"{name}"' for name in unknown[:10])
         what = f"no operation is configured for {len(unknown)} attribute(s): {shown}."

@@ -26,7 +26,7 @@ def command(
     separator: Annotated[str, typer.Option(help="Separator between the levels.", callback=separator_sign)] = ";",
 ) -> None:
     """Print the hierarchy of a column: one row per value, one column per level."""
-    from sfumato.hierarchies.hierarchy_csv import ladder_text
+    from sfumato.hierarchies.hierarchy import ladder_text
     from sfumato.microdata.plan.read import read_plan
 
     if len(separator) != 1:

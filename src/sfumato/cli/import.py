@@ -8,9 +8,11 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.import_project import import_project, is_project
+from sfumato.atomic_folders import check_free
 from sfumato.cli.options import AsJson
 from sfumato.cli.progress import show
+
+PROJECTS = (".deid", ".r")
 
 
 def command(
@@ -32,3 +34,21 @@ def command(
     found = import_survey(data, out, labels=labels, catalog=catalog)
     show(found.text(), asdict(found), json)
     sys.stderr.write(f"Wrote {out}.\n")
+
+
+def is_project(file: Path) -> bool:
+    """Return whether a file is a project of another tool, not rows."""
+    return file.suffix.lower() in PROJECTS
+
+
+def import_project(file: Path, out: Path, as_json: bool) -> None:
+    """Write the plan and its files to a new folder, and list what could not be imported."""
+    from sfumato.pipelines.migration.arx_project import read_arx
+    from sfumato.pipelines.migration.sdcmicro_script import read_script
+
+    check_free(out)
+    project = read_arx(file) if file.suffix.lower() == ".deid" else read_script(file)
+    plan = project.save(out)
+    left_out = "".join(f"  left out: {line}\n" for line in project.left_out)
+    told = {"plan": str(out / "plan.yaml"), "left_out": list(project.left_out)}
+    show(f"{plan}\n\nWrote {out / 'plan.yaml'}.\n{left_out}", told, as_json)

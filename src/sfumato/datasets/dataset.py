@@ -24,10 +24,8 @@ class Dataset:
 
     Attributes:
         name: What it is called.
-        rows: The number of rows.
         categories: The values of each column; a row has their indices (codes).
         generate: Generates the rows in chunks of codes, identical each time.
-        column_plans: The plan of each column.
         separator: The column separator of its CSV file.
     """
 

@@ -3,7 +3,7 @@
 Nothing is downloaded or copied: the path of the file is an argument.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -159,8 +159,3 @@ def _cells(texts: Sequence[str], plan: Plan) -> list[Cell]:
     numbers = {"integer": int, "decimal": float}
     number = numbers.get(plan.get("type", ""), str)
     return [None if text in MISSING else number(text) for text in texts]
-
-
-def known_files() -> Iterator[tuple[str, str]]:
-    """Yield the names of the known files, with a description."""
-    yield from ((name, known.about) for name, known in KNOWN.items())

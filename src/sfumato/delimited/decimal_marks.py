@@ -25,7 +25,6 @@ _COMMA_NUMBER = regex(COMMA_NUMBER)
 # Numbers with a mark before every three digits, and numbers that need none.
 _THOUSANDS = regex(r"[+-]?[1-9][0-9]{0,2}(?:([.,])[0-9]{3})(?:\1[0-9]{3})*")
 _WHOLE = regex(r"[+-]?[0-9]+")
-_BELOW = regex(r"[+-]?[0-9]{1,3}")
 _NUMBER = regex(r"[+-]?[0-9][0-9.,]*")
 
 # Integers with gaps between thousands, and a fraction.
@@ -53,22 +52,18 @@ def with_points(fields: Iterable[str]) -> list[str]:
     return [field.translate(_POINTS) if _COMMA_NUMBER.fullmatch(field.strip()) else field for field in fields]
 
 
-def thousands_mark(texts: Iterable[str], throughout: bool = True) -> str | None:
+def thousands_mark(texts: Iterable[str]) -> str | None:
     """Return the mark that may separate thousands in a column's numbers, or else be their decimal mark.
 
-    Every number with marks has them before each three digits, and one without is below a thousand, unless `throughout`
-    is false. The result is None if that is not so, or if no number has a mark.
+    Every number with marks has them before each three digits; None if that is not so, or if no number has a mark.
 
-    >>> thousands_mark(["1.204", "3", "Ulm"]), thousands_mark(["1,204,310", "12"])
-    ('.', ',')
-    >>> thousands_mark(["1.204", "3.5"]), thousands_mark(["1.204", "4310"]), thousands_mark(["0.204"])
-    (None, None, None)
-    >>> thousands_mark(["1.204", "4310"], throughout=False)
-    '.'
+    >>> thousands_mark(["1.204", "3", "Ulm"]), thousands_mark(["1,204,310", "12"]), thousands_mark(["1.204", "4310"])
+    ('.', ',', '.')
+    >>> thousands_mark(["1.204", "3.5"]), thousands_mark(["0.204"])
+    (None, None)
     """
     numbers = [text.strip() for text in texts if _NUMBER.fullmatch(text.strip())]
-    plain = _BELOW if throughout else _WHOLE
-    marked = [match for text in numbers if not plain.fullmatch(text) for match in [_THOUSANDS.fullmatch(text)]]
+    marked = [_THOUSANDS.fullmatch(text) for text in numbers if not _WHOLE.fullmatch(text)]
     marks = {match[1] if match else None for match in marked}
     return marks.pop() if len(marks) == 1 else None
 

@@ -33,11 +33,7 @@ class Dialect:
 
 
 def check_separator(separator: str | None) -> None:
-    """Refuse an invalid separator; None means that it is detected from the header.
-
-    Raises:
-        PlanError: It is not one character, or one with another meaning.
-    """
+    """Refuse an invalid separator; None means that it is detected from the header."""
     if separator is not None and (len(separator) != 1 or separator in '"\r\n'):
         raise PlanError(
             "the separator must be one character, neither a quote nor a line break.",

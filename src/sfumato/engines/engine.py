@@ -117,11 +117,7 @@ class Engine(Protocol):
         ...
 
     def count_persons(self, columns: Sequence[str], person: str, value: str | None, reading: Reading) -> PersonCount:
-        """Count the persons of each combination of some columns, with their values of a further column if it is given.
-
-        Args:
-            person: The person column.
-        """
+        """Count the persons of each combination of some columns, with their values of a further one if it is given."""
         ...
 
     def first_texts(self, column: str) -> dict[str, int]:

@@ -38,11 +38,7 @@ def _absent(name: str, columns: Sequence[str]) -> Fault:
 
 
 def check_names(columns: Sequence[Any]) -> None:
-    """Refuse columns whose names are no texts, empty, reserved, or equal except for case.
-
-    Raises:
-        DataError: There is such a column.
-    """
+    """Refuse columns whose names are no texts, empty, reserved, or equal except for case."""
     if not all(isinstance(name, str) for name in columns):
         raise DataError("a column's name is no text.", "Name every column by a text, for example c1.", "column-name")
     if "" in columns:

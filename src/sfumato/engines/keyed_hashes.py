@@ -71,7 +71,6 @@ def shared_out(
     Args:
         places: The combination of each row.
         values: The code of each row's value in the division's column.
-        rows: The number of each row.
 
     Raises:
         DataError: These are not the rows for which the division was made.

@@ -44,7 +44,6 @@ class Records:
     Attributes:
         rows: The number of records, without headers.
         longest: The bytes of the longest record.
-        file: The file with that record.
         line: The line in which it begins.
     """
 

@@ -23,11 +23,7 @@ class Placeless:
 
 
 def check_distinct(values: Sequence[str]) -> None:
-    """Refuse a list with duplicate values.
-
-    Raises:
-        ValueError: With the duplicate values.
-    """
+    """Refuse a list with duplicate values."""
     twice = [value for value, count in Counter(values).items() if count > 1]
     if twice:
         raise ValueError("values stand twice: " + ", ".join(twice) + ".")

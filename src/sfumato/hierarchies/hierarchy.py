@@ -168,15 +168,13 @@ class Hierarchy(Protocol):
         ...
 
 
-def make_ladder(
-    values: Sequence[str], levels: Sequence[Sequence[str]], numbers: Sequence[float] | Numbers | None = None
-) -> Ladder:
+def make_ladder(values: Sequence[str], levels: Sequence[Sequence[str]]) -> Ladder:
     """Return a hierarchy from the values and each level's label of each value; a root is added if missing.
 
     >>> make_ladder(["a", "b"], []).labels
     (('a', 'b'), ('*',))
     """
-    return assemble(values, [level_of_labels(level) for level in levels], numbers)
+    return assemble(values, [level_of_labels(level) for level in levels])
 
 
 def assemble(
@@ -186,3 +184,21 @@ def assemble(
     raw: Level = (tuple(values), np.arange(len(values), dtype=np.int32))
     labels, codes = zip(*with_root([raw, *levels]), strict=True)
     return Ladder(tuple(values), labels, codes, None if numbers is None else np.asarray(numbers, np.float64))
+
+
+def ladder_text(ladder: Ladder, separator: str = ";") -> str:
+    """Return a hierarchy as the text of a hierarchy file, without the missing value.
+
+    >>> from sfumato.hierarchies.hierarchy import make_ladder
+    >>> ladder_text(make_ladder(["a;b", "c"], []))
+    '"a;b";*\\nc;*\\n'
+    """
+    rows = (row for row in ladder.rows() if row[0] is not None)
+    return "".join(separator.join(_quoted(cell or "", separator) for cell in row) + "\n" for row in rows)
+
+
+def _quoted(cell: str, separator: str) -> str:
+    """Return a field, quoted if a reader or an editor of the file could misinterpret it."""
+    if cell and cell == cell.strip() and not any(sign in cell for sign in (separator, '"', "\r", "\n", "\ufeff")):
+        return cell
+    return '"' + cell.replace('"', '""') + '"'

@@ -167,11 +167,7 @@ class _Earlier:
 
 
 def _check_applicable(plan: Plan, divided: bool) -> None:
-    """Refuse a recoding that is valid for its own rows only.
-
-    Raises:
-        PlanError: It is.
-    """
+    """Refuse a recoding that is valid for its own rows only."""
     if divided:
         raise PlanError(
             "this recoding cannot be applied to other rows: it divided rows with the same values between classes.",

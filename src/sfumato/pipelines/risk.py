@@ -163,7 +163,6 @@ def _plan_of(
 
 
 def _with_sample(plan: Plan, weight: str | None, household: str | None) -> Plan:
-    """Return the plan with the columns of weights and households."""
     columns = dict(plan.columns)
     roles: dict[str | None, Role] = {weight: "weight", household: "household"}
     for name, role in roles.items():

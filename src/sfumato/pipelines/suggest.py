@@ -1,16 +1,17 @@
 """Suggest a plan for some rows: role of each column, privacy models and method."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from sfumato.errors import DataError
 from sfumato.hierarchies.role_detection.column_context import with_context
 from sfumato.hierarchies.role_detection.detection_limits import limits_by_column
 from sfumato.hierarchies.role_detection.lexicon.codebooks import labels_of
-from sfumato.hierarchies.role_detection.missing_value_codes import columns_of_code, words_by_column
+from sfumato.hierarchies.role_detection.missing_value_codes import columns_of_code, known_words, words_by_column
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.quasi_identifier_selection import (
     MAX_QUASI_IDENTIFIERS,
@@ -29,11 +30,10 @@ from sfumato.hierarchies.role_detection.survey_codes import (
     missing_codes,
     suggest_labeled,
 )
+from sfumato.hierarchies.types import canonical
 from sfumato.microdata.plan.builder import Plan
 from sfumato.microdata.plan.read import read_plan
-from sfumato.pipelines.plan_suggestion.aggregated_input import told_of_cells
-from sfumato.pipelines.plan_suggestion.column_profiles import missing_words, profile_of
-from sfumato.pipelines.plan_suggestion.counted_rows import CountedRows, CountsRows
+from sfumato.pipelines.plan_suggestion.counted_rows import CountedRows, CountsRows, told_of_cells
 from sfumato.pipelines.plan_suggestion.dependent_columns import with_told_columns
 from sfumato.pipelines.plan_suggestion.file_checks import (
     check_names,
@@ -61,6 +61,11 @@ from sfumato.pipelines.plan_suggestion.survey_answer_uniqueness import note_on_a
 from sfumato.pipelines.plan_suggestion.survey_weights import one_of_each, with_survey_weights
 from sfumato.pipelines.plan_suggestion.unsupported_columns import with_textless
 
+# A column with at least _MANY_NUMBERS distinct texts may contain at most _FEW_WORDS words, in at most a proportion of
+# _MOST_WORDS of its rows. Of the first _LOOKED_AT other texts, at most a proportion of _WRONG_NUMBERS may be invalid
+# numbers.
+_MANY_NUMBERS, _FEW_WORDS, _MOST_WORDS = 50, 5, 0.3
+_LOOKED_AT, _WRONG_NUMBERS = 200, 0.05
 # Near duplicates must separate rows to this proportion of the finer column. A birth date and an age do; a town and its
 # province do not, because one is a level of the other's hierarchy.
 _SAME_DETAIL, _SAME_AGE = 0.9, 0.4
@@ -348,3 +353,39 @@ def suggest(
         else suggest_for_frame(data)
     )
     return replace(read_plan(proposal.plan), reasons=proposal.reasons, notes=proposal.notes)
+
+
+def missing_words(texts: Mapping[str, Mapping[str | None, int]]) -> list[str]:
+    """Return the words that mean "missing" in some column, including blanks, because frames contain empty texts."""
+    blanks = {text for counts in texts.values() for text in counts if text is not None and (not text or text.isspace())}
+    words = known_words(texts)
+    return [*words, *sorted(blanks), *sorted(_words_among_numbers(texts, {*words, *blanks}))]
+
+
+def _words_among_numbers(texts: Mapping[str, Mapping[str | None, int]], missing: Collection[str]) -> set[str]:
+    """Return the few words in columns of many numbers that no other column contains, such as "refused"."""
+    words = {name: _few_words(counts, missing) for name, counts in texts.items()}
+    doubtful = set().union(*words.values())
+    return {word for word in doubtful if all(word in words[name] for name, counts in texts.items() if word in counts)}
+
+
+def _few_words(counts: Mapping[str | None, int], missing: Collection[str]) -> set[str]:
+    """Return the few words of a column whose many other texts are numbers."""
+    present = [text for text in counts if text is not None and text not in missing]
+    numbers = [*islice(filter(_has_digit, present), _LOOKED_AT)] if len(present) >= _MANY_NUMBERS else []
+    if not numbers or len(canonical(numbers, "amount")[1]) > _WRONG_NUMBERS * len(numbers):
+        return set()
+    words = {*islice((text for text in present if not _has_digit(text)), _FEW_WORDS + 1)}
+    few = len(words) <= _FEW_WORDS and sum(counts[word] for word in words) <= _MOST_WORDS * sum(counts.values())
+    return words if few else set()
+
+
+def _has_digit(text: str) -> bool:
+    return text[-1:].isdigit() or any(map(str.isdigit, text))
+
+
+def profile_of(name: str, counts: Mapping[str | None, int], missing: Collection[str]) -> Profile:
+    """Return the profile of a column; texts in `missing` count as missing values."""
+    present = dict(counts)
+    absent = sum(present.pop(text, 0) for text in (None, *missing))
+    return Profile(name, cast("dict[str, int]", present), sum(counts.values()), missing=absent)

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from typing import Any, Literal
 
 from sfumato.dataclass import dataclass
@@ -64,7 +63,6 @@ class PolicyVerdict:
     policy: Policy
     clauses: tuple[ClauseJudgment, ...]
     remarks: tuple[str, ...] = ()
-    figures: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"PolicyVerdict({self.policy.id} {'holds' if self.holds else 'DOES NOT HOLD'}; {self.line})"
@@ -106,7 +104,6 @@ class PolicyVerdict:
             "open": self.count("open"),
             "clauses": [judgment.to_dict(self.policy) for judgment in self.clauses],
             "remarks": list(self.remarks),
-            **self.figures,
         }
 
 
@@ -115,7 +112,6 @@ def judge_policy(
     measured: Mapping[str, Measurement],
     attested: Mapping[str, str],
     remarks: Sequence[str] = (),
-    figures: Mapping[str, Any] | None = None,
 ) -> PolicyVerdict:
     """Evaluate a policy.
 
@@ -123,7 +119,7 @@ def judge_policy(
         measured: The measurements, by metric; attested: who attests a clause, by its name.
     """
     judgments = tuple(_judged(clause, measured, attested) for clause in policy.clauses)
-    return PolicyVerdict(policy, judgments, tuple(remarks), figures or {})
+    return PolicyVerdict(policy, judgments, tuple(remarks))
 
 
 def _judged(clause: Clause, measured: Mapping[str, Measurement], attested: Mapping[str, str]) -> ClauseJudgment:

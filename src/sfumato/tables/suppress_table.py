@@ -15,8 +15,7 @@ from sfumato.tables.attack.findings import Audit, Verdict
 from sfumato.tables.attack.inherent_disclosure import without_known_anyway
 from sfumato.tables.attack.legacy_intervals import attack
 from sfumato.tables.attack.reduced_levels import known_ends
-from sfumato.tables.cells.alternative_table import Witness
-from sfumato.tables.cells.cells import Bounds, Mask, Table, no_bounds
+from sfumato.tables.cells.cells import Bounds, Mask, Table, Witness, no_bounds
 from sfumato.tables.cells.table_part import Part, in_part
 from sfumato.tables.deadline import Deadline, within
 from sfumato.tables.interval_publication import legacy_stages
@@ -55,7 +54,6 @@ class Masked:
         ends: The published intervals: what a data user computes from the table alone.
         cost: The cost of secondary suppression, without cells that an earlier release suppressed.
         bound: A lower bound of the cost, if known.
-        audit: The audit.
     """
 
     part: Part

@@ -33,7 +33,6 @@ class TableAnswer(ABC, Generic[Group_co]):
     Attributes:
         plan: The plan it was made by.
         source: The columns that came in.
-        parts: The answer for each group.
         seconds: How long each stage took.
         like: The frame that came in, where one did.
     """

@@ -13,7 +13,7 @@ from sfumato.errors import DataError, PlanError
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.roles import points_to_persons
 from sfumato.schema.composite import MapOf, read
-from sfumato.tables.build.code_trees import tree_of
+from sfumato.tables.build.build import tree_of
 from sfumato.tables.cells.cells import Mask, Numbers, Places
 from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.cells.precision import Scale, step_of
@@ -77,7 +77,6 @@ class _Axis:
     """One dimension of the base: the ancestors of each row's code, by depth; None where there is none.
 
     Attributes:
-        columns: Its columns.
         ancestors: The ancestors, by depth.
         unused: By depth, codes of its hierarchy that no record has, next to one that some have.
     """
@@ -214,11 +213,7 @@ def _asked(base: Base, column: str) -> Mask:
 
 
 def _check_categories(dimensions: Mapping[str, Dimension], base: Base) -> None:
-    """Refuse categories that look like single persons until the plan confirms them: labels are published as they are.
-
-    Raises:
-        PlanError: There is such a column.
-    """
+    """Refuse categories that look like single persons until the plan confirms them: labels are published as is."""
     for name, dimension in dimensions.items():
         for column in () if dimension.confirmed else (*dimension.levels, *filter(None, [dimension.column])):
             counts: Counter[str] = Counter()
@@ -234,11 +229,7 @@ def _check_categories(dimensions: Mapping[str, Dimension], base: Base) -> None:
 
 
 def check_size(codes: Iterable[int], most: int) -> None:
-    """Refuse dimensions with so many codes each that a table of all their crossings is too large.
-
-    Raises:
-        PlanError: It has more cells than `most`.
-    """
+    """Refuse dimensions with so many codes each that a table of all their crossings is too large."""
     if (cells := math.prod(codes)) > most:
         raise PlanError(
             f"the dimensions cross in {cells:,} cells, and a table has at most {most:,}; empty ones count.",

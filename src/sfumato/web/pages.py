@@ -1,14 +1,23 @@
 """Mount the pages under /app: one workspace per browser, stored encrypted when it is left."""
 
 import asyncio
+import re
 from collections.abc import Callable
+from contextlib import nullcontext
 from copy import copy
 from http import HTTPStatus
+from http.cookies import SimpleCookie
+from secrets import token_urlsafe
 from typing import Any, Literal
+from urllib.parse import parse_qs
 
 from fastapi import FastAPI, Request
 from nicegui import Client, ui
 from nicegui import app as pages_app
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import HTTPConnection
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sfumato.localization.messages import accepted_words, languages, words_in
 from sfumato.policies.presets import policies
@@ -17,19 +26,26 @@ from sfumato.service.access.users import User
 from sfumato.service.jobs.pool import Pool
 from sfumato.web import components, error_page
 from sfumato.web.attributes.attribute_area import AttributeArea
-from sfumato.web.compression import Compression
+from sfumato.web.error_page import refusal
 from sfumato.web.help import help_area
 from sfumato.web.microdata.rows_area import RowsArea
 from sfumato.web.page_access import PageDoor
 from sfumato.web.page_layout import Shell
-from sfumato.web.page_owners import PageOwners
-from sfumato.web.projects.browser_key import BrowserKeys
-from sfumato.web.projects.upload_activity import Receiving, visitor_key
 from sfumato.web.projects.workspace import Workspace
 from sfumato.web.projects.workspaces import Workspaces
 from sfumato.web.tables.table_area import TableArea
-from sfumato.web.upload_limit import UploadLimit
 
+# Higher levels make pages hardly smaller and much slower.
+LEVEL = 1
+# Paths of downloads.
+DOWNLOADS = "/_nicegui/auto/static/"
+COOKIE = "sfumato_key"
+LENGTH = 43
+KEPT_SECONDS = 180 * 24 * 3600
+# Addresses created while pages are open: for uploads of a field and for downloads.
+MADE = re.compile(r"(/_nicegui/(?:client|auto))/(?P<rest>.*)")
+CONNECTION = "/_nicegui_ws/"
+POLICY_VIOLATION = 1008
 PATH = "/app"
 LOOKING_SECONDS = 5.0
 # How long a page without connection can be resumed; after that it is rebuilt.
@@ -114,3 +130,158 @@ async def _read_ahead() -> None:
 
 
 _tasks: set["asyncio.Task[Any]"] = set()
+
+
+# The page library finds a page by a number in its address, whoever asks. Here the owner of the page is checked.
+class PageOwners:
+    """Middleware that refuses requests for another visitor's page, and names such addresses for log and metrics."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        if made := MADE.search(scope["path"]):
+            scope["state"]["route"] = made[1]
+        if all(_may_reach(scope, page) for page in _pages(scope)):
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": POLICY_VIOLATION})
+        else:
+            await refusal(HTTPConnection(scope), HTTPStatus.NOT_FOUND)(scope, receive, send)
+
+
+def _pages(scope: Scope) -> list[str]:
+    """Return the pages that an address names."""
+    path: str = scope["path"]
+    if CONNECTION in path:
+        return parse_qs(scope.get("query_string", b"").decode("latin-1")).get("client_id", [])
+    made = MADE.search(path)
+    return [made["rest"].partition("/")[0]] if made and made[1].endswith("client") else []
+
+
+def _may_reach(scope: Scope, page: str) -> bool:
+    """Return whether a page belongs to the visitor; True for a page that does not exist, which the library reports."""
+    client = Client.instances.get(page)
+    return client is None or visitor_key(client.request.scope["state"]) == visitor_key(scope["state"])
+
+
+class TooLarge(Exception):  # noqa: N818  (it is caught here, never shown)
+    """A body exceeds the limit."""
+
+
+class UploadLimit:
+    """Middleware that ends requests whose body is too large."""
+
+    def __init__(self, app: ASGIApp, most_bytes: int) -> None:
+        self._app, self._most = app, most_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        declared = dict(scope["headers"]).get(b"content-length", b"")
+        if declared.isdigit() and int(declared) > self._most:
+            await _refusal(scope)(scope, receive, send)
+            return
+        try:
+            await self._app(scope, _counted(receive, self._most), send)
+        except TooLarge:
+            await _refusal(scope)(scope, receive, send)
+
+
+def _refusal(scope: Scope) -> Response:
+    return refusal(HTTPConnection(scope), HTTPStatus.REQUEST_ENTITY_TOO_LARGE, {"connection": "close"})
+
+
+def _counted(receive: Receive, most: int) -> Receive:
+    size = 0
+
+    async def counted() -> Message:
+        nonlocal size
+        message = await receive()
+        size += len(message.get("body", b""))
+        if size > most:
+            raise TooLarge
+        return message
+
+    return counted
+
+
+# The server never stores it. Files on disk are named and encrypted with values derived from it, so that without the
+# browser nobody can read them or determine whose they are.
+class BrowserKeys:
+    """Middleware that gives a browser its key, available to the pages as `request.state.browser_key`."""
+
+    def __init__(self, app: ASGIApp, path: str) -> None:
+        self._app, self._path = app, path
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        state = scope.setdefault("state", {})
+        # A request may pass here twice, for an application inside another, but gets a key once.
+        key = state.get("browser_key") or key_in(dict(scope["headers"]).get(b"cookie", b"").decode("latin-1"))
+        own = state["browser_key"] = key or token_urlsafe(32)
+        if scope["type"] == "websocket":  # a page has set the key, or none can be set here
+            await self._app(scope, receive, send)
+            return
+
+        async def with_cookie(message: Message) -> None:
+            # Only pages set a key: their assets are requested at the same time and would set others.
+            if message["type"] == "http.response.start" and key is None and _is_page(message):
+                secure = "; Secure" if scope.get("scheme") == "https" else ""
+                cookie = f"{COOKIE}={own}; Path={self._path}; Max-Age={KEPT_SECONDS}; HttpOnly; SameSite=Strict{secure}"
+                message["headers"] = [*message["headers"], (b"set-cookie", cookie.encode())]
+            await send(message)
+
+        await self._app(scope, receive, with_cookie)
+
+
+def _is_page(message: Message) -> bool:
+    return any(name == b"content-type" and value.startswith(b"text/html") for name, value in message["headers"])
+
+
+def key_in(cookies: str) -> str | None:
+    """Return the key in the cookies of a request.
+
+    >>> key_in("a=b; sfumato_key=" + "x" * 43) == "x" * 43, key_in("sfumato_key=short")
+    (True, None)
+    """
+    morsel = SimpleCookie(cookies).get(COOKIE)
+    value = morsel.value if morsel is not None else ""
+    return value if len(value) == LENGTH and value.replace("-", "").replace("_", "").isalnum() else None
+
+
+class Compression(GZipMiddleware):
+    """Middleware that compresses pages and their assets."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        super().__init__(app, compresslevel=LEVEL)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and DOWNLOADS in scope["path"]:
+            await self.app(scope, receive, send)
+        else:
+            await super().__call__(scope, receive, send)
+
+
+class Receiving:
+    """Middleware that counts an upload as activity, from its first byte to its last."""
+
+    def __init__(self, app: ASGIApp, workspaces: Workspaces) -> None:
+        self._app, self._workspaces = app, workspaces
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        sends = scope["type"] == "http" and scope["method"] == "POST"
+        with self._workspaces.working(visitor_key(scope["state"])) if sends else nullcontext():
+            await self._app(scope, receive, send)
+
+
+def visitor_key(state: dict[str, Any]) -> str:
+    """Return the key of a workspace from the state of a request: the browser's key, and the signed-in user."""
+    user = state.get("user")
+    return f"{state['browser_key']}:{user.owner}" if user is not None and user.name else str(state["browser_key"])

@@ -10,8 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from sfumato.attributes.remote.addresses import is_public
-from sfumato.attributes.remote.fetching import Fetcher, FetchLimits
+from sfumato.attributes.remote.fetching import Fetcher, FetchLimits, is_public
 from sfumato.errors import PlanError
 
 REFUSED = {

@@ -9,7 +9,7 @@ from written_books import number, rewritten, sheet_of, text
 
 import sfumato as sf
 from sfumato.engines.tabulation.tabulation import columns_of_file
-from sfumato.engines.workbooks.cell_annotations import Mark
+from sfumato.engines.workbooks.cell_references import Mark
 from sfumato.engines.workbooks.sheet_warnings import _show
 from sfumato.errors import DataError
 

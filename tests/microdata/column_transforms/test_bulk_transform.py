@@ -6,8 +6,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from sfumato.microdata.column_transforms.bulk_transform import Grid, publish_once
-from sfumato.microdata.column_transforms.transform_plan import PublishPlan
+from sfumato.microdata.column_transforms.transform_plan import Grid, PublishPlan, publish_once
 
 PLANS = [
     PublishPlan(round=0.1),

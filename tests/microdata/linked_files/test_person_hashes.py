@@ -5,8 +5,8 @@ from itertools import product
 import numpy as np
 
 from sfumato.hierarchies.hierarchy import make_ladder
-from sfumato.microdata.linked_files.person_hashes import groups_of
 from sfumato.microdata.linked_files.rows import FileRows, Relations
+from sfumato.microdata.linked_files.search import groups_of
 
 VALUES = ("x", "y", "z")
 

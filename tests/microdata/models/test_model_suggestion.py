@@ -7,7 +7,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.hierarchies.absence_values import is_negative
-from sfumato.microdata.models.model_suggestion import proposed_promise
+from sfumato.pipelines.plan_suggestion.plan_draft import proposed_promise
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import DataError, PlanError
-from sfumato.microdata.pseudonyms.ff1 import FF1
-from sfumato.microdata.pseudonyms.formats import FormatPseudonyms
+from sfumato.microdata.pseudonyms.formats import FF1, FormatPseudonyms
 from sfumato.microdata.pseudonyms.key import KEY_BYTES, PseudonymKey
 from sfumato.microdata.pseudonyms.pseudonyms import pseudonyms_of
 from sfumato.microdata.pseudonyms.tokens import KeyedPseudonyms, is_token

@@ -10,9 +10,8 @@ from sfumato.engines.engine import Reading
 from sfumato.microdata.counts.count_differences import Tally
 from sfumato.microdata.counts.frequency_table import TextCounts, tabulate
 from sfumato.microdata.plan.read import read_plan
-from sfumato.microdata.recoding.expected_counts import predict
+from sfumato.microdata.recoding.expected_counts import NOWHERE, pools_of, predict
 from sfumato.microdata.recoding.recoding import Division, Handling, class_recoding
-from sfumato.microdata.recoding.shared_combinations import NOWHERE, pools_of
 from sfumato.pipelines.release import anonymize
 
 DRAW = np.random.default_rng(8)

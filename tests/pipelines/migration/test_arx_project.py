@@ -5,8 +5,7 @@ from zipfile import ZipFile
 import pytest
 
 import sfumato as sf
-from sfumato.pipelines.migration.arx_models import losses_of, model_of
-from sfumato.pipelines.migration.arx_project import read_arx
+from sfumato.pipelines.migration.arx_project import losses_of, model_of, read_arx
 from sfumato.pipelines.migration.exports import export
 
 ROWS = "name;age;zip code;illness;note\n" + "".join(

@@ -1,6 +1,6 @@
 """Which texts mean that nothing is there."""
 
-from sfumato.pipelines.plan_suggestion.column_profiles import missing_words
+from sfumato.pipelines.suggest import missing_words
 
 INCOMES = {f"{900 + 13 * place} EUR": 1 for place in range(80)}
 

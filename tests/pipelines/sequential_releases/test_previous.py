@@ -14,8 +14,7 @@ from sfumato.errors import PlanError, UnattainableError
 from sfumato.microdata.attacks.differencing import attack_histories
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.release_histories import with_erased
-from sfumato.pipelines.attacks.attack import attack
-from sfumato.pipelines.attacks.person_histories import compared_by_persons
+from sfumato.pipelines.attacks.attack import attack, compared_by_persons
 from sfumato.pipelines.attacks.target import target_of, texts_of
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.sequential_releases.earlier_releases import read_release

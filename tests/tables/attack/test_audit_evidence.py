@@ -9,9 +9,8 @@ from sfumato.tables.attack.attacker_view import Publication
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.audit_evidence import Evidence
 from sfumato.tables.attack.findings import Verdict
-from sfumato.tables.cells.alternative_table import Witness
 from sfumato.tables.cells.attacker_knowledge import Attacker, Kind, Knowledge
-from sfumato.tables.cells.cells import Bounds, Reach, make_relations, no_bounds
+from sfumato.tables.cells.cells import Bounds, Reach, Witness, make_relations, no_bounds
 from sfumato.tables.deadline import within
 
 # Total 60 = 10 + 20 + 30: the last two and the first are masked or not.

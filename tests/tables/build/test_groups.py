@@ -5,7 +5,7 @@ import pytest
 
 from sfumato.errors import DataError
 from sfumato.pipelines.tables.protect import protect
-from sfumato.tables.build.undeclared_sums import is_no_accident, parts_of
+from sfumato.tables.build.groups import is_no_accident, parts_of
 
 pandas = pytest.importorskip("pandas")
 MEN = {"Total": 30, "a": 2, "b": 8, "c": 20}

@@ -6,8 +6,8 @@ import pytest
 import sfumato as sf
 from sfumato.errors import DataError
 from sfumato.tables.argus.argus_table import plain_table
+from sfumato.tables.cells.columns import finite
 from sfumato.tables.cells.dimensions import Tree
-from sfumato.tables.cells.number_parsing import finite
 from sfumato.tables.formats.apriori_file import apply_apriori
 from sfumato.tables.formats.cells_file import check_totals, read_cells, written_cells
 from sfumato.tables.formats.hrc import parse_hrc, read_hrc

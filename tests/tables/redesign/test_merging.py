@@ -4,7 +4,7 @@ import pytest
 
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.plan.source import TableSource
-from sfumato.tables.redesign.merging import CLOSE, MERGE, Change, added_up
+from sfumato.tables.redesign.proposals import CLOSE, MERGE, Change, added_up
 
 # Two cells of the same codes; the same firm is in both, second in one of them and first in the other.
 ROWS = Columns(

@@ -9,7 +9,7 @@ import pytest
 from sfumato.tables.cells.cells import Relations
 from sfumato.tables.cells.constraints import derive
 from sfumato.tables.cells.dimensions import Tree
-from sfumato.tables.cells.finest_cells import inner_sums
+from sfumato.tables.rounding.rounding import inner_sums
 
 SHAPES = {
     "flat": {("a",): ("T",), ("b",): ("T",)},

@@ -7,7 +7,7 @@ import pytest
 
 from sfumato.errors import UnattainableError
 from sfumato.tables.deadline import within
-from sfumato.tables.rounding.controlled import round_controlled
+from sfumato.tables.rounding.rounding import round_controlled
 from sizes import size
 
 SMALL = [

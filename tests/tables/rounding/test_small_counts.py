@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from sfumato.errors import DataError
-from sfumato.tables.cells.finest_cells import inner_sums
 from sfumato.tables.deadline import within
-from sfumato.tables.rounding.small_counts import round_small_counts
+from sfumato.tables.rounding.rounding import inner_sums, round_small_counts
 
 
 @pytest.mark.parametrize("inner_shown", [True, False])

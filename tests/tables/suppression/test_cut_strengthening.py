@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sfumato.tables.suppression.cut_strengthening import is_roundable, rounded_cut
+from sfumato.tables.suppression.cut_separation import is_roundable, rounded_cut
 from sfumato.tables.suppression.master_problem import Cut
 
 

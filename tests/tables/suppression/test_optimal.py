@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from sfumato.errors import UnattainableError
 from sfumato.tables.attack.attacker_view import Publication
 from sfumato.tables.attack.audit import audit_publication
-from sfumato.tables.cells.alternative_table import Witness
 from sfumato.tables.cells.attacker_knowledge import Attacker, Kind, Knowledge
-from sfumato.tables.cells.cells import Bounds, Reach, Status, make_relations, make_table, no_bounds
+from sfumato.tables.cells.cells import Bounds, Reach, Status, Witness, make_relations, make_table, no_bounds
 from sfumato.tables.cells.coordinates import Coordinates
 from sfumato.tables.deadline import Deadline, within
 from sfumato.tables.suppression import cut_separation

@@ -9,7 +9,7 @@ from sfumato.tables.cells.attacker_knowledge import Attacker, Kind, Knowledge
 from sfumato.tables.cells.cells import Bounds, Reach, Status, make_relations, make_table, no_bounds
 from sfumato.tables.deadline import Deadline, within
 from sfumato.tables.suppression.flows.tableau import Tableau
-from sfumato.tables.suppression.pattern_exchange import Exchange
+from sfumato.tables.suppression.optimal import Exchange
 from sfumato.tables.suppression.patterns import PatternSearch
 from sfumato.tables.suppression.problem import make_problem
 from sfumato.tables.suppression.pruning import Pruning, Reasons

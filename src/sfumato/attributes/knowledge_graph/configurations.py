@@ -89,7 +89,6 @@ def configuration_of(
     """Return the configuration for records of one class.
 
     Args:
-        graph: The configuration graph.
         data_class: Name or address of the class; the default is the one named by the last part of the address, or
         the only one that is not part of another.
         address: Where the graph came from.

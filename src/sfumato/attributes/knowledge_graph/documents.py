@@ -6,7 +6,7 @@ unless passing through is requested; an attribute without one is passed and name
 """
 
 import json
-from collections.abc import Iterator, Set
+from collections.abc import Iterable, Iterator, Set
 from typing import Any
 
 from rdflib import RDF, Graph, Literal, URIRef
@@ -16,15 +16,16 @@ from rdflib.plugins.shared.jsonld.context import Context
 from sfumato.attributes.anonymize import Anonymized, anonymize_records, check_alike, check_passed, passed_warning
 from sfumato.attributes.knowledge_graph.class_records import DocumentClass, document_class
 from sfumato.attributes.knowledge_graph.configurations import Classes, read_classes
-from sfumato.attributes.knowledge_graph.graph_names import has_named_graphs
 from sfumato.attributes.knowledge_graph.leak_check import Places, Statement, check_places
 from sfumato.attributes.knowledge_graph.namespaces import SOYA, local_name
-from sfumato.attributes.knowledge_graph.orphaned_nodes import hidden_nodes
 from sfumato.attributes.knowledge_graph.parsing import BASE, order_of, parse_document
 from sfumato.attributes.remote.contexts import ContextLoader, refuse, with_contexts
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError
 
+# The owner of a node to which changed attributes of several nodes lead.
+SEVERAL = object()
+GRAPH, CONTEXT, ID = "@graph", "@context", "@id"
 # Keywords that define the structure of a document, not properties of a node.
 FRAME = frozenset({RDF.type, RDF.first, RDF.rest})
 
@@ -211,3 +212,84 @@ def _written(graph: Graph, context: Any, order: dict[Any, int]) -> Any:
 
 def _id(node: dict[str, Any]) -> str:
     return str(node.get("@id", ""))
+
+
+# Statements of a graph that is the value of an attribute are not linked to that value: they would remain when the value
+# is masked. Such graphs are refused, however they are written.
+def has_named_graphs(document: Any) -> bool:
+    """Return whether a document has named graphs.
+
+    Raises:
+        PlanError: A graph is used as a value, or a context renames the keyword for graphs.
+    """
+    if isinstance(document, list):
+        return sum(map(has_named_graphs, document)) > 0  # all are examined, because one may be refused
+    if not isinstance(document, dict):
+        return False
+    for key, entry in document.items():
+        if (_mentions if key == CONTEXT else _holds)(entry) and key != GRAPH:
+            raise _refusal()
+    inside = has_named_graphs(document[GRAPH]) if GRAPH in document else False
+    return inside or (GRAPH in document and not document.keys() <= {CONTEXT, GRAPH})
+
+
+def _holds(value: Any) -> bool:
+    """Return whether a value contains a graph."""
+    if isinstance(value, list):
+        return any(map(_holds, value))
+    if not isinstance(value, dict):
+        return False
+    return GRAPH in value or any((_mentions if key == CONTEXT else _holds)(entry) for key, entry in value.items())
+
+
+def _mentions(context: Any) -> bool:
+    """Return whether a context uses the keyword for graphs, as another name of it or as the type of a term."""
+    if isinstance(context, dict):
+        return any(map(_mentions, context.values()))
+    return any(map(_mentions, context)) if isinstance(context, list) else context == GRAPH
+
+
+def _refusal() -> PlanError:
+    what = "the document has a graph in the place of a value."
+    return PlanError(what, "Write its nodes into the value itself, or beside the other nodes.", "graph-as-value")
+
+
+# A node is a record of its own if every changed attribute that leads to it is its own: no other node refers to it, or
+# its own values refer back. What such nodes reach without passing a changed attribute is visible; everything else is
+# hidden, also nodes of configured classes. If two nodes refer to each other by changed attributes, neither can be
+# identified as the record, so both are hidden.
+def hidden_nodes(places: Places) -> set[Any]:
+    """Return the nodes that are reachable only through changed attributes."""
+    owners = _owners(places)
+    onward = _values(places.statements - places.changed)
+    nodes = {subject for subject, _, _ in places.statements}
+    hidden = set(nodes)
+    waiting = [node for node in nodes if owners.get(node, node) == node]
+    while waiting:
+        node = waiting.pop()
+        if node in hidden:
+            hidden.remove(node)
+            waiting += onward.get(node, ())
+    return hidden
+
+
+def _owners(places: Places) -> dict[Any, Any]:
+    """Return, for each node reachable by changed attributes, the node that owns all of these, or SEVERAL."""
+    onward = _values(places.statements)
+    owners: dict[Any, Any] = {}
+    waiting = [(value, subject) for subject, _, value in places.changed if value in onward]
+    while waiting:
+        node, owner = waiting.pop()
+        former = owners.get(node, owner)
+        owner = owner if former == owner else SEVERAL
+        if owners.get(node) != owner:
+            owners[node] = owner
+            waiting += [(value, owner) for value in onward[node] if value in onward]
+    return owners
+
+
+def _values(statements: Iterable[Statement]) -> dict[Any, list[Any]]:
+    values: dict[Any, list[Any]] = {}
+    for subject, _, value in statements:
+        values.setdefault(subject, []).append(value)
+    return values

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Any
 
-from rdflib import Graph, Literal, URIRef
+from rdflib import Literal, URIRef
 
 from sfumato.attributes.knowledge_graph.parsing import BASE, parse_document
 from sfumato.dataclass import dataclass
@@ -25,7 +25,6 @@ class Places:
     """The original document.
 
     Attributes:
-        statements: All of its statements.
         changed: Those whose value an operation replaces.
         members: Its nodes of configured classes.
     """
@@ -84,14 +83,10 @@ def check_places(document: Any, places: Places, published: Iterable[Statement]) 
     Raises:
         InternalError: The document contains a forbidden value, or one that the operation did not return.
     """
-    there = _signatures(_read(document))
+    there = _signatures(parse_document(document, BASE))
     returned = _signatures(published)
     if there - (returned + _signatures(places.kept())) or returned - there:
         raise InternalError("the document to be sent holds what no operation returned.", code="places")
-
-
-def _read(document: Any) -> Graph:
-    return parse_document(document, BASE)
 
 
 def _signatures(statements: Iterable[Statement]) -> Counter[Signature]:

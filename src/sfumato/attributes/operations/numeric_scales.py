@@ -2,18 +2,31 @@
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import date, datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.attributes.operations import dates
 from sfumato.attributes.operations.datatypes import Kind
 from sfumato.attributes.operations.operation import Task
 from sfumato.attributes.operations.value_errors import ValueRefusedError
 from sfumato.dataclass import dataclass
 
+Days = npt.NDArray[np.int64]
+Micros = npt.NDArray[np.int64]
+DATE_LENGTH, TIME_LENGTH = 10, 19
+ZONE = re.compile(r"(?:\.(?P<fraction>\d{1,9}))?(?P<zone>Z|[+-]\d\d:\d\d)?", re.ASCII)
+DATE_ZONE = re.compile(r"(?:Z|[+-]\d\d:\d\d)?|T\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)?", re.ASCII)
+MINUTE = 60_000_000
+SECOND = 1_000_000
+# Up to this many values, plain Python is faster than arrays.
+FEW_VALUES = 200
+PLAIN = re.compile(r"(?!0000)\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d)?", re.ASCII)
+PLAIN_LINES = re.compile(rf"{PLAIN.pattern}(?:\n{PLAIN.pattern})*+", re.ASCII)
+DAY = 86_400 * SECOND
 Numbers = npt.NDArray[np.float64]
 Writer = Callable[[Numbers], list[Any]]
 # The expression is unambiguous and bounds the length, so that a malicious text takes no longer than a normal one.
@@ -26,7 +39,6 @@ class Scale:
     """A column as numbers, and functions that convert numbers back.
 
     Attributes:
-        numbers: The values as numbers.
         write: Converts numbers to values of the column's type.
         write_bounds: Converts numbers to bounds of a range.
     """
@@ -87,22 +99,22 @@ def _shown(value: object) -> str:
 
 def _dates(values: Sequence[Any], task: Task, request: str) -> Scale:
     try:
-        numbers = dates.days(values)
-    except dates.NotADateError as error:
+        numbers = days(values)
+    except NotADateError as error:
         raise ValueRefusedError(task.attribute, request, "is not a date", values[error.place], error.place) from None
     return Scale(numbers.astype(np.float64), _iso_dates, _iso_bounds)
 
 
 def _times(values: Sequence[Any], task: Task, request: str) -> Scale:
     try:
-        numbers, zoned = dates.micros(values)
-    except dates.NotADateError as error:
+        numbers, zoned = micros(values)
+    except NotADateError as error:
         complaint = "is not a date and time"
         raise ValueRefusedError(task.attribute, request, complaint, values[error.place], error.place) from None
-    unit = 1 if (numbers % dates.SECOND).any() else dates.SECOND
+    unit = 1 if (numbers % SECOND).any() else SECOND
 
     def write(written: Numbers) -> list[Any]:
-        return dates.iso_times(np.round(written / unit).astype(np.int64) * unit, zoned)
+        return iso_times(np.round(written / unit).astype(np.int64) * unit, zoned)
 
     return Scale(numbers.astype(np.float64), write, write)
 
@@ -116,9 +128,129 @@ def _whole(numbers: Numbers) -> list[Any]:
 
 
 def _iso_dates(numbers: Numbers) -> list[Any]:
-    return dates.iso_dates(np.round(numbers).astype(np.int64))
+    return iso_dates(np.round(numbers).astype(np.int64))
 
 
 def _iso_bounds(numbers: Numbers) -> list[Any]:
     """Return bounds as dates; a bound between two days is the earlier day, so that the range covers its values."""
-    return dates.iso_dates(np.floor(numbers).astype(np.int64))
+    return iso_dates(np.floor(numbers).astype(np.int64))
+
+
+class NotADateError(ValueError):
+    """A text is not a date; `place` is its index."""
+
+    def __init__(self, place: int) -> None:
+        super().__init__("not a date")
+        self.place = place
+
+
+def days(values: Sequence[Any]) -> Days:
+    """Return days since 1970-01-01; a time after the date is ignored.
+
+    >>> days(["1970-01-02", "1899-12-31", "2000-02-29"]).tolist()
+    [1, -25568, 11016]
+
+    Raises:
+        NotADateError: A value is not an ISO date.
+    """
+    texts = _texts(values)
+    if set(map(len, texts)) == {DATE_LENGTH}:
+        return _calendar(texts, DATE_LENGTH) // DAY
+    suffixes = {text[DATE_LENGTH:] for text in texts}
+    if not all(DATE_ZONE.fullmatch(suffix) for suffix in suffixes):
+        raise NotADateError(
+            next(place for place, text in enumerate(texts) if not DATE_ZONE.fullmatch(text[DATE_LENGTH:]))
+        )
+    return _calendar([text[:DATE_LENGTH] for text in texts], DATE_LENGTH) // DAY
+
+
+def micros(values: Sequence[Any]) -> tuple[Micros, bool]:
+    """Return microseconds since 1970-01-01T00:00:00Z, and whether any value has a time zone; the default is UTC.
+
+    >>> micros(["1970-01-01T01:00:00+01:00", "1970-01-01T00:00:00.5Z"])[0].tolist()
+    [0, 500000]
+
+    Raises:
+        NotADateError: A value is not an ISO date and time.
+    """
+    texts = [text + "T00:00:00" if len(text) == DATE_LENGTH else text for text in _texts(values)]
+    suffixes = [text[TIME_LENGTH:] for text in texts]
+    shifts = {suffix: _shift(suffix) for suffix in set(suffixes)}
+    if None in shifts.values():
+        raise NotADateError(next(place for place, suffix in enumerate(suffixes) if shifts[suffix] is None))
+    shifted = np.fromiter((shifts[suffix] for suffix in suffixes), np.int64, len(suffixes))
+    whole = _calendar([text[:TIME_LENGTH].replace(" ", "T") for text in texts], TIME_LENGTH)
+    return whole + shifted, any(suffix.lstrip(".0123456789") for suffix in shifts)
+
+
+def iso_dates(numbers: Days) -> list[str]:
+    """Return the ISO dates of days since 1970-01-01."""
+    return _written(numbers, "datetime64[D]", "D", "")
+
+
+def iso_times(numbers: Micros, zoned: bool) -> list[str]:
+    """Return the ISO texts of microseconds since 1970, with as many decimals as necessary."""
+    whole = not (numbers % SECOND).any()
+    return _written(numbers, "datetime64[us]", "s" if whole else "us", "Z" if zoned else "")
+
+
+def _written(numbers: npt.NDArray[np.int64], kind: str, unit: Literal["D", "s", "us"], zone: str) -> list[str]:
+    """Return the texts of numbers; each distinct number is formatted once, because dates repeat."""
+    if len(numbers) <= FEW_VALUES:
+        return _each_written(numbers, kind, unit, zone)
+    distinct, inverse = np.unique(numbers, return_inverse=True)
+    return list(map(_each_written(distinct, kind, unit, zone).__getitem__, inverse.ravel().tolist()))
+
+
+def _each_written(numbers: npt.NDArray[np.int64], kind: str, unit: Literal["D", "s", "us"], zone: str) -> list[str]:
+    texts: list[str] = np.datetime_as_string(numbers.astype(kind), unit=unit).tolist()
+    return [text + zone for text in texts] if zone else texts
+
+
+def _texts(values: Sequence[Any]) -> list[str]:
+    """Return every value as its ISO text; dates and times of Python and of data frames have one."""
+    if set(map(type, values)) == {str}:
+        return list(values)
+    return [_text(value, place) for place, value in enumerate(values)]
+
+
+def _text(value: Any, place: int) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, date | datetime):
+        return value.isoformat()
+    raise NotADateError(place)
+
+
+def _calendar(texts: list[str], length: int) -> Micros:
+    """Return texts of one length as microseconds since 1970; invalid days such as February 30 are refused."""
+    if set(map(len, texts)) <= {length} and PLAIN_LINES.fullmatch("\n".join(texts)):
+        with suppress(ValueError):
+            return np.array(texts, "datetime64[us]").astype(np.int64)
+    raise NotADateError(next(place for place, text in enumerate(texts) if not _is_moment(text, length)))
+
+
+def _is_moment(text: str, length: int) -> bool:
+    if len(text) != length or not PLAIN.fullmatch(text):
+        return False
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _shift(suffix: str) -> int | None:
+    """Return the microseconds of a fraction of a second and a time zone, or None if the suffix is neither."""
+    match = ZONE.fullmatch(suffix)
+    if not match:
+        return None
+    fraction, zone = match["fraction"], match["zone"]
+    micro = int(fraction[:6].ljust(6, "0")) if fraction else 0
+    if zone in (None, "Z"):
+        return micro
+    hours, minutes = int(zone[1:3]), int(zone[4:6])
+    if hours > 14 or minutes > 59:
+        return None
+    east = (hours * 60 + minutes) * MINUTE
+    return micro - east if zone[0] == "+" else micro + east

@@ -29,7 +29,6 @@ class Task:
 
     Attributes:
         attribute: The attribute's name.
-        data_type: The type of its values.
         buckets: The requested number of buckets.
         random: The random generator for noise.
         smallest_group: The minimum number of members of a group of objects.

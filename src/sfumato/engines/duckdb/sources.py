@@ -45,13 +45,11 @@ class Source:
 
     Attributes:
         table: The table expression.
-        columns: The names of the columns.
         textless: Columns whose values have no text; they are not in the table and cannot be read.
         separator: The separator of a CSV file, also used for the release.
         numbered: The table with row numbers (from 1) in a column `sfumato_row`, if known without counting; else empty.
         notes: Notes on the columns for data users.
         sheet: The sheet of a workbook that is read.
-        sheets: The names of all its sheets.
         with_codes: If columns have codes that mean missing, the table including these; else empty.
         kinds: The types of the columns of that table.
         records: The records of text files, counted independently of DuckDB; else None.
@@ -244,7 +242,7 @@ def _sqlite_values(cursor: Any, table: str) -> dict[str, str]:
 
 
 def _excel(connection: Any, path: Path, data: DataPlan, names: Sequence[str], _scratch: Path) -> Source:
-    from sfumato.engines.workbooks.merged_cells import check_merged
+    from sfumato.engines.workbooks.cell_references import check_merged
     from sfumato.engines.workbooks.sheet_warnings import take_marks
     from sfumato.engines.workbooks.sheets import read_sheet, told_of_others
 

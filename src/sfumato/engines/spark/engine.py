@@ -258,7 +258,6 @@ class SparkEngine(ReadsSource):
         return plain_key_of(text_of(F.col(f"s{place}"), self.source.kind(place), self.plan.strip))
 
     def _is_nobody(self, person: str, reading: Reading) -> Any:
-        """Return whether a row names no person."""
         key = self._key(person)
         return key.isNull() | key.cast("string").isin(*reading.missing)
 

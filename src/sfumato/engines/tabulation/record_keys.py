@@ -90,11 +90,7 @@ class RecordKeys:
         return own
 
     def refuse_narrow(self, spread: KeySpread) -> None:
-        """Refuse keys that do not fill their range, such as record numbers: all cells would have the same noise.
-
-        Raises:
-            DataError: They do not.
-        """
+        """Refuse keys that do not fill their range, such as record numbers: all cells would have the same noise."""
         digits = len(str(spread.largest))
         shorter = digits >= LEAST_DIGITS and 10**digits < self.modulus and not spread.scarce
         hint = f" Where they are keys of {digits} digits, drawn at random, say digits: {digits}." if shorter else ""
@@ -105,9 +101,6 @@ class RecordKeys:
 
         Args:
             twins: The number of duplicates.
-
-        Raises:
-            DataError: There are duplicates, and keys are derived from names.
         """
         if twins and self.secret is not None:
             raise DataError(
@@ -158,7 +151,6 @@ class RecordKeys:
 
         Args:
             text: The text expression of the column.
-            table: The records.
         """
         place = f"cast(floor(cast(key as double) * {BINS} / {self.modulus}) as integer)"
         counted = (

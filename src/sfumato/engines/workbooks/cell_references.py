@@ -1,6 +1,9 @@
-"""Cell references as spreadsheets write them, such as B7."""
+"""Cell references as spreadsheets write them, such as B7, and what cells have besides values: marks, merged ranges."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal, NamedTuple
+
+from sfumato.errors import DataError
 
 # Row and column, from 0.
 Place = tuple[int, int]
@@ -47,3 +50,55 @@ def listed(names: Sequence[str]) -> str:
     """
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
     return f"{', '.join(names[:SHOWN])}{more}"
+
+
+class Mark(NamedTuple):
+    """A property of a cell.
+
+    Attributes:
+        kind: uncomputed: a formula without a stored value; error: an error instead of a value; shown: a format with
+            leading zeros; merged: the first of merged cells.
+        place: The position of the cell.
+        text: The number as displayed.
+        last: The last of merged cells, or of those in which a number is repeated.
+    """
+
+    kind: Literal["uncomputed", "error", "shown", "merged"]
+    place: Place
+    text: str = ""
+    last: Place = (0, 0)
+
+
+# The first and the last cell.
+Merged = tuple[Place, Place]
+
+
+def check_merged(merged: Iterable[Merged], start: Place, cells: Sequence[Sequence[Any]], has_header: bool) -> None:
+    """Refuse a sheet with non-empty merged cells in its rows.
+
+    All rows but the first of such cells would lack a value that they have: a person, a household, or a sensitive value.
+    Models would then not count it.
+
+    Args:
+        merged: The merged cells of the sheet.
+        start: The position of the first non-empty cell.
+        cells: The cells, from that one on.
+        has_header: Whether the first row has the column names; cells merged within it are accepted.
+    """
+    places = [*_in_rows(merged, start, cells, has_header)]
+    if not places:
+        return
+    raise DataError(
+        f"cells of the sheet are merged ({listed(places)}): only the first of each has its value.",
+        "Unmerge them in the spreadsheet and write the value into every row that it is of.",
+        "merged-cells",
+    )
+
+
+def _in_rows(merged: Iterable[Merged], start: Place, cells: Sequence[Sequence[Any]], has_header: bool) -> Iterator[str]:
+    """Yield the references of non-empty merged cells within the rows."""
+    for (top, left), (bottom, right) in sorted(merged):
+        row, column = top - start[0], left - start[1]
+        inside = 0 <= row < len(cells) and 0 <= column < len(cells[row])
+        if inside and bottom - start[0] >= has_header and cells[row][column] != "":
+            yield f"{name_of((top, left))}:{name_of((bottom, right))}"

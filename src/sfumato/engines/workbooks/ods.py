@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from xml.parsers.expat import XMLParserType
 
 from sfumato.engines.workbooks.archive import Archive, Attributes
-from sfumato.engines.workbooks.cell_annotations import Mark
-from sfumato.engines.workbooks.cell_references import Place
+from sfumato.engines.workbooks.cell_references import Mark, Place
 from sfumato.patterns import regex
 
 CONTENT, STYLES = "content.xml", "styles.xml"

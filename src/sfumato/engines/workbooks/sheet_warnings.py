@@ -6,9 +6,7 @@ from typing import Any
 
 from sfumato.dataclass import dataclass
 from sfumato.engines.workbooks.archive import opened
-from sfumato.engines.workbooks.cell_annotations import Mark
-from sfumato.engines.workbooks.cell_references import Place, listed, name_of
-from sfumato.engines.workbooks.merged_cells import Merged
+from sfumato.engines.workbooks.cell_references import Mark, Merged, Place, listed, name_of
 from sfumato.engines.workbooks.ods import CONTENT, marks_in_ods
 from sfumato.engines.workbooks.xlsx import BOOK, marks_in_xlsx
 from sfumato.errors import DataError

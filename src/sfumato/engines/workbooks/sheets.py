@@ -7,8 +7,7 @@ from typing import Any
 from sfumato.dataclass import dataclass
 from sfumato.delimited.errors import damaged
 from sfumato.engines.identifier_checks import table_named
-from sfumato.engines.workbooks.cell_references import Place
-from sfumato.engines.workbooks.merged_cells import Merged
+from sfumato.engines.workbooks.cell_references import Merged, Place
 from sfumato.engines.workbooks.used_range import check_extent, check_packing
 from sfumato.errors import DataError, extra_part
 
@@ -28,9 +27,6 @@ class Sheet:
     """A sheet of a workbook.
 
     Attributes:
-        name: Its name.
-        all: The names of all sheets.
-        cells: Its values, row by row.
         start: The position of the first value.
         merged: The merged cells, as far as the reader provides them.
     """

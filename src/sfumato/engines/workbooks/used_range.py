@@ -86,11 +86,7 @@ class _Extent:
 
 
 def check_packing(path: Path) -> None:
-    """Refuse a workbook with a part that is too long for its compressed size.
-
-    Raises:
-        DataError: There is such a part.
-    """
+    """Refuse a workbook with a part that is too long for its compressed size."""
     with opened(path) as archive:
         lengths = [] if archive is None else archive.lengths()
     for length, packed in lengths:

@@ -20,8 +20,7 @@ from sfumato.hierarchies.role_detection.coded_numbers import are_codes, without_
 from sfumato.hierarchies.role_detection.date_formats import date_hierarchy
 from sfumato.hierarchies.role_detection.lexicon.concepts import WORDS
 from sfumato.hierarchies.role_detection.lexicon.name_terms import scale_of, words_of
-from sfumato.hierarchies.role_detection.profile import Profile
-from sfumato.hierarchies.role_detection.text_measurements import FEET, inches
+from sfumato.hierarchies.role_detection.profile import FEET, Profile, inches
 from sfumato.hierarchies.types import ColumnType, canonical, numerals
 from sfumato.patterns import regex
 from sfumato.schema.composite import read

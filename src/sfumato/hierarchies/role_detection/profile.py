@@ -10,7 +10,13 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.person_keys import plain_keys
 from sfumato.hierarchies.types import canonical
+from sfumato.patterns import regex
 
+# Systolic and diastolic value.
+PRESSURE = regex(r"(?:[6-9]\d|1\d\d|2[0-5]\d) ?/ ?(?:[3-9]\d|1[0-5]\d)")
+FEET = regex(r"""([3-7]) ?(?:'|’|′|ft\.?|-) ?(0?\d|1[01])(?:[.]5)? ?(?:"|”|″|''|in\.?)?""")
+# More distinct heights than persons have, half inches included.
+_INCHES = 12
 # Maximum sample size for patterns: columns of millions show no more than these.
 _SAMPLE = 1000
 # A column with so few values, each in many rows, is categorical, whatever its name says.
@@ -123,3 +129,13 @@ class Profile:
         """The proportion of the sample's rows that have passed a test."""
         rows = sum(self._sample_rows)
         return sum(compress(self._sample_rows, passed)) / rows if rows else 0.0
+
+
+def inches(text: str) -> int:
+    """Return the inches of a height in feet and inches.
+
+    >>> inches("5'04\\""), inches("6-1"), inches("5 ft 11 in")
+    (64, 73, 71)
+    """
+    match = FEET.fullmatch(text.strip())
+    return _INCHES * int(match[1]) + int(match[2]) if match else 0

@@ -5,14 +5,32 @@ from sfumato.hierarchies.role_detection.content_detection import Content, mixed_
 from sfumato.hierarchies.role_detection.free_text import are_written_by_hand, has_sentences
 from sfumato.hierarchies.role_detection.lexicon.concepts import BY_KEY, Concept
 from sfumato.hierarchies.role_detection.lexicon.name_terms import spoken_word
-from sfumato.hierarchies.role_detection.lexicon.place_names import share_of_places
 from sfumato.hierarchies.role_detection.lexicon.value_terms import concept_of_values
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.role_evidence import Evidence, evidence_of
 from sfumato.hierarchies.role_detection.suggestion import UNKNOWN_RANK, Suggestion
 from sfumato.hierarchies.role_detection.unnamed_columns import is_nameless, known_by_spread, private_like
 from sfumato.hierarchies.role_detection.value_requirements import NUMERIC
+from sfumato.patterns import regex
 
+_ENDINGS = (
+    "ville|ton|town|burg|burgh|bury|boro|borough|field|wood|woods|view|grove|ford|port|haven|mouth|brook|dale|shire|chester|"
+    "ham|hurst|minster|worth|stead|city|springs?|falls|creek|lakes?|heights|hills?|beach|park|valley|island|county|township|"
+    "village|junction|crossing|ridge|bluffs?|rapids|harbor|bay|point|center|oaks|gardens|polis|"
+    "berg|dorf|hausen|heim|ingen|stadt|stedt|städt|bach|feld|furt|kirchen|kirch|hofen|wald|brück|brücken|beuren|weiler|rode|"
+    "leben|münde|hafen|tal|see|stein|fels|horst|büttel|lingen|ungen|wangen|zell|münster"
+)
+_BEGINNINGS = (
+    r"bad|sankt|st\.?|san|santa|saint|los|las|el|new|north|south|east|west|fort|mount|mt\.?|port|lake|upper|lower|"
+    r"ober|unter|neu|groß|klein"
+)
+_PLACE = regex(
+    rf"(?i:[a-zäöüßé.' -]*[a-zäöüßé]{{2,}}(?:{_ENDINGS})(?: (?:am|an der|im|in der|ob der|bei|a\.d\.) ?[a-zäöü. ]+)?"
+    rf"|(?:{_BEGINNINGS}) [a-zäöüßé.' -]{{3,}}|[a-zäöüß-]{{3,}} (?:am|an der|im|bei) [a-zäöü. ]+"
+    rf"|[a-z]+ (?:{_ENDINGS}))"
+)
+_CAPITAL = regex(r"[A-ZÄÖÜ].{2,40}")
+_LEAST_PLACES, _DISTINCT = 3, 0.5
 _MANY_NUMBERS = 0.5
 
 
@@ -91,3 +109,17 @@ def quasi_identifier(content: Content, reason: str, rank: int, concept: str | No
 
 def _capital(words: str) -> str:
     return words[0].upper() + words[1:]
+
+
+def share_of_places(profile: Profile) -> float:
+    """Return the proportion of rows with the name of a place, if half of the names are places; else 0.
+
+    >>> share_of_places(Profile("x", {"Pine Grove": 3, "Hartsville": 4, "Gallatin": 1}, rows=8))
+    0.875
+    >>> share_of_places(Profile("x", {"Lager": 3, "Versand": 4, "Einkauf": 1}, rows=8))
+    0.0
+    """
+    if len(profile.counts) < _LEAST_PLACES or profile.share_of(_CAPITAL) < 1:
+        return 0.0
+    places = sum(_PLACE.fullmatch(value.strip()) is not None for value in profile.sample)
+    return profile.share_of(_PLACE) if places >= _DISTINCT * len(profile.sample) else 0.0

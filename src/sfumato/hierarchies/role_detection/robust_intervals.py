@@ -144,7 +144,7 @@ def _cuts(spread: Spread, low: float, high: float, whole: bool) -> list[float]:
     for number in heavy:
         above = spread.numbers[spread.numbers > number]
         marks |= {number, number + 1 if whole else _rounded(float(above[0]))} if len(above) else {number}
-    first, last = _floor(low, whole), _ceiling(high, whole)
+    first, last = _floor(low, whole), -_floor(-high, whole)
     return [first, *sorted(mark for mark in marks if first < mark < last), last]
 
 
@@ -157,10 +157,6 @@ def _floor(number: float, whole: bool) -> float:
     step = 10.0 ** (math.floor(math.log10(abs(number))) - 1) if number else 1.0
     floor = tidy(math.floor(number / step) * step)
     return math.floor(floor) if whole else floor
-
-
-def _ceiling(number: float, whole: bool) -> float:
-    return -_floor(-number, whole)
 
 
 def nice(width: float) -> float:

@@ -17,7 +17,6 @@ class Suggestion:
     """The suggested plan of a column, and its reason.
 
     Attributes:
-        role: The role.
         reason: The reason, in plain words without any data value.
         type: The type, by default text.
         hierarchy: The hierarchy's parameters, for quasi-identifiers.

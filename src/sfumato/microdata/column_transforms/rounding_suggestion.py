@@ -36,7 +36,6 @@ def proposed_publication(
     """Suggest how to publish the numbers of a column; None if it has other values, or needs nothing.
 
     Args:
-        counts: The rows of each text.
         k: How many rows must share a number.
         most: Maximum number of distinct numbers, if two columns together must not make rows unique either.
         coarse: Maximum number in any case, however many rows share them: attackers may know the exact ones.

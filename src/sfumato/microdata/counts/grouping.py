@@ -1,18 +1,20 @@
 """Group a frequency table into the equivalence classes of any node, starting from the nearest table already grouped."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
+from sfumato.hierarchies.hierarchy import Ladder
 from sfumato.microdata.counts import grouping_kernels, kernels
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.key_packing import Packing, Words, packing_of
-from sfumato.microdata.counts.level_maps import Steps
 from sfumato.microdata.models.equivalence_classes import Classes, Counts, Histogram
 from sfumato.microdata.models.persons import PERSONS
 
+Levels = npt.NDArray[np.int16]
 Node = tuple[int, ...]
 MAX_KEPT_CLASSES = 32_000_000
 # Smaller tables stay in the processor cache anyway.
@@ -235,3 +237,43 @@ class Grouper:
         self._kept = [self._kept[place] for place in recent.tolist()]
         self._places = {grouped.node: place for place, grouped in enumerate(self._kept)}
         self._kept_classes = int(self._sizes[: len(recent)].sum())
+
+
+class Steps:
+    """All level maps in one array, so that a compiled loop finds them by itself.
+
+    Attributes:
+        labels: The labels, shifted to their position in a key.
+        begins: (columns, levels, levels) where the map from one level of a column to another begins.
+    """
+
+    def __init__(self, ladders: Sequence[Ladder], packing: Packing) -> None:
+        self.ladders = ladders
+        self.packing = packing
+        height = max((ladder.height for ladder in ladders), default=1)
+        self.labels: Words = np.zeros(256, np.uint64)
+        self.begins = np.zeros((len(ladders), height, height), np.int64)
+        self._steps: set[tuple[int, int, int]] = set()
+        self._used = 0
+
+    def know(self, low: Sequence[int], high: Sequence[int]) -> None:
+        """Prepare the maps from one node to another."""
+        for column, pair in enumerate(zip(low, high, strict=True)):
+            if pair[0] != pair[1] and (column, *pair) not in self._steps:
+                self._add(column, *pair)
+
+    def step(self, column: int, low: int, high: int) -> Words:
+        """Return for each label of a level its label at a higher one, shifted to its position in a key."""
+        if (column, low, high) not in self._steps:
+            self._add(column, low, high)
+        begin = int(self.begins[column, low, high])
+        return self.labels[begin : begin + len(self.ladders[column].labels[low])]
+
+    def _add(self, column: int, low: int, high: int) -> None:
+        new = self.ladders[column].step(low, high).astype(np.uint64) << self.packing.shift[column]
+        while self._used + len(new) > len(self.labels):
+            self.labels = np.concatenate([self.labels, np.zeros_like(self.labels)])
+        self.labels[self._used : self._used + len(new)] = new
+        self.begins[column, low, high] = self._used
+        self._used += len(new)
+        self._steps.add((column, low, high))

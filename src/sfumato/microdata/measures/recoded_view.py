@@ -73,7 +73,6 @@ class ColumnView:
     Attributes:
         values: Values that occur, in their order; numbers: the same as numbers, if they are; present: which
             of them are not missing.
-        before: Rows of each of them.
         pairs: Published rows of each value code with each label, as returned by `label_pairs`.
         label_rows: Published rows of each label.
         labels, covered: Parallel arrays: a label and the index of a value it covers.

@@ -7,24 +7,26 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.counts.frequency_table import FrequencyTable
+from sfumato.hierarchies.hierarchy import make_ladder
+from sfumato.microdata.counts.count_differences import numbers_of
+from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable
+from sfumato.microdata.counts.grouping import Grouper, Node
 from sfumato.microdata.counts.missing_matches import matching_rows
 from sfumato.microdata.counts.survey_sample import weighted_view
 from sfumato.microdata.measures import risk_contribution
-from sfumato.microdata.measures.generalization_drivers import forcing
 from sfumato.microdata.measures.minimal_uniques import outliers
 from sfumato.microdata.measures.risk import THRESHOLD, attacker, prosecutor
 from sfumato.microdata.measures.risk_overview import distribution, hiding
 from sfumato.microdata.measures.sample_risk import published_classes, raw_classes, sample_risk
-from sfumato.microdata.measures.uniques.published_uniques import published_uniques
-from sfumato.microdata.measures.uniques.special_uniques import special_uniques
+from sfumato.microdata.measures.uniques.special_uniques import SpecialUniques, special_uniques
 from sfumato.microdata.measures.utility import utility
 from sfumato.microdata.models.equivalence_classes import Counts, histogram
+from sfumato.microdata.models.model import of_release
 from sfumato.microdata.models.persons import PERSONS, persons_in
 from sfumato.microdata.plan.methods import CellSuppression
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.population import persons_by_label
-from sfumato.microdata.recoding.recoding import Recoding, published_labels
+from sfumato.microdata.recoding.population import persons_by_label, with_persons
+from sfumato.microdata.recoding.recoding import LevelRecoding, Recoding, published_labels
 
 # Limit of the work on contributions and unique rows, in every release.
 MAX_WORK = 10_000_000
@@ -136,3 +138,66 @@ def _contributions(table: FrequencyTable) -> dict[str, Any]:
         "without": {entry.column: entry.uniques for entry in risk_contribution.of_columns(table, MAX_WORK)},
         "steps": [asdict(entry) for entry in risk_contribution.of_steps(table, MAX_WORK)],
     }
+
+
+# Only for recodings by levels; a class recoding generalizes each class separately. Columns at the `min_level` of the
+# plan, and columns in which no row would violate a model, are not reported.
+def forcing(plan: Plan, table: FrequencyTable, recoding: Recoding, work: int) -> dict[str, Any]:
+    """Return for each generalized column the level below and the rows that would violate a model there.
+
+    Args:
+        work: Limit of the work on the frequency table; beyond it, nothing is returned.
+    """
+    if not isinstance(recoding, LevelRecoding) or plan.data.on_missing == "any":
+        return {}
+    if len(table.columns) * len(table.counts) > work:
+        return {}
+    grouper = Grouper(table)
+    population = None if table.population is None else Grouper(table.population)
+    entries = {}
+    for column, (name, level) in enumerate(zip(table.columns, recoding.node, strict=True)):
+        if level <= plan.columns[name].min_level:
+            continue
+        node = (*recoding.node[:column], level - 1, *recoding.node[column + 1 :])
+        rows = _failing_rows(plan, table, grouper, population, node)
+        if rows:
+            entries[name] = {"level": level - 1, "rows": rows}
+    return entries
+
+
+def _failing_rows(plan: Plan, table: FrequencyTable, grouper: Grouper, population: Grouper | None, node: Node) -> int:
+    """Return the rows in classes of a node that would violate a model."""
+    grouped = grouper.rolled(grouper.base, node)
+    classes = grouped.classes if population is None else with_persons(grouped, population.at(node))
+    failing = np.zeros(len(classes.sizes), bool)
+    for model in plan.privacy:
+        if of_release(model):
+            failing |= model.short(classes)
+        else:
+            failing |= model.failing(classes, table.whole)
+    return int(classes.sizes[failing].sum())
+
+
+def published_uniques(recoding: Recoding, fraction: float, work: int) -> SpecialUniques:
+    """Return the special uniques of the published classes, without suppressed ones.
+
+    Args:
+        fraction: Of the population that was sampled; work: limit of rows times sets of columns.
+    """
+    return special_uniques(published_table(recoding), fraction, work)
+
+
+def published_table(recoding: Recoding) -> FrequencyTable:
+    """Return the published classes as combinations of their labels, coded by the labels' numbers."""
+    kept = ~recoding.suppressed & (recoding.sizes > 0)
+    # A missing value has no label: it is the code before the first.
+    codes, sizes = recoding.classes[kept] + 1, [len(labels) + 1 for labels in recoding.labels]
+    owners, first = numbers_of(codes, sizes)
+    counts = np.bincount(owners, weights=recoding.sizes[kept], minlength=len(first)).astype(np.int64)
+    codings = tuple(_coding(size) for size in sizes)
+    return FrequencyTable(recoding.columns, codings, np.ascontiguousarray(codes[first], np.int32), counts, {}, {})
+
+
+def _coding(size: int) -> Coding:
+    texts = tuple(map(str, range(size)))
+    return Coding(texts, np.arange(size, dtype=np.int32), make_ladder(texts, []))

@@ -5,21 +5,308 @@ of work. Classification needs a target column and scikit-learn, so a plan has to
 income}`).
 """
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from sfumato.dataclass import dataclass
+from sfumato.errors import missing_extra
+from sfumato.microdata.counts import kernels
 from sfumato.microdata.counts.frequency_table import FrequencyTable
+from sfumato.microdata.counts.grouping import Grouper
+from sfumato.microdata.losses.registry import prepare
 from sfumato.microdata.measures.association import Associations, associations
-from sfumato.microdata.measures.classification import Accuracy, accuracy
 from sfumato.microdata.measures.distinct_share import values_left
-from sfumato.microdata.measures.distribution_distance import Drift, drift_of
-from sfumato.microdata.measures.information_loss import Lost, losses
-from sfumato.microdata.measures.range_query_error import RangeCounts, range_counts
-from sfumato.microdata.measures.recoded_view import view_of
+from sfumato.microdata.measures.recoded_view import ColumnView, View, are_informative, distinct_pairs, view_of
+from sfumato.microdata.models.equivalence_classes import Counts, Floats, Mask
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.recoding import Recoding
+from sfumato.microdata.recoding.recoding import LevelRecoding, Recoding
+
+HELD_OUT = 0.3
+MAX_ENTRIES = 200_000
+QUERIES = 100
+MOST_COLUMNS = 3
+FLOOR = 0.01
+# Limit of the work: queries times rows of the frequency table.
+MAX_WORK = 10_000_000
+BY_COLUMN = ("loss-metric", "precision", "non-uniform-entropy", "score", "height")
+
+
+# Both are logistic regressions on the quasi-identifiers, with one indicator per value or label. Both are tested on the
+# same original rows, which neither was trained on. For the second classifier the test rows are recoded as in the
+# release. A row whose class is suppressed has no label, so the most frequent target value is predicted. Missing values
+# and `*` have no indicator. Iyengar, V. (2002), https://doi.org/10.1145/775047.775089, for classification as a measure
+# of utility.
+# It works on distinct combinations with their weights: of each combination and target value, a seeded binomial share of
+# the rows is held out. No row is read.
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """Shares of held-out original rows that are predicted correctly.
+
+    Attributes:
+        raw: By a classifier trained on original rows; release: by one trained on the release.
+        majority: By always predicting the most frequent value.
+    """
+
+    target: str
+    raw: float | None
+    release: float | None
+    majority: float
+    held_out_rows: int
+    reason: str = ""
+
+
+def accuracy(view: View, target: str, seed: int) -> Accuracy:
+    """Train on the release and on original rows, and test both."""
+    content = view.table.sensitive[target]
+    entries = _some(len(content.values), seed)
+    owners, values, counts = content.owners[entries], content.values[entries], content.counts[entries]
+    tested = np.random.default_rng(seed).binomial(counts, HELD_OUT)
+    taught = counts - tested
+    rows = int(tested.sum())
+    majority = _share(np.full(len(values), _most_frequent(values, taught, content.size)), values, tested)
+    if len(np.unique(values[taught > 0])) < 2 or not rows:
+        return Accuracy(target, None, None, majority, rows, "the target has one value, or no row is held out")
+    informative = [are_informative(ladder.values) for ladder in view.table.ladders]
+    codes = [view.table.codes[owners, place] for place in range(len(view.columns))]
+    raw = _indicators([np.where(known[own], own, -1) for own, known in zip(codes, informative, strict=True)])
+    labels, shown = _labels(view, owners)
+    published = _indicators(
+        [np.where(shown & column.informative[own], own, -1) for own, column in zip(labels.T, view.columns, strict=True)]
+    )
+    return Accuracy(
+        target,
+        _share(_predicted(raw, values, taught), values, tested),
+        _share(_predicted(published, values, np.where(shown, taught, 0)), values, tested),
+        majority,
+        rows,
+    )
+
+
+def _some(entries: int, seed: int) -> npt.NDArray[np.int64]:
+    """Return all entries, or a seeded sample if there are too many."""
+    if entries <= MAX_ENTRIES:
+        return np.arange(entries)
+    return np.sort(np.random.default_rng(seed).choice(entries, MAX_ENTRIES, replace=False))
+
+
+def _labels(view: View, owners: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
+    """The published labels of each combination, and whether it is published at all."""
+    classes = np.zeros(len(view.table.counts), np.int64)
+    classes[view.pieces.combinations] = view.pieces.classes
+    shown = np.zeros(len(classes), bool)
+    shown[view.published.combinations] = True
+    return view.class_labels[classes[owners]], shown[owners]
+
+
+def _indicators(columns: list[npt.NDArray[Any]]) -> Any:
+    """Return one indicator per column and code; a negative code has none."""
+    from importlib.util import find_spec
+
+    if find_spec("sklearn") is None:
+        raise missing_extra("scikit-learn", "learning")
+    from scipy.sparse import csr_matrix
+
+    rows, places, at = [], [], 0
+    for codes in columns:
+        present = np.flatnonzero(codes >= 0)
+        rows.append(present)
+        places.append(codes[present] + at)
+        at += int(codes.max(initial=0)) + 1
+    where = (np.concatenate(rows), np.concatenate(places))
+    return csr_matrix((np.ones(len(where[0])), where), shape=(len(columns[0]), max(at, 1)))
+
+
+def _predicted(features: Any, values: npt.NDArray[np.int32], weights: Counts) -> npt.NDArray[np.int32]:
+    from sklearn.linear_model import LogisticRegression
+
+    taught = weights > 0
+    classes = np.unique(values[taught])
+    if len(classes) < 2:
+        return np.full(len(values), classes[0] if len(classes) else -1, np.int32)
+    model = LogisticRegression(max_iter=200)
+    with warnings.catch_warnings():
+        # The last digits of the coefficients do not affect the share of correct predictions.
+        warnings.simplefilter("ignore")
+        model.fit(features[taught], values[taught], sample_weight=weights[taught])
+    found: npt.NDArray[np.int32] = model.predict(features)
+    return found
+
+
+def _most_frequent(values: npt.NDArray[np.int32], weights: Counts, size: int) -> int:
+    return int(np.bincount(values, weights=weights, minlength=size).argmax())
+
+
+def _share(predicted: npt.NDArray[Any], values: npt.NDArray[np.int32], rows: Counts) -> float:
+    return float(rows[predicted == values].sum()) / max(int(rows.sum()), 1)
+
+
+# Each query asks how many rows lie in random ranges of up to three columns at once (for columns without an order: in a
+# random set of values). The answer from the release distributes each label evenly over the values it covers. The error
+# of a query is |estimate - truth| / max(truth, 1 % of the rows), and the measure is the mean over the queries. LeFevre,
+# K. et al. (2008). Workload-aware anonymization techniques for large-scale datasets,
+# https://doi.org/10.1145/1386118.1386123. Seeded: the same data, plan and seed give the same queries.
+@dataclass(frozen=True, slots=True)
+class RangeCounts:
+    """The mean and the median relative error of random range counts."""
+
+    queries: int
+    mean_error: float
+    median_error: float
+
+
+def range_counts(view: View, seed: int, queries: int = QUERIES) -> RangeCounts:
+    """Ask random range queries of a release."""
+    random = np.random.default_rng(seed)
+    work = len(view.table.counts) + len(view.class_rows)
+    asked = max(min(queries, MAX_WORK // max(work, 1)), 10)
+    errors = [_error(view, random) for _ in range(asked)]
+    return RangeCounts(asked, float(np.mean(errors)), float(np.median(errors)))
+
+
+def _error(view: View, random: np.random.Generator) -> float:
+    """The error of one query."""
+    width = len(view.columns)
+    many = int(random.integers(1, min(MOST_COLUMNS, width) + 1))
+    places = sorted(random.choice(width, many, replace=False).tolist())
+    sets: Mask = np.zeros((many, max(ladder.size for ladder in view.table.ladders)), bool)
+    guess: Floats = view.class_rows.astype(np.float64)
+    for at, place in enumerate(places):
+        column = view.columns[place]
+        chosen = _chosen(column, random)
+        sets[at, column.values] = chosen
+        guess = guess * column.inside(chosen)[view.class_labels[:, place]]
+    wanted = float(kernels.rows_inside(view.table.codes, view.table.counts, np.array(places, np.int64), sets))
+    return abs(float(guess.sum()) - wanted) / max(wanted, FLOOR * view.table.rows)
+
+
+def _chosen(column: ColumnView, random: np.random.Generator) -> Mask:
+    """Return a random range of an ordered column, or a random set of values, covering a tenth to all of them."""
+    count = len(column.values)
+    length = max(1, round(count * float(random.uniform(0.1, 1.0))))
+    if column.numbers is None:
+        chosen = np.zeros(count, bool)
+        chosen[random.choice(count, length, replace=False)] = True
+        return chosen
+    start = int(random.integers(0, count - length + 1))
+    places = np.arange(count)
+    found: Mask = (places >= start) & (places < start + length)
+    return found
+
+
+# For full-domain recodings the losses are exactly those a plan can ask for. For classes with labels of their own
+# (mondrian, local, k-optimize) `loss-metric` is the share of a numeric column's range, or of its other values, that a
+# label covers. Losses based on levels have no meaning there and are left out.
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A loss: in total, and of each column if it is defined by columns."""
+
+    name: str
+    value: float
+    per_column: dict[str, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"value": self.value} | ({"per_column": self.per_column} if self.per_column else {})
+
+
+def losses(table: FrequencyTable, recoding: Recoding, view: View) -> tuple[Lost, ...]:
+    """Return all losses of a release."""
+    sizes = _sizes(recoding, view)
+    if isinstance(recoding, LevelRecoding):
+        return (*_by_levels(table, recoding), *sizes)
+    metric = {column.name: _covered(view, column) for column in view.columns}
+    entropy = {column.name: _entropy(view, place) for place, column in enumerate(view.columns)}
+    return (
+        Lost("loss-metric", sum(metric.values()), metric),
+        Lost("non-uniform-entropy", sum(entropy.values()), entropy),
+        *sizes,
+    )
+
+
+def _by_levels(table: FrequencyTable, recoding: LevelRecoding) -> list[Lost]:
+    """Return the losses of a node, by the same functions that a search minimizes."""
+    grouper = Grouper(table)
+    grouped, owners = grouper.rolled_with_owners(recoding.node)
+    failing = np.zeros(len(recoding.suppressed), bool)
+    failing[owners] = recoding.suppressed[recoding.owners]
+    weights = (1.0,) * len(table.columns)
+    losses = []
+    for name in BY_COLUMN:
+        parts = prepare(name, table, weights).per_column(grouped, failing)  # type: ignore[arg-type]
+        losses.append(Lost(name, sum(parts.values()), parts))
+    return losses
+
+
+def _sizes(recoding: Recoding, view: View) -> list[Lost]:
+    """The losses of class sizes."""
+    kept = recoding.sizes[~recoding.suppressed].astype(np.float64)
+    suppressed = view.table.rows - view.rows
+    squares = float((kept**2).sum()) + float(suppressed) * view.table.rows
+    classes = len(kept) + (suppressed > 0)
+    average = view.table.rows / max(classes, 1)
+    return [Lost("discernibility", squares, {}), Lost("average-class-size", average, {})]
+
+
+def _covered(view: View, column: ColumnView) -> float:
+    """Return the mean share of a column that a row's label covers beyond one value; a suppressed row loses 1."""
+    if column.numbers is not None and len(column.numbers) > 1:
+        span = float(column.numbers[-1] - column.numbers[0]) or 1.0
+        low, high = np.full(len(column.widths), np.inf), np.full(len(column.widths), -np.inf)
+        np.minimum.at(low, column.labels, column.numbers[column.covered])
+        np.maximum.at(high, column.labels, column.numbers[column.covered])
+        shares: Floats = np.where(np.isfinite(low), high - low, 0.0) / span
+    else:
+        shares = (column.widths - 1) / max(len(column.values) - 1, 1)
+    lost = float((column.label_rows * shares).sum()) + view.table.rows - view.rows
+    return lost / max(view.table.rows, 1)
+
+
+def _entropy(view: View, place: int) -> float:
+    """Return the mean of log(n(label) / n(value with it)) over rows, as a share of the maximum."""
+    column, pieces = view.columns[place], view.published
+    codes = view.table.codes[:, place]
+    labels = view.class_labels[pieces.classes, place].astype(np.int64)
+    size = view.table.ladders[place].size
+    found, _, rows = distinct_pairs(labels, codes[pieces.combinations], size, pieces.rows)
+    kept = float((rows * np.log(column.label_rows[found] / rows)).sum())
+    shares = column.before / view.table.rows
+    most = -float((column.before * np.log(shares)).sum())
+    gone = np.bincount(codes, weights=view.table.counts, minlength=size)
+    gone -= np.bincount(codes[pieces.combinations], weights=pieces.rows, minlength=size)
+    lost = -float((gone[column.values] * np.log(shares)).sum())
+    return (kept + lost) / most if most > 0 else 0.0
+
+
+# Total variation: half the sum of the differences of proportions. For numbers and dates also the earth mover's
+# distance: the mean distance by which values would have to be moved, as a share of the column's range (Rubner, Y. et
+# al. (2000), https://doi.org/10.1023/A:1026543900054). Suppressed rows, `*` and missing values are left out;
+# proportions refer to the other rows. If no row is left there is no distance (None).
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """The change of a column's distribution."""
+
+    column: str
+    total_variation: float | None
+    earth_mover: float | None = None
+
+
+def drift_of(column: ColumnView) -> Drift:
+    """Return the distances of one column."""
+    before, after = column.before[column.present], column.after[column.present]
+    if not after.sum():
+        return Drift(column.name, None)
+    gaps = after / after.sum() - before / before.sum()
+    variation = float(np.abs(gaps).sum()) / 2
+    if column.numbers is None:
+        return Drift(column.name, variation)
+    numbers = column.numbers[column.present]
+    span = float(numbers[-1] - numbers[0])
+    moved = float((np.abs(np.cumsum(gaps))[:-1] * np.diff(numbers)).sum())
+    return Drift(column.name, variation, moved / span if span else 0.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,6 @@ def bin_places(numbers: Floats) -> npt.NDArray[np.int64]:
 
 
 def _in_bins(places: npt.NDArray[np.int64], rows: Floats) -> Floats:
-    """Rows in each bin."""
     return np.bincount(places, weights=rows, minlength=BINS).astype(np.float64)
 
 

@@ -19,11 +19,7 @@ def levels_allowed(plan: Plan, table: FrequencyTable) -> dict[str, Any]:
 
 
 def check_levels(plan: Plan, table: FrequencyTable) -> None:
-    """Refuse levels that a hierarchy does not have.
-
-    Raises:
-        PlanError: A column's least or greatest level is above its top.
-    """
+    """Refuse levels that a hierarchy does not have."""
     for name, ladder in zip(table.columns, table.ladders, strict=True):
         column, top = plan.columns[name], ladder.height - 1
         for key, level in (("min_level", column.min_level), ("max_level", column.max_level or 0)):

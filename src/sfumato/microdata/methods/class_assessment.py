@@ -7,8 +7,7 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
 from sfumato.microdata.models.equivalence_classes import Classes, Counts, Mask
-from sfumato.microdata.models.model import Model, ReleaseModel, of_release
-from sfumato.microdata.models.published_reference import without_skew
+from sfumato.microdata.models.model import Model, ReleaseModel, of_release, without_skew
 
 ALL = 2**62
 

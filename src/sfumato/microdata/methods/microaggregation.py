@@ -19,8 +19,7 @@ from sfumato.microdata.perturbation.microaggregation import groups_of, informati
 from sfumato.microdata.perturbation.number_text import check_digits, numbers_of, texts_of
 from sfumato.microdata.plan.methods import Microaggregation
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.recoding import ClassRecoding
-from sfumato.microdata.recoding.split_combinations import division_of
+from sfumato.microdata.recoding.recoding import ClassRecoding, division_of
 
 
 def search(plan: Plan, method: Microaggregation, table: FrequencyTable, progress: Progress | None = None) -> Result:
@@ -76,7 +75,6 @@ def _recoding(plan: Plan, table: FrequencyTable, combinations: Counts, means: Fl
 
 
 def _values(plan: Plan, table: FrequencyTable) -> Floats:
-    """The numbers of each combination."""
     columns = []
     for name, ladder, codes in zip(table.columns, table.ladders, table.codes.T, strict=True):
         if None in ladder.places:

@@ -21,8 +21,7 @@ from sfumato.microdata.models.differential_privacy import DifferentialPrivacy
 from sfumato.microdata.models.equivalence_classes import Counts, Floats
 from sfumato.microdata.plan.methods import SafePub
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.recoding import STAR, ClassRecoding, Labels
-from sfumato.microdata.recoding.split_combinations import division_of
+from sfumato.microdata.recoding.recoding import STAR, ClassRecoding, Labels, division_of
 
 # Maximum size of lattices whose nodes are all candidates.
 MOST_NODES = 20_000
@@ -143,7 +142,6 @@ def _neighbors(node: Node, step: int, ends: Node) -> list[Node]:
 
 
 def _sampled(table: FrequencyTable, sample: Counts) -> FrequencyTable:
-    """Return the table of the sampled rows."""
     present = np.flatnonzero(sample)
     return replace(table, codes=table.codes[present], counts=sample[present], sensitive={}, sensitive_values={})
 

@@ -15,7 +15,7 @@ from sfumato.microdata.methods.fully_generalized_classes import all_alike, must_
 from sfumato.microdata.methods.protecting import with_protections
 from sfumato.microdata.methods.search_result import Progress, Result
 from sfumato.microdata.methods.time_limit import out_of_time
-from sfumato.microdata.models.published_reference import without_skew
+from sfumato.microdata.models.model import without_skew
 from sfumato.microdata.plan.methods import Greedy
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.expected_counts import classes_of, veils

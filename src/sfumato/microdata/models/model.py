@@ -1,11 +1,12 @@
 """The interface of privacy models: what every class must satisfy, and the properties a search may rely on."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Annotated, ClassVar, Literal, Protocol, TypeGuard
 
 import numpy as np
 
-from sfumato.microdata.models.equivalence_classes import Classes, Counts, Mask
+from sfumato.microdata.models.equivalence_classes import Classes, Counts, Mask, reference_of
 from sfumato.schema.dataclass_schema import Note
 
 # The reference distribution of a class: the original table (the definition of the literature), or also the published
@@ -233,3 +234,29 @@ def short_of(sizes: Counts, kept: Counts) -> Counts:
     """Return the rows of each class beyond the part that may be kept."""
     missing: Counts = sizes - np.minimum(kept, sizes)
     return missing
+
+
+# Suppression changes the shares of sensitive values: a class similar to the original table may differ from the
+# published rows. Classes that differ too much from the remaining rows are therefore suppressed as well, and the
+# remaining ones are compared again, until none differs. The set of suppressed classes is not unique; another set may
+# suppress fewer rows.
+def without_skew(classes: Classes, whole: Classes, models: Sequence[Model], suppressed: Mask) -> Mask:
+    """Return the classes that are suppressed once the remaining ones satisfy every model for the remaining rows.
+
+    Args:
+        whole: The original table.
+        suppressed: The classes that are suppressed for other reasons.
+    """
+    comparing = [model for model in models if for_readers(model)]
+    while comparing:
+        left = np.flatnonzero(~suppressed)
+        kept = classes.kept(~suppressed)
+        if not len(left) or kept.rows == whole.rows:
+            break
+        seen = reference_of(kept, whole)
+        skewed = np.any([model.failing(kept, seen) for model in comparing], axis=0)
+        if not skewed.any():
+            break
+        suppressed = suppressed.copy()
+        suppressed[left[skewed]] = True
+    return suppressed

@@ -9,7 +9,7 @@ import numpy as np
 from sfumato.errors import DataError
 from sfumato.hierarchies.types import canonical, plain
 from sfumato.localization.plurals import filled
-from sfumato.microdata.column_transforms.round import Round
+from sfumato.microdata.column_transforms.operation import Round
 from sfumato.microdata.counts.frequency_table import value_of
 from sfumato.microdata.models.equivalence_classes import Floats
 
@@ -45,11 +45,7 @@ def numbers_of(texts: Texts, column: str, missing: Sequence[str]) -> Floats:
 
 
 def checked(numbers: Floats, column: str) -> Floats:
-    """Return the same numbers, after checking that none is too large for computation.
-
-    Raises:
-        DataError: Some are.
-    """
+    """Return the same numbers, after checking that none is too large for computation."""
     if (np.abs(numbers) > GREATEST).any():
         raise DataError(
             f'column "{column}": some numbers are, or become, greater than 1e150, too great to be reckoned with.',
@@ -61,11 +57,7 @@ def checked(numbers: Floats, column: str) -> Floats:
 
 
 def check_digits(numbers: Floats, texts: Texts, column: str) -> None:
-    """Refuse numbers with more digits than floating-point numbers distinguish.
-
-    Raises:
-        DataError: Different numbers would be treated as equal.
-    """
+    """Refuse numbers with more digits than floating-point numbers distinguish."""
     there = [
         text for text, number in zip(texts, numbers.tolist(), strict=True) if text is not None and not isnan(number)
     ]

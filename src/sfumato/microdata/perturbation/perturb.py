@@ -165,7 +165,6 @@ def _part(plan: Plan, names: tuple[str, ...], operation: Drawn, read: Reader, ho
 def _noisy(
     names: tuple[str, ...], values: Floats, steps: Sequence[float | None], operation: Noise, drawn: Floats
 ) -> Part:
-    """Add noise to numbers."""
     changed = values.copy()
     for rows, columns in _present(values):
         part = np.ix_(rows, columns)

@@ -315,7 +315,6 @@ def _quasi(name: str, entry: Hierarchy | ColumnPlan) -> ColumnPlan:
 
 
 def _texts(names: Iterable[object]) -> list[str]:
-    """Return the names of columns as texts."""
     wrong = next((name for name in names if not isinstance(name, str)), None)
     if wrong is not None:
         do = 'Name columns one after the other, in quotes: ("name", "street").'

@@ -69,10 +69,8 @@ class LevelRecoding:
 
     Attributes:
         codings: How each column's texts become value codes.
-        node: The level of each column.
         labels: For each column its published labels; codes: for each column the label of each value code.
         classes: Label codes of all classes, (classes, columns), in the order in which they are numbered.
-        suppressed: Which of them are suppressed.
         sizes: Rows of each class.
     """
 
@@ -218,3 +216,20 @@ def published_labels(recoding: Recoding, place: int) -> Labels:
 def numbered(recoding: Recoding) -> Counts:
     """Return the published number of each class, from 1 on; 0 for suppressed ones."""
     return np.where(recoding.suppressed, 0, np.cumsum(~recoding.suppressed)).astype(np.int64)
+
+
+def division_of(
+    secret: str, table: FrequencyTable, combinations: Counts, classes: Counts, rows: Counts
+) -> Division | None:
+    """Return the division of rows; None if no combination is divided.
+
+    Args:
+        combinations, classes, rows: Parallel arrays: a combination, a class, and how many of its rows it has; sorted
+            by both, no pair twice.
+    """
+    parted = (np.bincount(combinations, minlength=len(table.counts)) > 1)[combinations]
+    if not parted.any():
+        return None
+    nothing = np.zeros(int(parted.sum()), np.int64)
+    key = f"{secret}:division:"
+    return Division(key, None, (None,), {}, combinations[parted], nothing, classes[parted], rows[parted])

@@ -84,7 +84,6 @@ class RecodingFile:
         combinations: Published labels of each combination of codes and whether it is suppressed; None if every
             combination is published by its values alone.
         labels: For each column, the label of each code; suppressed: labels of the suppressed classes.
-        levels: The level of each column.
     """
 
     codings: tuple[Coding, ...]

@@ -77,9 +77,9 @@ def reference_dict(plan: Plan, table: FrequencyTable, recoding: Recoding) -> dic
             "sensitive": {name: _totals(members.sensitive[name]) for name in plan.promise_columns},
         }
     ladders = {
-        str(place): [list(row) for row in model.hierarchy.bind([]).ladder.rows()]  # type: ignore[attr-defined]
+        str(place): [list(row) for row in model.hierarchy.bind([]).ladder.rows()]
         for place, model in enumerate(plan.privacy)
-        if _in_file(model)
+        if isinstance(model, TCloseness) and isinstance(model.hierarchy, HierarchyFile)
     }
     persons = persons_by_label(table, recoding)
     if persons is not None:
@@ -93,10 +93,6 @@ def reference_dict(plan: Plan, table: FrequencyTable, recoding: Recoding) -> dic
 
 def _totals(content: Histogram) -> list[list[Any]]:
     return [[text, count] for text, count in zip(content.texts, content.totals().tolist(), strict=True)]
-
-
-def _in_file(model: Model) -> bool:
-    return isinstance(model, TCloseness) and isinstance(model.hierarchy, HierarchyFile)
 
 
 def read_reference(plain: Mapping[str, Any]) -> Reference:

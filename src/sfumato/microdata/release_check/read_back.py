@@ -18,7 +18,6 @@ from functools import cache, partial
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.count_differences import numbers_of
@@ -26,6 +25,9 @@ from sfumato.microdata.counts.frequency_table import TextCounts
 from sfumato.microdata.release_check.evidence import (
     RIGHT,
     Evidence,
+    Floats,
+    Ints,
+    Mask,
     Sides,
     coarse_labels,
     hits_of,
@@ -36,9 +38,6 @@ from sfumato.microdata.release_check.guess_kernels import count_labels, count_va
 from sfumato.microdata.release_check.neighbors import between, guessed_between, orders_of
 from sfumato.microdata.release_check.raw_rows import RawRows, confirmed
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
 # Function that finds the label that a source predicts for each combination.
 Find = Callable[[str, tuple[str, ...], int], Ints | None]
 # Minimum expected rows of a value that never occurs with a label.
@@ -135,7 +134,8 @@ class _Reader:
 
     def __init__(self, text_counts: TextCounts, finer: Mapping[str, Mask], k: int, weights: Floats) -> None:
         self.text_counts, self.finer, self.k, self.weights = text_counts, finer, k, weights
-        self.columns = {name: codes.astype(np.int64) for name, codes in _columns_of(text_counts)}
+        by_column = zip(text_counts.columns, text_counts.codes.T, strict=True)
+        self.columns = {name: codes.astype(np.int64) for name, codes in by_column}
         self.sizes = {name: len(texts) for name, texts in zip(text_counts.columns, text_counts.values, strict=True)}
         self.coarse = {
             name: coarse_labels(mask, np.bincount(self.columns[name], weights, self.sizes[name]).astype(np.float64))
@@ -369,10 +369,6 @@ class _Reader:
             values, numbers = np.unique(sides.numbers, return_inverse=True)
             sides = Sides(numbers.reshape(-1).astype(np.int64), len(values), self._alone, 1)
         return sides
-
-
-def _columns_of(text_counts: TextCounts) -> Iterator[tuple[str, npt.NDArray[np.int32]]]:
-    yield from zip(text_counts.columns, text_counts.codes.T, strict=True)
 
 
 def _firsts(keys: Ints) -> Ints:

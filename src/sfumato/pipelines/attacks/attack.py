@@ -3,12 +3,14 @@
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sfumato.dataclass import dataclass
+from sfumato.engines.keyed_hashes import PERSONS_FILE, record_key
 from sfumato.errors import PlanError, did_you_mean
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.roles import suggest
@@ -20,16 +22,16 @@ from sfumato.microdata.attacks.label_semantics import Text
 from sfumato.microdata.attacks.learned_inference import NO_TREES
 from sfumato.microdata.attacks.linking import link, link_register
 from sfumato.microdata.attacks.row_order import attack_order
+from sfumato.microdata.attacks.seeded_shuffles import Order, Shuffle
 from sfumato.microdata.attacks.singling_out import single_out
 from sfumato.microdata.plan.model import Plan
 from sfumato.pipelines.attacks.control_rows import SHARE, check_control, check_rows, released_again
-from sfumato.pipelines.attacks.frame_shuffles import frame_shuffles
 from sfumato.pipelines.attacks.minimality import minimality
-from sfumato.pipelines.attacks.person_histories import compared_by_persons
 from sfumato.pipelines.attacks.target import Target, in_one_text, ladders_of, others_texts, target_of, texts_of
 from sfumato.pipelines.column_arguments import listed
 from sfumato.pipelines.release_folder import Progress
 from sfumato.pipelines.release_stages.checksums import remark_on_siblings
+from sfumato.pipelines.sequential_releases.earlier_releases import read_release
 from sfumato.report.attack import section
 from sfumato.version import __version__
 
@@ -358,3 +360,40 @@ def _least(plan: Plan | None) -> int:
     """Return the requested k, or a common one if there is none."""
     asked = [int(model.asked) for model in plan.privacy if model.name == "k-anonymity"] if plan is not None else []
     return max(asked, default=K)
+
+
+def frame_shuffles() -> tuple[tuple[str, Shuffle], ...]:
+    """Return the installed libraries by name; pandas shuffles like NumPy."""
+    return (("Polars", _by_polars),) if find_spec("polars") is not None else ()
+
+
+def _by_polars(seed: int, number: int) -> Order:
+    """Return the order of `sample(fraction=1, shuffle=True)` and `shuffle` in Polars."""
+    import polars
+
+    order: Order = polars.Series(np.arange(number)).shuffle(seed=seed % 2**64).to_numpy()
+    return order
+
+
+def compared_by_persons(
+    earlier: Sequence[Path], target: Target, raw: Columns
+) -> list[Mapping[Hashable, Hashable]] | None:
+    """Return for each release the class of each person; None without a person column or if a folder keeps no record.
+
+    If the releases share their secret, all persons are compared; otherwise those whom the raw rows name.
+    """
+    plan, folder = target.plan, target.folder
+    if plan is None or plan.person is None or folder is None or plan.person not in raw:
+        return None
+    folders = [*earlier, folder]
+    if not all((one / PERSONS_FILE).exists() and (one / "plan.yaml").exists() for one in folders):
+        return None
+    releases = [read_release(one, plan.quasi_identifiers, ()) for one in folders]
+    if len({release.secret for release in releases}) == 1:
+        return [{key: labels for key, labels in release.classes.items()} for release in releases]  # noqa: C416
+    persons = [text for text in dict.fromkeys(raw[plan.person]) if text is not None]
+    followed: list[Mapping[Hashable, Hashable]] = []
+    for release in releases:
+        keys = {person: record_key(person, f"{release.secret}:person:") for person in persons}
+        followed.append({person: release.classes[key] for person, key in keys.items() if key in release.classes})
+    return followed

@@ -25,11 +25,7 @@ DISTINCT_SHARE = 0.5
 
 
 def check_rows(columns: Columns, what: str) -> None:
-    """Refuse empty data.
-
-    Raises:
-        DataError: There is no row.
-    """
+    """Refuse empty data."""
     if not any(map(len, columns.values())):
         raise DataError(f"{what} has no rows.", "Give the file with its rows.", "no-rows")
 

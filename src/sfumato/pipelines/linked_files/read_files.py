@@ -195,7 +195,6 @@ def _coded(entry: OpenFile) -> Any:
 
 
 def _places(entry: OpenFile, key: str) -> dict[str | None, int]:
-    """Return the row of each key."""
     texts = entry.texts(key)
     places = {text: place for place, text in enumerate(texts)}
     if None in places or len(places) != len(texts):

@@ -21,17 +21,17 @@ from sfumato.engines.postprocessing.formulas import separator_of
 from sfumato.errors import InternalError
 from sfumato.hierarchies.hierarchy import make_ladder
 from sfumato.microdata.counts.count_differences import Tally
-from sfumato.microdata.counts.frequency_table import Coding
-from sfumato.microdata.linked_files.rows import Relations
+from sfumato.microdata.counts.frequency_table import Coding, value_of
+from sfumato.microdata.linked_files.rows import Relations, Values
 from sfumato.microdata.linked_files.search import Placement, Search
 from sfumato.microdata.perturbation.date_shift import shifted
 from sfumato.microdata.plan.files import parents_first
 from sfumato.microdata.plan.model import Plan, RequestedPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
+from sfumato.microdata.recoding.missing_values import AbsentTexts
 from sfumato.microdata.recoding.recoding import ClassRecoding, Handling
 from sfumato.pipelines.linked_files.joint_evaluation import JoinedVerdict, judge_joined
-from sfumato.pipelines.linked_files.missing_words import absent_in_files, blanks_of
 from sfumato.pipelines.linked_files.read_files import OpenFile, open_files, relations_of
 from sfumato.pipelines.linked_files.release_folder import FilesRelease
 from sfumato.pipelines.linked_files.unique_columns import telling, unique_rows_of_files
@@ -324,3 +324,41 @@ def _stable_keys(plan: Plan) -> list[str]:
     """Return a warning if keys are the same in other releases."""
     names = [name for name, file in plan.files.items() if file.key_file is not None]
     return [STABLE_KEYS.format(files=", ".join(names))] if names else []
+
+
+def absent_in_files(opened: tuple[OpenFile, ...], plan: Plan, relations: Relations) -> dict[str, AbsentTexts]:
+    """Return the texts for "missing" in each column with a privacy model, from all files that have it."""
+    return {
+        name: AbsentTexts(
+            frozenset(
+                text or None
+                for entry in opened
+                for own in entry.names
+                for text in _texts(entry, own)
+                if entry.names[own] == name and value_of(text, plan.data.missing) is None
+            ),
+            _persons_without(values),
+        )
+        for name, values in relations.values.items()
+    }
+
+
+def blanks_of(file: OpenFile, plan: Plan, absent: Mapping[str, AbsentTexts]) -> dict[str, dict[str | None, str | None]]:
+    """Return the published texts of columns whose missing values become empty fields."""
+    return {
+        own: {text: text if value_of(text, plan.data.missing) is not None else None for text in _texts(file, own)}
+        for own, name in file.names.items()
+        if name in absent and absent[name].are_blanked(plan)
+    }
+
+
+def _texts(file: OpenFile, column: str) -> tuple[str | None, ...]:
+    """Return the distinct texts of a column; none if it was not counted because it has no privacy model."""
+    names = file.text_counts.columns
+    return file.text_counts.values[names.index(column)] if column in names else ()
+
+
+def _persons_without(values: Values) -> int:
+    """Return how many persons have a missing value."""
+    absent = [code for code, text in enumerate(values.texts) if text is None]
+    return int(np.isin(values.codes, absent).sum())

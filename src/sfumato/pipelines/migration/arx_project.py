@@ -6,7 +6,7 @@
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,11 @@ from zipfile import BadZipFile, ZipFile
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, EngineError
-from sfumato.pipelines.migration.arx_models import losses_of, model_of
 from sfumato.pipelines.migration.project import ImportedProject
 
+NUMBER = r"([0-9.]+(?:E-?[0-9]+)?)"
+OF = r" for attribute '(?P<column>.*)'"
+Model = dict[str, Any]
 ROLES = {
     "IDENTIFYING_ATTRIBUTE": "identifier",
     "QUASI_IDENTIFYING_ATTRIBUTE": "quasi-identifier",
@@ -186,3 +188,80 @@ def _levels(one: ElementTree.Element) -> dict[str, int]:
     """Return the minimum and maximum level, if the project limits them."""
     levels = {"min_level": one.findtext("min") or "", "max_level": one.findtext("max") or ""}
     return {key: int(text) for key, text in levels.items() if text.isdigit() and (key, text) != ("min_level", "0")}
+
+
+def _plain(name: str, key: str, whole: bool = False, **more: Any) -> Callable[[re.Match[str]], Model]:
+    """Return a function that makes a model with one number."""
+    return lambda match: {"model": name, key: int(float(match[1])) if whole else float(match[1]), **more}
+
+
+def _recursive(match: re.Match[str]) -> Model:
+    return {"model": "l-diversity", "l": int(float(match[2])), "variant": "recursive", "c": float(match[1])}
+
+
+# Patterns of ARX texts and the corresponding models; a column is added if the text has one.
+MODELS: dict[str, Callable[[re.Match[str]], Model]] = {
+    rf"\(?{NUMBER}\)?-anonymity": _plain("k-anonymity", "k", whole=True),
+    rf"distinct-{NUMBER}-diversity{OF}": _plain("l-diversity", "l", whole=True, variant="distinct"),
+    rf"(?:shannon-)?entropy-{NUMBER}-diversity{OF}": _plain("l-diversity", "l", variant="entropy"),
+    rf"recursive-\({NUMBER},\s*{NUMBER}\)-diversity{OF}": _recursive,
+    rf"{NUMBER}-closeness with equal (?:ground-)?distance{OF}": _plain("t-closeness", "t", distance="equal"),
+    rf"{NUMBER}-closeness with ordered (?:ground-)?distance{OF}": _plain("t-closeness", "t", distance="ordered"),
+    rf"{NUMBER}-closeness with hierarchical (?:ground-)?distance{OF}": _plain(
+        "t-closeness", "t", distance="hierarchical"
+    ),
+    rf"{NUMBER}-disclosure privacy{OF}": _plain("delta-disclosure", "delta"),
+    rf"basic-{NUMBER}-likeness{OF}": _plain("beta-likeness", "beta", variant="basic"),
+    rf"enhanced-{NUMBER}-likeness{OF}": _plain("beta-likeness", "beta", variant="enhanced"),
+    rf"\(<\s*{NUMBER}\)?-sample-uniques.*": _plain("sample-uniqueness", "threshold"),
+    rf"\(<\s*{NUMBER}\)?-(?:avg|average)-reidentification-risk.*": _plain("average-risk", "threshold"),
+}
+# Words in names of utility measures and the corresponding losses; the first match is used.
+LOSSES = {
+    "non-uniform entropy": "non-uniform-entropy",
+    "discernib": "discernibility",
+    "discernab": "discernibility",
+    "precision": "precision",
+    "height": "height",
+    "average equivalence class": "average-class-size",
+    "aecs": "average-class-size",
+    "loss": "loss-metric",
+}
+AGGREGATES = {"geometric": "geometric", "arithmetic": "mean", "mean": "mean", "sum": "sum"}
+
+
+def model_of(text: str, hierarchies: Mapping[str, str]) -> Model | None:
+    """Return the model for a text of ARX, or None if Sfumato has none.
+
+    Args:
+        hierarchies: Hierarchy files by column; some distances are measured along one.
+
+    >>> model_of("distinct-3-diversity for attribute 'illness'", {})
+    {'model': 'l-diversity', 'l': 3, 'variant': 'distinct', 'column': 'illness'}
+    """
+    for pattern, make in MODELS.items():
+        found = re.fullmatch(pattern, text, re.IGNORECASE)
+        if found:
+            column = found.groupdict().get("column")
+            model = make(found) | ({"column": column} if column is not None else {})
+            return _with_hierarchy(model, hierarchies)
+    return None
+
+
+def _with_hierarchy(model: Model, hierarchies: Mapping[str, str]) -> Model | None:
+    if model.get("distance") != "hierarchical":
+        return model
+    path = hierarchies.get(model["column"])
+    return None if path is None else model | {"hierarchy": {"type": "file", "path": path}}
+
+
+def losses_of(metric: str) -> tuple[str | None, str | None]:
+    """Return the loss and the aggregate for a utility measure of ARX.
+
+    >>> losses_of("Loss (Geometric Mean)")
+    ('loss-metric', 'geometric')
+    """
+    name = metric.casefold()
+    loss = next((loss for word, loss in LOSSES.items() if word in name), None)
+    aggregate = next((one for word, one in AGGREGATES.items() if word in name), None)
+    return loss, aggregate if loss in ("loss-metric", "precision", "non-uniform-entropy") else None

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from sfumato.atomic_folders import staged, write_text
-from sfumato.hierarchies.hierarchy_csv import ladder_text
+from sfumato.hierarchies.hierarchy import ladder_text
 from sfumato.pipelines.release_folder import Release
 
 Tool = Literal["arx", "sdcmicro"]

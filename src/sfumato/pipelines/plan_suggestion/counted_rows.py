@@ -2,15 +2,22 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from math import prod
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from sfumato.engines.category_order import numbered
 from sfumato.engines.engine import Reading
+from sfumato.hierarchies.role_detection.role_reasons import CELLS
+from sfumato.hierarchies.types import canonical
 from sfumato.microdata.counts.frequency_table import TextCounts
 from sfumato.microdata.counts.marginal_counts import counted_by
 
+# Tables with fewer rows, or fewer columns in addition to the number, may match by chance.
+_LEAST_CELLS, _LEAST_DIMENSIONS = 8, 2
+# Minimum proportion of all category combinations that a table contains; empty cells are often left out.
+_SHARE_OF_CELLS = 0.8
 # Maximum number of cells counted at once; beyond that, combinations of all columns take too much memory.
 _MOST_CELLS = 20_000_000
 # Above that limit, several columns are counted in one pass if the rows are few.
@@ -128,3 +135,19 @@ class CountedRows:
         """Whether the rows are certainly few by the engine's estimate, so that they need not be counted first."""
         expected = self._engine.expected_rows() if isinstance(self._engine, ExpectsRows) else None
         return expected is not None and _SAFETY * expected * len(self.columns) <= _MOST_CELLS
+
+
+def told_of_cells(rows: CountedRows) -> str | None:
+    """Return a note if the rows are likely cells of a table, else None."""
+    value = next((name for name in reversed(rows.texts) if _are_cells(rows, name)), None)
+    return None if value is None else CELLS.format(value=value)
+
+
+def _are_cells(rows: CountedRows, value: str) -> bool:
+    """Return whether a numeric column has one number for nearly every combination of the other columns."""
+    others = {name: len(counts) for name, counts in rows.texts.items() if name != value and len(counts) > 1}
+    count, crossed = sum(rows.texts[value].values()), prod(others.values())
+    if len(others) < _LEAST_DIMENSIONS or not max(_LEAST_CELLS, _SHARE_OF_CELLS * crossed) <= count <= crossed:
+        return False
+    numbers = canonical([*filter(None, rows.texts[value])], "amount")[0]
+    return None not in numbers and len(rows.count(tuple(others), Reading()).counts) == count

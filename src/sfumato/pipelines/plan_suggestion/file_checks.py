@@ -99,10 +99,6 @@ def _has_thousands(profile: Profile, certain: bool) -> bool:
     return not certain or profile.share_of(_SURELY_THOUSANDS) > 0
 
 
-def _present(texts: Mapping[str | None, int]) -> dict[str, int]:
-    return {text: rows for text, rows in texts.items() if text}
-
-
 def _without_limits(texts: Mapping[str | None, int]) -> dict[str, int]:
     """Return the texts that are present, without detection limits, which may be half of a numeric column."""
     return {text: rows for text, rows in texts.items() if text and not is_limit(text)}
@@ -120,11 +116,7 @@ def _mark(profile: Profile) -> str | None:
 
 
 def check_names(profiles: Iterable[Profile]) -> None:
-    """Refuse a header that looks like data: the name, address or number of a person.
-
-    Raises:
-        PlanError: The first line is likely data.
-    """
+    """Refuse a header that looks like data: the name, address or number of a person."""
     profiles = tuple(profiles)
     if sum(map(_is_number_with_a_name, profiles)) >= _CERTAIN:
         return
@@ -160,7 +152,7 @@ def check_one_column(columns: Mapping[str, Mapping[str | None, int]], blanks: bo
     if len(columns) != 1:
         return
     ((name, texts),) = columns.items()
-    only = Profile(name, _present(texts), sum(texts.values()))
+    only = Profile(name, {text: rows for text, rows in texts.items() if text}, sum(texts.values()))
     for separator in _SEPARATORS:
         if separator in name and _stands_in_rows(separator, only):
             shown = "a tab" if separator == _TAB else f'"{separator}"'

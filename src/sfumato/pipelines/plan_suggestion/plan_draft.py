@@ -1,15 +1,17 @@
 """A draft of a suggested plan: the role of each column, how sensitive ones are published, and the resulting plan."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, field
 from math import isqrt
 from textwrap import fill, indent
 from typing import Any
 
 from sfumato.dataclass import dataclass
+from sfumato.hierarchies.absence_values import negatives_of
 from sfumato.hierarchies.role_detection.detection_limits import is_limit
 from sfumato.hierarchies.role_detection.free_text_identifiers import mentions
+from sfumato.hierarchies.role_detection.lexicon.name_terms import counts_something
 from sfumato.hierarchies.role_detection.missing_value_codes import MISSING_WORDS
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.role_reasons import (
@@ -26,14 +28,20 @@ from sfumato.hierarchies.role_detection.role_reasons import (
     WORDS_AMONG,
 )
 from sfumato.hierarchies.role_detection.suggestion import Suggestion
-from sfumato.hierarchies.spelling_variants import misspelled, surplus
+from sfumato.hierarchies.spelling_variants import misspelled, one_spelling, surplus
+from sfumato.hierarchies.types import are_plain_numbers
 from sfumato.localization.plurals import filled
 from sfumato.microdata.column_transforms.number_parsing import read_numbers
 from sfumato.microdata.column_transforms.rounding_suggestion import proposed_publication, published_counts
 from sfumato.microdata.column_transforms.transform_plan import PublishPlan
-from sfumato.microdata.models.model_suggestion import proposed_promise
 from sfumato.schema.files import dumped
 
+# l-diversity costs little unless one value is in nearly all rows.
+_COMMON_SHARE = 0.6
+_RARE_SHARE = 0.3
+# If fewer rows have other values than the frequent one, classes with two values would be too large to be useful.
+_OTHER_SHARE = 0.05
+ALPHA = 0.8
 K = 5
 SUPPRESSION = 0.02
 # Columns with more values are not checked for spelling variants.
@@ -276,3 +284,56 @@ def _promises(
 
 def differing(name: str) -> dict[str, Any]:
     return {"model": "l-diversity", "variant": "distinct", "l": 2, "column": name}
+
+
+# If most rows have a harmless value, the other values must not fill a class. Otherwise the values of a class must
+# differ; a frequent value is as sensitive as a rare one, unless it states the absence of something. If nearly all rows
+# have one sensitive value, no model can hide who has it, and the column should not be published.
+def proposed_promise(column: str, counts: Mapping[str, int], missing: int, k: int) -> dict[str, Any] | None:
+    """Return a model for a sensitive column; None if no useful one could be satisfied.
+
+    Args:
+        counts: The rows of each published value; missing: rows without one.
+
+    >>> proposed_promise("hiv", {"no": 85, "yes": 15}, 0, 5)["values"]
+    ['yes']
+    >>> proposed_promise("hiv", {"pos": 85, "neg": 15}, 0, 5)["model"]
+    'l-diversity'
+    >>> proposed_promise("hiv", {"pos": 98, "neg": 2}, 0, 5)
+    >>> proposed_promise("mark", {"x": 55}, 45, 5)["model"], proposed_promise("mark", {"x": 70}, 30, 5)
+    ('alpha-k-anonymity', None)
+    """
+    rows = sum(counts.values()) + missing
+    values = _values(counts)
+    negatives = negatives_of(counts, counted=counts_something(column))
+    delicate = sorted(counts.keys() - negatives)
+    harmless = missing + sum(counts[text] for text in negatives)
+    # A mark that is present or missing has one value: no class has two, but its share can be limited.
+    mark = len(values) == 1 and rows - harmless <= _COMMON_SHARE * rows
+    if (mark or harmless > _COMMON_SHARE * rows) and 0 < len(delicate) <= _MAX_NAMED:
+        return {"model": "alpha-k-anonymity", "alpha": ALPHA, "k": k, "column": column, "values": delicate}
+    if len(values) == 1 and missing:
+        return None
+    most = max(values.values(), default=0)
+    if len(values) > 1 and sum(values.values()) - most < _OTHER_SHARE * rows and not _is_harmless(values, negatives):
+        return None
+    many = max(most, missing) <= _RARE_SHARE * rows and len(values) >= 2 * k
+    return {"model": "l-diversity", "variant": "distinct", "l": 3 if many else 2, "column": column}
+
+
+def _values(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return the rows of each value, with spelling variants merged."""
+    if are_plain_numbers(counts):
+        return dict(counts)
+    spelling = one_spelling(counts)
+    if len({*spelling.values()}) == len(counts):
+        return dict(counts)
+    values = dict.fromkeys(spelling.values(), 0)
+    for text, rows in counts.items():
+        values[spelling[text]] += rows
+    return values
+
+
+def _is_harmless(values: Mapping[str, int], negatives: Collection[str]) -> bool:
+    """Return whether the most frequent value states the absence of something."""
+    return max(values, key=lambda text: values[text]) in negatives

@@ -1,5 +1,6 @@
 """Check any file against a policy, clause by clause."""
 
+import json
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -9,21 +10,30 @@ from typing import Any
 
 from sfumato.delimited.dialect import check_separator
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.errors import PlanError
+from sfumato.engines.tabulation.tabulation import labeled_columns
+from sfumato.errors import DataError, EngineError, PlanError
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
-from sfumato.pipelines.policies.attack_evidence import measure_attacks
+from sfumato.pipelines.attacks.attack import attack
 from sfumato.pipelines.policies.inputs import opened, people_of
-from sfumato.pipelines.policies.rows_evidence import measure_rows, profiles_of, roles_of
-from sfumato.pipelines.policies.table_evidence import measure_table, table_of_file, table_of_frame
+from sfumato.pipelines.policies.rows_evidence import Roles, measure_rows, profiles_of, roles_of
 from sfumato.pipelines.release_stages import checksums
-from sfumato.policies.evaluation import PolicyVerdict, judge_policy
-from sfumato.policies.policy import Policy
+from sfumato.policies.evaluation import Measurement, PolicyVerdict, judge_policy
+from sfumato.policies.policy import CellRule, Policy
 from sfumato.policies.presets import policy_named
 from sfumato.policies.safe_harbor.columns import Setting
+from sfumato.tables.crosstabs import published_crosstab as crosstabs
 
+_ALL = 10_000_000
+# Rates based on fewer events must be marked, by CDC WONDER and by WISQARS (20 or fewer).
+UNRELIABLE, UNSTABLE = 20, 21
+# The kind of attack for each risk metric.
+ATTACKS = {"linking-risk": "linking", "inference-risk": "inference"}
+NOT_ATTACKED = (
+    "No attack was run. Provide the original rows (--raw FILE), or attack the folder: sfumato attack DIR --save."
+)
 # Metrics of classes and attacks; other files of a release may distinguish more rows.
 RISKS = ("sample-uniques", "smallest-class", "highest-risk", "smallest-l", "linking-risk", "inference-risk")
 
@@ -128,3 +138,90 @@ def _of_table(data: Any, policy: Policy, attested: Mapping[str, str], reading: D
         return judge_policy(policy, measure_table(table_of_frame(data), policy.cells), attested)
     with closing(DuckDBEngine(data, reading)) as engine:
         return judge_policy(policy, measure_table(table_of_file(engine), policy.cells), attested)
+
+
+def measure_attacks(
+    policy: Policy, release: Any, roles: Roles, plan: Plan | None, raw: Any, control: Any
+) -> dict[str, Measurement]:
+    """Measure the risks of the attacks that clauses require.
+
+    Args:
+        release: A release folder, a file or a frame.
+        plan: The plan behind it, or None.
+        raw: The raw rows, or None if they are not available.
+        control: Rows that were never published, or None.
+    """
+    metrics = [clause.metric for clause in policy.clauses if clause.metric in ATTACKS]
+    if not metrics:
+        return {}
+    figures = _saved(release) if raw is None else _attacked(release, roles, plan, raw, control)
+    if figures is None:
+        return dict.fromkeys(metrics, Measurement(None, NOT_ATTACKED))
+    return {metric: _risk(figures, ATTACKS[metric]) for metric in metrics}
+
+
+def _attacked(release: Any, roles: Roles, plan: Plan | None, raw: Any, control: Any) -> Mapping[str, Any]:
+    columns: dict[str, Any] = (
+        {"quasi_identifiers": roles.quasi_identifiers, "sensitive": roles.sensitive} if plan is None else {}
+    )
+    return attack(release, raw, control=control, plan=plan, **columns).to_dict()
+
+
+def _saved(release: Any) -> Mapping[str, Any] | None:
+    """Return the attack results in the report of a release folder, or None."""
+    path = release / "report.json" if isinstance(release, Path) else None
+    if path is None or not path.exists():
+        return None
+    content = json.loads(path.read_text(encoding="utf-8")).get("attack")
+    return content if isinstance(content, dict) else None
+
+
+def _risk(figures: Mapping[str, Any], kind: str) -> Measurement:
+    """Return the greatest risk of attacks of a kind; failed attacks count as risk 0."""
+    attacks = [one for one in figures["attacks"] if one["attack"] == kind and one["counted"] and one["attempts"]]
+    if not attacks:
+        reasons = [one["why"] for one in figures["not_run"] if one["attack"] == kind]
+        return Measurement(None, "not attacked: " + (" ".join(reasons) or "there was nothing to try."))
+    risks = [one["risk"] for one in attacks if one["evidence"]]
+    what = f"{len(risks)} of {len(attacks)} attacks succeeded: a measurement, no proof."
+    return Measurement(max(risks, default=0.0), what)
+
+
+def table_of_file(engine: DuckDBEngine) -> crosstabs.PublishedCrosstab:
+    """Return a published table from a file: labels in its first columns, counts and rates in the others."""
+    return crosstabs.read_crosstab(engine.columns, [list(row.values()) for row in engine.first_rows(_ALL)])
+
+
+def table_of_frame(frame: Any) -> crosstabs.PublishedCrosstab:
+    """Return a published table from a frame; pandas may have labels in the index."""
+    columns = labeled_columns(frame)
+    return crosstabs.read_crosstab([*columns], [list(row) for row in zip(*columns.values(), strict=True)])
+
+
+def measure_table(table: crosstabs.PublishedCrosstab, rule: CellRule) -> dict[str, Measurement]:
+    """Return the measurements of a table, by metric."""
+    unrounded = crosstabs.unrounded(table, rule.low, rule.high, rule.small, rule.base)
+    return {
+        "smallest-shown-count": Measurement(crosstabs.smallest_count(table, rule.low, rule.high)),
+        "shown-zeros": Measurement(crosstabs.shown_zeros(table)),
+        "unrounded-counts": Measurement(unrounded),
+        "rates-of-masked-counts": Measurement(crosstabs.rates_of_masked_counts(table)),
+        "derivable-small-cells": _derivable(table, rule),
+        "unmarked-unreliable-rates": Measurement(crosstabs.unmarked_rates(table, UNRELIABLE)),
+        "county-rates": Measurement(crosstabs.county_rates(table, UNSTABLE)),
+        "unmarked-unstable-rates": Measurement(crosstabs.unmarked_rates(table, UNSTABLE)),
+    }
+
+
+def _derivable(table: crosstabs.PublishedCrosstab, rule: CellRule) -> Measurement:
+    """Measure the small counts that can be derived; not measured if the solver is not installed."""
+    from sfumato.tables.suppression.solver_check import check_installed
+
+    if rule.base > 1:
+        return Measurement(None, "counts are rounded: their totals need not add up.")
+    try:
+        check_installed()
+        cells = crosstabs.derivable(table, max(rule.low, 1), rule.high)
+    except (EngineError, DataError) as error:
+        return Measurement(None, str(error))
+    return Measurement(len(cells), "; ".join(cells))

@@ -7,6 +7,8 @@ from typing import Any
 
 from sfumato.engines.engine import Engine
 from sfumato.errors import PlanError, PromiseError
+from sfumato.hierarchies.role_detection.date_formats import date_hierarchy
+from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.microdata.plan.model import Plan, RequestedPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.write import plan_dict
@@ -14,13 +16,16 @@ from sfumato.pipelines.plan_suggestion.plan_draft import SuggestedPlan
 from sfumato.pipelines.plan_suggestion.progress import Looking
 from sfumato.pipelines.policies.inputs import people_of
 from sfumato.pipelines.policies.rows_evidence import measure_rows, profiles_of, roles_of
-from sfumato.pipelines.policies.safe_harbor_columns import safe_harbor_column
 from sfumato.pipelines.suggest import suggest_plan
 from sfumato.policies.evaluation import PolicyVerdict, judge_policy
 from sfumato.policies.policy import Policy
 from sfumato.policies.presets import policy_named
-from sfumato.policies.safe_harbor.columns import Setting
+from sfumato.policies.safe_harbor.columns import Setting, column_identifiers
+from sfumato.policies.safe_harbor.places import area_shown, is_zip_column
+from sfumato.policies.safe_harbor.times import OLDEST_SHOWN, latest_years
 
+WITHHELD = {"role": "identifier"}
+OLDEST = 120
 # Methods with levels respect the policy's minimum level of each column.
 METHOD = {"name": "optimal", "suppression": 0.02}
 K = 5
@@ -138,3 +143,49 @@ def judge_published(plan: Plan, published: Engine) -> PolicyVerdict | None:
             "policy",
         )
     return verdict
+
+
+def safe_harbor_column(profile: Profile, proposed: dict[str, Any], setting: Setting) -> dict[str, Any]:
+    """Return the plan entry of a column: as suggested if it has no identifier, otherwise generalized or removed."""
+    kinds = {kind for kind, _ in column_identifiers(profile, setting)}
+    if not kinds:
+        return proposed
+    if kinds == {"geography"} and is_zip_column(profile.name):
+        return _zip(profile, setting)
+    if "dates" in kinds and kinds <= {"dates", "ages"}:
+        return _dates(profile, setting if "ages" in kinds else None)
+    if kinds == {"ages"} and proposed.get("type") == "integer":
+        return _ages(profile)
+    return WITHHELD
+
+
+def _zip(profile: Profile, setting: Setting) -> dict[str, Any]:
+    """Generalize ZIP codes to three digits, 000 for areas with few people."""
+    parents = {value: area_shown(value, setting.people) for value in profile.values}
+    parents = {value: area for value, area in parents.items() if area != value}
+    return {"role": "quasi-identifier", "hierarchy": {"type": "tree", "parents": parents}, "min_level": 1}
+
+
+def _dates(profile: Profile, old: Setting | None) -> dict[str, Any]:
+    """Generalize dates to years; to decades or centuries if years would reveal an age over 89."""
+    proposal = date_hierarchy(profile, named=True)
+    if proposal is None or proposal[1].get("type") != "date":
+        return WITHHELD
+    levels = ["year", "decade", "century"] if old is None else _levels_of_the_old(profile, old)
+    return {"role": "quasi-identifier", "hierarchy": proposal[1] | {"levels": levels}, "min_level": 1}
+
+
+def _levels_of_the_old(profile: Profile, setting: Setting) -> list[str]:
+    """Return decades if each of them includes persons of 89 or younger, otherwise centuries."""
+    years = [year for value in profile.values for year in latest_years(value)]
+    oldest = min(years, default=0) // 10 * 10 + 9
+    return ["century"] if setting.today.year - oldest > OLDEST_SHOWN else ["decade", "century"]
+
+
+def _ages(profile: Profile) -> dict[str, Any]:
+    """Top-code ages over 89."""
+    ladder = {"type": "intervals", "start": 0, "end": OLDEST, "top": OLDEST_SHOWN, "widths": [1, 5, 10, 20]}
+    fits = all(value.strip().isdecimal() and int(value) <= OLDEST for value in profile.values)
+    if not fits:
+        return WITHHELD
+    return {"role": "quasi-identifier", "type": "integer", "hierarchy": ladder, "min_level": 1}

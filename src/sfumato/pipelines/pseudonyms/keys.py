@@ -100,11 +100,7 @@ def drawn_key(plan: Plan, keys: Mapping[str, PseudonymKey]) -> PseudonymKey | No
 
 
 def check_single(plan: Plan, source: Engine) -> None:
-    """Refuse pseudonyms of an identifier that repeats: they would link rows, but models would count rows.
-
-    Raises:
-        DataError: An identifier repeats.
-    """
+    """Refuse pseudonyms of an identifier that repeats: they would link rows, but models would count rows."""
     for name in plan.pseudonyms:
         if plan.columns[name].role == "identifier":
             text_counts = source.count((name,), Reading())

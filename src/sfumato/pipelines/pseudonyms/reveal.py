@@ -64,11 +64,7 @@ def reveal(
 
 
 def _check_published(folder: Path, column: str, pseudonyms: Sequence[str], quotes: bool) -> None:
-    """Refuse texts that are in no published row, because format-preserving pseudonyms map any text to some value.
-
-    Raises:
-        DataError: A text is in no published row.
-    """
+    """Refuse texts that are in no published row, because format-preserving pseudonyms map any text to some value."""
     with closing(open_published(checksums.data_of(folder), DataPlan(header=True), quotes)) as engine:
         texts = {*engine.count((column,), Reading()).values[0]}
     if not texts.issuperset(pseudonyms):

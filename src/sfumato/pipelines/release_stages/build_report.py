@@ -1,10 +1,12 @@
 """Compose the report of a release from the results of its stages."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine
+from sfumato.hierarchies.role_detection.profile import Profile
+from sfumato.hierarchies.role_detection.suggestion import Suggestion
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.measures.attribute_disclosure import Disclosure
 from sfumato.microdata.measures.column_outcomes import Fate, column_fates
@@ -20,7 +22,6 @@ from sfumato.microdata.release_report import ClassFigures, LossFigure, Seconds, 
 from sfumato.microdata.verdict import Verdict
 from sfumato.pipelines.pseudonyms.keys import exposed_keys
 from sfumato.pipelines.release_folder import ReleaseReport
-from sfumato.pipelines.release_stages.column_profiles import ColumnLooks
 from sfumato.pipelines.release_stages.counting import unnamed
 from sfumato.pipelines.release_stages.order import order_remarks
 from sfumato.pipelines.release_stages.report_notes import (
@@ -34,11 +35,46 @@ from sfumato.pipelines.release_stages.report_notes import (
     undone_swaps,
 )
 from sfumato.pipelines.release_stages.transformed_columns import coded_columns
-from sfumato.pipelines.release_stages.uncounted_persons import repeated_persons, shared_identifiers, uncounted_persons
 from sfumato.version import __version__
 
 if TYPE_CHECKING:
     from sfumato.pipelines.release_stages.perturb import Perturbed
+
+# Above this number of rows, columns are not compared with each other.
+_MOST_ROWS = 1_000_000
+# A column is also reported if it has at most this proportion of the persons of the plan's person column.
+_COARSER = 0.95
+
+
+class ColumnLooks:
+    """Profiles and suggestions of a source's columns, from the first rows."""
+
+    def __init__(self, plan: Plan, source: Engine) -> None:
+        self.plan, self.source = plan, source
+        self._profiles: dict[str, Profile] = {}
+        self._suggestions: dict[str, Suggestion] = {}
+        self.repeated_names: tuple[str, ...] | None = None
+
+    def readable(self, names: Sequence[str]) -> list[str]:
+        """Return the columns whose values have texts."""
+        textless = self.source.textless(names)
+        return [name for name in names if name not in textless]
+
+    def profile(self, name: str) -> Profile:
+        """Return the profile of a column."""
+        if name not in self._profiles:
+            texts = self.source.first_texts(name)
+            present = {text: rows for text, rows in texts.items() if text not in self.plan.data.missing}
+            self._profiles[name] = Profile(name, present, sum(present.values()))
+        return self._profiles[name]
+
+    def suggestion(self, name: str) -> Suggestion:
+        """Return the suggestion for a column."""
+        from sfumato.hierarchies.role_detection.roles import suggest
+
+        if name not in self._suggestions:
+            self._suggestions[name] = suggest(self.profile(name))
+        return self._suggestions[name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,3 +211,82 @@ def _class_figures(recoding: Recoding, rows: int) -> ClassFigures:
     kept = recoding.sizes[~recoding.suppressed]
     average = float(kept.mean()) if len(kept) else 0.0
     return ClassFigures(len(kept), int(kept.min(initial=rows)), int(kept.max(initial=0)), average)
+
+
+def uncounted_persons(looks: ColumnLooks, rows: int) -> tuple[dict[str, Any], ...]:
+    """Return the identifiers within whose values personal attributes are constant, the coarsest first."""
+    plan = looks.plan
+    names = looks.readable([name for name in plan.named("identifier") if name in looks.source.columns])
+    if not names or rows > _MOST_ROWS:
+        return ()
+    profiles = {name: looks.profile(name) for name in names}
+    limit = _COARSER * looks.profile(plan.person).distinct_keys if plan.person else rows
+    few = {name: one for name, one in profiles.items() if one.counts and one.distinct_keys < limit}
+    found = {name: few[name].present / few[name].distinct_keys for name in _naming_persons(looks, few)}
+    order = sorted(found, key=lambda name: -found[name])
+    return tuple({"column": name, "rows_each": round(found[name], 2)} for name in order)
+
+
+def shared_identifiers(looks: ColumnLooks) -> tuple[dict[str, Any], ...]:
+    """Return the removed columns whose values repeat as those of persons do, although each row is counted.
+
+    Returns:
+        For each column, the number of `rows` that share their value and the number of rows `looked_at`.
+    """
+    from sfumato.hierarchies.role_detection.roles import may_name_persons
+
+    names = looks.readable(looks.plan.named("identifier")) if looks.plan.person is None else ()
+    found = []
+    for name in names:
+        profile, by_name = looks.profile(name), looks.suggestion(name).concept == "name"
+        # Names may repeat by chance, unless they do so more often.
+        denotes = (not by_name or repeated_persons(looks)) and _may_denote(looks, name)
+        if denotes or may_name_persons(profile):
+            shared = sum(rows for rows in profile.counts.values() if rows > 1)
+            found.append({"column": name, "rows": shared, "looked_at": profile.rows})
+    return tuple(sorted(found, key=lambda entry: -entry["rows"]))
+
+
+def _may_denote(looks: ColumnLooks, name: str) -> bool:
+    """Return whether the values of a removed column repeat as those of persons can, whatever the column is called."""
+    from sfumato.hierarchies.role_detection.suggestion import Suggestion
+    from sfumato.pipelines.plan_suggestion.person_key_detection import may_denote
+
+    return may_denote(looks.profile(name), Suggestion("identifier", "", concept=looks.suggestion(name).concept))
+
+
+def repeated_persons(looks: ColumnLooks) -> tuple[str, ...]:
+    """Return a warning if names of persons repeat and there is no person column; computed once."""
+    if looks.repeated_names is None:
+        looks.repeated_names = _repeated_names(looks)
+    return looks.repeated_names
+
+
+def _repeated_names(looks: ColumnLooks) -> tuple[str, ...]:
+    from sfumato.pipelines.plan_suggestion.person_columns import repeated_names
+
+    names = () if looks.plan.person is not None else looks.readable(looks.plan.named("identifier"))
+    profiles = {name: looks.profile(name) for name in names}
+    suggestions = {name: looks.suggestion(name) for name in profiles}
+    if not any(suggestion.concept == "name" for suggestion in suggestions.values()):
+        return ()
+    known = {name: looks.profile(name) for name in looks.plan.quasi_identifiers}
+    suggestions |= {name: looks.suggestion(name) for name in known}
+    k = next((int(model.asked) for model in looks.plan.privacy if model.name == "k-anonymity"), 2)
+    note = repeated_names(looks.source, suggestions, {**profiles, **known}, k)
+    return (note,) if note else ()
+
+
+def _naming_persons(looks: ColumnLooks, candidates: dict[str, Profile]) -> Iterator[str]:
+    from sfumato.hierarchies.role_detection.suggestion import Suggestion
+    from sfumato.pipelines.plan_suggestion.person_key_detection import constant_within
+
+    repeating = [name for name in candidates if _may_denote(looks, name)]
+    if not repeating:
+        return
+    # All are treated as identifiers, because the plan removes them.
+    own = {name: Suggestion("identifier", "", concept=looks.suggestion(name).concept) for name in candidates}
+    further = looks.readable([name for name in looks.plan.columns if name not in candidates])
+    profiles = {**candidates, **{name: looks.profile(name) for name in further}}
+    suggestions = {**{name: looks.suggestion(name) for name in further}, **own}
+    yield from (name for name in repeating if constant_within(looks.source, name, suggestions, profiles))

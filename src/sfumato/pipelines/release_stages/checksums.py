@@ -29,21 +29,13 @@ NO_REFERENCE = "recoding.json is missing or no recoding: what the promises compa
 
 
 def check_single(folder: Path) -> None:
-    """Refuse a release folder of several files if a single file is expected.
-
-    Raises:
-        PlanError: The folder is such a release.
-    """
+    """Refuse a release folder of several files if a single file is expected."""
     if (folder / "plan.yaml").exists():
         refuse_several(folder, released_plan(folder))
 
 
 def refuse_several(folder: Path, plan: Plan) -> None:
-    """Refuse the release of several files, by its plan.
-
-    Raises:
-        PlanError: The plan has several files.
-    """
+    """Refuse the release of several files, by its plan."""
     if plan.files:
         names = [f"{name}.{plan.output.format}" for name in plan.files]
         raise PlanError(

@@ -21,11 +21,7 @@ Ints = npt.NDArray[np.int64]
 
 
 def check_fingerprints(plan: Plan, source: Engine, table: FrequencyTable, recoding: Recoding) -> None:
-    """Refuse to publish keys by which persons could be distinguished.
-
-    Raises:
-        UnattainableError: The longitudinal records of persons violate the models.
-    """
+    """Refuse to publish keys by which persons could be distinguished."""
     groups = _groups(plan, source, table, recoding)
     whole = whole_by_persons(table.whole)
     broken = [model.name for model in plan.privacy if bool(model.failing(groups, whole).any())]

@@ -32,12 +32,10 @@ class EarlierRelease:
 
     Attributes:
         plan: The plan behind it.
-        levels: The levels of its columns.
         secret: The secret from which the keys of its persons were derived.
         classes: The class of each person by key: the labels of the person's rows.
         contents: For each row of a person, the labels and the published values of columns with privacy models.
         erased: By class, the number of persons erased since.
-        erased_rows: The number of their rows.
     """
 
     folder: Path
@@ -104,7 +102,6 @@ def opened_release(folder: Path, quotes: bool = False) -> DuckDBEngine:
     """Open the published rows of a release with the keys of their persons.
 
     Args:
-        folder: A release folder.
         quotes: Whether formulas in its CSV file are quoted.
     """
     engine = open_published(checksums.data_of(folder), DataPlan(header=True), quotes)

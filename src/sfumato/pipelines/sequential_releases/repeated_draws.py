@@ -91,7 +91,6 @@ def check_drift(plan: Plan, published: PublishedRows, folders: Sequence[Path]) -
 
     Args:
         plan: The plan of the published rows.
-        published: The published rows.
         folders: The earlier release folders.
 
     Raises:

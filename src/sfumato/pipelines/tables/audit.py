@@ -199,11 +199,7 @@ def _alone(plan: TablePlan, crossing: Crossing) -> TablePlan:
 
 
 def _check_masked(plans: Sequence[TablePlan]) -> None:
-    """Refuse plans with perturbation, because joint inference from several perturbed tables is not computed.
-
-    Raises:
-        PlanError: A plan has perturbation.
-    """
+    """Refuse plans with perturbation, because joint inference from several perturbed tables is not computed."""
     changed = [plan.perturbation.name for plan in plans if plan.perturbation is not None]
     if changed:
         raise PlanError(

@@ -28,7 +28,6 @@ def read_annex(folder: Path, report: Mapping[str, Any]) -> Annex:
     """Return the annex of the release of tables in a folder.
 
     Args:
-        folder: The folder.
         report: The content of its report.json.
     """
     day = date.fromisoformat(report[DAY]) if DAY in report else None
@@ -39,9 +38,7 @@ def papers_of(folder: Path, home: Path, day: date | None, without: tuple[str, ..
     """Return the context of internal documents: the files of a folder with checksums, those for publication first.
 
     Args:
-        folder: The folder with the files.
         home: The folder from which paths in plan.yaml are resolved.
-        day: The date of the release.
         without: The documents that describe the others.
     """
     own = {folder / name for name in without}

@@ -3,19 +3,12 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Unpack, overload
+from typing import Any, Literal, Required, TypedDict, Unpack, overload
 
 from sfumato.errors import DataError, Fault, PlanError, PromiseError, did_you_mean
 from sfumato.pipelines.tables.perturbation.perturb import perturb
 from sfumato.pipelines.tables.perturbation.perturb_linked import perturb_several
 from sfumato.pipelines.tables.perturbation.perturbed_table import PerturbedTable, PerturbedTables
-from sfumato.pipelines.tables.plan_arguments import (
-    ChangingParts,
-    MaskingParts,
-    SeveralChangingParts,
-    SeveralMaskingParts,
-    TableParts,
-)
 from sfumato.pipelines.tables.protect_linked import protect_several
 from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
 from sfumato.pipelines.tables.table_source import columns_from, source_columns, with_metadata
@@ -25,6 +18,8 @@ from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.table_part import Part
 from sfumato.tables.deadline import Deadline, never, within
 from sfumato.tables.formats.cell_locations import errors_in
+from sfumato.tables.plan.method import Method
+from sfumato.tables.plan.perturbation import RoundingKind
 from sfumato.tables.plan.plan import FILE_KEYS, PLAN, TABLE, TablePlan, read_table_plan
 from sfumato.tables.protection_levels.value_domain import check_kind
 from sfumato.tables.suppress_table import Masked, mask_part
@@ -32,6 +27,119 @@ from sfumato.tables.suppression.solver_check import check_installed
 from sfumato.tables.suppression.suppression import Progress
 
 Answer = ProtectedTable | ProtectedTables | PerturbedTable | PerturbedTables
+
+
+# The return type of `protect` depends on the method: so there are parts for methods that suppress cells, and for those
+# that perturb numbers.
+class MaskingMethod(TypedDict, total=False):
+    """A suppression method."""
+
+    name: Method
+    cost: str
+    level_factor: float
+    time_limit: float
+    prefer: Literal["min", "max"]
+    repair: bool
+    insiders: bool
+    zeros: bool
+
+
+class RoundingMethod(TypedDict, total=False):
+    """Rounding to multiples of a base."""
+
+    name: Required[Literal["rounding"]]
+    base: Required[float]
+    kind: RoundingKind
+    steps: int
+    inner: bool
+    key: str
+    secret: str
+    time_limit: float
+
+
+class CellKeyMethod(TypedDict, total=False):
+    """Noise by the cell key method."""
+
+    name: Required[Literal["cell-key"]]
+    D: int
+    V: float
+    js: int
+    pstay: float
+    monotone: bool
+    ptable: str
+    key: str
+    digits: int
+    record: str
+    secret: str
+    zeros: float
+    structural: str
+    share: float
+    largest: int
+
+
+class AdjustmentMethod(TypedDict, total=False):
+    """Controlled tabular adjustment."""
+
+    name: Required[Literal["adjustment"]]
+    cost: str
+    time_limit: float
+
+
+class CommonParts(TypedDict, total=False):
+    """The keys of a table plan except its method; see docs/tables.md for each."""
+
+    value: str
+    group_by: Sequence[str]
+    separator: str
+    decimal: Literal[".", ","]
+    encoding: str
+    frequency: str
+    contributions: Sequence[str]
+    contributors: Sequence[str]
+    respondents: Sequence[str]
+    shadow: str
+    holdings: str
+    tolerance: float
+    step: float
+    dimensions: Mapping[str, Mapping[str, Any]]
+    primary: Sequence[Mapping[str, Any]]
+    protection: Mapping[str, Any]
+    attacker: Mapping[str, Any]
+    attackers: Mapping[str, Any]
+    output: Mapping[str, Any]
+
+
+class MaskingParts(CommonParts, total=False):
+    """Keys of the plan of one table with suppression, which `sf.protect` takes instead of a plan."""
+
+    method: Method | MaskingMethod
+
+
+class ChangingParts(CommonParts, total=False):
+    """Keys of the plan of one table with perturbation."""
+
+    method: Required[RoundingMethod | CellKeyMethod | AdjustmentMethod]
+
+
+class SeveralMaskingParts(MaskingParts, total=False):
+    """Keys of the plan of several tables with suppression."""
+
+    tables: Required[Sequence[Mapping[str, Any]]]
+    previous: Sequence[str]
+
+
+class SeveralChangingParts(ChangingParts, total=False):
+    """Keys of the plan of several tables with perturbation."""
+
+    tables: Required[Sequence[Mapping[str, Any]]]
+
+
+class TableParts(CommonParts, total=False):
+    """Keys of any plan: with a method known only at run time, or with earlier releases."""
+
+    method: str | Mapping[str, Any]
+    tables: Sequence[Mapping[str, Any]]
+    previous: Sequence[str]
 
 
 @overload
@@ -100,7 +208,6 @@ def run_plan(plan: TablePlan, progress: Progress | None = None, asked: Callable[
     """Protect the sources of a plan: one table, or several together.
 
     Args:
-        plan: The plan.
         progress: Called with the progress of the search.
         asked: Returns whether the caller wants the best result so far.
     """

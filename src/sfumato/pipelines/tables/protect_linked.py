@@ -1,7 +1,7 @@
 """Protect several tables together: read or tabulate, combine, suppress, audit, and publish each."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,16 +10,17 @@ import numpy as np
 from sfumato.errors import PlanError, PromiseError, UnattainableError
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
-from sfumato.pipelines.tables.record_chains import columns_in, record_chains
-from sfumato.tables.build.build import dimensions_of
+from sfumato.tables.build.build import dimensions_of, tree_of
 from sfumato.tables.build.implicit_cells import with_cross
 from sfumato.tables.build.linked_table import Sheet
 from sfumato.tables.cell_labels import cells_named
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.constraints import check, derive
+from sfumato.tables.cells.dimensions import Tree
 from sfumato.tables.column_dependencies.column_chain import Chain
+from sfumato.tables.column_dependencies.determined_columns import determined_chains
 from sfumato.tables.column_dependencies.inconsistent_records import with_odd_records
-from sfumato.tables.column_dependencies.record_codes import RecordCodes
+from sfumato.tables.column_dependencies.record_codes import Names, RecordCodes
 from sfumato.tables.deadline import never, within
 from sfumato.tables.formats.cell_locations import errors_in
 from sfumato.tables.formats.delimited_cells import read_delimited_cells
@@ -121,7 +122,6 @@ def sheets_of(plan: TablePlan, table: Any = None, releases: Sequence[Release] = 
     """Return the plan, adapted to tabulation, and its tables as read or tabulated from microdata.
 
     Args:
-        plan: The plan.
         table: The microdata or the columns of the only table, if the plan does not name the file.
         releases: Earlier releases of the same records; their columns may determine those of the plan.
     """
@@ -271,11 +271,7 @@ def of_crossed(plan: TablePlan) -> TablePlan:
 
 
 def _check_rules(plan: TablePlan) -> None:
-    """Refuse plans whose rules use the number of records but never the holdings.
-
-    Raises:
-        PlanError: No rule considers holdings.
-    """
+    """Refuse plans whose rules use the number of records but never the holdings."""
     if not any(isinstance(rule, Frequency | Holdings | Dominance | PriorPosterior) for rule in plan.primary):
         raise PlanError(
             "no rule looks at whose records a cell counts: many may be of one.",
@@ -301,3 +297,30 @@ def plan_of(plan: TablePlan, place: int) -> TablePlan:
             rule for rule in plain.get("primary", ()) if rule.get("dimension", "") in ("", *own["dimensions"])
         ]
     return read_table_plan(plain | {"table": table}, plan.folder)
+
+
+def columns_in(dimensions: Iterable[Mapping[str, Dimension]]) -> list[str]:
+    """Return the columns of the dimensions of some tables, each once."""
+    return list(dict.fromkeys(name for own in dimensions for one in own.values() for name in _names(one)))
+
+
+def record_chains(tables: Sequence[Mapping[str, Dimension]], records: RecordCodes) -> tuple[Chain, ...]:
+    """Return the functional dependencies between the columns of tables in the records, with their codes.
+
+    Args:
+        records: The records, with those of the columns that exist.
+    """
+    own = [one for dimensions in tables for one in dimensions.values() if records.codes.keys() >= set(_names(one))]
+    crossed = [frozenset(columns_in([dimensions])) for dimensions in tables]
+    return determined_chains(records, map(_names, own), _hierarchies(own, records), crossed)
+
+
+def _names(dimension: Dimension) -> Names:
+    return tuple(dimension.levels) or (dimension.column or "",)
+
+
+def _hierarchies(dimensions: Iterable[Dimension], records: RecordCodes) -> Iterator[tuple[str, Tree]]:
+    for one in dimensions:
+        if one.column is not None and one.hierarchy is not None:
+            codes = sorted(set(records.codes[one.column]))
+            yield one.column, tree_of(one.column, one, [(code,) for code in codes])

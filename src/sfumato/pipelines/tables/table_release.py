@@ -21,8 +21,7 @@ from sfumato.report.tables.internal_report import Papers
 from sfumato.report.tables.page import DAY, HANDED_OUT, SEAL
 from sfumato.schema.files import written
 from sfumato.tables.cells.columns import Columns
-from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.plan.plan_dict import table_plan_dict
+from sfumato.tables.plan.plan import TablePlan, table_plan_dict
 from sfumato.tables.table_result import Group_co, TableAnswer
 
 # The report published with the table.
@@ -156,7 +155,6 @@ class TablesRelease(ABC, Generic[Release_co]):
 
     Attributes:
         joint: All of them as one, with earlier releases.
-        tables: Each of them, by its name.
     """
 
     joint: Release_co

@@ -36,7 +36,6 @@ def with_metadata(plan: TablePlan, table: Any = None) -> TablePlan:
     """Return the plan completed from its metadata files: codes of totals, and columns of respondents.
 
     Args:
-        plan: The plan.
         table: The table read instead of the plan's source; if it is no `.tab` file, the source's metadata still
             applies.
     """

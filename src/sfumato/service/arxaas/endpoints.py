@@ -58,7 +58,6 @@ def _attributes(request: AnalyzeBody) -> list[Attribute]:
 
 
 def _labels(rows: Sequence[Sequence[Cell]] | None) -> tuple[tuple[str, ...], ...] | None:
-    """Return a hierarchy as texts."""
     if not rows:
         return None
     if len({len(row) for row in rows}) > 1 or not rows[0]:

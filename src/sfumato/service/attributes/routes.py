@@ -120,15 +120,11 @@ def _register(router: APIRouter, route: _Route, path: str, method: str, run: Run
         operation_id=f"{route.name}_{method.lower()}_{path.strip('/').replace('/', '_')}",
         summary=route.about,
         responses=done | failure_responses(FAILURES),
-        openapi_extra={"requestBody": _request_body(route)},
+        openapi_extra={"requestBody": {"required": True, "content": _content(route.request, route.examples)}},
         tags=["attributes"],
         dependencies=[Depends(needs_key("attributes"))],
         route_class_override=_DirectRoute,
     )
-
-
-def _request_body(route: _Route) -> dict[str, Any]:
-    return {"required": True, "content": _content(route.request, route.examples)}
 
 
 def _content(model: type[Any], examples: dict[str, Any]) -> dict[str, Any]:

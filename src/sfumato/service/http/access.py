@@ -14,11 +14,7 @@ _bearer = HTTPBearer(auto_error=False, description="The same key as a bearer tok
 
 
 def check_key(request: Request, scope: Scope) -> None:
-    """Refuse a request of a user without access to a part of the service.
-
-    Raises:
-        RefusedError: The user has no access.
-    """
+    """Refuse a request of a user without access to a part of the service."""
     door: Door = request.app.state.door
     door.admit(request, scope)
 

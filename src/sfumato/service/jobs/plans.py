@@ -88,11 +88,7 @@ def _check_events(events: Iterator[Any]) -> None:
 
 
 def check_plan(plan: dict[str, Any], kind: str, files: Container[str]) -> None:
-    """Refuse a plan with issues, without data, or with a file that is not among the given ones.
-
-    Raises:
-        PlanError: The plan is refused; all issues are listed.
-    """
+    """Refuse a plan with issues, without data, or with a file that is not among the given ones."""
     check_paths(plan, files)
     if kind in OF_TABLES:
         from sfumato.tables.plan.plan import read_table_plan
@@ -126,9 +122,6 @@ def check_paths(plan: Any, files: Container[str], shape: Shape[Any] | None = Non
         plan: The plan in plain values.
         files: The names of the permitted files.
         shape: The schema; by default that of a plan of either kind.
-
-    Raises:
-        PlanError: The plan is refused; the issue names the key.
     """
     from sfumato.microdata.plan.plan_schema import PLAN
     from sfumato.tables.plan.plan import PLAN as TABLE_PLAN

@@ -6,15 +6,18 @@ A plan that a client sends may name files: only those that came with the request
 import asyncio
 import hashlib
 import json
+import os
 import re
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import field
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, BinaryIO
+from tempfile import TemporaryFile
+from typing import IO, Any, BinaryIO, cast
 
 from starlette.datastructures import FormData, UploadFile
+from starlette.formparsers import MultiPartParser
 from starlette.requests import Request
 from starlette.types import Message, Receive
 
@@ -28,11 +31,11 @@ from sfumato.service.http.request_bodies import parse_json, receive
 from sfumato.service.http.shutdown import Stopping
 from sfumato.service.jobs.disk_space import Room, no_space
 from sfumato.service.jobs.plans import MOST_BYTES, bad_request, check_plan, read_plan_text, with_quoted_formulas
-from sfumato.service.jobs.uploads import UploadParser, give_name
 from sfumato.service.jobs.webhooks import Webhook, read_webhook
 from sfumato.service.settings import JobSettings, Limits
 from sfumato.service.store.jobs import KINDS, OF_TABLES, Kind
 
+NAMELESS = getattr(os, "O_TMPFILE", None)
 NAME = re.compile(r"(?!\.)[\w .()+-]{1,120}")
 # The parameters of each kind of job.
 PARAMETERS: dict[Kind, Record[dict[str, Any]]] = {
@@ -76,6 +79,45 @@ MOST_FILES = 50
 ONCE = ("kind", "plan", "source", "parameters", "webhook", "webhookSecret")
 ReleaseOf = Callable[[str], Path | None]
 BLOCK = 1 << 20
+
+
+# A file without a name vanishes with the process that wrote it. If the file system does not support this, files are
+# copied.
+def new_file(folder: Path) -> IO[bytes]:
+    """Create a file without a name, which can get one later if the system supports it."""
+    if NAMELESS is not None:
+        with suppress(OSError):
+            return os.fdopen(os.open(folder, NAMELESS | os.O_RDWR, 0o600), "w+b")
+    return TemporaryFile(dir=folder)
+
+
+def give_name(file: BinaryIO, target: Path) -> bool:
+    """Give a file without a name a path, and return whether that was possible."""
+    try:
+        if os.fstat(file.fileno()).st_nlink:
+            return False  # it has a name already, whose owner may change it
+        file.flush()
+        number = file.fileno()  # passed as a folder only because the call follows links for folders only
+        os.link(f"/proc/self/fd/{number}", target, src_dir_fd=number, follow_symlinks=True)
+    except (OSError, AttributeError, ValueError):
+        return False
+    return True
+
+
+class UploadParser(MultiPartParser):
+    """Parses a form; its files are written directly to a folder."""
+
+    def __init__(self, *arguments: Any, folder: Path, **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self._folder = folder
+
+    def on_headers_finished(self) -> None:
+        super().on_headers_finished()
+        upload = self._current_part.file
+        if upload is not None:
+            upload.file.close()
+            upload.file = cast("BinaryIO", new_file(self._folder))
+            self._files_to_close_on_error.append(upload.file)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,11 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.tables.argus.statuses import CellStatus, choices_of
-from sfumato.tables.cells.cells import Numbers, Places, Relations, Status, make_relations
+from sfumato.tables.cells.cells import Numbers, Places, Relations, Status, make_relations, public_floor
 from sfumato.tables.cells.constraints import Key, derive, describe
 from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.cells.hrc_lines import unknown_code
 from sfumato.tables.cells.precision import step_of
-from sfumato.tables.cells.public_floor import public_floor
 from sfumato.tables.column_dependencies.column_chain import Chain
 
 Labels = Mapping[str, Mapping[str, str]]
@@ -29,14 +28,10 @@ class OfficeTable:
     """One table.
 
     Attributes:
-        value: The name of the values.
         trees: The spanning variables, each with its total at the root; empty if constraints are given.
-        keys: The codes of each cell.
-        values: The cell values.
         statuses: The statuses, 1 to 14.
         frequency: The number of respondents, if known.
         largest: The largest contributions, in descending order.
-        holdings: The number of holdings.
         holders: The largest holdings of each cell, with their contributions; empty if holdings are not named.
         lower, upper: The protection levels of sensitive cells; 0 if none is given.
         costs: The cost of suppressing each cell.
@@ -125,11 +120,7 @@ def floor_of(table: OfficeTable) -> Numbers:
 
 
 def check_codes(tree: Tree, code: Code, name: str, line: int, column: int) -> None:
-    """Refuse a code that a hierarchy does not have.
-
-    Raises:
-        DataError: The hierarchy does not have it.
-    """
+    """Refuse a code that a hierarchy does not have."""
     if code != tree.root and code not in tree.parents:
         raise DataError(
             f"{name}, line {line}, column {column}: the hierarchy of {tree.name} does not have this code.",

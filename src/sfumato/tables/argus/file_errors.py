@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sfumato.delimited.opening import open_text, wide_encoding
 from sfumato.errors import DataError, PlanError
-from sfumato.tables.cells.number_parsing import finite
+from sfumato.tables.cells.columns import finite
 
 
 def wrong(name: str, line: int, column: int, what: str, do: str, code: str = "format") -> DataError:
@@ -30,7 +30,6 @@ def lines_of(path: Path, encoding: str | None = None) -> list[str]:
     """Return the lines of a file, without line ends.
 
     Args:
-        path: The file.
         encoding: Its encoding; detected if None.
 
     Raises:
@@ -122,11 +121,7 @@ def office_field(text: str, separator: str | None, where: str) -> str:
 
 
 def check_text(text: str, where: str) -> None:
-    """Refuse a text for files in which quotes cannot be escaped.
-
-    Raises:
-        PlanError: It contains a quote or a line break.
-    """
+    """Refuse a text for files in which quotes cannot be escaped."""
     if any(sign in text for sign in '"\r\n'):
         raise PlanError(
             f"{where}: a name or code has a quote or a line break in it, which .px, .tab, .rda, .hrc and .hst files "

@@ -84,7 +84,7 @@ def status_in(text: str, letters: dict[str, CellStatus]) -> CellStatus | None:
     return letters.get(text) or letters.get(text.lower())
 
 
-def flag_of(status: int, dominance: bool = False) -> str:
+def flag_of(status: int) -> str:
     """Return the flag of a cell in structural business statistics: V published, A few respondents, B dominance, C other
     reasons, D secondary.
 
@@ -97,4 +97,4 @@ def flag_of(status: int, dominance: bool = False) -> str:
         return "V"
     if status in (CellStatus.UNSAFE_FREQUENCY, CellStatus.UNSAFE_SINGLETON, CellStatus.UNSAFE_SINGLETON_MANUAL):
         return "A"
-    return "B" if status == CellStatus.UNSAFE or dominance else "C"
+    return "B" if status == CellStatus.UNSAFE else "C"

@@ -26,7 +26,6 @@ class Publication:
         ranges: The published intervals; NaN if there is none.
         bounds: The a priori bounds of each cell.
         relations: The additive constraints, which everyone knows.
-        names: A name for each cell.
         equations: What follows for an attacker who knows the method.
         unshown: Hidden cells: in no table, and not to be protected; None if there are none.
     """

@@ -14,8 +14,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
-from sfumato.tables.cells.alternative_table import Witness
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Witness
 from sfumato.tables.cells.precision import NOISE, Scale
 from sfumato.tables.deadline import Deadline
 
@@ -37,11 +36,7 @@ class Evidence:
     promised: bool = False
 
     def check_limit(self) -> None:
-        """Refuse to continue after the limit.
-
-        Raises:
-            UnattainableError: The limit is over.
-        """
+        """Refuse to continue after the limit."""
         if self.limit.over:
             raise UnattainableError(
                 "the time was over before every attack was tried.",

@@ -24,7 +24,6 @@ class Component:
 
     Attributes:
         cells: The suppressed cells.
-        rows: The constraints.
         matrix: Constraints (rows) by cells (columns).
         bounds: Bounds of the deviation of each cell, in units.
         sides: Bounds of the constraints' right-hand sides.

@@ -40,7 +40,6 @@ class UnexplainedColumn:
     """A column with numbers next to suppressed cells that nothing in the file explains.
 
     Attributes:
-        name: The column.
         relation: How its numbers relate to the published values; empty if no relation was found.
         cells: The suppressed cells that follow from the relation.
     """

@@ -103,8 +103,6 @@ def _open(part: Part, leak: Finding, asked: Reach, place: int | None = None) -> 
     nothing.
 
     Args:
-        part: The table.
-        leak: The finding for the cell.
         asked: The requested protection levels.
         place: The position of the cell in `asked`, if it differs from its position in the table.
     """

@@ -24,7 +24,6 @@ class KnownEnd:
 
     Attributes:
         cell: The sensitive cell.
-        name: Its name.
         end: Which end, lower or upper.
         asked: The requested protection level on this side.
         promised: The lowered protection level, the highest that is possible.

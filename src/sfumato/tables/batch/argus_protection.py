@@ -49,7 +49,6 @@ def office_part(
     """Convert a table to the form that the methods need: attacker knowledge and protection levels of each cell.
 
     Args:
-        table: The table.
         tolerance: How far totals may differ from the sum of their parts.
         singletons: Whether respondents attack as insiders.
         unshown: Hidden cells, which only link other cells.
@@ -179,9 +178,7 @@ def mask_linked(
     """Suppress several tables jointly: a cell that occurs in several of them is suppressed in all or in none.
 
     Args:
-        tables: The tables.
         method: The suppression method.
-        deadline: The deadline.
         presences: Tables of other values of the same records, which show that cells are empty.
 
     Raises:

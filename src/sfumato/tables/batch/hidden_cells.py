@@ -38,9 +38,7 @@ class Ties:
 
     Attributes:
         coverage: What codes cover.
-        tables: The tables.
         places: The number of each cell; cells that no table shows are added.
-        rows: The constraints.
         judged: For cells that no table shows but records determine: a counted table, and the position in it.
         grows: Whether cells are added that no table shows; otherwise constraints with such cells are left out.
         nested: Variables that need no links, because the codes of one table are among those of the other.

@@ -5,7 +5,8 @@ together may disclose a cell that any two of them hide. Other tables of the same
 by b by c shows which cells are empty, so that sums of a by b and of a by c disclose more.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
 from math import prod
 
 import numpy as np
@@ -14,11 +15,14 @@ from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
 from sfumato.tables.argus.argus_table import OfficeTable
 from sfumato.tables.batch.code_coverage import Cover, Coverage, variable_of
-from sfumato.tables.batch.granularity_cycles import grain_cycles, is_finer
 from sfumato.tables.batch.hidden_cells import Row
 from sfumato.tables.batch.variable_cycles import Variables, connected, variable_cycles
 from sfumato.tables.cells.cells import Mask, Places
 
+# The finest codes of a variable in a table.
+Leaves = frozenset[Cover]
+# Separator between a variable and the number of its partition.
+BETWEEN = "\x1f"
 # Limits of the number of implicit cells that are audited, and of code combinations that are enumerated.
 MOST_CROSSED, MOST_COMBINATIONS = 50_000, 20_000_000
 # Message for a cross that is left out.
@@ -34,7 +38,6 @@ class TableCells:
     """A table, the positions of its cells among those of all tables, and the cells that are no sums of implicit cells.
 
     Attributes:
-        table: The table.
         places: Positions of its cells.
         differing: Cells whose value differs from that of the same codes in another table, or that are parts of such
             cells.
@@ -299,3 +302,55 @@ def _too_many(blocks: dict[str, list[Cover]], count: int) -> UnattainableError:
         "Publish the one table that crosses all of these variables, fewer tables, or coarser codes.",
         "joint-size",
     )
+
+
+# A table by municipality is also one by district, but not the other way round; types and districts are both sums of
+# municipalities, and neither follows from the other. So a variable is split into as many as there are partitions of it.
+def grain_cycles(coverage: Coverage, tables: Mapping[int, Variables], linked: Iterable[str]) -> list[Variables]:
+    """Return the variables of cycles, and variables with two partitions of which neither is finer than the other.
+
+    Args:
+        coverage: What codes cover.
+        tables: The variables of each table, by its number.
+        linked: The variables whose codes may differ.
+    """
+    ways = {name: _ways(coverage, name, tables) for name in linked}
+    edges = [_grains(coverage, number, variables, ways) for number, variables in tables.items()]
+    mixed = [
+        frozenset(_grain(name, place) for place in range(len(own)))
+        for name, own in ways.items()
+        if not all(is_finer(one, two) or is_finer(two, one) for one, two in combinations(own, 2))
+    ]
+    cycles = connected([*variable_cycles([*edges, *mixed]), *mixed])
+    return connected(frozenset(name.partition(BETWEEN)[0] for name in cycle) for cycle in cycles)
+
+
+def _ways(coverage: Coverage, name: str, tables: Mapping[int, Variables]) -> list[Leaves]:
+    """Return the different partitions of a variable in the tables."""
+    return list(dict.fromkeys(coverage.leaves[number][name] for number, own in tables.items() if name in own))
+
+
+def _grains(coverage: Coverage, number: int, variables: Variables, ways: Mapping[str, list[Leaves]]) -> frozenset[str]:
+    """Return the variables of a table; one with several partitions is replaced by those its codes can be summed to."""
+    plain = [name for name in variables if name not in ways]
+    made = [
+        _grain(name, place)
+        for name in variables - set(plain)
+        for place, way in enumerate(ways[name])
+        if is_finer(coverage.leaves[number][name], way)
+    ]
+    return frozenset((*plain, *made))
+
+
+def _grain(name: str, place: int) -> str:
+    return f"{name}{BETWEEN}{place}"
+
+
+def is_finer(fine: Leaves, coarse: Leaves) -> bool:
+    """Return whether every code of one partition lies within one code of the other.
+
+    >>> is_finer(frozenset({frozenset("a"), frozenset("b")}), frozenset({frozenset("ab")}))
+    True
+    """
+    unit = {code: place for place, cover in enumerate(coarse) for code in cover}
+    return all(len({unit.get(code, -1) for code in cover}) == 1 for cover in fine)

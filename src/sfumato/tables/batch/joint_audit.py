@@ -50,7 +50,6 @@ def same_records(tables: Sequence[OfficeTable], sources: Sequence[Hashable] = ()
     """Group tables that count the same records: most cells with the same codes have the same value.
 
     Args:
-        tables: The tables.
         sources: The source that each was counted from, or None if unknown; tables of one source count the same
             records.
     """
@@ -73,7 +72,6 @@ def audit_together(
     Args:
         published: The published tables. Cells that adjustment did not move are treated as known: another table may
             publish them unchanged, which confirms them.
-        deadline: The deadline.
         tolerance: How far totals may differ from the sum of their parts.
         presences: Tables of other values of the same records, which show that cells are empty.
 
@@ -91,7 +89,7 @@ def audit_together(
     evidence = Evidence(deadline=deadline, limit=deadline, promised=True)
     audit, part = audit_promises(publication, part, evidence)
     # Suppression protects against insiders; perturbed numbers guarantee nothing against them.
-    inside = _unsafe(published, joint, "masks")
+    inside = _unsafe(published, joint)
     computed = {one.cell for one in audit.leaks if not one.attacker or inside[one.cell]}
     guessed = _guessed(published, joint, part) & table.unsafe
     leaks = sorted(computed | set(np.flatnonzero(guessed).tolist()))
@@ -100,11 +98,11 @@ def audit_together(
     return JointAudit(len(leaks), joint.differing, unattacked, names, left_out, audit.known_anyway)
 
 
-def _unsafe(published: Sequence[Protected], joint: JointTable, method: str) -> Mask:
-    """Return the cells that are sensitive in a table protected by a given method."""
+def _unsafe(published: Sequence[Protected], joint: JointTable) -> Mask:
+    """Return the cells that are sensitive in a table with suppressed cells."""
     unsafe = np.zeros(len(joint.whole), bool)
     for done, own in zip(published, joint.places, strict=True):
-        if done.method == method:
+        if done.method == "masks":
             unsafe[own[unsafe_of(done.table.statuses)]] = True
     return unsafe
 

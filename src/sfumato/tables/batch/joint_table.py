@@ -7,11 +7,11 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.tables.argus.argus_table import Holders, OfficeTable, floor_of
 from sfumato.tables.argus.statuses import CellStatus, choices_of, secondary_of, unsafe_of
-from sfumato.tables.batch.code_coverage import Cover, Identity, coverage_of, variable_of
+from sfumato.tables.batch.code_coverage import Cover, Coverage, Identity, coverage_of, variable_of
 from sfumato.tables.batch.hidden_cells import UNSHOWN, Row, Ties, possible_values
-from sfumato.tables.batch.inconsistent_crosses import shared_cross
+from sfumato.tables.batch.implicit_cells import Cross, TableCells, cross_of
 from sfumato.tables.batch.linked_variables import View, cover_codes, linked_views
-from sfumato.tables.batch.shared_cells import Grain, add_loose, shared_cells, tied_rows
+from sfumato.tables.batch.shared_cells import Grain, SharedCells, add_loose, shared_cells, tied_rows
 from sfumato.tables.batch.zero_patterns import Presence
 from sfumato.tables.build.code_links import loose_ties
 from sfumato.tables.cells.cells import Mask, Numbers, Places, Relations, Status, make_relations
@@ -59,7 +59,6 @@ def joined(tables: Sequence[OfficeTable], tolerance: float = 0.0, presences: Seq
     rounding error if tables have different decimals.
 
     Args:
-        tables: The tables.
         tolerance: How far totals may differ from the sum of their parts.
         presences: Tables of other values of the same records, which show that cells are empty.
 
@@ -287,3 +286,58 @@ class _Columns:
         strongest = np.full(self.size, int(CellStatus.SAFE), np.int64)
         strongest[own[order]] = statuses[order]
         return strongest
+
+
+def shared_cross(
+    coverage: Coverage, shared: SharedCells, views: Sequence[View], size: int, presences: Sequence[Presence] = ()
+) -> Cross:
+    """Build the implicit cells, numbered after the other cells; those below differing cells are left out.
+
+    Args:
+        coverage: What codes of the tables cover, followed by those of the tables of other values.
+        views: The tables in linked variables.
+        size: Number of other cells.
+        presences: Tables of other values of the same records.
+
+    Raises:
+        UnattainableError: There would be too many cells.
+    """
+    differing = np.unique([place for first, own in shared.others.items() for place in (first, *own.values())])
+    tables = [
+        TableCells(view.table, own[view.cells], _below(view.whole.relations(), np.isin(own, differing))[view.cells])
+        for view, own in zip(views, shared.places, strict=True)
+    ]
+    empty, linked = _empty(shared, size), frozenset().union(*(view.linked for view in views))
+    # If values of both signs occur, an empty cell still has no records.
+    return cross_of(coverage, [*tables, *(one.cells for one in presences)], empty, linked)
+
+
+def _empty(shared: SharedCells, size: int) -> Mask:
+    """Return the publicly empty cells; none if values of both signs occur, because a sum of 0 may then have records."""
+    empty = np.zeros(size, bool)
+    if any((table.values < 0).any() for table in shared.tables):
+        return empty
+    for table, own in zip(shared.tables, shared.places, strict=True):
+        empty[own[(table.values == 0) & (choices_of(table.statuses) == Status.PUBLISH)]] = True
+    return empty
+
+
+def _below(relations: Relations, differing: Mask) -> Mask:
+    """Return the finest differing cells and all parts of these."""
+    parts: dict[int, list[int]] = {}
+    for relation in range(len(relations)):
+        cells, coefs = relations.row(relation)
+        for total in cells[coefs < 0].tolist() if differing.any() else ():
+            parts.setdefault(total, []).extend(cells[coefs > 0].tolist())
+    waiting = [cell for cell in np.flatnonzero(differing).tolist() if not differing[_places(parts.get(cell))].any()]
+    below = np.zeros(len(differing), bool)
+    while waiting:
+        cell = waiting.pop()
+        if not below[cell]:
+            below[cell] = True
+            waiting += parts.get(cell, ())
+    return below
+
+
+def _places(cells: list[int] | None) -> Places:
+    return np.array(cells or [], np.int64)

@@ -19,8 +19,7 @@ from sfumato.tables.column_dependencies.recoded_columns import ShownColumn, uppe
 from sfumato.tables.column_dependencies.record_codes import RecordCodes
 from sfumato.tables.formats.metadata import Metadata, Variable
 from sfumato.tables.formats.recoding_file import Recoding
-from sfumato.tables.formats.record_trees import record_tree
-from sfumato.tables.formats.records_file import Records
+from sfumato.tables.formats.records_file import Records, record_tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,6 @@ class SpannedTable:
     """The records and spanning variables of a table.
 
     Attributes:
-        records: The records.
         metadata: Description of the columns.
         names: Its variables.
         recodings: Recodings by variable name in lower case.
@@ -79,7 +77,6 @@ def record_links(tables: Sequence[SpannedTable], folder: Path) -> RecordLinks:
 
     Args:
         tables: The tables, all of the same records.
-        folder: Folder of the hierarchies.
     """
     owners = {name: table for table in reversed(tables) for name in table.variables}
     variables = {name: owners[name].variables[name].name for name in sorted(owners)}

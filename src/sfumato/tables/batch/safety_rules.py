@@ -87,11 +87,7 @@ def _judged(
 
 
 def _check_largest(table: OfficeTable, rule: Call) -> None:
-    """Refuse a rule that needs more contributions than the table has.
-
-    Raises:
-        PlanError: The rule needs more.
-    """
+    """Refuse a rule that needs more contributions than the table has."""
     own = {"P": int(rule.numbers[-1]) + 1 if len(rule.numbers) > 1 else 2, "NK": int(rule.numbers[0])}
     needed = own.get(rule.name, 0)
     if needed > len(table.largest):

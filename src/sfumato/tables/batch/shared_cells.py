@@ -130,8 +130,6 @@ class SharedCells:
     """The cells of several tables, without duplicates.
 
     Attributes:
-        tables: The tables.
-        grains: The precision of each table.
         tolerance: How far totals may differ from the sum of their parts.
         numbers: The number of each cell; cells that no table shows are added later.
         places: For each table, the numbers of its cells.
@@ -274,7 +272,6 @@ def add_loose(tied: TiedRows, shared: SharedCells, rows: Iterable[Row]) -> None:
 
     Args:
         tied: The constraints that hold.
-        shared: The cells.
         rows: The constraints that would hold without these records.
     """
     for cells, coefs in rows:

@@ -21,8 +21,7 @@ from sfumato.tables.formats.cells_file import labels_of
 from sfumato.tables.formats.hrc import hrc_text
 from sfumato.tables.formats.metadata import Metadata, Variable
 from sfumato.tables.formats.recoding_file import Recoding
-from sfumato.tables.formats.record_trees import record_tree
-from sfumato.tables.formats.records_file import Records
+from sfumato.tables.formats.records_file import Records, record_tree
 from sfumato.tables.plan.crossing import Dimension
 from sfumato.tables.tabulate import WORD, Base, by_weight, table_of
 
@@ -56,7 +55,6 @@ def cross(
         records: The records, every value as text.
         metadata: Description of the columns.
         wanted: Spanning variables and response.
-        folder: Folder of the hierarchies.
         scratch: Folder for temporary hierarchies.
         recodings: Recodings by variable name.
         weighted: Whether weights are applied.
@@ -187,11 +185,7 @@ def _base(
 
 
 def check_record_keys(records: Records, metadata: Metadata) -> None:
-    """Refuse record keys that are not uniformly distributed: the noise would be the same everywhere.
-
-    Raises:
-        DataError: The keys are not uniformly distributed.
-    """
+    """Refuse record keys that are not uniformly distributed: the noise would be the same everywhere."""
     for one in metadata.flagged("RECORDKEY"):
         digits = int(one.option("DECIMALS", "0"))
         keys = _record_keys(records, one, digits)
@@ -214,11 +208,7 @@ def _record_keys(records: Records, one: Variable, digits: int) -> tuple[int, ...
 
 
 def _check_codes(records: Records, one: Variable, tree: Tree) -> None:
-    """Refuse records without a code, with a code unknown to the hierarchy, or with the code of a total.
-
-    Raises:
-        DataError: A record has one; the message names line and column.
-    """
+    """Refuse records without a code, with a code unknown to the hierarchy, or with the code of a total."""
     above, do = _totals(tree, records.text(one.name)), f"Give it a code of {one.name}, or leave the record out."
     for place, text in enumerate(records.text(one.name)):
         if not text:

@@ -17,7 +17,6 @@ class Presence:
     """Which cells of a table have records.
 
     Attributes:
-        table: The table.
         filled: Which of its cells may have records; cells that it does not list have none.
     """
 
@@ -38,7 +37,6 @@ def presence_of(table: OfficeTable, changed: bool = False) -> Presence:
     """Return which cells have records, as far as the table shows; perturbed or suppressed cells always may have some.
 
     Args:
-        table: The table.
         changed: Whether its numbers were perturbed.
     """
     if changed or table.frequency is None:

@@ -7,13 +7,12 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.errors import DataError, PlanError, UnattainableError
-from sfumato.tables.build.code_trees import tree_of
 from sfumato.tables.build.groups import check_groups
 from sfumato.tables.build.instance_file import instance_part
 from sfumato.tables.cells.cells import Numbers, Places, Status, Statuses, make_table, no_bounds
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.constraints import Key, check, derive, describe
-from sfumato.tables.cells.dimensions import Code, Tree, level_codes
+from sfumato.tables.cells.dimensions import Code, Tree, file_tree, flat_tree, level_codes, level_tree
 from sfumato.tables.cells.table_part import Part, in_group, in_part
 from sfumato.tables.formats.argus_columns import office_columns
 from sfumato.tables.formats.delimited_cells import read_delimited_cells
@@ -187,3 +186,13 @@ def heights_of(trees: Sequence[Tree], keys: Sequence[Key]) -> Numbers:
     """Return the number of levels of each cell above the finest, summed over all dimensions."""
     depths = np.array([[tree.height(code) for tree, code in zip(trees, key, strict=True)] for key in keys], np.float64)
     return np.asarray((depths.max(axis=0) - depths).sum(axis=1))
+
+
+def tree_of(name: str, dimension: Dimension, codes: Sequence[Code]) -> Tree:
+    """Build the tree of a dimension, whose hierarchy file has been located, for the codes of the rows."""
+    if dimension.levels:
+        return level_tree(name, codes, dimension.levels, dimension.total)
+    texts = [code[0] for code in codes]
+    if dimension.hierarchy is None:
+        return flat_tree(name, texts, dimension.total)
+    return file_tree(name, dimension.hierarchy.within(Path()), dimension.total, texts, dimension.encoding)

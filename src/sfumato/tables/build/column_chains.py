@@ -27,8 +27,6 @@ class LinkedColumns:
     """Columns linked by chains, and which combinations each code of some of them covers.
 
     Attributes:
-        columns: The columns.
-        combinations: The combinations of their codes.
         odd: The combinations of the few inconsistent records.
     """
 
@@ -80,7 +78,6 @@ def linked_columns(trees: Sequence[Tree], known: Iterable[Chain] = ()) -> list[L
     """Return the linked columns, if dimensions use them in different ways.
 
     Args:
-        trees: The dimensions of all tables.
         known: Chains found in the records.
 
     Raises:

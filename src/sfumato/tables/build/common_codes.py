@@ -55,7 +55,6 @@ def axes_of(
     """Return the dimensions of several tables with common code names.
 
     Args:
-        tables: The dimensions of each table.
         known: Chains of columns found in the records.
         keys: The codes of the cells of each table; other codes of a hierarchy are ignored.
 

@@ -53,9 +53,6 @@ def _crossed_axis(axes: Sequence[Axis], trees: Sequence[Tree], keys: Sequence[Ke
     """Merge dimensions of the same linked columns into one, with the finest codes of all and their total.
 
     Args:
-        axes: The dimensions of a table.
-        trees: Their codes.
-        keys: The codes of its cells.
         places: The dimensions to merge.
     """
     if len(places) == 1:

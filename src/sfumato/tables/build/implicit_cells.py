@@ -34,8 +34,6 @@ def with_cross(
     """Add implicit cells to the combined tables if their variables form a cycle.
 
     Args:
-        part: All cells of the tables.
-        joint: The tables.
         empty: Which cells are publicly empty; by default zeros that must be published.
         valued: Whether the true values are known; feasible values of the implicit cells are then computed.
         deadline: Deadline of that computation.

@@ -5,10 +5,20 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.errors import DataError, UnattainableError
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Reach, Relations, Status, Statuses, Table, make_relations
+from sfumato.tables.cells.cells import (
+    Bounds,
+    Mask,
+    Numbers,
+    Reach,
+    Relations,
+    Status,
+    Statuses,
+    Table,
+    make_relations,
+    public_floor,
+)
 from sfumato.tables.cells.columns import Columns, read_columns
 from sfumato.tables.cells.constraints import check
-from sfumato.tables.cells.public_floor import public_floor
 from sfumato.tables.cells.table_part import Part, in_part
 from sfumato.tables.formats.solver_file import read_jj
 from sfumato.tables.plan.plan import TablePlan

@@ -34,9 +34,6 @@ class Sheet:
     """One of several tables as read.
 
     Attributes:
-        name: Its name.
-        dimensions: Its dimensions.
-        columns: Its columns.
         chains: Columns that determine each other in its records.
         recorded: The columns of the records that were examined for this.
     """
@@ -53,9 +50,7 @@ class Joint:
     """Several tables combined into one.
 
     Attributes:
-        sections: The tables.
         columns: The columns that all tables have, one row per joint cell, from the first table that has it.
-        relations: The constraints of all tables.
         names: A name for each joint cell.
         heights: Number of levels of each joint cell above the finest.
         loose: Constraints that hold except for a few inconsistent records.

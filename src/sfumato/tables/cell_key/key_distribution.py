@@ -33,8 +33,6 @@ class KeySpread:
 
     Attributes:
         bins: Number of different keys in each part of the range, by its position; empty parts may be missing.
-        largest: The largest key.
-        modulus: The modulus of the keys.
         records: Number of records, or cells, that have a key.
         few: All different keys if there are few.
     """
@@ -127,9 +125,6 @@ def check_spread(spread: KeySpread, where: str, do: str) -> None:
         spread: The distribution of the keys.
         where: What has the keys, for the message.
         do: The hint.
-
-    Raises:
-        DataError: The keys are not uniformly distributed.
     """
     if spread.sound:
         return

@@ -6,12 +6,12 @@ than from one cell, which `differences` measures.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError
-from sfumato.tables.cell_key.differences import difference_figures
 from sfumato.tables.cell_key.key_distribution import check_spread, spread_of
 from sfumato.tables.cell_key.possible_counts import SURE, possible_counts, reader_counts
 from sfumato.tables.cell_key.ptable import Ptable, remarks
@@ -25,6 +25,8 @@ from sfumato.tables.perturbation.feasibility_intervals import ReaderRanges, read
 from sfumato.tables.perturbation.perturbed import Perturbed
 from sfumato.tables.plan.perturbation import CellKey
 
+# Largest true count that is attacked.
+SMALL = 3
 KEYS = (
     "Make keys of records from their names and a secret (record and secret), or draw them at random; decimal keys "
     "need their number of digits (digits, in metadata <DECIMALS>)."
@@ -37,7 +39,6 @@ class Contents:
     """The inputs of noise other than the plan.
 
     Attributes:
-        keys: The key of each cell.
         modulus: The modulus of the keys.
         counts: The number of records in each cell; None in a table of counts.
         largest: The largest contributions of each cell, in a table of sums.
@@ -88,9 +89,6 @@ def check_cell_keys(part: Part, keys: Sequence[int], modulus: int, empty: Mask) 
 
     The finest cells of one table share no records, so their keys are independent. Cells of several tables may share
     records, so only keys that a single cell could not have are refused.
-
-    Raises:
-        DataError: The keys are not uniformly distributed.
     """
     finest = np.flatnonzero(finest_of(part.table.relations, len(part.table)) & ~empty)
     own = [keys[cell] for cell in finest.tolist()]
@@ -197,3 +195,26 @@ def _reader_of_sums(
     start = known_sums(published, _largest(method, contents), part, method, table, values)
     start = Bounds(np.minimum(start.low, values), np.maximum(start.high, values))
     return reader_ranges(start, part.table.relations, part.table.unsafe, step, deadline, values)
+
+
+def difference_figures(part: Part, published: Numbers) -> dict[str, Any]:
+    """Count how often subtracting published numbers reveals a small count, and how often the published count itself
+    does.
+
+    If subtraction is right no more often than the published number alone, differencing discloses nothing more.
+    """
+    values, relations = part.table.values, part.table.relations
+    attacks = right = direct = 0
+    errors = []
+    for relation in range(len(relations)):
+        cells, coefs = relations.row(relation)
+        small = (values[cells] > 0) & (values[cells] <= SMALL) & (coefs > 0)
+        residual = float(coefs @ published[cells])
+        for cell in cells[small]:
+            attacks += 1
+            error = published[cell] - residual - values[cell]
+            errors.append(float(error))
+            right += abs(error) < 0.5
+            direct += abs(published[cell] - values[cell]) < 0.5
+    variance = float(np.var(errors)) if errors else 0.0
+    return {"attacks": attacks, "right": int(right), "right_without": int(direct), "variance": round(variance, 6)}

@@ -46,7 +46,6 @@ def originals_of(table: Ptable, published: int, zeros: float) -> Originals:
 
     Args:
         table: The perturbation table.
-        published: The published number.
         zeros: The share of empty cells that is published as the smallest positive number.
 
     >>> from sfumato.tables.cell_key.ptable_rows import Row
@@ -118,8 +117,6 @@ def reader_counts(
 
     Args:
         possible: The possible counts of each cell.
-        part: The table.
-        deadline: The deadline.
         center: Values that add up and lie in the intervals; by default the true ones.
     """
     values = part.table.values if center is None else center

@@ -12,7 +12,7 @@ from sfumato.delimited.records import Line, parse_lines, read_lines
 from sfumato.errors import DataError
 from sfumato.tables.cell_key.ptable import Ptable, make_ptable
 from sfumato.tables.cell_key.ptable_rows import Row
-from sfumato.tables.cells.number_parsing import finite
+from sfumato.tables.cells.columns import finite
 from sfumato.tables.plan.perturbation import CellKey
 
 COLUMNS = ("i", "j", "p", "v", "p_int_lb", "p_int_ub", "type")

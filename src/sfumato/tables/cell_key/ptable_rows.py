@@ -28,7 +28,6 @@ class Row:
     """The distribution of what a count is published as.
 
     Attributes:
-        count: The count.
         targets: The possible published numbers, ascending.
         chances: The probability of each.
     """

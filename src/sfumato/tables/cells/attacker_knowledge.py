@@ -42,7 +42,6 @@ class Knowledge:
     Attributes:
         integer: Whether all values are known to be integers.
         rounding: How far totals may differ from the sum of their parts, if published ones do.
-        step: The precision.
         attackers: The insiders, in addition to the outsider.
     """
 

@@ -1,6 +1,7 @@
 """The input of a table: named columns of plain values, read from a CSV file or provided by an engine."""
 
 import math
+import re
 from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
@@ -16,8 +17,8 @@ from sfumato.delimited.records import read_lines
 from sfumato.delimited.title_rows import header_below, is_title_row
 from sfumato.errors import DataError, PlanError, did_you_mean
 from sfumato.tables.cells.cells import Numbers, Places
-from sfumato.tables.cells.number_parsing import finite
 
+_PLAIN = re.compile(r"^\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*$")
 # Number of lines searched for a header below title lines.
 FIRST_LINES = 20
 # Integers are exact in floating point up to this.
@@ -103,8 +104,6 @@ def read_columns(path: Path, dialect: Dialect | None = None, published: bool = F
     """Read the columns of a CSV file; the separator is guessed from the header unless the dialect has one.
 
     Args:
-        path: The file.
-        dialect: Its dialect.
         published: Whether it is a published file, in which formulas of spreadsheets are escaped.
 
     Raises:
@@ -135,3 +134,16 @@ def _header_below(path: Path, dialect: Dialect) -> int | None:
     """Return the line of the header if titles precede it, by the first lines."""
     with open_text(path, dialect.encoding) as stream:
         return header_below([*islice(stream, FIRST_LINES)], dialect)
+
+
+def finite(text: str) -> float | None:
+    """Parse a finite number; return None if the text is not one or exceeds the range of floats.
+
+    >>> finite("12.5"), finite("1e3"), finite("1e400"), finite("nan"), finite("1_000")
+    (12.5, 1000.0, None, None, None)
+    """
+    # Python also reads 1_000 and digits of other scripts, which other programs may not.
+    if not _PLAIN.match(text):
+        return None
+    value = float(text.strip())  # the pattern allows spaces that float() rejects
+    return value if math.isfinite(value) else None

@@ -48,7 +48,6 @@ def joint_coordinates(tables: Sequence[tuple[Sequence[Tree], Sequence[Key], Plac
 
     Args:
         tables: For each table its dimensions, the codes of its rows, and the cells of these rows.
-        size: Number of cells.
     """
     axes = list(dict.fromkeys(_axis(tree) for trees, _, _ in tables for tree in trees))
     if math.prod(len(axis.codes) for axis in axes) > MOST_PLACES:

@@ -63,7 +63,6 @@ class Part:
         rows: The rows of the source that are its cells.
         table: The cells with the a priori bounds of the strongest attacker and the protection levels.
         trees: The dimensions; empty for a table given by cells and constraints.
-        keys: The codes of each cell.
         group: The group's values, for messages.
         public: The bounds known to data users who cannot tell which suppressed cells are primary.
         knowledge: What attackers know in addition.

@@ -10,7 +10,6 @@ class Chain:
     """Columns from the top down, with the occurring combinations of their codes.
 
     Attributes:
-        columns: The columns.
         rows: The combinations of their codes.
         odd: Inconsistent combinations: a code is not within the one that nearly all records put it in.
     """

@@ -10,10 +10,9 @@ from itertools import combinations
 import numpy as np
 
 from sfumato.tables.batch.variable_cycles import connected
+from sfumato.tables.cells.cells import Mask, Numbers, Places
 from sfumato.tables.cells.dimensions import Tree
-from sfumato.tables.column_dependencies.code_unions import have_unions
 from sfumato.tables.column_dependencies.column_chain import Chain
-from sfumato.tables.column_dependencies.contained_codes import have_crossed_inclusions, have_inclusions
 from sfumato.tables.column_dependencies.functional_dependencies import (
     Dimensions,
     Link,
@@ -25,30 +24,35 @@ from sfumato.tables.column_dependencies.functional_dependencies import (
 from sfumato.tables.column_dependencies.recoded_columns import ShownColumn, of_records, ways_of
 from sfumato.tables.column_dependencies.record_codes import Names, RecordCodes, names_in
 
+# Bits of evidence needed that a code is contained in another beyond chance: there are many combinations of codes, and
+# columns about the same people are never independent.
+INCLUDED_BITS = 20.0
+# Records that no further column distinguishes may have one common cause, so each proves less.
+UNDIVIDED_BITS = 60.0
+# Bits by which coinciding sets of records must be less likely than the number of ways to choose such codes.
+BITS = 10.0
+
 
 def determined_chains(
     records: RecordCodes,
     dimensions: Iterable[Names],
     hierarchies: Iterable[tuple[str, Tree]] = (),
     tables: Sequence[frozenset[str]] = (),
-    shown: Sequence[Sequence[ShownColumn]] = (),
 ) -> tuple[Chain, ...]:
     """Return the sets of dependent columns, each with all combinations of codes that records have.
 
     Args:
-        records: The records.
         dimensions: The columns of each dimension of the tables.
         hierarchies: Columns with a hierarchy above their codes.
         tables: The columns of each table: those it crosses may jointly determine another. A table that crosses two
             columns shows their relation itself, unless one determines the other.
-        shown: For each table, the columns that it shows recoded or by upper levels.
 
     >>> records = RecordCodes({"kreis": ("1", "1", "2", "2"), "land": ("N", "N", "S", "S")}, np.full(4, 5.0))
     >>> [sorted(chain.rows) for chain in determined_chains(records, [("kreis",), ("land",)])]
     [[('1', 'N'), ('2', 'S')]]
     """
     distinct = sorted(set(dimensions))
-    return chains_of(records, distinct, column_links(records, distinct, list(hierarchies), tables, shown))
+    return chains_of(records, distinct, column_links(records, distinct, list(hierarchies), tables))
 
 
 def column_links(
@@ -135,3 +139,102 @@ def _tell(records: RecordCodes, some: Dimensions, last: Names) -> bool:
     if len(some) > 1:
         return have_crossed_inclusions(records, some, last)
     return have_unions(records, some[0], last) or have_inclusions(records, some[0], last)
+
+
+def have_unions(records: RecordCodes, one: Names, two: Names) -> bool:
+    """Return whether several codes of one dimension cover exactly the records of codes of another, beyond
+    chance.
+
+    >>> kreis, region = ("1", "1", "2", "2", "3", "3", "4", "4"), ("p", "q", "p", "q", "r", "s", "r", "s")
+    >>> have_unions(RecordCodes({"kreis": kreis, "region": region}, np.full(8, 9.0)), ("kreis",), ("region",))
+    True
+    """
+    first, second = records.numbers(one), records.numbers(two)
+    units = _components(first, second)
+    if not units.any():
+        return False
+    sizes = np.bincount(units, records.counts).astype(np.float64)
+    bits = _ways(sizes)
+    for own in (first, second):
+        # The unit of each code.
+        _, place = np.unique(own, return_index=True)
+        bits -= _ways(np.bincount(units[place], minlength=len(sizes)).astype(np.float64))
+    return bool(bits.max() >= BITS)
+
+
+def _ways(sizes: Numbers) -> Numbers:
+    """Return the information, in bits, of choosing each unit's number of elements out of all."""
+    from scipy.special import gammaln
+
+    whole = sizes.sum()
+    return np.asarray((gammaln(whole + 1) - gammaln(sizes + 1) - gammaln(whole - sizes + 1)) / np.log(2.0))
+
+
+def _components(one: Places, two: Places) -> Places:
+    """Return for each row the number of the connected component of its codes."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    size = int(one.max(initial=0)) + 1
+    nodes = size + int(two.max(initial=0)) + 1
+    graph = coo_matrix((np.ones(len(one)), (one, two + size)), (nodes, nodes))
+    return np.asarray(connected_components(graph, directed=False)[1][one], np.int64)
+
+
+# A Kreis of towns alone is a subset of the towns, while others are mixed: no sum follows, but its cells are never
+# larger than those of the towns. A code of few records may be included by chance, which proves nothing.
+def included(fine: Places, coarse: Places, counts: Numbers, bits: float, news: Mask | None = None) -> bool:
+    """Return whether a code is contained in one of another column, with at least the given bits of evidence.
+
+    Args:
+        fine: The number of the code in each row.
+        coarse: That of the other column.
+        counts: The number of records of each row.
+        bits: The evidence needed.
+        news: The rows whose codes are tested; all by default.
+
+    >>> fine, coarse = np.array([0, 0, 1]), np.array([0, 1, 1])
+    >>> included(fine, coarse, np.full(3, 50.0), 10.0), included(fine, coarse, np.full(3, 2.0), 10.0)
+    (True, False)
+    """
+    whole = ~mixed(fine, coarse) if news is None else ~mixed(fine, coarse) & news
+    sizes, shares = np.bincount(fine, counts), np.bincount(coarse, counts) / max(float(counts.sum()), 1.0)
+    # The first record of a code determines its container; the others provide the evidence.
+    told = (sizes[fine] - 1.0) * -np.log2(shares[coarse]) - np.log2(len(sizes))
+    return bool((told[whole] >= bits).any())
+
+
+def mixed(fine: Places, coarse: Places) -> Mask:
+    """Return for each row whether its code occurs with several codes of the other column.
+
+    >>> mixed(np.array([0, 0, 1]), np.array([0, 1, 1])).tolist()
+    [True, True, False]
+    """
+    other = np.zeros(int(fine.max(initial=0)) + 1, np.int64)
+    other[fine] = coarse
+    return np.asarray(np.bincount(fine, other[fine] != coarse) > 0)[fine]
+
+
+def have_inclusions(records: RecordCodes, one: Names, two: Names) -> bool:
+    """Return whether a code of one dimension is contained in one of the other, beyond chance.
+
+    >>> kreis, typ = ("1", "1", "2", "3"), ("x", "y", "y", "x")
+    >>> have_inclusions(RecordCodes({"kreis": kreis, "typ": typ}, np.full(4, 30.0)), ("kreis",), ("typ",))
+    True
+    """
+    first, second = records.numbers(one), records.numbers(two)
+    return included(first, second, records.counts, INCLUDED_BITS) or included(
+        second, first, records.counts, INCLUDED_BITS
+    )
+
+
+def have_crossed_inclusions(records: RecordCodes, one: Sequence[Names], two: Names) -> bool:
+    """Return whether a combination of codes is contained in a code of others, although fewer of its codes are not."""
+    coarse = records.numbers(two)
+    fewer = [names_in(own) for own in combinations(one, len(one) - 1)]
+    news = np.logical_and.reduce([mixed(records.numbers(own), coarse) for own in fewer])
+    fine = records.numbers(names_in(one))
+    divided = mixed(fine, records.numbers(tuple(sorted(records.codes))))
+    return included(fine, coarse, records.counts, INCLUDED_BITS, news & divided) or included(
+        fine, coarse, records.counts, UNDIVIDED_BITS, news
+    )

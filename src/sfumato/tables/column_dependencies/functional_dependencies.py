@@ -1,14 +1,13 @@
 """Find columns of records that determine another one, alone or together, except for a few erroneous records."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Mask, Numbers, Places
-from sfumato.tables.cells.dimensions import Tree
-from sfumato.tables.column_dependencies.nested_codes import codes_within
+from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.column_dependencies.record_codes import Names, RecordCodes, names_in
 
 # The columns of each of some dimensions.
@@ -41,7 +40,6 @@ class Link:
     """Columns that are dependent.
 
     Attributes:
-        columns: The columns.
         odd: The rows that violate the dependency.
         fine: The columns that determine the other one; empty if only some of their codes are dependent.
     """
@@ -57,7 +55,6 @@ def single_links(
     """Return the links of columns that a single dimension determines.
 
     Args:
-        records: The records.
         dimensions: The columns of each dimension of the tables.
         names: The columns that may be determined.
         hierarchies: Columns with a hierarchy above their codes.
@@ -82,9 +79,7 @@ def crossed_links(
     Example: a type by Land and Kreis, where Kreise are numbered within each Land.
 
     Args:
-        records: The records.
         dimensions: The columns of each dimension of the tables.
-        tables: The columns of each table.
         names: The columns that may be determined.
         links: Links of single dimensions; columns that one of them determines are skipped.
     """
@@ -126,7 +121,6 @@ def odd_rows(
     dependency.
 
     Args:
-        records: The records.
         fine: The columns that may determine the other one.
         name: The other column.
         trees: Hierarchies above the codes of the single fine column.
@@ -167,3 +161,36 @@ def _odd(fine: Places, coarse: Places, counts: Numbers) -> tuple[Mask, float]:
     shares = np.bincount(coarse, counts) / max(float(counts.sum()), 1.0)
     repeated = np.maximum(np.bincount(fine, counts) - 1.0, 0.0).sum()
     return ~main[places], float(repeated * (1.0 - shares @ shares))
+
+
+def codes_within(tree: Tree, pairs: Iterable[tuple[str, str]]) -> dict[str, frozenset[str]]:
+    """Return the codes of a column with hierarchy that each code of another column covers; empty if it is not
+    a level.
+
+    Args:
+        pairs: The occurring pairs of codes, that of the column with hierarchy first.
+
+    >>> tree = Tree("kreis", ("T",), {("N",): ("T",), ("N1",): ("N",), ("N2",): ("N",), ("S",): ("T",)})
+    >>> sorted(codes_within(tree, [("N1", "north"), ("N2", "north")])["north"])
+    ['N1', 'N2']
+    >>> codes_within(tree, [("N1", "west"), ("N2", "east")])
+    {}
+    """
+    below, above = dict[str, set[str]](), dict[str, str]()
+    for fine, coarse in pairs:
+        if above.setdefault(fine, coarse) != coarse:
+            return {}
+        below.setdefault(coarse, set()).add(fine)
+    units = set(_units(tree, above).values())
+    parts = {coarse: frozenset(codes) for coarse, codes in below.items()}
+    return parts if parts and set(parts.values()) <= units else {}
+
+
+def _units(tree: Tree, there: Mapping[str, str]) -> dict[Code, frozenset[str]]:
+    """Return the record codes below each inner code."""
+    units: dict[Code, set[str]] = {}
+    for text in there:
+        code: Code = (text,)
+        while (code := tree.parents.get(code, tree.root)) != tree.root:
+            units.setdefault(code, set()).add(text)
+    return {code: frozenset(codes) for code, codes in units.items()}

@@ -20,10 +20,6 @@ ODD = "records whose codes do not fit the others"
 def with_odd_records(part: Part, rows: Sequence[Row]) -> Part:
     """Add constraints that inconsistent records violate, each with a further cell for its residual if it is
     not 0.
-
-    Args:
-        part: The cells of all tables.
-        rows: The constraints.
     """
     if not rows:
         return part

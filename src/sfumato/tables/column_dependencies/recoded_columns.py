@@ -20,7 +20,6 @@ class ShownColumn:
     """A column of records as a table shows it.
 
     Attributes:
-        column: The column.
         codes: The code that the table shows for each row.
         instead: Whether the table does not show the original codes.
     """
@@ -51,8 +50,6 @@ def ways_of(
     """Return the records with the columns that tables show recoded; None if there are none.
 
     Args:
-        records: The records.
-        tables: The columns of each table.
         shown: For each table, the columns that it shows recoded.
     """
     ways = dict.fromkeys((one.column, one.codes) for own in shown for one in own)

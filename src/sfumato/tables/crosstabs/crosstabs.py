@@ -218,12 +218,7 @@ def _adds_up(line: Grid, one: Sum) -> bool:
 
 
 def _refuse_told(crosstab: Crosstab, counts: Sequence[int], derived: Derived) -> None:
-    """Refuse running sums, copies of a column in another unit and other functions of columns: they disclose suppressed
-    cells.
-
-    Raises:
-        DataError: There is such a row or column.
-    """
+    """Refuse running sums, and columns computed from others: they disclose suppressed cells."""
     inner = np.array([not is_margin(label) for label in crosstab.rows], bool)
     columns = crosstab.values[inner][:, list(counts)].T
     kept = [place for place, label in enumerate(crosstab.rows) if label not in derived]

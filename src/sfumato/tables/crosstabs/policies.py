@@ -15,8 +15,18 @@ from sfumato.policies.presets import policies, policy_named
 from sfumato.tables.attack.attacker_view import Publication
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.cell_labels import MASK
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Reach, Relations, Status, Table, make_table, no_bounds
-from sfumato.tables.cells.public_floor import public_floor
+from sfumato.tables.cells.cells import (
+    Bounds,
+    Mask,
+    Numbers,
+    Reach,
+    Relations,
+    Status,
+    Table,
+    make_table,
+    no_bounds,
+    public_floor,
+)
 from sfumato.tables.crosstabs.crosstabs import Crosstab, Derived, Grid, Ratio, Subtotals, ratios_in, relations_of
 from sfumato.tables.protection_levels.resolve_plan import with_parts
 from sfumato.tables.suppression.optimal import optimal
@@ -59,7 +69,7 @@ def apply(
         names = [crosstab.columns[place] for place in counts]
         relations = relations_of(grid, crosstab.rows, names, margins, subtotals)
         # "<5" would be false for secondary cells, and next to "*" it would show which cells are primary.
-        mask = MASK if len(relations) and _says_a_size(mask) else mask
+        mask = MASK if len(relations) and any(sign.isdigit() for sign in str(mask)) else mask
         small = _protected(grid, unsafe, relations, zeros=policy.low == 0)
         if len(relations):
             _check_shown(grid, unsafe, relations, _shown(grid, small, policy.base, mask), policy)
@@ -119,10 +129,6 @@ def _check_shown(
     )
     if any(small[leak.cell] for leak in audit_publication(publication, table.promise).leaks):
         raise PromiseError("a small cell can still be computed from the margins.", "Join categories.", "audit")
-
-
-def _says_a_size(mask: str | int) -> bool:
-    return any(sign.isdigit() for sign in str(mask))
 
 
 def _shown(grid: Grid, masked: Mask, base: int, mask: str | int) -> list[list[Any]]:

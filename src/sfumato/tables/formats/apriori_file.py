@@ -61,8 +61,6 @@ def apply_apriori(
     """Apply an a priori file to a table.
 
     Args:
-        path: The file.
-        table: The table.
         separator: The field separator.
         ignore_errors: Whether invalid lines are skipped.
         expand_trivial: Whether a line for a cell also applies to totals of which it is the only part, and vice
@@ -142,11 +140,7 @@ def _act(columns: _Columns, cell: int, action: Sequence[tuple[str, int]], name: 
 
 
 def _check_blank(word: str, column: int, name: str, number: int) -> None:
-    """Report a blank after an action where the separator belongs.
-
-    Raises:
-        DataError: There is one.
-    """
+    """Report a blank after an action where the separator belongs."""
     first, *rest = word.split() or [""]
     if rest and first in (*ACTIONS, *AMOUNTS):
         what = f"a blank stands behind {first}, where the separator belongs"

@@ -49,7 +49,6 @@ def office_columns(
     """Read the columns of a τ-ARGUS or PX file; None if the file is of another kind.
 
     Args:
-        path: The file.
         value: Name of the column with the values.
         metadata: The `.rda` file of a `.tab`; by default the one with the same name in the same folder.
         published: Whether a column with the values that statuses leave for publication is added next to the true
@@ -96,11 +95,7 @@ def respondents_in(metadata: Metadata, value: str) -> dict[str, Any]:
 
 
 def refuse_others(path: Path) -> None:
-    """Refuse a file that belongs to a table but contains none.
-
-    Raises:
-        PlanError: It is such a file.
-    """
+    """Refuse a file that belongs to a table but contains none."""
     kind = OTHERS.get(path.suffix.lower())
     if kind is not None:
         raise PlanError(f"{path.name} is {kind}, no table.", "Give the file with the cells.", "no-table")

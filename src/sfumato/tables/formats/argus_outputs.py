@@ -90,11 +90,7 @@ def written_without_hidden(done: Protected, write: Callable[[Protected], Written
 
 
 def check_output(kind: int, method: str) -> None:
-    """Refuse a kind of file that does not fit the method.
-
-    Raises:
-        PlanError: It does not fit.
-    """
+    """Refuse a kind of file that does not fit the method."""
     if kind not in NAMES:
         raise PlanError(f"there is no output {kind}.", "Choose 1 to 7.", "output")
     changed = method in ("adjustment", "cell-key")
@@ -133,7 +129,6 @@ def output_text(done: Protected, kind: int, options: dict[str, bool]) -> str:
     """Return the text of a file.
 
     Args:
-        done: The table.
         kind: 1 to 7.
         options: Which options are on, by their two letters.
 

@@ -30,7 +30,6 @@ def read_cells(
     """Read the table of a `.tab` file.
 
     Args:
-        path: The file.
         metadata: Description of its columns.
         value: The variable that the cells hold; by default the only numeric one, otherwise the frequency.
         spanning: The spanning variables; all by default.
@@ -144,11 +143,7 @@ def tree_of(one: Variable, codes: list[str], folder: Path, encoding: str | None 
 
 
 def _check_digits(one: Variable, codes: list[str], widths: list[int]) -> None:
-    """Refuse codes that end between two levels: the level widths do not fit them.
-
-    Raises:
-        DataError: There is one.
-    """
+    """Refuse codes that end between two levels: the level widths do not fit them."""
     ends = {sum(widths[: place + 1]) for place in range(len(widths))}
     none = ("", one.total, *one.missing)
     row = next((row for row, code in enumerate(codes, 1) if code not in none and len(code) not in ends), 0)
@@ -263,11 +258,7 @@ def written_cells(table: OfficeTable, stem: str, separator: str = ";") -> dict[s
 
 
 def _check_leads(table: OfficeTable) -> None:
-    """Refuse codes whose first character would be read as hierarchy depth.
-
-    Raises:
-        PlanError: There is one.
-    """
+    """Refuse codes whose first character would be read as hierarchy depth."""
     deep = [tree for tree in table.trees if _is_deep(tree)]
     for tree in deep:
         if any(code[0].startswith("@") or code[0] != code[0].strip() for code in tree.parents):

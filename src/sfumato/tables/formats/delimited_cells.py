@@ -28,7 +28,7 @@ def _refuse_doubt(columns: Columns, table: TableSource) -> None:
     counts = _numbers(columns, table) if table.counts else [table.frequency]
     texts = [text for name in counts for text in columns.texts.get(name or "", ())]
     # Counts are not fractions, so not all of them need to be written alike.
-    mark = thousands_mark(texts, throughout=False)
+    mark = thousands_mark(texts)
     if mark is not None:
         example = next(text for text in texts if mark in text)
         whole = example.replace(mark, "")
@@ -52,7 +52,7 @@ def _without_commas(columns: Columns, table: TableSource) -> Columns:
     plain = {
         name: tuple(text.replace(",", "") for text in columns.texts[name])
         for name in _numbers(columns, table)
-        if thousands_mark(columns.texts[name], throughout=False) == ","
+        if thousands_mark(columns.texts[name]) == ","
     }
     return Columns({**columns.texts, **plain})
 

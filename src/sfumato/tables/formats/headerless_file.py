@@ -37,10 +37,7 @@ def cells_without_header(
     """Return the columns of such a file; None if it has a header or another layout.
 
     Args:
-        path: The file.
-        names: The columns of the dimensions.
         value: Name for the column with the values.
-        dialect: Dialect of the file.
 
     Raises:
         DataError: A status or flag is invalid; the message names the line.
@@ -115,7 +112,6 @@ def with_statuses(columns: Columns, value: str, published: bool) -> Columns:
 
     Args:
         columns: Columns with `Status`, 1 to 14; others are returned unchanged.
-        value: The column with the values.
         published: Whether a column with the published values is added next to the true ones.
     """
     if "Status" not in columns or value not in columns or f"{value}_published" in columns:

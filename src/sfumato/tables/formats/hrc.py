@@ -68,15 +68,6 @@ def digits_tree(name: str, codes: Iterable[str], widths: Sequence[int], total: s
     return Tree(name, (total,), parents)
 
 
-def widths_between(ends: Sequence[int]) -> list[int]:
-    """Return the widths of levels that end at these digits.
-
-    >>> widths_between([2, 3, 5])
-    [2, 1, 2]
-    """
-    return [end - start for start, end in zip([0, *ends], ends, strict=False)]
-
-
 def frame_rows(tree: Tree) -> list[tuple[str, str]]:
     """Return the tree as rows of depth marks and names, the total first, as in data frames of sdcHierarchies."""
     children = tree.children()

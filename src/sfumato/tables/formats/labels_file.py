@@ -30,8 +30,3 @@ def read_labels(path: Path, codes: set[str] | None = None, encoding: str | None 
             )
         labels[code] = label
     return labels
-
-
-def labels_text(labels: dict[str, str]) -> str:
-    """Return labels as lines."""
-    return "".join(f"{code},{label}\n" for code, label in labels.items())

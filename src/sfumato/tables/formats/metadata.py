@@ -32,7 +32,6 @@ class Variable:
     """One column.
 
     Attributes:
-        name: Its name.
         line: The line of the file that names it.
         position: Where it begins in a line of fixed format, from 1; 0 in free format.
         length: Its number of characters; 0 if not given.

@@ -9,9 +9,9 @@ import numpy as np
 from sfumato.tables.argus.argus_table import OfficeTable
 from sfumato.tables.argus.file_errors import check_text, lines_of, truncated, wrong
 from sfumato.tables.argus.statuses import CellStatus, masked_of, status_in
+from sfumato.tables.cells.columns import finite
 from sfumato.tables.cells.constraints import Key
 from sfumato.tables.cells.dimensions import Code, Tree
-from sfumato.tables.cells.number_parsing import finite
 from sfumato.tables.formats.solver_file import plain
 
 DOTS = '".."'
@@ -258,11 +258,7 @@ def _tree(variable: str, codes: list[str], entries: Entries, name: str) -> Tree:
 
 
 def _check_tree(variable: str, pairs: list[tuple[str, str]], name: str, line: int) -> None:
-    """Refuse a hierarchy with a code that has two parents, or is its own ancestor.
-
-    Raises:
-        DataError: There is one.
-    """
+    """Refuse a hierarchy with a code that has two parents, or is its own ancestor."""
     above = {child: parent for parent, child in pairs}
     twice = len(above) < len(pairs)
     for child in above:

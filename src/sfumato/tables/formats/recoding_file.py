@@ -98,11 +98,7 @@ def _between(first: str, last: str, codes: Iterable[str]) -> list[str]:
 
 
 def _none(name: str, number: int, column: int) -> NoReturn:
-    """Refuse a range without a code; its ends may be swapped.
-
-    Raises:
-        DataError: Always.
-    """
+    """Refuse a range without a code; its ends may be swapped."""
     do = "Name codes that there are, the first one before the last."
     raise wrong(name, number, column, "no code lies in this range", do, "unknown-code")
 
@@ -110,13 +106,3 @@ def _none(name: str, number: int, column: int) -> NoReturn:
 def _at_least(one: str, other: str) -> bool:
     numbers = one.strip().isdigit() and other.strip().isdigit()
     return int(one) >= int(other) if numbers else one >= other
-
-
-def recoding_text(recoding: Recoding) -> str:
-    """Return a recoding as lines."""
-    if recoding.closed:
-        return "\n".join([TREE, *recoding.closed]) + "\n"
-    groups: dict[str, list[str]] = {}
-    for old, new in recoding.codes.items():
-        groups.setdefault(new, []).append(old)
-    return "".join(f"{new}: {','.join(olds)}\n" for new, olds in groups.items())

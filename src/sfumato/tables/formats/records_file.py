@@ -10,6 +10,8 @@ from sfumato.errors import DataError
 from sfumato.tables.argus.file_errors import fields_in, lines_of, number_in, wrong
 from sfumato.tables.cells.cells import Numbers
 from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.dimensions import Tree
+from sfumato.tables.formats.cells_file import tree_of
 from sfumato.tables.formats.metadata import Metadata, Variable
 
 # Tags of variables that hold numbers.
@@ -23,7 +25,6 @@ class Records:
     Attributes:
         columns: Every value as text.
         metadata: Their description.
-        name: The name of the file.
         lines: The line number and text of each record.
     """
 
@@ -59,11 +60,7 @@ class Records:
         return number_in(text, self.name, self.lines[place][0], self._column(one, place), f"a number for {one.name}")
 
     def check_whole(self, one: Variable, place: int) -> None:
-        """Refuse a number that the end of a fixed-format line cuts off, as its value is unknown.
-
-        Raises:
-            DataError: A number is cut off.
-        """
+        """Refuse a number that the end of a fixed-format line cuts off, as its value is unknown."""
         number, line = self.lines[place]
         end = one.position + one.length - 1
         if self.metadata.separator is None and len(line) < end:
@@ -175,3 +172,17 @@ def _fixed_line(row: tuple[str, ...], metadata: Metadata) -> str:
     for text, one in zip(row, metadata.variables, strict=True):
         line = line.ljust(one.position - 1)[: one.position - 1] + text.rjust(one.length)
     return line
+
+
+def record_tree(records: Records, one: Variable, folder: Path, encoding: str | None) -> Tree:
+    """Return the hierarchy of a variable.
+
+    Raises:
+        DataError: A record has a code that does not fit it; the message names line and column.
+    """
+    try:
+        return tree_of(one, list(records.text(one.name)), folder, encoding)
+    except DataError as error:
+        if not error.rows or error.code != "data.unknown-code":
+            raise
+        raise records.fault(one, error.rows[0] - 1, error.what.rstrip("."), error.do, "unknown-code") from None

@@ -60,7 +60,6 @@ def read_sdmx(path: Path, trees: tuple[Tree, ...]) -> OfficeTable:
     """Read the table of an SDMX-CSV file; suppressed values are NaN.
 
     Args:
-        path: The file.
         trees: The hierarchies of its dimensions, named like their columns.
 
     Raises:
@@ -115,11 +114,7 @@ def _status(line: Line, header: list[str], name: str, withheld: bool) -> CellSta
 
 
 def check_status(text: str, name: str, line: int, place: int) -> CellStatus:
-    """Parse a status from 1 to 14.
-
-    Raises:
-        DataError: It is invalid.
-    """
+    """Parse a status from 1 to 14."""
     status = status_in(text.strip(), {})
     if status is None:
         raise wrong(name, line, place, "this is no status", "Write a number from 1 to 14.", "status")
@@ -127,11 +122,7 @@ def check_status(text: str, name: str, line: int, place: int) -> CellStatus:
 
 
 def check_flag(column: str, text: str, name: str, line: int, place: int) -> str:
-    """Parse a flag of `CONF_STATUS` or `OBS_STATUS`, returned in capitals.
-
-    Raises:
-        DataError: There is no such flag.
-    """
+    """Parse a flag of `CONF_STATUS` or `OBS_STATUS`, returned in capitals."""
     flag, known = text.strip().upper(), OF_FLAG if column == CONFIDENTIAL else OBSERVATIONS
     if flag not in known:
         what = "this is no flag of confidentiality" if column == CONFIDENTIAL else "this is no status of an observation"

@@ -22,7 +22,6 @@ class Perturbed:
     """The result for one table.
 
     Attributes:
-        part: The table.
         published: The published value of each cell.
         shown: Which cells are published.
         ranges: The feasibility interval of each true value.
@@ -62,11 +61,7 @@ class Perturbed:
 
 
 def check_readers(parts: Sequence[Perturbed]) -> None:
-    """Refuse tables that disclose sensitive cells.
-
-    Raises:
-        PromiseError: A feasibility interval is narrower than the protection interval.
-    """
+    """Refuse tables that disclose sensitive cells."""
     leaks = [name for part in parts for name in _too_narrow_names(part)]
     if leaks:
         raise PromiseError(

@@ -13,7 +13,6 @@ class MethodChoice:
     """How cells are suppressed.
 
     Attributes:
-        name: The method.
         cost: The cost of suppressing a cell: a known measure, or the name of a column.
         level_factor: Factor by which the cost of a cell increases for each level above the finest.
         time_limit: Time limit of the search in seconds.

@@ -113,11 +113,7 @@ DESIGN = ("D", "V", "js", "pstay", "monotone")
 
 
 def check_design(method: object) -> None:
-    """Refuse a method that names a perturbation table and also options that define one.
-
-    Raises:
-        PlanError: It names both.
-    """
+    """Refuse a method that names a perturbation table and also options that define one."""
     if not isinstance(method, Mapping) or method.get("ptable") is None:
         return
     beside = [key for key in DESIGN if key in method]

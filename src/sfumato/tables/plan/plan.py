@@ -1,10 +1,10 @@
 """The plan of a table: source, sensitivity rules, method and attackers."""
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import asdict, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import encoding_of
@@ -23,23 +23,35 @@ from sfumato.schema.composite import (
     kind_of,
     read,
 )
-from sfumato.schema.dataclass_schema import record_of
+from sfumato.schema.dataclass_schema import Note, record_of
 from sfumato.schema.files import load_plan
-from sfumato.schema.paths import FilePath, PlanPath
+from sfumato.schema.paths import FilePath, PlanPath, with_moved_paths
 from sfumato.schema.release_plan import RELEASE, ReleasePlan
 from sfumato.tables.plan import rules
 from sfumato.tables.plan.attackers import AttackerModel, Attackers
 from sfumato.tables.plan.crossing import DIMENSION, Crossing, Dimension, named_twice
 from sfumato.tables.plan.group_disclosure import GroupDisclosure
 from sfumato.tables.plan.method import Method, MethodChoice, Protection
-from sfumato.tables.plan.output import MASKED_FILES, Output
 from sfumato.tables.plan.perturbation import PERTURBATIONS, UNRULED, Perturbation, Rounding, check_design
 from sfumato.tables.plan.source import COUNT, TableSource
 
+OfficeFile = Literal["px", "sdmx", "xlsx", "code-value", "pivot", "sbs", "jj", "hst", "tab"]
+# Files with suppression patterns and protection levels, for the next run.
+MASKED_FILES = ("jj", "hst", "tab")
 WHAT_A_PLAN_IS = (
     "A plan of a table is a YAML or JSON file that names the table, its dimensions and what is unsafe; "
     "examples are shown by: sfumato docs tables"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """The layout of the published table."""
+
+    columns: Annotated[Literal["plain", "original"], Note("names of the new columns")] = "plain"
+    prefix: Annotated[str | None, Note("of the new columns; the value column unless given")] = None
+    language: Annotated[Literal["en", "de"], Note("of reasons and reports")] = "en"
+    files: Annotated[tuple[OfficeFile, ...], Note("files of offices that are written besides")] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,3 +276,26 @@ PLAN = Record(
     },
     _make_plan,
 )
+
+
+def table_plan_dict(plan: TablePlan, folder: Path) -> dict[str, Any]:
+    """Return the plan as plain values, with paths relative to a folder, and defaults filled in.
+
+    >>> from sfumato.tables.plan.plan import read_table_plan
+    >>> plan = read_table_plan({"version": 1, "table": {"value": "n", "source": "n.csv"},
+    ...     "dimensions": {"area": {"column": "area"}}, "primary": [{"rule": "range", "min": 1, "max": 3}]})
+    >>> table_plan_dict(plan, Path("out"))["table"]["source"]
+    '../n.csv'
+    """
+    # The method with all defaults.
+    written: dict[str, Any] = with_moved_paths(PLAN, {**plan.plain, "method": _method_dict(plan)}, plan.folder, folder)
+    return written
+
+
+def _method_dict(plan: TablePlan) -> dict[str, Any]:
+    chosen = plan.perturbation or plan.method
+    record = METHOD if plan.perturbation is None else PERTURBATIONS[chosen.name]
+    # Of several keys of one option, the primary one.
+    keys = {record.attribute(key): key for key in sorted(record.keys, key=lambda key: record.attribute(key) == key)}
+    options = {keys[name]: value for name, value in asdict(chosen).items() if value is not None and name != "secret"}
+    return {"name": chosen.name} | options

@@ -19,9 +19,7 @@ class Facts:
     """The inputs of sensitivity rules.
 
     Attributes:
-        values: The values of the cells.
         frequency: The number of respondents; in a table of counts the values themselves.
-        holdings: The number of holdings.
         contributions: The largest contributions by absolute size, one array per rank.
         finest: Cells that are not totals of others.
         counts: Whether the values are counts of respondents.

@@ -204,11 +204,7 @@ class StatusColumn:
         return replace(judgment, published=_marked(facts.columns, self.column, self.publish))
 
     def _check(self, columns: Columns) -> None:
-        """Refuse an unknown mark: a sensitive cell might be treated as safe.
-
-        Raises:
-            DataError: There is one.
-        """
+        """Refuse an unknown mark: a sensitive cell might be treated as safe."""
         known = _marked(columns, self.column, (*self.unsafe, *self.publish, *self.safe))
         wrong = np.flatnonzero(~known)
         if len(wrong):
@@ -225,11 +221,7 @@ class StatusColumn:
 
 
 def check_marks(rules: Sequence[Rule], columns: Columns) -> None:
-    """Refuse a rule whose own marks no cell has: it would classify none as sensitive, unnoticed.
-
-    Raises:
-        DataError: There is one.
-    """
+    """Refuse a rule whose own marks no cell has: it would classify none as sensitive, unnoticed."""
     for rule in rules:
         if not isinstance(rule, StatusColumn) or rule.unsafe == UNSAFE_MARKS or rule.column not in columns:
             continue

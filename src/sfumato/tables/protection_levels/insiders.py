@@ -275,7 +275,6 @@ def _with_floors(table: Table, cells: Places, least: Numbers, owns: Sequence[Pla
     parts.
 
     Args:
-        table: The table.
         cells: The cells of all insiders.
         least: The lower bound that each insider knows by the own contribution.
         owns: The positions of each insider among these.

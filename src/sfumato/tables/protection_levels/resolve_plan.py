@@ -8,11 +8,10 @@ import numpy as np
 
 from sfumato.errors import DataError
 from sfumato.tables.cells.attacker_knowledge import Knowledge
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Reach, Relations
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Reach, Relations, public_floor
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.constraints import finest_of
 from sfumato.tables.cells.precision import step_of
-from sfumato.tables.cells.public_floor import public_floor
 from sfumato.tables.cells.table_part import Margin, Part, Terms
 from sfumato.tables.plan.group_disclosure import GroupDisclosure
 from sfumato.tables.plan.method import MethodChoice, Protection
@@ -225,7 +224,6 @@ def terms_of(plan: TablePlan, counts: bool) -> Terms:
     """Return what the rules of a plan make public about sensitive cells.
 
     Args:
-        plan: The plan.
         counts: Whether the values are counts of respondents.
     """
     rules = plan.primary

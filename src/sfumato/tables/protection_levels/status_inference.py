@@ -21,7 +21,6 @@ def case_bounds(
         counts: Whether the values are counts of respondents.
         finest: Cells that are no total of others.
         low: The public lower bound of each cell.
-        step: The precision of the table.
         primary: The cells that are shown to be primary.
         others: The cells that are shown not to be.
 

@@ -1,29 +1,35 @@
 """Audit tables that anyone published, from the file and the guarantees of its plan."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from sfumato.errors import DataError
+from sfumato.errors import DataError, PlanError
 from sfumato.tables.attack.attacker_view import Publication, false_cells
-from sfumato.tables.attack.findings import Audit, joined
+from sfumato.tables.attack.audit import audit_publication
+from sfumato.tables.attack.audit_evidence import Evidence
+from sfumato.tables.attack.findings import Audit, Finding, joined
 from sfumato.tables.attack.legacy_intervals import attack
 from sfumato.tables.build.build import build, dimensions_of
 from sfumato.tables.build.instance_file import cell_names
 from sfumato.tables.cell_labels import Case
-from sfumato.tables.cells.cells import Bounds, Mask, Places
+from sfumato.tables.cells.cells import Bounds, Mask, Places, no_bounds
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.constraints import describe
 from sfumato.tables.cells.table_part import Part
 from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.plan.rules import Range
-from sfumato.tables.protection_levels.resolve_plan import as_counts
+from sfumato.tables.plan.rules import Range, Rule
+from sfumato.tables.protection_levels.minimum_widths import thickened
+from sfumato.tables.protection_levels.resolve_plan import as_counts, judgment_of
 from sfumato.tables.protection_levels.shown_zeros import as_shown
 from sfumato.tables.protection_levels.status_inference import case_bounds
-from sfumato.tables.published_tables.narrow_ranges import narrow_ranges
 from sfumato.tables.published_tables.parse_cells import Reading
 from sfumato.tables.published_tables.parts import published_parts
 from sfumato.tables.published_tables.shown_facts import ShownFacts
+
+# So many values of a range are tried; in a wider one some value is taken to be allowed.
+MOST_VALUES = 10_000
 
 
 def review(columns: Columns, plan: TablePlan, reading: Reading) -> Audit:
@@ -33,7 +39,6 @@ def review(columns: Columns, plan: TablePlan, reading: Reading) -> Audit:
 
 
 def _names(columns: Columns, plan: TablePlan, rows: Places) -> list[str]:
-    """The names of the cells in some rows."""
     if not len(rows):
         return []
     if plan.table.cells is not None:
@@ -148,3 +153,71 @@ def _promise(part: Part, plan: TablePlan, publication: Publication, primary: Mas
             cells = masked & part.finest & (primary | shown) & (least <= most)
             low[cells], high[cells] = least[cells], most[cells]
     return Bounds(low, high)
+
+
+def narrow_ranges(
+    plan: TablePlan, part: Part, shown: ShownFacts, publication: Publication, findings: Sequence[Finding]
+) -> Bounds:
+    """Return what must stay open of cells that are sensitive whichever value of their range they have, and whose range
+    would be too narrow for each of these; not a number elsewhere.
+
+    What is known of a cell whatever is suppressed need not stay open.
+    """
+    none = no_bounds(len(part.rows))
+    found = [one for one in findings if not one.published and np.isfinite(one.upper - one.lower)]
+    if not found:
+        return none
+    ends = Bounds(np.array([one.lower for one in found]), np.array([one.upper for one in found]))
+    cells, bounds = np.array([one.cell for one in found]), publication.bounds
+    needs = _needs(plan, part, shown, cells, ends, bounds)
+    narrow = ~np.isnan(needs.low)
+    if narrow.any():
+        cells, ends = cells[narrow], ends.rows(narrow)
+        bounds = bounds.within(_known_anyway(publication, part, cells))
+        needs = _needs(plan, part, shown, cells, ends, bounds)
+    none.low[cells], none.high[cells] = needs.low, needs.high
+    return none
+
+
+def _needs(plan: TablePlan, part: Part, shown: ShownFacts, cells: Places, ends: Bounds, bounds: Bounds) -> Bounds:
+    """What the rules ask of all values of each range together; not a number where one of them asks no more than it."""
+    step, own = part.knowledge.step, bounds.rows(cells)
+    rules = [rule for rule in plan.primary if _judges(rule, shown)]
+    if not rules:
+        return no_bounds(len(cells))
+    asked = replace(plan, primary=tuple(rules))
+    first, last = np.ceil(ends.low / step - 1e-6) * step, np.floor(ends.high / step + 1e-6) * step
+    low, high = np.full(len(cells), np.inf), np.full(len(cells), -np.inf)
+    left = np.ones(len(cells), bool)
+    for value in (last, *(first + step * number for number in range(MOST_VALUES))):
+        here = np.flatnonzero(left & (value <= last + step / 2))
+        if not len(here):
+            break
+        judgment = judgment_of(asked, shown.safest_at(cells[here], value[here]))
+        reach = thickened(value[here], judgment.unsafe, own.rows(here), judgment.reach, step)
+        least, most = value[here] - reach.down, value[here] + reach.up
+        allowed = (least >= ends.low[here] - step / 2) & (most <= ends.high[here] + step / 2)
+        left[here] = judgment.unsafe & ~allowed
+        low[here], high[here] = np.minimum(low[here], least), np.maximum(high[here], most)
+    left &= (first <= last) & (last - first < step * MOST_VALUES)
+    return Bounds(np.where(left, low, np.nan), np.where(left, high, np.nan))
+
+
+def _judges(rule: Rule, shown: ShownFacts) -> bool:
+    """Whether a rule judges a cell by its value and what the file shows of it."""
+    try:
+        rule.apply(shown.safest_at(np.zeros(1, np.int64), np.zeros(1)))
+    except PlanError:
+        return False
+    return True
+
+
+def _known_anyway(publication: Publication, part: Part, cells: Places) -> Bounds:
+    """Between which values some cells lie for anyone who sees the zeros of a table, and nothing else of it."""
+    exact = np.where(publication.exact == 0, 0.0, np.nan)
+    bare = replace(publication, exact=exact, ranges=no_bounds(len(exact)))
+    promise, ends = no_bounds(len(exact)), no_bounds(len(exact))
+    promise.low[cells] = promise.high[cells] = 0.0
+    for one in audit_publication(bare, promise, part.knowledge, None, Evidence(promised=True)).findings:
+        ends.low[one.cell], ends.high[one.cell] = one.lower, one.upper
+    return ends

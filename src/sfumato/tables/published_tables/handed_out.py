@@ -55,9 +55,6 @@ def check_changed(table: ChangedTable, external: Columns) -> None:
 def check_inferred(plan: TablePlan, answer: Masked, exact: Numbers) -> None:
     """Refuse a table from which anyone correctly infers higher lower bounds of suppressed cells than the audit
     assumed.
-
-    Raises:
-        InternalError: There is such a cell.
     """
     if not answer.part.inferred:
         return

@@ -11,8 +11,7 @@ from sfumato.errors import DataError
 from sfumato.tables.argus.statuses import OF_FLAG, CellStatus, masked_of, status_in, unsafe_of
 from sfumato.tables.cell_labels import NAMES, PRIMARY_DASH, Case, primary_reasons
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places
-from sfumato.tables.cells.columns import Columns
-from sfumato.tables.cells.number_parsing import finite
+from sfumato.tables.cells.columns import Columns, finite
 from sfumato.tables.cells.precision import step_of
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.plan.source import TableSource

@@ -27,7 +27,6 @@ class PublishedPart:
     """A table of a publication.
 
     Attributes:
-        part: The table.
         shown: What the file shows of its cells.
         unjudged: The rules that cannot be judged without columns that the file does not have.
     """
@@ -90,11 +89,7 @@ def part_of(
     """A table by what is published of it.
 
     Args:
-        plan: Its plan.
-        columns: The file.
         exact: The published values; not a number where suppressed.
-        relations: Its relations.
-        names: The names of its cells.
         lines: For each dimension, the place of the total that each cell is a part of; rules on groups need it.
         least: The published least values of suppressed cells; not a number where there is none.
     """

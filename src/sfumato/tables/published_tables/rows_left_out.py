@@ -20,7 +20,6 @@ def rows_left_out(trees: Sequence[Tree], keys: Sequence[Key], exact: Numbers | N
     """Return the combinations of categories of a file that have no row, though all totals that they are part of have.
 
     Args:
-        trees: The dimensions.
         keys: The combinations that have a row.
         exact: The published values, not a number where suppressed: those that are empty by these are left out. All by
             default.

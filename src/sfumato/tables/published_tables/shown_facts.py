@@ -90,8 +90,6 @@ def shown_facts(
     """Return what a published file shows.
 
     Args:
-        plan: The plan of the table.
-        columns: The file.
         exact: The published values; not a number where suppressed.
         finest: Cells that are no total of others.
         lines: For each dimension, the place of the total that each cell is a part of.

@@ -69,11 +69,7 @@ class Attackers:
         self._highs.changeColsBounds(len(self._all), self._all, -down, up)
 
     def _unanswered(self) -> tuple[None, Numbers]:
-        """No multipliers, where there was no time for them.
-
-        Raises:
-            InternalError: There was time.
-        """
+        """No multipliers, where there was no time for them."""
         if not self._end.over:
             raise InternalError("an attacker's linear program was not solved.", code="attacker")
         return None, np.zeros(self._problem.size)

@@ -24,7 +24,6 @@ def fast(
     """A protected pattern from cheapest flows, pruned as far as the time allows; its bound is the trivial one.
 
     Args:
-        problem: The problem.
         deadline: When the search ends.
         progress: Told how far it is.
         start: A pattern to start from.

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.alternative_table import Witness
-from sfumato.tables.cells.cells import Mask, Numbers, Places
+from sfumato.tables.cells.cells import Mask, Numbers, Places, Witness
 from sfumato.tables.cells.precision import NOISE
 from sfumato.tables.cells.table_part import Part
 from sfumato.tables.deadline import Deadline

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.alternative_table import Witness
-from sfumato.tables.cells.cells import Mask
+from sfumato.tables.cells.cells import Mask, Witness
 from sfumato.tables.suppression.flows.flow import SLACK, Flow
 from sfumato.tables.suppression.problem import Problem
 

@@ -6,19 +6,24 @@ doi:10.1287/mnsc.47.7.1008.9805). It does not protect against knowledge beyond t
 are suppressed.
 """
 
+from itertools import cycle
+
 import numpy as np
 
-from sfumato.tables.cells.alternative_table import Witness
-from sfumato.tables.cells.cells import Mask, Numbers
+from sfumato.tables.cells.cells import Mask, Numbers, Witness
 from sfumato.tables.deadline import GRACE, Deadline, out_of_time, within
 from sfumato.tables.suppression.cut_separation import Separation
 from sfumato.tables.suppression.initial_pattern import KnownStart
 from sfumato.tables.suppression.master_problem import Master
-from sfumato.tables.suppression.pattern_exchange import Exchange
 from sfumato.tables.suppression.patterns import Pattern, PatternSearch, patience_of
 from sfumato.tables.suppression.problem import Problem
 from sfumato.tables.suppression.suppression import Progress, Suppression, witnesses_of
 
+# How many secondary masks are taken away, in turn, about; no larger share of them than the next; and by how much at
+# most chance makes a cell cheaper.
+TAKEN, MOST, WHIM = (12, 20, 6, 16), 0.5, 0.8
+# So many exchanges without a cheaper pattern are enough.
+PATIENCE = 30
 # Tables with at most so many entries in their relations have all cuts against bridges in their integer programs.
 MEDIUM = 30_000
 # A round of cuts that raises the bound by a smaller share is the last one before the integer program; where they are
@@ -47,7 +52,6 @@ def optimal(
     """The cheapest protected pattern, or the best found within the time together with the proved gap.
 
     Args:
-        problem: The problem.
         deadline: When the search ends; seconds from now.
         progress: Told the cost so far and the bound.
         start: A pattern to start from.
@@ -217,3 +221,34 @@ class _Search:
 def _raised(bounds: list[float], rounds: int) -> float:
     """By which share the last rounds raised the bound; without end where there were not so many."""
     return np.inf if len(bounds) <= rounds else bounds[-1] / max(bounds[-1 - rounds], 1e-9) - 1
+
+
+# After Schrimpf et al. 2000, doi:10.1006/jcph.1999.6413: the new suppressions differ because prices vary at random, and
+# superfluous ones are removed. A pattern is kept if it is not more expensive.
+class Exchange:
+    """Exchanges masks of the patterns of one problem; the same seed, the same exchanges."""
+
+    def __init__(self, search: PatternSearch) -> None:
+        self._search, self._problem = search, search.problem
+        self._chance = np.random.default_rng(0)
+        self._taken = cycle(TAKEN)
+
+    def improved(self, pattern: Pattern, deadline: Deadline) -> Pattern:
+        """A pattern that is no dearer, by exchanges until the time is over or they lead nowhere."""
+        best, least, vain = pattern, self._problem.cost_of(pattern.masked), 0
+        while vain < PATIENCE and not deadline.over:
+            other = self._exchanged(best.masked, deadline)
+            cost = np.inf if other is None else self._problem.cost_of(other.masked)
+            vain = 0 if cost < least - 1e-9 else vain + 1
+            if other is not None and cost <= least:
+                best, least = other, cost
+        return best
+
+    def _exchanged(self, masked: Mask, deadline: Deadline) -> Pattern | None:
+        """A pattern near another one; None when the time is over before it is protected."""
+        size = self._problem.size
+        secondary = max(int(np.count_nonzero(masked & ~self._problem.forced)), 1)
+        share = min(next(self._taken) / secondary, MOST)
+        start = masked & (self._chance.random(size) >= share)
+        rough = self._search.protect(start, deadline, self._chance.random(size) * WHIM)
+        return None if rough is None else self._search.pruned(rough, deadline)

@@ -11,14 +11,77 @@ import numpy as np
 
 from sfumato.tables.cells.cells import Numbers
 from sfumato.tables.deadline import Deadline
-from sfumato.tables.suppression.flows.flow import GENEROUS
-from sfumato.tables.suppression.flows.flow_cache import FlowMemory
+from sfumato.tables.suppression.flows.flow import GENEROUS, SLACK, Flow
 from sfumato.tables.suppression.flows.flow_programs import FlowPrograms
-from sfumato.tables.suppression.problem import Problem, Threat
+from sfumato.tables.suppression.problem import OUTSIDER, Problem, Threat
 
+# How many flows are remembered for a threat.
+MEMORY = 4
 # With fewer threats a second guard would cost more than he saves.
 MANY = 100
 COUNT = 2
+
+
+class FlowMemory:
+    """Flows by threats; several for each, because the points to be judged take turns."""
+
+    def __init__(self, finder: FlowPrograms) -> None:
+        self._finder = finder
+        self._flows: dict[Threat, list[Flow]] = {}
+        self._attacks: dict[Threat, tuple[Flow, list[Threat]]] = {}
+
+    def hold(self, threat: Threat, end: Deadline) -> bool:
+        """Whether a threat is withstood: by a flow remembered, or by a new one; it stands first from now on."""
+        flows = self._flows.setdefault(threat, [])
+        place = next((place for place, flow in enumerate(flows) if self._fits(flow, threat)), None)
+        if place is not None:
+            flows.insert(0, flows.pop(place))
+            return True
+        flow = self._turned(threat) or self._finder.find(threat, end)
+        if flow is not None:
+            flows.insert(0, flow)
+            del flows[MEMORY:]
+        return flow is not None
+
+    def _turned(self, threat: Threat) -> Flow | None:
+        """The flow of the opposite threat turned round, when it fits."""
+        opposite = self._flows.get(threat.opposite)
+        turned = opposite[0].turned(threat.need, threat.cell) if opposite else None
+        return turned if turned is not None and self._fits(turned, threat) else None
+
+    def _fits(self, flow: Flow, threat: Threat) -> bool:
+        """Whether a flow fits into the room that is open, as the attacker of a threat sees it."""
+        if not flow.fits(self._finder.room_up, self._finder.room_down):
+            return False
+        return threat.attacker == OUTSIDER or flow.fits(*self._finder.problem.room(threat))
+
+    def insiders(self, problem: Problem) -> list[Threat]:
+        """The attacks from within that the flows at hand do not withstand already.
+
+        A flow that agrees with what somebody knows protects from him too, so only the others count.
+        """
+        threats: list[Threat] = []
+        for threat in problem.threats:
+            flows = self._flows.get(threat)
+            if flows:
+                known = self._attacks.get(threat)
+                if known is None or known[0] is not flows[0]:
+                    known = self._attacks[threat] = flows[0], _from_within(flows[0], problem, threat)
+                threats += known[1]
+        return threats
+
+
+def _from_within(flow: Flow, problem: Problem, threat: Threat) -> list[Threat]:
+    """The attacks of those who know that a flow cannot be, as far as it must reach for them."""
+    attacks: dict[int, Threat] = {}
+    for cell, amount in zip(flow.cells.tolist(), flow.amounts.tolist(), strict=True):
+        for place, up, down in problem.insiders.get(cell, ()) if cell != threat.cell else ():
+            inner = problem.from_within(threat, place) if place not in attacks else None
+            if inner is not None:
+                moved = amount * inner.need / threat.need
+                if moved > up * (1 + SLACK) + 1e-9 or -moved > down * (1 + SLACK) + 1e-9:
+                    attacks[place] = inner
+    return list(attacks.values())
 
 
 class Guards:

@@ -43,7 +43,6 @@ class Part:
     """What an attacker knows of the cells of a problem that he has a part in.
 
     Attributes:
-        cells: The cells.
         up: How far above its value he holds each of them possible.
         down: How far below.
         need: What must stay open to him in each of them: above and below.

@@ -5,8 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.alternative_table import Witness
-from sfumato.tables.cells.cells import Mask, Places, Table
+from sfumato.tables.cells.cells import Mask, Places, Table, Witness
 from sfumato.tables.suppression.patterns import Pattern
 from sfumato.tables.suppression.problem import Problem
 

@@ -15,7 +15,6 @@ class Proof:
     """A flow as the proof that a threat is withstood.
 
     Attributes:
-        flow: The flow.
         reach: How far it moves the threatened cell.
         disbelievers: Who knows that it cannot be, by what he knows of the cells on its way.
     """

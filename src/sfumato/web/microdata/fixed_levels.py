@@ -37,11 +37,7 @@ def free_columns(plan: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def build(area: Area, key: str) -> None:
-    """Show the fixed levels with a button to release them; nothing if there are none.
-
-    Args:
-        key: The key of the text.
-    """
+    """Show the fixed levels with a button to release them; nothing if there are none."""
     workspace = area.workspace
     fixed = fixed_levels(workspace.plan)
 

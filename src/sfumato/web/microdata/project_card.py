@@ -1,12 +1,17 @@
 """The project card: open and save a project, load a plan, and erase everything from the server."""
 
 import asyncio
+from collections.abc import Set
 from pathlib import Path
 from typing import Any
 
 from nicegui import events, ui
 
 from sfumato.errors import PlanError, SfumatoError
+from sfumato.hierarchies.registry import TYPES
+from sfumato.microdata.models.registry import SHAPES
+from sfumato.microdata.plan.methods import METHOD
+from sfumato.microdata.plan.model import ROLES
 from sfumato.microdata.plan.read import read_plan
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.jobs.folders import erase
@@ -18,12 +23,37 @@ from sfumato.web.microdata.area import Area
 from sfumato.web.projects.archive_extraction import UNREADABLE, NoRoomError, Room, room_in
 from sfumato.web.projects.encrypted_projects import pack, unpack
 from sfumato.web.projects.loaded_data import load
-from sfumato.web.projects.plan_checks import can_be_shown
 from sfumato.web.projects.workspace import data_of
 
 MOST_PLAN_BYTES = 1_000_000
 # A folder of the project for downloads, which are not part of the project.
 SAVED = "saved"
+
+
+def can_be_shown(plan: Any, columns: Set[str]) -> bool:
+    """Return whether a plan fits these columns; missing values are allowed, because the pages report them.
+
+    >>> plan = {"columns": {"age": {"role": "sensitive"}}, "privacy": [{"model": "k-anonymity"}]}
+    >>> can_be_shown({**plan, "method": {"name": "optimal"}}, {"age"}), can_be_shown(plan, {"age"})
+    (True, False)
+    """
+    parts = (plan.get("data") or {}, plan.get("columns"), plan.get("method"), plan.get("output") or {})
+    if not all(isinstance(part, dict) for part in parts) or set(plan["columns"]) != columns:
+        return False
+    return all(map(_is_column, plan["columns"].values())) and _is_goal(plan.get("privacy"), plan["method"])
+
+
+def _is_column(column: Any) -> bool:
+    if not isinstance(column, dict) or column.get("role") not in ROLES:
+        return False
+    hierarchy = column.get("hierarchy", {"type": "any"})
+    return isinstance(hierarchy, dict) and hierarchy.get("type") in TYPES
+
+
+def _is_goal(privacy: Any, method: dict[str, Any]) -> bool:
+    promises = privacy if isinstance(privacy, list) else []
+    models = [entry.get("model") for entry in promises if isinstance(entry, dict)]
+    return 0 < len(models) == len(promises) and set(models) <= set(SHAPES) and method.get("name") in METHOD.variants
 
 
 class ProjectCard:

@@ -19,8 +19,7 @@ from sfumato.localization.messages import Words
 from sfumato.microdata.data_plan import DATA, DataPlan
 from sfumato.microdata.missing_codes import code_texts
 from sfumato.microdata.models.equivalence_classes import Counts
-from sfumato.pipelines.plan_suggestion.aggregated_input import told_of_cells
-from sfumato.pipelines.plan_suggestion.counted_rows import CountedRows
+from sfumato.pipelines.plan_suggestion.counted_rows import CountedRows, told_of_cells
 from sfumato.pipelines.plan_suggestion.file_checks import writes_commas
 from sfumato.pipelines.plan_suggestion.progress import Looking, Tell
 from sfumato.pipelines.suggest import suggest_plan
@@ -67,9 +66,7 @@ class Loaded:
     """Loaded data.
 
     Attributes:
-        suggested: The suggested plan.
         reasons: The reason for the role of each column.
-        read: How the file is read.
         notes: Notes about the file, for instance that one of its sheets was read.
         sheets: The names of all sheets of a workbook.
     """

@@ -31,7 +31,6 @@ class ColumnFacts:
     """The columns with the contributors of cells.
 
     Attributes:
-        frequency: The column with their number.
         contributions: The columns with the largest contributions, the largest first.
     """
 

@@ -108,7 +108,7 @@ def doubt_about(texts: Sequence[str], words: Words) -> Doubt | None:
     >>> doubt_about(["1.204", "3"], words_in("de")).proposed, doubt_about(["1.204", "3"], words_in()).proposed
     (',', None)
     """
-    mark = thousands_mark(texts, throughout=False)
+    mark = thousands_mark(texts)
     if mark is None:
         return None
     return Doubt(

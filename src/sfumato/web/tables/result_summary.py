@@ -46,7 +46,6 @@ def _show_files(folder: Path, words: Words, release: Path | None) -> None:
     """Show the files for publication and the internal files in two separate boxes.
 
     Args:
-        folder: The folder of the table.
         release: The folder of its release; None if it is one of several tables, which are signed jointly.
     """
     external = folder / "table-external.csv"  # it exists only if the audit passed

@@ -31,7 +31,6 @@ class CountedTable:
 
     Attributes:
         lines: Its lines, the header first.
-        rows: The number of rows.
         persons: The number of persons; 0 without a person column.
         several: Persons in more than one cell. If there are any, persons do not add up to totals: rows are counted, and
             the number of persons of a cell is in a separate column.

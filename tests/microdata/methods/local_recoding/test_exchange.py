@@ -10,7 +10,7 @@ from sfumato.microdata.methods.full_domain.make_problem import problem_of
 from sfumato.microdata.methods.local_recoding.candidates import Answer
 from sfumato.microdata.methods.local_recoding.classes import with_company
 from sfumato.microdata.methods.local_recoding.exchange import bettered
-from sfumato.microdata.methods.local_recoding.price_guided import guided
+from sfumato.microdata.methods.local_recoding.search import guided
 from sfumato.microdata.methods.local_recoding.sweep import UNPLACED, Sweep
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release_stages.counting import frequency_table

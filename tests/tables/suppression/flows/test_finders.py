@@ -5,11 +5,9 @@ import pytest
 
 from sfumato.tables.cells.cells import Reach, Status, make_relations, make_table
 from sfumato.tables.cells.coordinates import Coordinates
-from sfumato.tables.suppression.flows.box_flows import Boxes
-from sfumato.tables.suppression.flows.finders import Finders, Lazy
+from sfumato.tables.suppression.flows.finders import Boxes, Finders, Lazy, Paths, network_of
 from sfumato.tables.suppression.flows.flow import GENEROUS
 from sfumato.tables.suppression.flows.flow_programs import FlowPrograms
-from sfumato.tables.suppression.flows.path_flows import Paths, network_of
 from sfumato.tables.suppression.problem import make_problem
 
 

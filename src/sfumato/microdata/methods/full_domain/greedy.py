@@ -7,7 +7,7 @@ Sweeney, L. (2002). Datafly, https://doi.org/10.1142/S021848850200165X, which ge
 instead). Both stop at a node that no single step improves; a better one may exist elsewhere.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from sfumato.microdata.counts.grouping import Node
 from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Judgments, Problem, Solution
@@ -65,7 +65,7 @@ class Walk:
             coarser = list(self._neighbors(here.node, 1))
             if not coarser:
                 return self.down() if self.ended else None
-            here = _most_worth(here, coarser)
+            here = max(coarser, key=lambda after: _worth(here, after))
         return self.down(here.node)
 
     def _neighbors(self, node: Node, step: int) -> Iterator[Judgment]:
@@ -75,10 +75,6 @@ class Walk:
             if self.ended:
                 return
             yield self._judgments[neighbor]
-
-
-def _most_worth(before: Judgment, steps: Sequence[Judgment]) -> Judgment:
-    return max(steps, key=lambda after: _worth(before, after))
 
 
 def _worth(before: Judgment, after: Judgment) -> tuple[bool, float, float]:

@@ -80,11 +80,7 @@ def _lowest(problem: Problem, judgments: Judgments) -> int | None:
 
 
 def _height(problem: Problem, judgments: Judgments, height: int) -> Iterator[Judgment]:
-    """Yield the evaluations of a height's nodes.
-
-    Raises:
-        _TimeOverError: It is.
-    """
+    """Yield the evaluations of a height's nodes."""
     for node in nodes_of_height(problem.lowest, problem.highest, height):
         if node not in judgments and problem.deadline.over:
             raise _TimeOverError

@@ -5,11 +5,13 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from sfumato.microdata.counts.frequency_table import FrequencyTable
+from sfumato.microdata.counts.grouping import Node
 from sfumato.microdata.methods.full_domain import optimal
-from sfumato.microdata.methods.full_domain.lattice.problem import Problem, Solution
+from sfumato.microdata.methods.full_domain.lattice.problem import Judgments, Problem, Solution
 from sfumato.microdata.methods.full_domain.make_problem import problem_of
-from sfumato.microdata.methods.full_domain.near_optimal import near_least
 from sfumato.microdata.methods.full_domain.timeout_result import releasable
 from sfumato.microdata.methods.search_result import Progress, Result
 from sfumato.microdata.models.equivalence_classes import Mask
@@ -19,6 +21,8 @@ from sfumato.microdata.plan.methods import FullDomain
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import at_node
 
+# Number of nodes to draw from, including the optimum.
+CANDIDATES = 8
 NEAR = 1e-9
 
 
@@ -83,3 +87,24 @@ def _details(method: FullDomain, table: FrequencyTable, solution: Solution) -> d
         by = solution.best.loss - solution.better.loss
         details["better"] = {"levels": levels, "loss": solution.better.loss, "by": by}
     return details
+
+
+# Anyone who knows that a release has the least loss knows of every finer node that it violated a model, which may
+# reveal information about persons (Wong, R. et al. (2007). Minimality attack in privacy preserving data publishing,
+# https://www.vldb.org/conf/2007/papers/research/p543-wong.pdf). This module therefore draws, by the seed, one of the
+# best few nodes within two levels of the optimum, each with the same probability.
+def near_least(problem: Problem, solution: Solution, seed: int) -> Solution:
+    """Return one of the best nodes near a solution."""
+    judgments = Judgments(problem)
+    nearby = [judgments[node] for node in sorted(_nearby(problem, solution.best.node))]
+    candidates = sorted((node for node in nearby if problem.offers(node)), key=lambda node: node.rank)[:CANDIDATES]
+    drawn = int(np.random.default_rng(seed).integers(len(candidates)))
+    checked = solution.checked + len(nearby)
+    return replace(solution, best=candidates[drawn], proved_optimal=False, checked=checked)
+
+
+def _nearby(problem: Problem, node: Node) -> set[Node]:
+    """Return a node, the coarser ones within two levels, and those one level coarser here and one finer there."""
+    coarser = set(problem.neighbors(node, 1))
+    further = {other for one in coarser for step in (1, -1) for other in problem.neighbors(one, step)}
+    return {node} | coarser | further

@@ -18,7 +18,7 @@ from sfumato.microdata.methods.local_recoding.classes import costs_of, firsts_of
 from sfumato.microdata.methods.local_recoding.sweep import UNPLACED, Ints, Sweep
 from sfumato.microdata.methods.search_result import Progress
 from sfumato.microdata.models.equivalence_classes import Floats, Mask
-from sfumato.microdata.models.published_reference import without_skew
+from sfumato.microdata.models.model import without_skew
 from sfumato.microdata.plan.methods import Local
 from sfumato.microdata.plan.model import Plan
 

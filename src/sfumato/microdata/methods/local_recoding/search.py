@@ -25,9 +25,10 @@ from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Prob
 from sfumato.microdata.methods.full_domain.make_problem import problem_of
 from sfumato.microdata.methods.full_domain.timeout_result import releasable
 from sfumato.microdata.methods.full_domain.unattainable import unattainable
+from sfumato.microdata.methods.local_recoding.annealing import annealed
+from sfumato.microdata.methods.local_recoding.candidate_classes import CellWalk
 from sfumato.microdata.methods.local_recoding.candidates import Answer, better, placed, sweep_of, swept
-from sfumato.microdata.methods.local_recoding.price_guided import guided
-from sfumato.microdata.methods.local_recoding.sweep import MOST_LISTED, UNPLACED, Sweep
+from sfumato.microdata.methods.local_recoding.sweep import MOST_LISTED, UNPLACED, Ints, Sweep
 from sfumato.microdata.methods.search_result import Progress, Result
 from sfumato.microdata.models.equivalence_classes import Floats, Mask
 from sfumato.microdata.plan.methods import Local
@@ -205,3 +206,19 @@ def _labels(answer: Answer, column: int) -> tuple[Labels, npt.NDArray[np.int32]]
     keys, inverse = np.unique(level.astype(np.int64) * ladder.size + own, return_inverse=True)
     texts = [ladder.labels[key // ladder.size][key % ladder.size] for key in keys.tolist()]
     return distinct_labels(texts, inverse)
+
+
+# Afterwards rows are exchanged. The plain sweep serves cheap rows first and takes their neighbors away from rows that
+# have few; by its price, a row with few neighbors comes first. Only for privacy models on class sizes, if all
+# candidates can be enumerated in seconds.
+def guided(sweep: Sweep) -> Ints | None:
+    """Return the class of each combination, or UNPLACED; None if there are no such classes, or not in time."""
+    problem, table = sweep.problem, sweep.table
+    if not problem.sizes_alone or table.persons or table.sample is not None or sweep.spare:
+        return None
+    walk = CellWalk(sweep)
+    if not walk.feasible:
+        return None
+    with problem.deadline.flag() as stop:
+        least = walk.cheapest(stop)
+        return None if least is None else annealed(walk, least, stop)

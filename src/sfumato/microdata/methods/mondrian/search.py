@@ -30,8 +30,8 @@ from sfumato.microdata.methods.full_domain import search as full_domain
 from sfumato.microdata.methods.full_domain.lattice.pair_screening import screened
 from sfumato.microdata.methods.full_domain.lattice.problem import Problem, Solution
 from sfumato.microdata.methods.full_domain.make_problem import problem_of
-from sfumato.microdata.methods.full_domain.near_optimal import near_least
 from sfumato.microdata.methods.full_domain.optimal import MAX_MARKED
+from sfumato.microdata.methods.full_domain.search import near_least
 from sfumato.microdata.methods.mondrian.axes import Axis, Places, axes_of, compiled
 from sfumato.microdata.methods.mondrian.cutting import (
     NO_SPARE,

@@ -21,8 +21,7 @@ from sfumato.tables.formats.batch_file import Specification
 from sfumato.tables.formats.cells_file import check_totals, read_cells
 from sfumato.tables.formats.metadata import Metadata
 from sfumato.tables.formats.recoding_file import Recoding, read_recoding
-from sfumato.tables.formats.record_trees import record_tree
-from sfumato.tables.formats.records_file import Records, read_records
+from sfumato.tables.formats.records_file import Records, read_records, record_tree
 
 
 def read_micro(state: BatchState, scratch: Path) -> None:
@@ -218,11 +217,7 @@ def recode(state: BatchState, scratch: Path, number: int, variable: str, recodin
 
 
 def _check_new_codes(recoding: Recoding, name: str, total: str) -> None:
-    """Refuse a new code equal to that of the total, because its cells would be their own totals.
-
-    Raises:
-        PlanError: There is such a code.
-    """
+    """Refuse a new code equal to that of the total, because its cells would be their own totals."""
     if total in recoding.codes.values():
         what = f"a new code of {name} is that of its total, {total}."
         raise PlanError(what, "Give it another one, or leave the variable out of the table.", "recode")

@@ -19,7 +19,6 @@ class TableJob:
     """One table that a batch file specifies.
 
     Attributes:
-        wanted: Its specification.
         rules: Its safety rules.
         recodings: Recodings of its variables.
         crossed: The table as tabulated from records, or None.
@@ -49,7 +48,6 @@ class WrittenTable:
     """A table that was written for publication.
 
     Attributes:
-        file: The file.
         done: The table as it was written.
         tolerance: How far totals may be off.
         source: The file of records, the response, and whether it is weighted; None for a table of cells.
@@ -75,10 +73,8 @@ class BatchState:
         tabular: Whether it contains cells.
         metadata: The description of its columns.
         records: The records, once they are read.
-        jobs: The tables.
         log: The log, line by line.
         logbook: The log file.
-        written: The written files.
         warnings: Problems that users must see.
         notices: Notes on written files that are internal.
         tables: The tables written for publication.

@@ -27,7 +27,6 @@ def perturb(
 
     Args:
         plan: A plan with a perturbation method.
-        columns: The cells.
         like: The frame that was passed in.
         asked: Returns whether the caller wants the current result.
 

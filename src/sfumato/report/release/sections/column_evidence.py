@@ -147,7 +147,6 @@ def _column(
 
 
 def _rows(codes: npt.NDArray[np.int32], counts: Counts, size: int) -> Floats:
-    """Return the rows of each code."""
     return np.bincount(codes, weights=counts, minlength=size).astype(np.float64)
 
 

@@ -1,10 +1,11 @@
 """The cells that flows may move and their prices, shared by all finders of local flows."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from sfumato.tables.cells.cells import Numbers, Places
 from sfumato.tables.cells.coordinates import Coordinates
-from sfumato.tables.suppression.flows.grid import Grid
 from sfumato.tables.suppression.problem import Problem
 
 
@@ -27,3 +28,22 @@ class OpenCells:
     def reprice(self, cells: Places, prices: Numbers) -> None:
         """Change what deviations of some cells cost."""
         self._prices[cells] = prices
+
+
+class Grid:
+    """Finds cells by their codes."""
+
+    def __init__(self, coordinates: Coordinates) -> None:
+        sizes = [len(above) for above in coordinates.above]
+        self._strides = np.concatenate([np.cumprod(sizes[:0:-1])[::-1], [1]]).astype(np.int64)
+        keys = coordinates.codes @ self._strides
+        self._order = np.argsort(keys, kind="stable")
+        self._sorted = keys[self._order]
+
+    def cells(self, codes: Sequence[Places]) -> Places:
+        """The cells of some codes, dimension by dimension; -1 where there is none."""
+        keys = np.zeros((), np.int64)
+        for numbers, stride in zip(codes, self._strides, strict=True):
+            keys = keys[..., None] + numbers * stride
+        places = np.minimum(np.searchsorted(self._sorted, keys), len(self._sorted) - 1)
+        return np.where(self._sorted[places] == keys, self._order[places], -1)

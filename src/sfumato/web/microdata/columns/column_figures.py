@@ -63,7 +63,7 @@ def bars(rows: Sequence[int], width: float = 84.0, height: float = 20.0) -> str:
     ' d="M0 10v-10h1.6v10zM2 10v-5h1.6v5z"/></svg>'
     """
     top, step = max(1, *rows), width / max(len(rows), 6)
-    heights = [_high(count, top, height) for count in rows]
+    heights = [max(height * count / top, 1.0) if count else 0.0 for count in rows]
     shown = "".join(
         f"M{place * step:.4g} {height:g}v-{high:.4g}h{step * 0.82:.2g}v{high:.4g}z"
         for place, high in enumerate(heights)
@@ -71,10 +71,6 @@ def bars(rows: Sequence[int], width: float = 84.0, height: float = 20.0) -> str:
     )
     box = f'viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}"'
     return f'<svg {box} aria-hidden="true"><path d="{shown}"/></svg>'
-
-
-def _high(count: int, top: int, height: float) -> float:
-    return max(height * count / top, 1.0) if count else 0.0
 
 
 def rungs(column: Column, ladder: Ladder, show: Callable[[str], str] = str) -> str:

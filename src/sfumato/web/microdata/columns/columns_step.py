@@ -97,7 +97,6 @@ class ColumnsStep:
         _tell_opened(name, look)
 
     def _redraw(self, names: Sequence[str]) -> None:
-        """Redraw the rows of some columns."""
         assert self.workspace.loaded is not None
         rows = [(name, self._table.row(self.workspace.loaded.column(name))) for name in names]
         ui.run_javascript(f"sfRows({json.dumps(rows)})")

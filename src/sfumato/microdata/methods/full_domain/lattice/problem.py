@@ -44,7 +44,6 @@ class Judgment:
 
     Attributes:
         terms: The parts of its loss.
-        loss: Its loss.
         suppressed_rows: Rows in classes that fail some model.
         certain_rows: A lower bound of the rows that every finer node must suppress.
         classes: Classes that are kept; smallest, largest: their sizes.
