@@ -260,7 +260,7 @@ def measured_hierarchies(count: int = 1000) -> Iterator[str]:
         prefer = ("min", "max")[seed // 2 % 2]
         bare = run(plan_of(levels, low, high, {"name": "intervals", "prefer": prefer, "repair": False}), cells)
         open_ += not bare.holds
-        exact += bool(bare.report["audit"]["exact"] or bare.report["audit"].get("contradictory"))
+        exact += bool(bare.report["audit"]["exact"] or bare.report["audit"].get("inconsistent"))
         try:
             for name in leaks:
                 method = {"name": name} | ({"prefer": prefer} if name == "intervals" else {})

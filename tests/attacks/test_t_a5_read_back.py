@@ -72,7 +72,7 @@ def test_with_warn_every_face_says_that_the_guarantee_fails(tmp_path, sfumato) -
     assert "DOES NOT HOLD" in repr(release)
     folder = release.save(tmp_path / "release")
     outside = (folder / "report-external.json").read_text()
-    assert '"holds": false' in outside
+    assert '"satisfied": false' in outside
     assert 'An attacker infers \\"airbag\\" from \\"opened\\".' in outside
     assert '<div class="verdict bad">' in (folder / "report-external.html").read_text()
     ran = sfumato("verify", folder)

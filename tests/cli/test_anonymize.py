@@ -84,7 +84,7 @@ def test_known_answers_of_the_exhaustive_search(
     assert report["loss"]["name"] == "score"
     assert report["loss"]["value"] == pytest.approx(score, abs=5e-5)
     assert report["classes"]["smallest"] == reached
-    assert report["models"] == [{"model": "k-anonymity", "asked": k, "reached": reached, "holds": True}]
+    assert report["models"] == [{"model": "k-anonymity", "requested": k, "achieved": reached, "satisfied": True}]
     assert report["satisfying_nodes"] == satisfying
     assert report["nodes"] == {"total": 120, "checked": 120}
 
@@ -97,7 +97,7 @@ def test_the_table_of_all_nodes_holds_the_other_known_node(sfumato, tmp_path) ->
     nodes = rows_of(tmp_path / "out" / "nodes.csv")
     assert len(nodes) == 120
     node = next(n for n in nodes if (n["date_of_birth"], n["zip"], n["sex"]) == ("4", "3", "0"))
-    assert (float(node["loss"]), int(node["k"]), node["holds"]) == (0.9, 2, "true")
+    assert (float(node["loss"]), int(node["k"]), node["satisfied"]) == (0.9, 2, "true")
 
 
 @pytest.mark.shared

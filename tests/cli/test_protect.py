@@ -129,7 +129,7 @@ def test_a_cross_that_is_too_large_to_be_attacked_is_no_promise(tmp_path, monkey
     assert protect(tmp_path) == code
     assert "Not audited, therefore not guaranteed" in capsys.readouterr().err
     report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
-    assert (report["holds"], report["attacked"]) == (code == 0, False)
+    assert (report["satisfied"], report["attacked"]) == (code == 0, False)
     for page in ("report.html", "two/report-external.html") if code else ():
         told = (tmp_path / "out" / page).read_text(encoding="utf-8")
         assert words_in("de")["tabled.unattacked"] in told
@@ -218,5 +218,5 @@ def test_in_a_pipe_lines_say_how_far_it_is_and_ctrl_c_writes_the_best_so_far(tmp
     assert first.startswith("Searching: ")
     assert "Stopping" in err
     assert process.returncode == 0, err
-    assert json.loads((tmp_path / "out" / "report.json").read_text())["holds"]
+    assert json.loads((tmp_path / "out" / "report.json").read_text())["satisfied"]
     assert "Audit:" in out

@@ -88,7 +88,7 @@ def test_sets_of_columns_are_judged_besides_all_of_them() -> None:
     for sizes, holds in ((((1, 2),), True), (((1, 3),), False), (((1, 2), (2, 2)), True), (((2, 3),), False)):
         verdict = judge(counted(["q", "r"], rows), ["q", "r"], [KAnonymity(2, SetSizes(sizes))])
         assert verdict.holds is holds
-        assert verdict.promises[0].parameters["subsets_reached"] == {str(columns): 2 for columns, _ in sizes}
+        assert verdict.promises[0].parameters["subsets_achieved"] == {str(columns): 2 for columns, _ in sizes}
 
 
 def test_values_are_compared_by_what_they_are_not_by_their_places() -> None:
@@ -196,9 +196,9 @@ def test_a_verdict_in_plain_values_says_what_was_judged_and_no_more() -> None:
     rows = counted(["q", "s"], [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")])
     verdict = judge(rows, ["q"], [KAnonymity(2), TCloseness(0.5, "s")])
     plain = verdict.to_dict()
-    assert plain["models"][0] == {"model": "k-anonymity", "asked": 2, "reached": 2, "holds": True}
+    assert plain["models"][0] == {"model": "k-anonymity", "requested": 2, "achieved": 2, "satisfied": True}
     assert plain["models"][1]["column"] == "s"
-    assert (plain["holds"], plain["rows"], plain["suppressed_rows"], plain["faults"]) == (True, 4, 0, [])
+    assert (plain["satisfied"], plain["rows"], plain["suppressed_rows"], plain["faults"]) == (True, 4, 0, [])
     assert plain["classes"] == {"count": 2, "smallest": 2, "largest": 2}
     # Unless something is said against it, nothing speaks against a release.
     assert Verdict(4, 0, 2, 2, 2, verdict.promises).to_dict() == plain

@@ -55,7 +55,7 @@ def test_reports_say_that_the_data_stay_personal(rows: Path, tmp_path: Path) -> 
     folder = sf.anonymize(rows, plan_of()).save(tmp_path / "out")
     report = json.loads((folder / "report.json").read_text())
     assert any("stay personal data" in remark for remark in report["remarks"])
-    assert report["withheld_columns"] == []
+    assert report["removed_columns"] == []
     assert "stay personal data" in (folder / "report.html").read_text()
     key = json.loads((folder / KEY_FILE).read_text())
     assert key["key"] not in "".join(path.read_text() for path in folder.iterdir() if path.name != KEY_FILE)

@@ -243,7 +243,7 @@ TAMPERED = {
     ),
     "a smaller k in the report": (
         "report.json",
-        in_json(lambda report: report["models"][0].update(asked=1)),
+        in_json(lambda report: report["models"][0].update(requested=1)),
         "asks for other promises",
     ),
     "no report": ("report.json", lambda _: "", "report.json is missing"),

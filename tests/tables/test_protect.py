@@ -188,7 +188,7 @@ def test_nothing_unsafe_leaves_the_table_as_it_is(make_city, make_plan, method):
 
 def test_audit_of_what_protect_returned(known, make_plan):
     protected = run(make_plan(), known)
-    assert audit(protected).counts() == {"checked": 4, "exact": 0, "too_narrow": 0, "contradictory": 0}
+    assert audit(protected).counts() == {"checked": 4, "exact": 0, "too_narrow": 0, "inconsistent": 0}
     assert "Protected table" in protected._repr_html_()
 
 

@@ -90,7 +90,7 @@ class ReleaseCheck:
             "unchecked": [*self.unchecked],
             "sentences": self.sentences,
         }
-        return {"release_check": {"holds": not self.broken} | figures} if any(figures.values()) else {}
+        return {"release_check": {"satisfied": not self.broken} | figures} if any(figures.values()) else {}
 
 
 def release_check(

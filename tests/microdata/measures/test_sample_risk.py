@@ -262,7 +262,7 @@ def test_rounded_weights_are_those_that_risks_are_promised_by(tmp_path) -> None:
     assert verify(tmp_path / "out").holds
     classes = release.data.group_by("a", "b", "c").agg(pl.len(), pl.col("w").cast(float).sum())
     highest = expected_risks(classes["len"].to_numpy(), classes["w"].to_numpy()).max()
-    assert release.report.to_dict()["models"][0]["reached"] == pytest.approx(highest)
+    assert release.report.to_dict()["models"][0]["achieved"] == pytest.approx(highest)
 
 
 def test_weights_that_would_be_rounded_to_nothing_and_other_operations_are_refused() -> None:

@@ -105,7 +105,7 @@ def test_sentences_of_cells_and_of_rounding_are_true(tmp_path) -> None:
     assert told["key"] == "Removed: every value is missing."
     assert told["sex"] == told["area"]
     assert told["rent"].endswith("Then rounded to multiples of 10.")
-    assert words_in()["promise.subsets"].format(columns=1, rows=8) in report["models"][0]["says"]
+    assert words_in()["promise.subsets"].format(columns=1, rows=8) in report["models"][0]["statement"]
 
 
 def test_special_uniques_are_told_before_and_after(folder) -> None:

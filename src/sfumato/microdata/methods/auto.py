@@ -83,7 +83,7 @@ def search(plan: Plan, method: Auto, table: FrequencyTable, progress: Progress |
     if won is None or won.result is None or won.loss is None:
         raise _error(trials)
     remarks = (_why(won, trials), *_late(trials), *won.result.remarks)
-    details = {**won.result.details, "tried": [trial.to_dict() for trial in trials]}
+    details = {**won.result.details, "methods_tried": [trial.to_dict() for trial in trials]}
     chosen = replace(won.method, time_limit=method.time_limit)
     others = {trial.method.name: trial.result for trial in trials if trial.result is not None and trial is not won}
     return replace(won.result, remarks=remarks, details=details, method=chosen, others=others)

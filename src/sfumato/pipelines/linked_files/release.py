@@ -283,7 +283,7 @@ def _figures(
     names = [f"{file}.{column}" for file, column in relations.columns]
     withheld = int(placement.withheld.sum())
     promises = [
-        {"model": model.name, "asked": model.asked, "reached": reached, "holds": True}
+        {"model": model.name, "requested": model.asked, "achieved": reached, "satisfied": True}
         | ({"column": model.column} if model.column else {})
         for model, reached in zip(plan.privacy, verdict.reached, strict=True)
     ]
@@ -298,7 +298,7 @@ def _figures(
             "per_column": dict(zip(names, placement.per_column, strict=True)),
         },
         "persons": relations.number_of_persons,
-        "withheld_persons": withheld,
+        "suppressed_persons": withheld,
         "files": {
             file.name: {"rows": len(file.codes), "published_rows": verdict.rows[file.name]} for file in relations.files
         },

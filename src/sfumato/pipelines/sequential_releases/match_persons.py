@@ -65,7 +65,7 @@ def placed_beside(plan: Plan, source: Engine) -> Placed:
     chosen = with_repeated_draws(replace(kept, person_secret=secret), [release.folder for release in releases])
     # In the order of the plan's entries.
     seals = [seal_of(entry.within(plan.folder)) for entry in plan.previous]
-    figures = {"releases": len(releases), "withheld_persons": len(placement.withheld), "seals": seals}
+    figures = {"releases": len(releases), "suppressed_persons": len(placement.withheld), "seals": seals}
     return Placed(chosen, without(source, plan.person or "", withheld), tuple(releases), figures)
 
 

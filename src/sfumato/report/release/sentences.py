@@ -222,12 +222,12 @@ def fate_of_all(words: Words, report: Report, name: str) -> str:
     by_cells = report.method == "cells"
     kept, withheld = ("report.by_cells_never", "report.by_cells_blank") if by_cells else ("fate.raw", "fate.withheld")
     fate = fates(report).get(name)
-    return words[kept] if fate == "kept" else words[withheld] if fate == "withheld" else ""
+    return words[kept] if fate == "kept" else words[withheld] if fate == "fully_generalized" else ""
 
 
 def fates(report: Report) -> Mapping[str, str]:
     """Return the outcome of each column, from the published labels; empty for reports of earlier versions."""
-    told: Mapping[str, str] = report.details.get("column_fates") or {}
+    told: Mapping[str, str] = report.details.get("column_outcomes") or {}
     return told
 
 

@@ -27,7 +27,7 @@ def figures(changed: ChangedTable) -> dict[str, Any]:
         "noise": off,
         "additivity": additivity(changed.parts),
         "reader": reader(changed.parts),
-        "holds": changed.holds and (changed.attacked or not changed.promised),
+        "satisfied": changed.holds and (changed.attacked or not changed.promised),
         "attacked": changed.attacked,
         "warnings": [*said, *([] if off["changed"] else [UNCHANGED]), *unattacked(part.part for part in changed.parts)],
         "seconds": {stage: round(seconds, 4) for stage, seconds in changed.seconds.items()},

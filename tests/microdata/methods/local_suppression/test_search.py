@@ -133,7 +133,7 @@ def test_k_is_kept_for_all_sets_of_columns(tmp_path) -> None:
                 assert release.data.group_by(list(chosen)).len()["len"].min() >= least
     release.save(tmp_path / "out")
     verdict = verify(tmp_path / "out")
-    assert verdict.holds and verdict.promises[0].parameters["subsets_reached"]["1"] >= 20
+    assert verdict.holds and verdict.promises[0].parameters["subsets_achieved"]["1"] >= 20
     stricter = plan(rows.columns, 2, {"2": 60})
     assert not verify(tmp_path / "out" / "data.csv", stricter).holds
 
@@ -231,7 +231,7 @@ def test_promises_about_risk_hold_by_a_count_of_ones_own(asked, withheld) -> Non
             assert sum(risks[row] * len(values) for row, values in weights.items()) / 90 <= model["threshold"]
         else:
             assert min(map(len, weights.values())) >= model["k"]
-    assert all(promise["holds"] for promise in release.report.to_dict()["models"])
+    assert all(promise["satisfied"] for promise in release.report.to_dict()["models"])
     assert 0 < release.report.to_dict()["cells"]["suppressed"] < 200
 
 
@@ -253,7 +253,7 @@ def test_a_late_deadline_still_keeps_the_risk() -> None:
     asked = {"privacy": [{"model": "individual-risk", "threshold": 0.02, "sampling_fraction": 0.1}]}
     method = {"method": {"name": "cells", "time_limit": 0}}
     release = anonymize(sample().select("age", "area"), plan([], columns=columns, **asked, **method))
-    assert release.report.to_dict()["models"][0]["holds"]
+    assert release.report.to_dict()["models"][0]["satisfied"]
 
 
 def test_sets_of_more_columns_than_there_are_stand_in_the_plan() -> None:
