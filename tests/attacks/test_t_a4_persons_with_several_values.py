@@ -133,7 +133,7 @@ def test_classes_are_compared_with_the_persons_of_the_whole_file(tmp_path, model
     rows += [("D", "q1", "flu"), ("D", "q2", "hiv")]  # a class that is suppressed
     pl.DataFrame(rows, schema=["town", "who", "illness"], orient="row").write_csv(tmp_path / "rows.csv")
     plan = plan_of("t", "")
-    plan["privacy"][1] = model | {"column": "illness", "against": against}
+    plan["privacy"][1] = model | {"column": "illness", "reference": against}
     plan["method"]["suppression"] = 0.1
     out = anonymize(tmp_path / "rows.csv", plan).save(tmp_path / "out")
     persons = pl.read_parquet(out / "persons.parquet").to_series().cast(pl.String)

@@ -96,7 +96,7 @@ def test_contradictory_totals_exit_3(audit, capsys):
     assert "contradict one another" in " ".join(capsys.readouterr().err.split())
 
 
-@pytest.mark.parametrize("rule", ["frequency, min: 3", "zero-unsafe", "p-percent, p: 10", "status, column: s"])
+@pytest.mark.parametrize("rule", ["frequency, min: 3", "zero", "p-percent, p: 10", "status, column: s"])
 def test_every_rule_without_true_values(tmp_path, rule, capsys):
     (tmp_path / "plan.yaml").write_text(
         PLAN.replace("rule: range, min: 1, max: 3", f"rule: {rule}").replace(

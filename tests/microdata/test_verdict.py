@@ -78,8 +78,10 @@ def test_a_promise_says_what_it_was_compared_with() -> None:
         (None, "both", "published"),
         (None, "raw", "nothing"),
     ):
-        verdict = judge(counted(["q", "s"], rows), ["q"], [TCloseness(0.5, "s", against=against)], reference=reference)
-        assert verdict.promises[0].parameters["against"] == compared
+        verdict = judge(
+            counted(["q", "s"], rows), ["q"], [TCloseness(0.5, "s", reference=against)], reference=reference
+        )
+        assert verdict.promises[0].parameters["reference"] == compared
 
 
 def test_sets_of_columns_are_judged_besides_all_of_them() -> None:
@@ -96,7 +98,7 @@ def test_values_are_compared_by_what_they_are_not_by_their_places() -> None:
     rows: list[Row] = [("a", "x")] + [("a", "y")] * 9
     raw = Histogram(np.array([0, 2]), np.array([0, 1], np.int32), np.array([9, 1]), 2, ("y", "x"))
     reference = Classes(np.array([10]), {"s": raw})
-    promise = TCloseness(0.0, "s", against="raw")
+    promise = TCloseness(0.0, "s", reference="raw")
     verdict = judge(counted(["q", "s"], rows), ["q"], [promise], reference=reference)
     assert (verdict.promises[0].reached, verdict.holds) == (0.0, True)
 
@@ -104,7 +106,7 @@ def test_values_are_compared_by_what_they_are_not_by_their_places() -> None:
 @pytest.mark.parametrize(
     ("model", "words"),
     [
-        (TCloseness(0.5, "s", against="raw"), "promised against the raw table alone"),
+        (TCloseness(0.5, "s", reference="raw"), "promised against the raw table alone"),
         (DeltaPresence(0.0, 1.0, Subset("s", "x")), "is about a list of persons"),
         (DifferentialPrivacy(1.0, 1e-6), "is about how the rows were drawn"),
         (IndividualRisk(1.0), "is about the weights of the rows"),

@@ -388,7 +388,7 @@ def test_a_survey_has_its_weights_and_households_recognized() -> None:
     suggestion = suggest_for_frame(rows)
     columns = suggestion.plan["columns"]
     assert columns["hhid"] == {"role": "household"}
-    assert columns["pweight"] == {"role": "weight", "publish": "withheld"}
+    assert columns["pweight"] == {"role": "weight", "publish": "removed"}
     assert columns["designweight"]["role"] == "identifier"  # some rows would stand for less than a person
     assert columns["income"]["role"] == "sensitive" and "publish" in columns["income"]
     release = anonymize(rows, suggestion.plan)

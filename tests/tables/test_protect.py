@@ -47,7 +47,7 @@ def frames():
 @pytest.mark.parametrize("kind", ["pandas", "polars", "arrow", "lazy"])
 def test_every_frame_comes_back_as_it_went_in(kind):
     frame = frames()[kind]
-    protected = protect(frame, **PARTS, method={"name": "intervals", "prefer": "max"})
+    protected = protect(frame, **PARTS, method={"name": "intervals", "tie_break": "max"})
     column = protected.data["Wert_published"]
     assert (column.to_pylist() if kind == "arrow" else list(column)) == PUBLISHED
     assert kind == "lazy" or type(protected.data) is type(frame)

@@ -111,7 +111,7 @@ class Published:
         persons = (row[PERSON] if self.counts_persons else str(at) for at, row in enumerate(raw))
         wholes = [members_of(zip(persons, (row[column] for row in raw), strict=True))]
         values = [(person, row[column]) for person, row in zip(self.persons, self.rows, strict=True)]
-        if model.get("against") != "raw" and sum(map(len, classes)) == len(values):
+        if model.get("reference") != "raw" and sum(map(len, classes)) == len(values):
             wholes.append(members_of(values))
         members = [members_of(values[place] for place in places) for places in classes]
         figures = [of_class(model, own, whole) for whole in wholes for own in members]

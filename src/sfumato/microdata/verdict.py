@@ -211,7 +211,7 @@ def _unchecked_promises(
 
 def _unchecked(model: Model, promise: Promise, known_list: bool, known_weights: bool, known_table: bool) -> str | None:
     """Return the reason why a model cannot be verified from the rows alone; None if it can."""
-    if promise.parameters.get("against") == "nothing":
+    if promise.parameters.get("reference") == "nothing":
         what = f'of "{promise.column}" is promised against the raw table alone'
     elif isinstance(model, DeltaPresence) and not known_list:
         what = "is about a list of persons"
@@ -260,7 +260,7 @@ def _promise(model: Model, published: Published) -> Promise:
         holds &= all(evaluate(model, suppressed, whole)[0] for whole in wholes.values())
     reached = max((figure for _, figure in found), default=math.inf)
     compared: Compared = "both" if len(wholes) > 1 else next(iter(wholes), "nothing")
-    parameters = parameters_of(model) | ({"against": compared} if model.compares else {})
+    parameters = parameters_of(model) | ({"reference": compared} if model.compares else {})
     return Promise(model.name, model.asked, reached, holds, model.subject, parameters)
 
 

@@ -47,7 +47,7 @@ DETAILS = (
     "previous",
     "attack",
     "perturbation",
-    "cells",
+    "local_suppression",
     "satisfying_nodes",
     "published",
     "bound",

@@ -255,7 +255,10 @@ MORE: dict[str, Schema] = {
         {"measures": {"type": "object"}, "unchanged": _list(TEXT, "columns in which no row changed")},
         "the perturbation of columns, how often rows are re-identified, and the information loss",
     ),
-    "cells": {"type": "object", "description": "cells published as missing, their cost, a bound on it and the gap"},
+    "local_suppression": {
+        "type": "object",
+        "description": "values published as missing, their cost, a bound on it and the gap",
+    },
     "microaggregation": {"type": "object", "description": "groups of all quasi-identifiers, and their loss"},
     "methods_tried": _list({"type": "object"}, "the result of each method, if several were tried"),
     "minimality": _object({"least_loss": NUMBER, "cost": NUMBER}, about="the cost of preventing minimality attacks"),

@@ -262,7 +262,7 @@ def _original(part: Part, method: MethodChoice, language: cell_labels.Language, 
             "intervals-rule",
         )
     steps = legacy_stages.steps_of(part)
-    answer = legacy_stages.mask(steps, *part.terms.span, method.prefer)
+    answer = legacy_stages.mask(steps, *part.terms.span, method.tie_break)
     reasons = tuple(_reason(case, about, language) for case, about in zip(answer.case, answer.about, strict=True))
     draft = _Draft(answer.masked, answer.ranges, answer.case, reasons, texts=True)
     return _mended(part, steps, draft, language, deadline) if method.repair else draft

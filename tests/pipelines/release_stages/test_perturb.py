@@ -59,7 +59,7 @@ PUBLISH = {
         "savings": {"noise": {"share": 0.2, "group": "money"}},
     },
     "swap": {"income": {"swap": 0.1}, "savings": {"noise": 0.1, "round": 10}},
-    "pram": {"job": {"pram": {"stay": 0.6, "strata": ["sex"]}}},
+    "pram": {"job": {"pram": {"retention": 0.6, "strata": ["sex"]}}},
     "swap_households": {"region": {"swap_households": {"share": 0.3, "similar": ["sex"]}}},
 }
 
@@ -256,7 +256,7 @@ def test_an_operation_that_changes_nothing_is_refused(frame, operation) -> None:
 
 
 def test_matrices_of_strata_stay_in_the_house(frame, tmp_path) -> None:
-    strata = {"pram": {"stay": 0.5, "strata": ["sex"]}}
+    strata = {"pram": {"retention": 0.5, "strata": ["sex"]}}
     for operation, told in ((strata, False), ({"pram": 0.5}, True)):
         release = anonymize(frame, plan(job=operation))
         external = json.loads((release.save(tmp_path / str(told)) / "report-external.json").read_text(encoding="utf-8"))
@@ -281,8 +281,8 @@ def test_a_limit_between_0_and_1_is_a_share_unless_it_says_value() -> None:
         ({"income": {"noise": 0.1, "bin": 10}}, "goes with round alone"),
         ({"income": {"noise": 0.1, "swap": 0.1}}, "do not go together"),
         ({"job": {"pram": {}}}, "probability of staying"),
-        ({"job": {"pram": {"stay": 0.5, "strata": ["nobody"]}}}, "no column"),
-        ({"job": {"pram": {"stay": 0.5, "strata": ["hh"]}}}, "not published"),
+        ({"job": {"pram": {"retention": 0.5, "strata": ["nobody"]}}}, "no column"),
+        ({"job": {"pram": {"retention": 0.5, "strata": ["hh"]}}}, "not published"),
         ({"income": {"microaggregate": 3}, "savings": {"microaggregate": 4}}, "differs from others"),
     ],
 )
@@ -475,7 +475,7 @@ def test_whole_numbers_of_pandas_are_withheld_with_their_group() -> None:
     assert data["x"].isna().sum() == data["y"].isna().sum() == 2 and {*data["x"].dropna()} == {3}
 
 
-@pytest.mark.parametrize("pram", [{"stay": 0.5}, {"stay": 0.5, "strata": ["sex"]}])
+@pytest.mark.parametrize("pram", [{"retention": 0.5}, {"retention": 0.5, "strata": ["sex"]}])
 def test_pram_leaves_a_column_that_is_missing(tmp_path, pram) -> None:
     rows = pl.DataFrame({"sex": ["m", "f"] * 30, "x": pl.Series([None] * 60, dtype=pl.String)})
     release = anonymize(rows, narrow({"pram": pram}))

@@ -23,7 +23,7 @@ THIN = {
     "value at the upper bound": ([33, 3, 10, 20], {}, SMALL, {"upper": 1}),
     "no percent": ([31, 1, 10, 20], {}, SMALL, {"percent": 0}),
     "less than a unit": ([36, 6, 10, 20], {}, [{"rule": "frequency", "min": 9}], {"percent": 10}),
-    "no margin above zero": ([30, 0, 10, 20], {}, [{"rule": "zero-unsafe", "margin": 0}], None),
+    "no margin above zero": ([30, 0, 10, 20], {}, [{"rule": "zero", "margin": 0}], None),
     "one respondent with nothing": ([40, 0, 10, 30], {"f": [25, 1, 8, 16]}, [{"rule": "frequency", "min": 3}], None),
     "one holding with nothing": ([40, 0, 10, 30], {"h": [25, 1, 8, 16]}, [{"rule": "holdings", "min": 3}], None),
 }

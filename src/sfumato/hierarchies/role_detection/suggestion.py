@@ -50,7 +50,7 @@ class Suggestion:
         {'role': 'quasi-identifier', 'hierarchy': {'type': 'any'}}
         """
         typed = {} if self.type == "text" else {"type": self.type}
-        withheld = {"publish": "withheld"} if self.role == "weight" else {}
+        withheld = {"publish": "removed"} if self.role == "weight" else {}
         protect = {"protect": dict(PROTECT)} if self.role == "quasi-identifier" and self.protected else {}
         return (
             {"role": self.role} | typed | ({"hierarchy": self.hierarchy} if self.hierarchy else {}) | protect | withheld

@@ -28,7 +28,7 @@ FOLDERS = {
     "local": "local_recoding.search",
     "k-optimize": "k_optimize.search",
     "auto": "auto",
-    "cells": "local_suppression.search",
+    "local-suppression": "local_suppression.search",
     "microaggregation": "microaggregation",
     "safepub": "safepub",
 }
@@ -119,8 +119,8 @@ def _check_readers_view(plan: Plan, table: FrequencyTable, recoding: Recoding) -
     suppressed = without_skew(classes_of(table, recoding), table.whole, plan.privacy, recoding.suppressed)
     if (suppressed != recoding.suppressed).any():
         raise UnattainableError(
-            "Against the rows that are shown the promises do not hold.",
-            "Drop suppressed rows instead of showing them as *, or promise against: raw.",
+            "The privacy models are violated in the published rows.",
+            "Drop suppressed rows instead of showing them as *, or set reference: raw.",
             "reader",
         )
 

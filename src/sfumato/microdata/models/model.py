@@ -37,7 +37,7 @@ class Model(Protocol):
     compares: ClassVar[bool]
 
     @property
-    def against(self) -> Against:
+    def reference(self) -> Against:
         """The reference distribution of a model that compares distributions."""
         ...
 
@@ -124,7 +124,7 @@ class ReleaseModel(Model, Protocol):
 
 def for_readers(model: Model) -> bool:
     """Return whether a model must also be satisfied for the published rows as reference."""
-    return model.compares and model.against == "both"
+    return model.compares and model.reference == "both"
 
 
 def evaluate(model: Model, classes: Classes, whole: Classes) -> tuple[bool, float]:
@@ -157,7 +157,7 @@ class ClassModel(ABC):
     asks: ClassVar[str]
 
     @property
-    def against(self) -> Against:
+    def reference(self) -> Against:
         return "raw"
 
     @property

@@ -222,7 +222,7 @@ class CellSuppression:
     """
 
     time_limit: Seconds = 60.0
-    name: ClassVar[str] = "cells"
+    name: ClassVar[str] = "local-suppression"
 
 
 @plan_part

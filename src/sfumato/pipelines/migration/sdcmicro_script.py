@@ -99,7 +99,7 @@ def _randomize(steps: Steps, call: Call) -> None:
     """Convert PRAM; `pd` is the minimum probability of staying."""
     names = steps.concerned(call, "variables", steps.categories)
     stay = _said(call, "pd", 0.8)
-    steps.change(call, {"pram": {"stay": stay}} if is_number(stay) else None, names)
+    steps.change(call, {"pram": {"retention": stay}} if is_number(stay) else None, names)
     steps.list_dropped(call, "strata_variables", "alpha")
 
 

@@ -128,7 +128,7 @@ def _as_published(plan: Plan, text_counts: TextCounts) -> TextCounts:
     if any(label == "0" != text for text, label in zip(texts, shown, strict=True)):
         raise DataError(
             f'column "{plan.weight}": rounded to {rounding.round:g}, some weights are 0.',
-            "Round to a smaller step, or withhold the weights.",
+            "Round to a smaller base, or remove the weights.",
             "weight",
             column=plan.weight,
         )

@@ -18,7 +18,7 @@ class MaskingMethod(TypedDict, total=False):
     cost: str
     level_factor: float
     time_limit: float
-    prefer: Literal["min", "max"]
+    tie_break: Literal["min", "max"]
     repair: bool
     insiders: bool
     zeros: bool
@@ -80,7 +80,7 @@ class CommonParts(TypedDict, total=False):
     shadow: str
     holdings: str
     tolerance: float
-    step: float
+    precision: float
     dimensions: Mapping[str, Mapping[str, Any]]
     primary: Sequence[Mapping[str, Any]]
     protection: Mapping[str, Any]

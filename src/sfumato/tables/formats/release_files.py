@@ -34,7 +34,7 @@ HOUSE = ("code-value", "sbs", "jj", "hst", "tab")
 OF_RULE = {
     **{"p-percent": CellStatus.UNSAFE, "dominance": CellStatus.UNSAFE},
     **{"frequency": CellStatus.UNSAFE_FREQUENCY, "holdings": CellStatus.UNSAFE_FREQUENCY},
-    **{"request": CellStatus.UNSAFE_REQUEST, "zero-unsafe": CellStatus.UNSAFE_ZERO},
+    **{"request": CellStatus.UNSAFE_REQUEST, "zero": CellStatus.UNSAFE_ZERO},
 }
 
 

@@ -223,10 +223,10 @@ TABLE = record_of(TableSource, "where the cells are")
 FILE_KEYS = ("source", "metadata", "microdata", "weight", "holding", "cells", "relations")
 CROSSING = record_of(Crossing)
 _OPTIONS = record_of(MethodChoice).keys
-# `funktion` is the legacy name of `prefer`, `singletons` the handbook's word for `insiders`.
+# `funktion` is the legacy name of `tie_break`, `singletons` the handbook's word for `insiders`.
 METHOD = Record(
     {
-        "funktion": _OPTIONS["prefer"],
+        "funktion": _OPTIONS["tie_break"],
         "singletons": _OPTIONS["insiders"],
         **_OPTIONS,
         "name": replace(_OPTIONS["name"], required=True),

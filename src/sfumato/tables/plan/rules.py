@@ -101,7 +101,7 @@ class Frequency:
 class ZeroUnsafe:
     """Cells of value 0 are sensitive: that they are empty must not be disclosed; `margin` is the protection level."""
 
-    name: ClassVar[str] = "zero-unsafe"
+    name: ClassVar[str] = "zero"
     suppresses_empty: ClassVar[bool] = True
     margin: Annotated[float, Note("how far above 0 the range must reach", minimum=0)] = 1.0
 
@@ -193,14 +193,14 @@ class StatusColumn:
 
     name: ClassVar[str] = "status"
     column: MarkColumn
-    unsafe: Marks = UNSAFE_MARKS
+    sensitive: Marks = UNSAFE_MARKS
     publish: Annotated[tuple[TextOrNumber, ...], Note("marks of cells that must be published")] = ("z", "publish")
     safe: Annotated[tuple[TextOrNumber, ...], Note("marks of all other cells")] = SAFE_MARKS
 
     def apply(self, facts: Facts) -> Judgment:
         self._check(facts.columns)
         margin = np.ones(len(facts.values)) if facts.counts else _percent(facts.sizes)
-        judgment = judge(_marked(facts.columns, self.column, self.unsafe), margin, margin)
+        judgment = judge(_marked(facts.columns, self.column, self.sensitive), margin, margin)
         return replace(judgment, published=_marked(facts.columns, self.column, self.publish))
 
     def _check(self, columns: Columns) -> None:
@@ -209,14 +209,14 @@ class StatusColumn:
         Raises:
             DataError: There is one.
         """
-        known = _marked(columns, self.column, (*self.unsafe, *self.publish, *self.safe))
+        known = _marked(columns, self.column, (*self.sensitive, *self.publish, *self.safe))
         wrong = np.flatnonzero(~known)
         if len(wrong):
             texts = columns.text(self.column)
             raise DataError(
                 f'column "{self.column}" has marks that are neither unsafe nor safe in {len(wrong):,} rows, '
                 f"the first in row {wrong[0] + 1}.",
-                "Name them in unsafe, publish or safe of the rule status.",
+                "Name them in sensitive, publish or safe of the rule status.",
                 "status-mark",
                 column=self.column,
                 values=list(dict.fromkeys(texts[row] for row in wrong)),
@@ -231,12 +231,12 @@ def check_marks(rules: Sequence[Rule], columns: Columns) -> None:
         DataError: There is one.
     """
     for rule in rules:
-        if not isinstance(rule, StatusColumn) or rule.unsafe == UNSAFE_MARKS or rule.column not in columns:
+        if not isinstance(rule, StatusColumn) or rule.sensitive == UNSAFE_MARKS or rule.column not in columns:
             continue
-        if not _marked(columns, rule.column, rule.unsafe).any():
+        if not _marked(columns, rule.column, rule.sensitive).any():
             raise DataError(
                 f'no cell has a mark in column "{rule.column}" that the rule status calls unsafe.',
-                "Correct its marks (unsafe), or leave the rule out where no cell is unsafe.",
+                "Correct its marks (sensitive), or leave the rule out if no cell is sensitive.",
                 "status-mark",
                 column=rule.column,
             )

@@ -35,7 +35,7 @@ class TableSource:
     contributors: Annotated[Texts, Note("columns with who they are of: the same holding everywhere")] = ()
     holdings: Annotated[str | None, Note("column with the number of holdings")] = None
     tolerance: Annotated[float, Note("largest difference of a total that is rounding", minimum=0)] = 0.0
-    step: Annotated[float | None, Note(_STEP, minimum=1e-9)] = None
+    precision: Annotated[float | None, Note(_STEP, minimum=1e-9)] = None
     microdata: Annotated[PlanPath | None, Note("file with one row for each record, instead of source")] = None
     weight: Annotated[str | None, Note("column of the microdata: how many respondents a record stands for")] = None
     holding: Annotated[str | None, Note(_HOLDING)] = None

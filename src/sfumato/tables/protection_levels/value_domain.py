@@ -36,10 +36,10 @@ def check_kind(plan: TablePlan, masked: Masked) -> None:
             "Name in the plan the least that readers hold possible: attacker.lower.",
             "hidden-negative",
         )
-    if plan.table.step is None and step_of(values) < step_of(values[~mask]) * (1 - SLACK):
+    if plan.table.precision is None and step_of(values) < step_of(values[~mask]) * (1 - SLACK):
         raise DataError(
             "masked cells have decimals that no published one has: readers take the table for one of coarser numbers.",
-            "Name in the plan how fine numbers are: table.step.",
+            "Set the precision of the numbers in the plan: table.precision.",
             "hidden-decimals",
         )
 

@@ -226,14 +226,14 @@ def _result(plan: Plan, table: FrequencyTable, cells: Cells, rows: HiddenRows, p
     blank = [name for name, shown in zip(table.columns, distinct.max(axis=0).tolist(), strict=True) if shown < 0]
     return Result(
         recoding,
-        "cells",
+        "local-suppression",
         cost,
         names,
         proved,
         1,
         1,
         remarks=_remarks(number, cells, proved, gap),
-        details={"cells": figures | {"columns": counts, "blank": blank}},
+        details={"local_suppression": figures | {"columns": counts, "blank": blank}},
     )
 
 

@@ -137,7 +137,7 @@ def publisher(column: Mapping[str, Any]) -> Callable[[str | None], str | None]:
     '≈'
     """
     publish = column.get("publish")
-    if publish == "withheld" or (publish is None and column["role"] in ("identifier", "person", "household")):
+    if publish == "removed" or (publish is None and column["role"] in ("identifier", "person", "household")):
         return lambda _: "*"
     if publish is None:
         return lambda text: text
