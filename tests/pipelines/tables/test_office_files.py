@@ -106,7 +106,7 @@ def test_crosstabs_and_workbooks(table, tmp_path):
         "table.rda",
         "table-sdmx.csv",
     }
-    assert house == {path.name for path in (out / "house").iterdir()}
+    assert house == {path.name for path in (out / "internal").iterdir()}
     sheet = openpyxl.load_workbook(out / "table.xlsx").active
     marked = [row[-1] for row in sheet.iter_rows(min_row=2) if row[-1].fill.fgColor.rgb == "FFF2B8B5"]
     assert len(marked) == 4 and {cell.value for cell in marked} == {"x"}
