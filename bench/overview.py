@@ -58,7 +58,7 @@ longer, up to twice; ratios to DuckDB hold, those to the other tool are too low 
 |---|---:|---:|---|
 """
 # What takes longer is measured by itself, and stands on pages of its own, too.
-SECTIONS = ("k-optimize-benchmark.md", "tables-benchmark.md", "scale.md", "spark-benchmark.md")
+SECTIONS = ("k-optimize-benchmark.md", "tables-benchmark.md", "scalability.md", "spark-benchmark.md")
 TAIL = """
 
 What follows was measured by itself, when its benchmark was run last (`python -m bench k_optimize`, `tables`, `scale`,

@@ -1,4 +1,4 @@
-"""Measures engines at scale: time, memory and the ratio to DuckDB's own group-by plus rewrite; writes docs/scale.md.
+"""Measures engines at scale: time, memory, ratio to DuckDB's own group-by plus rewrite; writes docs/scalability.md.
 
 Usage: python -m bench.scale [--rows 1000000,10000000,100000000] [--spark 1000000,10000000] [--folder DIR]
 Every measurement is a process of its own, so that its peak memory is its own, too.
@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "scale.md"
+PAGE = ROOT / "docs" / "scalability.md"
 MEMORY = "2GB"
 STAGES = ("count", "search", "apply", "verify")
 SECONDS_FOR_WIDE = 60

@@ -258,12 +258,12 @@ def measured_hierarchies(count: int = 1000) -> Iterator[str]:
         cells, levels = hierarchy(seed)
         low, high = RANGES[seed % len(RANGES)]
         prefer = ("min", "max")[seed // 2 % 2]
-        bare = run(plan_of(levels, low, high, {"name": "intervals", "prefer": prefer, "repair": False}), cells)
+        bare = run(plan_of(levels, low, high, {"name": "intervals", "tie_break": prefer, "repair": False}), cells)
         open_ += not bare.holds
-        exact += bool(bare.report["audit"]["exact"] or bare.report["audit"].get("contradictory"))
+        exact += bool(bare.report["audit"]["exact"] or bare.report["audit"].get("inconsistent"))
         try:
             for name in leaks:
-                method = {"name": name} | ({"prefer": prefer} if name == "intervals" else {})
+                method = {"name": name} | ({"tie_break": prefer} if name == "intervals" else {})
                 report = run(plan_of(levels, low, high, method), cells).report
                 leaks[name] += report["audit"]["exact"] + report["audit"]["too_narrow"]
                 masked[name] += report["masked"]

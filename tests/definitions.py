@@ -433,7 +433,7 @@ METHODS: dict[str, Callable[[Found], bool] | None] = {
     "k-optimize": None,
     "local": None,
     "mondrian": None,
-    "cells": None,
+    "local-suppression": None,
     "microaggregation": None,
     "safepub": None,
 }

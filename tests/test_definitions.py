@@ -40,7 +40,7 @@ def test_every_model_has_a_definition() -> None:
 def model_of(name: str, plan: dict[str, Any]) -> Model:
     """The model as a plan would name it, compared with the raw table alone."""
     about = {} if "column" not in SHAPES[name].keys else {"column": COLUMN}
-    against = {"against": "raw"} if "against" in SHAPES[name].keys else {}
+    against = {"reference": "raw"} if "reference" in SHAPES[name].keys else {}
     return read(MODEL, {"model": name, **plan, **about, **against})
 
 

@@ -246,7 +246,7 @@ def test_a_page_is_found_by_the_end_of_its_name(sfumato) -> None:
     assert (missing.code, "mondrian" in missing.err) == (2, True)
 
 
-@pytest.mark.parametrize("name", ["k-optimize-benchmark", "tables-benchmark", "scale", "spark-benchmark"])
+@pytest.mark.parametrize("name", ["k-optimize-benchmark", "tables-benchmark", "scalability", "spark-benchmark"])
 def test_all_measurements_stand_on_one_page(name) -> None:
     """Whoever measures one of them anew puts it there: `make bench` does."""
     whole = (DOCS / "benchmarks.md").read_text(encoding="utf-8").splitlines()

@@ -181,13 +181,15 @@ def local() -> str:
     )
 
 
-def cells() -> str:
+def local_suppression() -> str:
     """Single cells are suppressed."""
     raw = [["28", "70173"], ["28", "70173"], ["34", "70178"], ["36", "70178"], ["61", "71034"], ["61", "71065"]]
     published = [["28", "70173"], ["28", "70173"], ["", "70178"], ["", "70178"], ["61", ""], ["61", ""]]
     fills = [[PALE["gray"] if not value else PAPER for value in row] for row in published]
     parts = [*table(20, 50, ["age", "zip"], raw), arrow(206, 128), *table(272, 50, ["age", "zip"], published, fills)]
-    return picture(460, 250, "cells", [*parts, text(230, 236, "k = 2: values stay as they are, or are missing", 13)])
+    return picture(
+        460, 250, "local-suppression", [*parts, text(230, 236, "k = 2: values stay as they are, or are missing", 13)]
+    )
 
 
 def points(number: int, seed: int) -> list[Point]:
@@ -299,7 +301,19 @@ def safepub() -> str:
     )
 
 
-PICTURES = (auto, optimal, samarati, greedy, exhaustive, local, mondrian, k_optimize, cells, microaggregation, safepub)
+PICTURES = (
+    auto,
+    optimal,
+    samarati,
+    greedy,
+    exhaustive,
+    local,
+    mondrian,
+    k_optimize,
+    local_suppression,
+    microaggregation,
+    safepub,
+)
 
 
 def main(folder: Path) -> None:

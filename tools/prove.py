@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / ".proofs"
 PAGE = ROOT / "proofs.md"
 # Pages that benchmarks write: changes by one proof do not invalidate the others.
-_MEASURED = ("benchmarks", "scale", "tables-benchmark", "k-optimize-benchmark", "spark-benchmark")
+_MEASURED = ("benchmarks", "scalability", "tables-benchmark", "k-optimize-benchmark", "spark-benchmark")
 WRITTEN = tuple(f"docs/{name}.md" for name in _MEASURED)
 
 

@@ -48,7 +48,7 @@ def judged(folder, rows, plan=PLAN, raw=RAW, verified=0) -> dict[str, str]:
     folder.mkdir(exist_ok=True)
     (folder / "data.csv").write_text(as_csv(rows))
     own = [
-        {"model": model["model"], "column": model.get("column"), "holds": True, "reached": 2}
+        {"model": model["model"], "column": model.get("column"), "satisfied": True, "achieved": 2}
         for model in plan["privacy"]
     ]
     report = {"models": own, "rows": len(raw), "published_rows": len(raw), "suppressed_rows": 0, "dropped_rows": 0}

@@ -33,7 +33,7 @@ def plan(method: dict[str, Any], suppressed: str) -> dict[str, Any]:
         "version": 1,
         "seed": 3,
         "columns": {"area": any_value, "job": any_value, "age": any_value | age, "ill": {"role": "sensitive"}},
-        "privacy": [{"model": "k-anonymity", "k": 4}, *([] if method["name"] == "cells" else [diverse])],
+        "privacy": [{"model": "k-anonymity", "k": 4}, *([] if method["name"] == "local-suppression" else [diverse])],
         "method": method,
         "output": {"order": "keep", "suppressed": suppressed},
     }
@@ -62,7 +62,7 @@ def total_variation(raw: list[Any], published: list[Any]) -> float:
 
 
 METHODS = [
-    {"name": "cells"},
+    {"name": "local-suppression"},
     {"name": "local", "suppression": 0.3},
     {"name": "optimal", "suppression": 0.4},
 ]

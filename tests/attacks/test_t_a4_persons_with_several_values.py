@@ -70,7 +70,7 @@ def test_a_value_that_all_persons_of_a_class_have_is_told_though_nothing_is_prom
     plan["privacy"] = plan["privacy"][:1]
     release = anonymize(raw if kind == "frame" else tmp_path / "rows.csv", plan)
     figures = release.report.disclosure.sensitive["illness"]
-    assert (figures.classes, figures.one_value_classes, figures.one_value_rows, figures.l) == (2, 1, 20, 1)
+    assert (figures.classes, figures.homogeneous_classes, figures.homogeneous_rows, figures.l) == (2, 1, 20, 1)
     # Ten of ten have hiv, of all 21 of 100; each other illness one of ten, of all nearly as many.
     assert 0.79 <= figures.t <= 0.92
     release.save(tmp_path / "out")
@@ -133,7 +133,7 @@ def test_classes_are_compared_with_the_persons_of_the_whole_file(tmp_path, model
     rows += [("D", "q1", "flu"), ("D", "q2", "hiv")]  # a class that is suppressed
     pl.DataFrame(rows, schema=["town", "who", "illness"], orient="row").write_csv(tmp_path / "rows.csv")
     plan = plan_of("t", "")
-    plan["privacy"][1] = model | {"column": "illness", "against": against}
+    plan["privacy"][1] = model | {"column": "illness", "reference": against}
     plan["method"]["suppression"] = 0.1
     out = anonymize(tmp_path / "rows.csv", plan).save(tmp_path / "out")
     persons = pl.read_parquet(out / "persons.parquet").to_series().cast(pl.String)
@@ -145,4 +145,4 @@ def test_classes_are_compared_with_the_persons_of_the_whole_file(tmp_path, model
     expected = max(distance(own, whole) for own in classes for whole in wholes)
     assert verify(out).promises[1].reached == pytest.approx(expected)
     report = json.loads((out / "report.json").read_text(encoding="utf-8"))
-    assert report["models"][1]["reached"] == pytest.approx(expected)
+    assert report["models"][1]["achieved"] == pytest.approx(expected)

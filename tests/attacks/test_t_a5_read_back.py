@@ -43,7 +43,7 @@ def plan(method: str = "local", role: str = "sensitive", **further: object) -> d
         "columns": {
             "age": {"role": "quasi-identifier", "type": "integer", "hierarchy": AGES},
             # An airbag costs least, so that it is what rows are published without.
-            "airbag": {**known, **({"importance": 0.1} if method == "cells" else {"weight": 0.1})},
+            "airbag": {**known, **({"importance": 0.1} if method == "local-suppression" else {"weight": 0.1})},
             "year": known,
             "town": {"role": "quasi-identifier", "hierarchy": TOWNS},
             "opened": {"role": role},
@@ -56,10 +56,12 @@ def plan(method: str = "local", role: str = "sensitive", **further: object) -> d
     }
 
 
-@pytest.mark.parametrize(("method", "role"), [("local", "sensitive"), ("local", "insensitive"), ("cells", "sensitive")])
+@pytest.mark.parametrize(
+    ("method", "role"), [("local", "sensitive"), ("local", "insensitive"), ("local-suppression", "sensitive")]
+)
 def test_a_column_that_determines_a_quasi_identifier_stops_the_release(method, role) -> None:
     with pytest.raises(UnattainableError) as caught:
-        sf.anonymize(crashes(600 if method == "cells" else ROWS), plan(method, role))
+        sf.anonymize(crashes(600 if method == "local-suppression" else ROWS), plan(method, role))
     assert caught.value.what == 'An attacker infers "airbag" from "opened". k-anonymity then reaches 1, not 5.'
     assert '"opened"' in caught.value.do
     assert caught.value.code == "unattainable.inference"
@@ -72,7 +74,7 @@ def test_with_warn_every_face_says_that_the_guarantee_fails(tmp_path, sfumato) -
     assert "DOES NOT HOLD" in repr(release)
     folder = release.save(tmp_path / "release")
     outside = (folder / "report-external.json").read_text()
-    assert '"holds": false' in outside
+    assert '"satisfied": false' in outside
     assert 'An attacker infers \\"airbag\\" from \\"opened\\".' in outside
     assert '<div class="verdict bad">' in (folder / "report-external.html").read_text()
     ran = sfumato("verify", folder)
@@ -235,8 +237,8 @@ def test_raw_rows_confirm_a_rule_that_few_published_rows_suggest(told) -> None:
     opened = [codes[there] if told == "all" or there == "airbag" else draw.choice("xyz") for there in rows["airbag"]]
     rows = rows.with_columns(pl.Series("opened", opened))
     with pytest.raises(UnattainableError, match='"airbag" from "opened"'):
-        sf.anonymize(rows, plan("cells"))
-    release = sf.anonymize(rows, plan("cells", on_inference="warn"))
+        sf.anonymize(rows, plan("local-suppression"))
+    release = sf.anonymize(rows, plan("local-suppression", on_inference="warn"))
     assert 'An attacker infers "airbag" from "opened".' in sf.verify(release).faults
 
 
@@ -245,7 +247,7 @@ def test_raw_rows_confirm_rules_of_values_that_are_published_changed(publish) ->
     draw = random.Random(8)
     rows = crashes(60)
     costs = [draw.choice((8100, 8200)) if there == "airbag" else draw.choice((100, 200)) for there in rows["airbag"]]
-    rows, asked = rows.with_columns(pl.Series("opened", costs)), plan("cells")
+    rows, asked = rows.with_columns(pl.Series("opened", costs)), plan("local-suppression")
     asked["columns"]["opened"] |= {"publish": publish}
     with pytest.raises(UnattainableError, match='"airbag" from "opened"'):
         sf.anonymize(rows, asked)

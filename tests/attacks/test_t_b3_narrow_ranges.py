@@ -58,6 +58,6 @@ def test_the_report_lists_the_ends_that_are_nearer_than_asked():
     """A count of 1 must not be known within 1, and everyone knows that it is not 0: a zero would be printed."""
     cells = pandas.DataFrame({"area": ["Total", *"abcd"], "n": [24, 1, 0, 10, 13]})
     done = sf.protect(cells, value="n", dimensions=AREA, primary=[{"rule": "frequency", "min": 3}])
-    (end,) = done.report["known_anyway"]
-    assert end == {"cell": "area a", "end": "lower", "asked": 1, "promised": 0, "attacker": "everyone"}
+    (end,) = done.report["inherent_disclosure"]
+    assert end == {"cell": "area a", "end": "lower", "requested": 1, "guaranteed": 0, "attacker": "everyone"}
     assert sf.audit(done).known_anyway

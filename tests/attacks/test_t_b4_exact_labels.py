@@ -74,7 +74,7 @@ def test_suppressed_cells_leave_exact_values_of_single_rows() -> None:
     whole = {name: {"role": "quasi-identifier", "hierarchy": {"type": "any"}} for name in ("place", "income")}
     risk = {"model": "individual-risk", "threshold": 0.9}
     raw = rows().with_columns(weight=pl.lit(40))
-    release = sf.anonymize(raw, plan({"name": "cells"}, risk, weight={"role": "weight"}, **whole))
+    release = sf.anonymize(raw, plan({"name": "local-suppression"}, risk, weight={"role": "weight"}, **whole))
     assert found(release)["income"] == raw["income"].value_counts().filter(pl.col("count") == 1).height
 
 

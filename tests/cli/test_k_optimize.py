@@ -67,7 +67,7 @@ def test_no_time_gives_a_release_and_its_gap(sfumato, tmp_path) -> None:
     assert not report["proved_optimal"]
     assert 0 < report["gap"] < 1
     assert "time limit" in report["remarks"][0]
-    assert all(model["holds"] for model in report["models"])
+    assert all(model["satisfied"] for model in report["models"])
 
 
 def test_without_suppression_nothing_is_suppressed(sfumato, tmp_path) -> None:

@@ -55,7 +55,7 @@ def test_nobody_is_quoted(sfumato, folder, monkeypatch, name) -> None:
 def test_nobody_is_quoted_when_a_recoding_is_applied(sfumato, folder, monkeypatch) -> None:
     monkeypatch.chdir(folder)
     assert sfumato("anonymize", "plan.yaml", "--data", "good.csv", "--out", "out").code == 0
-    ran = sfumato("anonymize", "rows.csv", "--apply", "out/recoding.json", "--out", "new")
+    ran = sfumato("apply", "out/recoding.json", "rows.csv", "--out", "new")
     assert (ran.code, "has the file a header?" in ran.err) == (2, True)
     assert "Greta" not in ran.err
 

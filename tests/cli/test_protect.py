@@ -20,7 +20,7 @@ version: 1
 table: {source: cells.csv, value: Wert}
 dimensions: {area: {levels: [Kreis, Quartier], total: 0}}
 primary: [{rule: range, min: 1, max: 3}]
-method: {name: intervals, prefer: max}
+method: {name: intervals, tie_break: max}
 columns: original
 """
 ANSWER = [
@@ -85,14 +85,14 @@ def test_which_files_may_be_handed_out_is_said(folder, capsys):
 
 @pytest.mark.parametrize("method", ["optimal", "fast", "ranges"])
 def test_other_methods(folder, method):
-    (folder / "plan.yaml").write_text(PLAN.replace("{name: intervals, prefer: max}", f"{{name: {method}}}"))
+    (folder / "plan.yaml").write_text(PLAN.replace("{name: intervals, tie_break: max}", f"{{name: {method}}}"))
     assert protect(folder) == 0
     assert run(["audit", str(folder / "out" / "table.csv"), "--plan", str(folder / "out" / "plan.yaml")]) == 0
 
 
 def test_original_with_its_faults_warns_and_exits_1(folder, capsys):
     (folder / "cells.csv").write_text("Kreis,Quartier,Wert\n0,0,16\n1,0,6\n1,1,3\n1,2,3\n2,0,10\n2,1,10\n")
-    (folder / "plan.yaml").write_text(PLAN.replace("prefer: max", "prefer: min, repair: false"))
+    (folder / "plan.yaml").write_text(PLAN.replace("tie_break: max", "tie_break: min, repair: false"))
     assert protect(folder) == 1
     assert "Do not publish" in capsys.readouterr().err
     assert (folder / "out" / "table.csv").exists()
@@ -129,7 +129,7 @@ def test_a_cross_that_is_too_large_to_be_attacked_is_no_promise(tmp_path, monkey
     assert protect(tmp_path) == code
     assert "Not audited, therefore not guaranteed" in capsys.readouterr().err
     report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
-    assert (report["holds"], report["attacked"]) == (code == 0, False)
+    assert (report["satisfied"], report["attacked"]) == (code == 0, False)
     for page in ("report.html", "two/report-external.html") if code else ():
         told = (tmp_path / "out" / page).read_text(encoding="utf-8")
         assert words_in("de")["tabled.unattacked"] in told
@@ -179,7 +179,7 @@ def test_table_to_hand_out_has_neither_values_nor_cases(folder):
 
 def test_faulty_answer_of_the_original_is_not_for_handing_out(folder):
     (folder / "cells.csv").write_text("Kreis,Quartier,Wert\n0,0,16\n1,0,6\n1,1,3\n1,2,3\n2,0,10\n2,1,10\n")
-    (folder / "plan.yaml").write_text(PLAN.replace("prefer: max", "prefer: min, repair: false"))
+    (folder / "plan.yaml").write_text(PLAN.replace("tie_break: max", "tie_break: min, repair: false"))
     assert protect(folder) == 1
     assert not (folder / "out" / "table-external.csv").exists()
 
@@ -218,5 +218,5 @@ def test_in_a_pipe_lines_say_how_far_it_is_and_ctrl_c_writes_the_best_so_far(tmp
     assert first.startswith("Searching: ")
     assert "Stopping" in err
     assert process.returncode == 0, err
-    assert json.loads((tmp_path / "out" / "report.json").read_text())["holds"]
+    assert json.loads((tmp_path / "out" / "report.json").read_text())["satisfied"]
     assert "Audit:" in out

@@ -97,7 +97,7 @@ def _apply(case: Mapping[str, Any], inputs: Path, folder: Path, out: Path) -> No
     """A release, and its recoding applied to other rows."""
     first = out / "first"
     _anonymize(case, inputs, folder, first)
-    apply(first / "recoding.json", inputs / case["newer"], out / "second", drop_failing=True, released=False)
+    apply(first / "recoding.json", inputs / case["newer"], out / "second", drop_violating=True, released=False)
 
 
 def _protect(case: Mapping[str, Any], inputs: Path, folder: Path, out: Path) -> None:
@@ -145,7 +145,7 @@ _JOBS: Mapping[str, Callable[[Mapping[str, Any], Path, Path, Path], None]] = {
 
 def _is_data(path: Path, folder: Path) -> bool:
     parts = path.relative_to(folder).parts
-    return "house" not in parts and any(fnmatch(part, pattern) for part in parts for pattern in DATA)
+    return "internal" not in parts and any(fnmatch(part, pattern) for part in parts for pattern in DATA)
 
 
 def _digest(path: Path) -> dict[str, Any]:

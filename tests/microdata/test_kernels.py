@@ -230,7 +230,7 @@ def plans() -> Iterator[tuple[pl.DataFrame, dict[str, Any]]]:
     pay = rows.with_columns(pay=(pl.col("pay").cast(int) + 1).cast(str))
     yield pay, {"columns": weighted, "privacy": [{"model": "individual-risk", "threshold": 0.01}], "method": OPTIMAL}
     blank = {f"c{at}": QUASI for at in range(3)} | {"age": QUASI}
-    yield rows.select(*blank), {"columns": blank, "privacy": [K], "method": {"name": "cells"}}
+    yield rows.select(*blank), {"columns": blank, "privacy": [K], "method": {"name": "local-suppression"}}
     yield from perturbations(rows)
     for method in (OPTIMAL, {"name": "local", "nodes": 60}):
         yield wide_frame(), {"columns": WIDE, "privacy": [K], "method": method}

@@ -78,8 +78,10 @@ def test_a_promise_says_what_it_was_compared_with() -> None:
         (None, "both", "published"),
         (None, "raw", "nothing"),
     ):
-        verdict = judge(counted(["q", "s"], rows), ["q"], [TCloseness(0.5, "s", against=against)], reference=reference)
-        assert verdict.promises[0].parameters["against"] == compared
+        verdict = judge(
+            counted(["q", "s"], rows), ["q"], [TCloseness(0.5, "s", reference=against)], reference=reference
+        )
+        assert verdict.promises[0].parameters["reference"] == compared
 
 
 def test_sets_of_columns_are_judged_besides_all_of_them() -> None:
@@ -88,7 +90,7 @@ def test_sets_of_columns_are_judged_besides_all_of_them() -> None:
     for sizes, holds in ((((1, 2),), True), (((1, 3),), False), (((1, 2), (2, 2)), True), (((2, 3),), False)):
         verdict = judge(counted(["q", "r"], rows), ["q", "r"], [KAnonymity(2, SetSizes(sizes))])
         assert verdict.holds is holds
-        assert verdict.promises[0].parameters["subsets_reached"] == {str(columns): 2 for columns, _ in sizes}
+        assert verdict.promises[0].parameters["subsets_achieved"] == {str(columns): 2 for columns, _ in sizes}
 
 
 def test_values_are_compared_by_what_they_are_not_by_their_places() -> None:
@@ -96,7 +98,7 @@ def test_values_are_compared_by_what_they_are_not_by_their_places() -> None:
     rows: list[Row] = [("a", "x")] + [("a", "y")] * 9
     raw = Histogram(np.array([0, 2]), np.array([0, 1], np.int32), np.array([9, 1]), 2, ("y", "x"))
     reference = Classes(np.array([10]), {"s": raw})
-    promise = TCloseness(0.0, "s", against="raw")
+    promise = TCloseness(0.0, "s", reference="raw")
     verdict = judge(counted(["q", "s"], rows), ["q"], [promise], reference=reference)
     assert (verdict.promises[0].reached, verdict.holds) == (0.0, True)
 
@@ -104,7 +106,7 @@ def test_values_are_compared_by_what_they_are_not_by_their_places() -> None:
 @pytest.mark.parametrize(
     ("model", "words"),
     [
-        (TCloseness(0.5, "s", against="raw"), "promised against the raw table alone"),
+        (TCloseness(0.5, "s", reference="raw"), "promised against the raw table alone"),
         (DeltaPresence(0.0, 1.0, Subset("s", "x")), "is about a list of persons"),
         (DifferentialPrivacy(1.0, 1e-6), "is about how the rows were drawn"),
         (IndividualRisk(1.0), "is about the weights of the rows"),
@@ -196,9 +198,9 @@ def test_a_verdict_in_plain_values_says_what_was_judged_and_no_more() -> None:
     rows = counted(["q", "s"], [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")])
     verdict = judge(rows, ["q"], [KAnonymity(2), TCloseness(0.5, "s")])
     plain = verdict.to_dict()
-    assert plain["models"][0] == {"model": "k-anonymity", "asked": 2, "reached": 2, "holds": True}
+    assert plain["models"][0] == {"model": "k-anonymity", "requested": 2, "achieved": 2, "satisfied": True}
     assert plain["models"][1]["column"] == "s"
-    assert (plain["holds"], plain["rows"], plain["suppressed_rows"], plain["faults"]) == (True, 4, 0, [])
+    assert (plain["satisfied"], plain["rows"], plain["suppressed_rows"], plain["faults"]) == (True, 4, 0, [])
     assert plain["classes"] == {"count": 2, "smallest": 2, "largest": 2}
     # Unless something is said against it, nothing speaks against a release.
     assert Verdict(4, 0, 2, 2, 2, verdict.promises).to_dict() == plain

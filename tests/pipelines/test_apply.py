@@ -30,7 +30,7 @@ def test_a_missing_value_matches_anything_there_too(sfumato, tmp_path) -> None:
     assert (tmp_path / "again" / "data.csv").read_bytes() == (release / "data.csv").read_bytes()
     (tmp_path / "rows.csv").write_text("q,r\n" + "a,1\n" * 4 + "b,2\n")
     assert sfumato(*apply, "--out", tmp_path / "third").code == 1
-    assert sfumato(*apply, "--out", tmp_path / "third", "--drop-failing").code == 0
+    assert sfumato(*apply, "--out", tmp_path / "third", "--drop-violating").code == 0
     assert (tmp_path / "third" / "data.csv").read_text() == "q,r\n" + "a,1\n" * 4
 
 
@@ -72,20 +72,6 @@ def test_some_column_is_left_for_the_files(sfumato, tmp_path) -> None:
     ran = sfumato("anonymize", tmp_path / "plan.yaml", "--out", tmp_path / "out")
     assert ran.code == 2
     assert "no column is left" in ran.err
-
-
-def test_the_old_option_still_works_and_says_what_to_use(sfumato, tmp_path) -> None:
-    columns, k = {"q": ANY}, [{"model": "k-anonymity", "k": 2}]
-    release = released(sfumato, tmp_path, "q\na\na\n", columns=columns, privacy=k)
-    old = sfumato(
-        "anonymize", tmp_path / "rows.csv", "--apply", release / "recoding.json", "--out", tmp_path / "old", "--quiet"
-    )
-    new = sfumato("apply", release / "recoding.json", tmp_path / "rows.csv", "--out", tmp_path / "new")
-    assert (old.code, new.code) == (0, 0)
-    assert "sfumato apply" in old.err
-    assert "sfumato apply" not in new.err
-    assert old.out == new.out
-    assert (tmp_path / "old" / "data.csv").read_bytes() == (tmp_path / "new" / "data.csv").read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -42,13 +42,13 @@ MODELS = {
     "t": [K, {"model": "t-closeness", "t": 0.5, "column": "illness"}],
 }
 FURTHER = {
-    "equal": [K, {"model": "t-closeness", "t": 0.5, "column": "illness", "against": "raw"}],
+    "equal": [K, {"model": "t-closeness", "t": 0.5, "column": "illness", "reference": "raw"}],
     "recursive": [K, {"model": "l-diversity", "variant": "recursive", "l": 2, "c": 2.5, "column": "illness"}],
     "alpha": [{"model": "alpha-k-anonymity", "alpha": 0.7, "k": 2, "column": "illness"}],
     "ordered": [K, {"model": "t-closeness", "t": 0.3, "distance": "ordered", "order": ["a", "b", "c"],
-                    "column": "illness", "against": "raw"}],
-    "beta": [K, {"model": "beta-likeness", "beta": 0.6, "column": "illness", "against": "raw"}],
-    "delta": [K, {"model": "delta-disclosure", "delta": 0.6, "column": "illness", "against": "raw"}],
+                    "column": "illness", "reference": "raw"}],
+    "beta": [K, {"model": "beta-likeness", "beta": 0.6, "column": "illness", "reference": "raw"}],
+    "delta": [K, {"model": "delta-disclosure", "delta": 0.6, "column": "illness", "reference": "raw"}],
 }  # fmt: skip
 METHODS = {
     "exhaustive": {"name": "exhaustive", "suppression": 0.2},

@@ -38,7 +38,7 @@ def rows(seed: int = 1, many: int = 240) -> pl.DataFrame:
 
 
 def plan(model: str, method: str, against: str | None = None, **output) -> dict:
-    asked = {"column": "illness"} | MODELS[model] | ({} if against is None else {"against": against})
+    asked = {"column": "illness"} | MODELS[model] | ({} if against is None else {"reference": against})
     return {
         "version": 1,
         "columns": {
@@ -61,18 +61,21 @@ def test_both_ways_of_verifying_agree(tmp_path, model, method, suppressed) -> No
     except UnattainableError:
         pytest.skip("nothing keeps it")
     release.save(tmp_path / "out")
-    assert release.report.models[1].parameters["against"] == "both"
+    assert release.report.models[1].parameters["reference"] == "both"
     folder, file = sf.verify(tmp_path / "out"), sf.verify(tmp_path / "out" / "data.csv", asked)
     assert folder.holds
     assert file.holds
-    assert (folder.promises[1].parameters["against"], file.promises[1].parameters["against"]) == ("both", "published")
+    assert (folder.promises[1].parameters["reference"], file.promises[1].parameters["reference"]) == (
+        "both",
+        "published",
+    )
     assert file.promises[1].reached <= folder.promises[1].reached + 1e-9
 
 
 def test_against_the_raw_table_alone_a_reader_sees_more() -> None:
     """The literature's definition: it holds against the raw table, and not for who has the published rows alone."""
     raw = sf.anonymize(rows(), plan("beta", "optimal", "raw"))
-    assert raw.report.models[1].parameters["against"] == "raw"
+    assert raw.report.models[1].parameters["reference"] == "raw"
     assert raw.report.suppressed_rows > 0
     assert not sf.verify(raw.data, plan("beta", "optimal", "both")).holds
     both = sf.anonymize(rows(), plan("beta", "optimal"))
@@ -98,5 +101,5 @@ def test_without_suppression_both_are_one() -> None:
 
 
 def test_another_word_is_refused() -> None:
-    with pytest.raises(PlanError, match="against"):
+    with pytest.raises(PlanError, match="reference"):
         sf.anonymize(rows(), plan("t", "optimal", "published"))

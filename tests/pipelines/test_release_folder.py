@@ -61,7 +61,7 @@ METHODS = {
     "mondrian, relaxed": {"mode": "relaxed"},
     "mondrian, by loss": {"cut": "loss", "aggregate": "geometric"},
     "mondrian, by chance": {"choice": "random", "bounds": "own"},
-    "cells": {},
+    "local-suppression": {},
     "k-optimize": {"time_limit": 2},
     "k-optimize, isolated": {"features": "isolate", "loss": "classification", "class": "ill", "time_limit": 2},
 }
@@ -128,7 +128,7 @@ def model(name: str) -> dict:
 
 def method(name: str) -> dict:
     given = {"name": name.partition(",")[0]} | METHODS.get(name, {})
-    return given | ({} if given["name"] in ("mondrian", "k-optimize", "cells") else {"suppression": 0.1})
+    return given | ({} if given["name"] in ("mondrian", "k-optimize", "local-suppression") else {"suppression": 0.1})
 
 
 def test_every_model_and_method_has_a_case() -> None:
@@ -181,10 +181,13 @@ def test_every_method_holds_every_model_or_says_that_it_cannot(place, tmp_path, 
         with pytest.raises(PlanError, match="does not go with k-optimize"):
             released(place, tmp_path / "out", given)
         return
-    refusal = {"cells": "does not go with cells", "microaggregation": "no quasi-identifier is microaggregated"}
+    refusal = {
+        "local-suppression": "is not supported by local-suppression",
+        "microaggregation": "no quasi-identifier is microaggregated",
+    }
     refusal["safepub"] = "safepub go together"
     kept = ("k-anonymity", "individual-risk", "global-risk")
-    if by in ("microaggregation", "safepub") or (by == "cells" and model(name)["model"] not in kept):
+    if by in ("microaggregation", "safepub") or (by == "local-suppression" and model(name)["model"] not in kept):
         with pytest.raises(PlanError, match=refusal[by]):
             released(place, tmp_path / "out", given)
         return
@@ -243,7 +246,7 @@ TAMPERED = {
     ),
     "a smaller k in the report": (
         "report.json",
-        in_json(lambda report: report["models"][0].update(asked=1)),
+        in_json(lambda report: report["models"][0].update(requested=1)),
         "asks for other promises",
     ),
     "no report": ("report.json", lambda _: "", "report.json is missing"),

@@ -41,7 +41,7 @@ def test_a_row_that_looks_like_a_success_says_why_it_is_none(attack, english, ge
 def test_what_had_nothing_to_try_is_no_attack() -> None:
     judged = [attack.to_dict() for attack in judged_together((PLAIN, NOTHING))]
     figures = {"attacks": judged, "not_run": [], "found": 0, "highest_risk": 0.0, "familywise_error": 0.01}
-    assert summary(figures)["tries"] == 1
+    assert summary(figures)["attempts"] == 1
     assert "1 attack was" in outside(figures, words_in())
 
 
@@ -65,7 +65,7 @@ def test_a_verdict_does_not_contradict_a_row_that_succeeded_beside_the_promises(
     for tell in (verdict, section, outside):
         assert none not in tell(whole, words) and some in tell(whole, words)
         assert some not in tell(failed, words)
-    assert none in verdict(failed, words) and summary(whole)["beside"] == 1
+    assert none in verdict(failed, words) and summary(whole)["not_counted"] == 1
     assert none not in text(whole) and verdict(whole, words_in()) in text(whole)
 
 

@@ -47,7 +47,7 @@ def frames():
 @pytest.mark.parametrize("kind", ["pandas", "polars", "arrow", "lazy"])
 def test_every_frame_comes_back_as_it_went_in(kind):
     frame = frames()[kind]
-    protected = protect(frame, **PARTS, method={"name": "intervals", "prefer": "max"})
+    protected = protect(frame, **PARTS, method={"name": "intervals", "tie_break": "max"})
     column = protected.data["Wert_published"]
     assert (column.to_pylist() if kind == "arrow" else list(column)) == PUBLISHED
     assert kind == "lazy" or type(protected.data) is type(frame)
@@ -188,7 +188,7 @@ def test_nothing_unsafe_leaves_the_table_as_it_is(make_city, make_plan, method):
 
 def test_audit_of_what_protect_returned(known, make_plan):
     protected = run(make_plan(), known)
-    assert audit(protected).counts() == {"checked": 4, "exact": 0, "too_narrow": 0, "contradictory": 0}
+    assert audit(protected).counts() == {"checked": 4, "exact": 0, "too_narrow": 0, "inconsistent": 0}
     assert "Protected table" in protected._repr_html_()
 
 

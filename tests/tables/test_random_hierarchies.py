@@ -31,10 +31,10 @@ def test_no_masked_cell_gives_way(random_hierarchy, start):
     for seed in range(start, start + EACH):
         cells, levels = random_hierarchy(seed)
         prefer = ("min", "max")[seed // 2 % 2]
-        original = protect(cells, levels, seed, {"name": "intervals", "prefer": prefer, "repair": False})
+        original = protect(cells, levels, seed, {"name": "intervals", "tie_break": prefer, "repair": False})
         leaking += not original.holds
         try:
-            mended = protect(cells, levels, seed, {"name": "intervals", "prefer": prefer})
+            mended = protect(cells, levels, seed, {"name": "intervals", "tie_break": prefer})
         except UnattainableError as error:
             assert error.code == "unattainable.single-part"
             unattainable += 1

@@ -16,7 +16,7 @@ Row = dict[str, str]
 Plan = dict[str, Any]
 
 PERSON, TAG = "person", "ticket"
-LATTICE, GROUPING = ("exhaustive", "samarati", "optimal", "greedy"), ("cells", "microaggregation")
+LATTICE, GROUPING = ("exhaustive", "samarati", "optimal", "greedy"), ("local-suppression", "microaggregation")
 METHODS = (*LATTICE, "local", "mondrian", "mondrian", "k-optimize", "auto", *GROUPING)
 PARENTS = dict.fromkeys(("red", "dark, red"), "warm") | dict.fromkeys(("blue", "green", "gray"), "cold")
 PARENTS |= dict.fromkeys(("warm", "cold"), "any")
@@ -122,9 +122,9 @@ class Drawing(Dice):
         for own in map(self.each, MODELS):
             model = own if "threshold" in own else column | own
             if model["model"] in ("t-closeness", "beta-likeness", "delta-disclosure") and self.chance(0.2):
-                model["against"] = "raw"
+                model["reference"] = "raw"
             further += [model] if model.get("column", "illness") in sensitive else []
-        further = further[: {"k-optimize": 0, "microaggregation": 0, "cells": 2}.get(self.method)]
+        further = further[: {"k-optimize": 0, "microaggregation": 0, "local-suppression": 2}.get(self.method)]
         return [{"model": "k-anonymity", "k": self.k}, *self.some(further, self.one((0, 1, 2, 2)))]
 
     def planned(self, known: list[str], privacy: list[Plan], columns: Plan) -> Plan:

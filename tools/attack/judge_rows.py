@@ -70,8 +70,8 @@ class Published:
     def wrong(self, model: Plan, classes: Classes) -> str | None:
         """Return what is wrong about a model, or about the metric in its report; None if nothing."""
         (reached, holds), unit = self._reached(model, classes), "persons" if self.counts_persons else "rows"
-        same = [own for own in self.report["models"] if own["model"] == model["model"] and own["holds"]]
-        signed = next((own["reached"] for own in same if own.get("column") == model.get("column")), None)
+        same = [own for own in self.report["models"] if own["model"] == model["model"] and own["satisfied"]]
+        signed = next((own["achieved"] for own in same if own.get("column") == model.get("column")), None)
         if not holds:
             return f"{model} is not kept: {reached:.6g} over {unit}; signed {signed}"
         figured = signed is not None and model["model"] in FIGURED and model.get("variant") != "enhanced"
@@ -111,7 +111,7 @@ class Published:
         persons = (row[PERSON] if self.counts_persons else str(at) for at, row in enumerate(raw))
         wholes = [members_of(zip(persons, (row[column] for row in raw), strict=True))]
         values = [(person, row[column]) for person, row in zip(self.persons, self.rows, strict=True)]
-        if model.get("against") != "raw" and sum(map(len, classes)) == len(values):
+        if model.get("reference") != "raw" and sum(map(len, classes)) == len(values):
             wholes.append(members_of(values))
         members = [members_of(values[place] for place in places) for places in classes]
         figures = [of_class(model, own, whole) for whole in wholes for own in members]

@@ -58,7 +58,7 @@ def attack_tables(outcome: Outcome, folder: Path, run: Callable[..., int]) -> No
     if accepted != 0 or not paths[0].exists():
         return
     file, report = read_table(paths, case.table, value), (folder / "out" / "report.json").read_text(encoding="utf-8")
-    judge_tables(outcome, case, file, [str(end["cell"]) for end in json.loads(report).get("known_anyway", ())])
+    judge_tables(outcome, case, file, [str(end["cell"]) for end in json.loads(report).get("inherent_disclosure", ())])
     rows, audit = rows_of(paths[0]), ("audit", "--plan", str(paths[0].with_name("plan.yaml")))
     cells = [tuple(row.get(own.name, "Total") for own in case.table.dimensions) for row in rows]
     unsafe = [at for at, cell in enumerate(cells) if cell in file.printed and asked(case.plan, case.table, cell)]

@@ -1,6 +1,5 @@
 """`sfumato anonymize`: release microdata as a plan says."""
 
-import sys
 from contextlib import closing
 from json import loads
 from pathlib import Path
@@ -9,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sfumato.atomic_folders import check_free, workspace_for
-from sfumato.cli.apply import command as apply_recoding
 from sfumato.cli.options import AsJson, Decimal, Engine, Header, NewFolder, Quiet, check_engine
 from sfumato.cli.progress import Progress, progress_shown, show
 from sfumato.delimited.dialect import check_decimal
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def command(
-    plan: Annotated[Path, typer.Argument(help="The plan (YAML or JSON); with --apply, the new rows.")],
+    plan: Annotated[Path, typer.Argument(help="The plan (YAML or JSON).")],
     *,
     out: NewFolder,
     data: Annotated[
@@ -39,27 +37,16 @@ def command(
     attack: Annotated[
         bool, typer.Option(help="Run the attacks before saving and add the results to the reports.")
     ] = False,
-    apply: Annotated[Path | None, typer.Option(help="Use `sfumato apply RECODING ROWS` instead.")] = None,
-    drop_failing: Annotated[
-        bool, typer.Option(help="With --apply: drop new rows whose equivalence class violates a privacy model.")
-    ] = False,
     quiet: Quiet = False,
     json: AsJson = False,
 ) -> None:
     """Release microdata: k-anonymity and other privacy models, with evidence."""
-    _check_together(apply, drop_failing, data, engine, memory_limit, temp_folder, to_table)
     check_engine(engine)
     check_free(out)
     if to_table is not None:
         from sfumato.engines.databases.writing import check_new_table
 
         check_new_table(to_table)
-    if apply is not None:
-        sys.stderr.write(
-            "anonymize --apply will go with the next version: use `sfumato apply RECODING ROWS --out DIR`.\n"
-        )
-        apply_recoding(apply, plan, out=out, drop_failing=drop_failing, quiet=quiet, json=json)
-        return
     with progress_shown(quiet) as progress:
         limited = _limited(plan, memory_limit, temp_folder, header, decimal)
         if limited.files:
@@ -83,22 +70,6 @@ def _tell(report: "Report", out: Path, progress: Progress, json: bool) -> None:
     progress.say(f"Release: {out}   report: {out / 'report.html'}")
     progress.say(f"For publication: {', '.join(handed_out)}")
     progress.say(f"Internal: {', '.join(staying)}")
-
-
-def _check_together(apply: Path | None, drop_failing: bool, *others: object) -> None:
-    """Refuse options that would be ignored.
-
-    Args:
-        others: Options that are valid only with a plan.
-    """
-    if apply is not None and any(other is not None for other in others):
-        raise PlanError(
-            "--data, --engine, --memory-limit, --temp-folder and --to-table do not go with --apply.",
-            "Name the new rows in place of the plan, and leave them out.",
-            "options",
-        )
-    if apply is None and drop_failing:
-        raise PlanError("--drop-failing goes with --apply alone.", "Leave it out.", "options")
 
 
 def _release_files(

@@ -15,7 +15,7 @@ def command(
     rows: Annotated[Path, typer.Argument(help="The new rows.")],
     *,
     out: NewFolder,
-    drop_failing: Annotated[
+    drop_violating: Annotated[
         bool, typer.Option(help="Drop new rows whose equivalence class violates a privacy model.")
     ] = False,
     quiet: Quiet = False,
@@ -26,5 +26,5 @@ def command(
 
     check_free(out)
     with progress_shown(quiet):
-        application = apply(recoding, rows, out, drop_failing=drop_failing)
+        application = apply(recoding, rows, out, drop_violating=drop_violating)
     show(application.text(), application.to_dict(), json)

@@ -15,8 +15,8 @@ def command(
         typer.Option("--plan", help="The table plan with dimensions and rules; one for all, or one for each."),
     ],
     integer: Annotated[bool, typer.Option("--integer", help="The attacker knows that all values are whole.")] = False,
-    own: Annotated[
-        bool, typer.Option("--own-contribution", help="Single respondents attack with their value.")
+    insiders: Annotated[
+        bool, typer.Option("--insiders", help="Single respondents attack with their own contribution known.")
     ] = False,
     harmless: Annotated[
         list[str] | None,
@@ -34,7 +34,7 @@ def command(
 
     plans = plan[0] if len(plan) == 1 else plan
     tables = table[0] if len(table) == 1 else table
-    review = audit(tables, plans, integer=integer or None, own_contribution=own or None, harmless=harmless or ())
+    review = audit(tables, plans, integer=integer or None, insiders=insiders or None, harmless=harmless or ())
     if as_json or not quiet:
         show("\n".join(review_lines(review)) + "\n", review_figures(review), as_json)
     if review.leaks or review.contradictions or review.unexplained:

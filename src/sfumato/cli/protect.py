@@ -63,7 +63,7 @@ def command(
         _tell_parts(out)
     if protected.report["warnings"]:
         sys.stderr.write("Warning: " + " ".join(protected.report["warnings"]) + "\n")
-    return 0 if protected.report["holds"] else 1
+    return 0 if protected.report["satisfied"] else 1
 
 
 def _tell_parts(out: Path) -> None:
@@ -84,7 +84,7 @@ def _batch(path: Path, out: Path | None, encoding: str | None, quiet: bool, as_j
     if as_json or not quiet:
         written = [str(one) for one in done.written]
         text = "\n".join([*done.log, *(f"Written: {one}" for one in written)]) + "\n"
-        figures = {"log": list(done.log), "written": written, "warnings": list(done.warnings), "holds": done.holds}
+        figures = {"log": list(done.log), "written": written, "warnings": list(done.warnings), "satisfied": done.holds}
         show(text, figures, as_json)
     if done.warnings:
         sys.stderr.write("".join(f"Warning: {warning}\n" for warning in done.warnings))

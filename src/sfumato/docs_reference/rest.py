@@ -14,7 +14,7 @@ def page(document: Document) -> str:
         "# REST",
         "What the service answers, from its own description (`GET /openapi.json`); `GET /docs` of a running service "
         "lets you try each. What the requests are for is told in [the service](../service.md) and "
-        "[pages and jobs](../pages.md).",
+        "[pages and jobs](../browser.md).",
     ]
     requests = [part for paths, calls in _together(document["paths"]).values() for part in _path(paths, calls)]
     bodies = [part for name, schema in _schemas(document) for part in _body(name, schema)]

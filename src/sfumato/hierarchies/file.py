@@ -29,7 +29,7 @@ class HierarchyFile:
     """
 
     path: Annotated[PlanPath, Note("The file, relative to the plan: value;level 1;level 2;…, no header.")]
-    separator: Annotated[str, Note("What stands between the columns, ; unless given.")] = ";"
+    separator: Annotated[str, Note("Separator of the columns, ; unless given.")] = ";"
     decimal: Annotated[DecimalMark, Note("The decimal mark of its numbers, a point unless given.")] = "."
 
     def __post_init__(self) -> None:
@@ -77,7 +77,7 @@ class HierarchyFile:
         seen: set[str] = set()
         twice = [(line, row[0]) for line, row in rows if row[0] in seen or seen.add(row[0])]  # type: ignore[func-returns-value]
         if twice:
-            what = f"a value stands twice: {_lines([line for line, _ in twice])}"
+            what = f"duplicate value: {_lines([line for line, _ in twice])}"
             raise self._fault(what, "Keep one row a value.", "duplicate", [value for _, value in twice])
 
     def _fault(self, what: str, do: str, code: str, values: Sequence[str | None] = ()) -> PlanError:

@@ -195,7 +195,7 @@ class Report:
             "seed": self.seed,
             "input_sha256": self.input_sha256,
             "remarks": list(self.remarks),
-            "withheld_columns": list(self.withheld_columns),
+            "removed_columns": list(self.withheld_columns),
             **self._candidates(),
             **self.details,
         }
@@ -208,4 +208,4 @@ class Report:
 
     def _candidate(self, node: Judgment) -> dict[str, Any]:
         levels = dict(zip(self.levels, node.node, strict=True))
-        return {"levels": levels, "loss": node.loss, "suppressed_rows": node.suppressed_rows, "holds": node.holds}
+        return {"levels": levels, "loss": node.loss, "suppressed_rows": node.suppressed_rows, "satisfied": node.holds}

@@ -47,7 +47,7 @@ class Promise:
 
     def to_dict(self) -> dict[str, object]:
         reached = self.reached if math.isfinite(self.reached) else None
-        figures = {"model": self.model, "asked": self.asked, "reached": reached, "holds": self.holds}
+        figures = {"model": self.model, "requested": self.asked, "achieved": reached, "satisfied": self.holds}
         more = {"column": self.column} if self.column else {}
         return figures | more | ({"parameters": dict(self.parameters)} if self.parameters else {})
 
@@ -85,7 +85,7 @@ class Verdict:
     def _repr_html_(self) -> str:
         """Return the models, their achieved parameters, and further problems; for a notebook."""
         color = "#1f7a4d" if self.holds else "#b3261e"
-        head = ("promise", "column", "asked", "reached", "")
+        head = ("privacy model", "column", "requested", "achieved", "")
         rows = [
             (one.model, one.column or "", f"{one.asked:g}", f"{one.reached:g}", _word(one.holds))
             for one in self.promises
@@ -105,7 +105,7 @@ class Verdict:
     def to_dict(self) -> dict[str, object]:
         sizes = {"count": self.classes, "smallest": self.smallest, "largest": self.largest}
         return {
-            "holds": self.holds,
+            "satisfied": self.holds,
             "rows": self.rows,
             "suppressed_rows": self.suppressed_rows,
             "classes": sizes,
@@ -195,7 +195,7 @@ def _with_sets(model: Model, promise: Promise, published: Published) -> Promise:
         holds, reached = holds and smallest >= least, reached | {str(number): smallest}
     asked = {str(number): least for number, least in sizes}
     return replace(
-        promise, holds=holds, parameters={**promise.parameters, "subsets": asked, "subsets_reached": reached}
+        promise, holds=holds, parameters={**promise.parameters, "subsets": asked, "subsets_achieved": reached}
     )
 
 
@@ -211,7 +211,7 @@ def _unchecked_promises(
 
 def _unchecked(model: Model, promise: Promise, known_list: bool, known_weights: bool, known_table: bool) -> str | None:
     """Return the reason why a model cannot be verified from the rows alone; None if it can."""
-    if promise.parameters.get("against") == "nothing":
+    if promise.parameters.get("reference") == "nothing":
         what = f'of "{promise.column}" is promised against the raw table alone'
     elif isinstance(model, DeltaPresence) and not known_list:
         what = "is about a list of persons"
@@ -260,7 +260,7 @@ def _promise(model: Model, published: Published) -> Promise:
         holds &= all(evaluate(model, suppressed, whole)[0] for whole in wholes.values())
     reached = max((figure for _, figure in found), default=math.inf)
     compared: Compared = "both" if len(wholes) > 1 else next(iter(wholes), "nothing")
-    parameters = parameters_of(model) | ({"against": compared} if model.compares else {})
+    parameters = parameters_of(model) | ({"reference": compared} if model.compares else {})
     return Promise(model.name, model.asked, reached, holds, model.subject, parameters)
 
 

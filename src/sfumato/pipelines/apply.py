@@ -120,11 +120,11 @@ class Application:
         return text(self.verdict) + rows + (DIFFERS.format(**figures) if self.added or self.removed else "")
 
 
-def apply(recoding: Path, data: Path, out: Path, *, drop_failing: bool = False, released: bool = True) -> Application:
+def apply(recoding: Path, data: Path, out: Path, *, drop_violating: bool = False, released: bool = True) -> Application:
     """Apply the recoding of a release to the rows of a file.
 
     Args:
-        drop_failing: Whether classes that violate a model are suppressed instead of raising an error.
+        drop_violating: Whether classes that violate a model are suppressed instead of raising an error.
         released: Whether the rows of the release were published, so that the new ones are compared with them.
 
     Raises:
@@ -150,7 +150,7 @@ def apply(recoding: Path, data: Path, out: Path, *, drop_failing: bool = False, 
     ):
         reference = read_reference(plain)
         plan = replace(plan, privacy=reference.with_ladders(plan.privacy))
-        return _apply(engine, plan, _Earlier(read_recoding(plain), reference.persons, released), stage, drop_failing)
+        return _apply(engine, plan, _Earlier(read_recoding(plain), reference.persons, released), stage, drop_violating)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +188,7 @@ def _check_applicable(plan: Plan, divided: bool) -> None:
         )
 
 
-def _apply(engine: Engine, plan: Plan, earlier: _Earlier, stage: Path, drop_failing: bool) -> Application:
+def _apply(engine: Engine, plan: Plan, earlier: _Earlier, stage: Path, drop_violating: bool) -> Application:
     """Apply the recoding of a release to the rows of an engine, which must satisfy the models by themselves."""
     check_columns(plan, engine.columns)
     check_texts(plan, engine)
@@ -198,7 +198,7 @@ def _apply(engine: Engine, plan: Plan, earlier: _Earlier, stage: Path, drop_fail
     table = _table(text_counts, plan, recoding_file, engine)
     recoding = _recoding(table, recoding_file)
     failing = _failing(table, recoding, plan, earlier.persons)
-    if failing.any() and not drop_failing:
+    if failing.any() and not drop_violating:
         raise _broken(int(recoding.sizes[failing].sum()), int(failing.sum()))
     recoding = replace(recoding, suppressed=recoding.suppressed | failing)
     target = stage / f"data.{plan.output.format}"
@@ -212,11 +212,11 @@ def _apply(engine: Engine, plan: Plan, earlier: _Earlier, stage: Path, drop_fail
 def _broken(rows: int, classes: int) -> PromiseError:
     return PromiseError(
         filled(
-            "applied to these rows the recoding breaks a promise: {rows} {rows:row|rows} in {classes} "
+            "applied to these rows the recoding violates a privacy model: {rows} {rows:row|rows} in {classes} "
             "{classes:class|classes} {rows:fails|fail} it.",
             {"rows": rows, "classes": classes},
         ),
-        "Make a new release for them, or drop those rows with --drop-failing; nothing was written.",
+        "Make a new release for them, or drop those rows with --drop-violating; nothing was written.",
         "reapply",
     )
 
@@ -241,7 +241,7 @@ def _written(
         if not verdict.rows:
             raise PromiseError("no row is left.", "Make a new release for these rows.", "reapply")
         if not verdict.holds:
-            raise PromiseError("the new rows do not keep the promises.", "Make a new release for them.", "reapply")
+            raise PromiseError("the new rows violate the privacy models.", "Make a new release for them.", "reapply")
         checked = release_check(published, plan, recounted, lambda rows, known: judging(rows, members=known))
         refuse(checked, plan)
     if plan.output.quotes_formulas:

@@ -291,7 +291,7 @@ class _Run:
                 weights=published_weights(self.plan, published) or weights_by_label(draft.table, recoding),
             )
         if not verdict.holds:
-            raise InternalError("the published rows do not keep the promises.", code="promise")
+            raise InternalError("the published rows violate the privacy models.", code="promise")
         return recounted, verdict
 
     def _checked(self, draft: _Draft, published: PublishedRows, rows: TextCounts) -> dict[str, Any]:
@@ -350,7 +350,7 @@ class _Run:
         with self._stage("remedies"):
             entries = [column.to_dict() for column in with_remedies(self.plan, table, result, lost, seconds)]
         # Results of other methods are as large and not needed any more.
-        return replace(result, details={**result.details, "lost_columns": entries}, others={})
+        return replace(result, details={**result.details, "heavily_generalized_columns": entries}, others={})
 
     @contextmanager
     def _stage(self, name: str) -> Iterator[None]:

@@ -222,7 +222,7 @@ class Release:
 
 def _nodes(report: Report) -> str:
     """Return the table of all nodes as CSV: classes and k of all rows, and the classes left by suppression."""
-    head = [*report.levels, "loss", "classes", "k", "largest", "suppressed_rows", "kept_classes", "kept_k", "holds"]
+    head = [*report.levels, "loss", "classes", "k", "largest", "suppressed_rows", "kept_classes", "kept_k", "satisfied"]
     lines = [";".join('"' + name.replace('"', '""') + '"' for name in head)]
     for node in report.candidates:
         before, kept = node.before, (node.suppressed_rows, node.classes, node.smallest)

@@ -31,23 +31,23 @@ BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-c
 PRINTING_SECONDS = 120
 # Details that only some releases have, for reports and pages.
 DETAILS = (
-    "lost_columns",
+    "heavily_generalized_columns",
     "levels_allowed",
     "counts_persons",
     "persons_uncounted",
     "shared_identifiers",
     "rare_values",
-    "few_values_left",
+    "columns_with_few_values",
     "missing_codes",
     "coded_columns",
     "households",
     "column_count",
-    "column_fates",
+    "column_outcomes",
     "policy",
     "previous",
     "attack",
     "perturbation",
-    "cells",
+    "local_suppression",
     "satisfying_nodes",
     "published",
     "bound",
@@ -130,7 +130,7 @@ def _report(content: Mapping[str, Any]) -> Report:
         utility=figures(content["utility"]),
         seconds=Seconds(**{key: content["seconds"].get(key, 0.0) for key in Seconds.__dataclass_fields__}),
         remarks=tuple(content["remarks"]),
-        withheld_columns=tuple(content.get("withheld_columns", ())),
+        withheld_columns=tuple(content.get("removed_columns", ())),
         disclosure=_disclosure(content.get("disclosure") or {}),
         details={key: content[key] for key in DETAILS if key in content},
         star_rows=content["published_rows"] == content["rows"] and content["suppressed_rows"] > 0,
@@ -140,20 +140,21 @@ def _report(content: Mapping[str, Any]) -> Report:
 def _disclosure(content: Mapping[str, Any]) -> Disclosure:
     sensitive = {name: AttributeFigures(**entry) for name, entry in content.get("sensitive", {}).items()}
     unique = tuple(UniqueRows(tuple(entry["columns"]), entry["rows"]) for entry in content.get("unique_rows", ()))
-    tells = tuple(Tell(**entry) for entry in content.get("tells", ()))
-    unmeasured = tuple(content.get("unmeasured", ()))
+    tells = tuple(Tell(**entry) for entry in content.get("inference_risks", ()))
+    unmeasured = tuple(content.get("not_measured", ()))
     joint = tuple(
         JointTell(entry["column"], (entry["quasi_identifiers"][0], entry["quasi_identifiers"][1]), entry["share"])
-        for entry in content.get("joint_tells", ())
+        for entry in content.get("pair_inferences", ())
     )
-    share, several = content.get("largest_share"), content.get("several")
+    share, several = content.get("largest_share"), content.get("column_sets")
     known = None if several is None else SeveralKnown(**several)
     return Disclosure(sensitive, unique, unmeasured, content.get("unique_in_classes", {}), tells, joint, share, known)
 
 
 def _promise(entry: Mapping[str, Any]) -> Promise:
-    reached = float("inf") if entry["reached"] is None else entry["reached"]
-    return Promise(**{**entry, "reached": reached})
+    achieved = float("inf") if entry["achieved"] is None else entry["achieved"]
+    more = (entry.get("column"), entry.get("parameters", {}))
+    return Promise(entry["model"], entry["requested"], achieved, entry["satisfied"], *more)
 
 
 def print_page(page: Path, target: Path) -> None:

@@ -97,7 +97,7 @@ class PolicyVerdict:
             "source": self.policy.source,
             "evidence": self.policy.evidence,
             "note": self.policy.note,
-            "holds": self.holds,
+            "passed": self.holds,
             "verdict": self.line,
             "satisfied": self.count("satisfied"),
             "failed": self.count("failed"),

@@ -161,9 +161,9 @@ def summary(figures: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "attacks": sorted({attack["attack"] for attack in tried}),
         "not_run": sorted({absence["attack"] for absence in figures["not_run"]}),
-        "tries": len(tried),
+        "attempts": len(tried),
         "found": figures["found"],
-        "beside": len(beside(figures)),
+        "not_counted": len(beside(figures)),
         "risk_at_most": math.ceil(100 * figures["highest_risk"]) / 100,
         "familywise_error": figures["familywise_error"],
     }
@@ -182,7 +182,7 @@ def _told_outside(figures: Mapping[str, Any], words: Words) -> str:
     told = summary(figures)
     shown = {
         "attacks": _names(told["attacks"], words),
-        "tries": words.count(told["tries"]),
+        "tries": words.count(told["attempts"]),
         "found": words.count(told["found"]),
     }
     unpromised = [math.ceil(100 * risk) / 100 for risk in beside(figures)]

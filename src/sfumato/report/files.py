@@ -12,14 +12,14 @@ from sfumato.report.page.html_page import listing, page, paragraph, section, tab
 def html(plan: Plan, figures: Mapping[str, Any]) -> str:
     """The report as a page."""
     words = words_in(plan.language)
-    persons = figures["persons"] - figures["withheld_persons"]
+    persons = figures["persons"] - figures["suppressed_persons"]
     heads = [
         (f"{persons:,}", words["files.persons"]),
-        (f"{figures['withheld_persons']:,}", words["files.withheld"]),
+        (f"{figures['suppressed_persons']:,}", words["files.withheld"]),
         (f"{figures['classes']['smallest']:,}", words["files.smallest"]),
         (f"{figures['loss']['value']:.3f}", words["files.loss"]),
     ]
-    promises = [(entry["model"], entry["asked"], entry["reached"]) for entry in figures["models"]]
+    promises = [(entry["model"], entry["requested"], entry["achieved"]) for entry in figures["models"]]
     files = [(name, entry["rows"], entry["published_rows"]) for name, entry in figures["files"].items()]
     lost = figures["loss"]["per_column"]
     levels = [(name, level, lost[name]) for name, level in figures["levels"].items()]
@@ -49,11 +49,12 @@ def _top(figures: Mapping[str, Any]) -> str:
 def text(figures: Mapping[str, Any]) -> str:
     """The figures in plain text."""
     lines = [
-        f"{figures['persons'] - figures['withheld_persons']:,} of {figures['persons']:,} persons published, "
+        f"{figures['persons'] - figures['suppressed_persons']:,} of {figures['persons']:,} persons published, "
         f"{figures['classes']['count']:,} groups of at least {figures['classes']['smallest']:,}",
         "  " + words_in()["files.counted"].format(file=_top(figures)),
         *(
-            f"  {entry['model']}: asked {entry['asked']:g}, reached {entry['reached']:g}, with all rows together"
+            f"  {entry['model']}: requested {entry['requested']:g}, achieved {entry['achieved']:g}, "
+            "with all rows of a person together"
             for entry in figures["models"]
         ),
         *(

@@ -35,32 +35,32 @@ RISK = _object(
 SAMPLE = _object(
     {"before": {"type": "object"}},
     {"after": {"type": "object"}},
-    "what weights and households say: highest, average and expected number found, of rows and households",
+    "risk by weights and households: highest, average and expected number of re-identified rows and households",
 )
 PROMISE = _object(
-    {"model": TEXT, "asked": NUMBER, "reached": {"type": ["number", "null"]}, "holds": {"type": "boolean"}},
+    {"model": TEXT, "requested": NUMBER, "achieved": {"type": ["number", "null"]}, "satisfied": {"type": "boolean"}},
     {"column": TEXT, "parameters": {"type": "object"}},
 )
 ATTRIBUTE = _object(
-    {"classes": COUNT, "one_value_classes": COUNT, "one_value_rows": COUNT, "l": COUNT, "t": NUMBER},
+    {"classes": COUNT, "homogeneous_classes": COUNT, "homogeneous_rows": COUNT, "l": COUNT, "t": NUMBER},
     {
-        "spellings": COUNT | {"description": "more values are written than are likely meant"},
-        "meant_l": {
+        "spellings": COUNT | {"description": "written values beyond the distinct meanings"},
+        "l_without_spelling_variants": {
             "type": ["integer", "null"],
-            "description": "the least l with spellings of one value taken for one",
+            "description": "the smallest l with spelling variants counted as one value",
         },
         "blank_classes": COUNT | {"description": "classes in which all rows are blank"},
         "blank_rows": COUNT | {"description": "the rows in them"},
         "part_blank_classes": COUNT | {"description": "classes of blanks and one value, the same in all other rows"},
         "part_blank_rows": COUNT | {"description": "the rows in them"},
     },
-    about="the classes of one value and the rows in them, the least l and the greatest t, promised or not",
+    about="classes with one value and their rows, the smallest l and the largest t, whether or not requested",
 )
 ALTERNATIVE = _object(
     {"levels": LEVELS, "loss": NUMBER, "suppressed_rows": COUNT},
     {
         "finer": TEXT | {"description": "the column that is one level finer than in the release"},
-        "budget": NUMBER | {"description": "the share of rows that might be suppressed"},
+        "budget": NUMBER | {"description": "the suppression limit, as a share of the rows"},
     },
     "a release that was not chosen",
 )
@@ -77,7 +77,8 @@ COLUMN = _object(
     {
         "shares": _list(_list({"type": ["string", "number"]}), "labels with their shares of the rows before and after"),
         "distribution": _list(
-            _list({"type": ["string", "number"]}), "values with their shares before, and after as a reader would guess"
+            _list({"type": ["string", "number"]}),
+            "values with their shares before, and after as a data user would estimate",
         ),
     },
 )
@@ -90,36 +91,38 @@ def _closed(required: dict[str, Schema], more: dict[str, Schema] | None = None, 
 def external_schema() -> Schema:
     """The JSON Schema of report-external.json."""
     role = {"enum": ["identifier", "person", "quasi-identifier", "sensitive", "insensitive", "weight", "household"]}
-    label = _closed({"value": TEXT, "stands_for": TEXT})
-    matrix = _map(_map(_map(NUMBER)), "by which probabilities categories were changed, in each stratum")
-    values = _list(label, "how published values are to be read")
+    label = _closed({"value": TEXT, "meaning": TEXT})
+    matrix = _map(_map(_map(NUMBER)), "transition probabilities of categories, in each stratum")
+    values = _list(label, "what published values mean")
     column = _closed({"role": role, "what": TEXT, "values": values}, {"matrices": matrix})
-    promise = _closed({"model": TEXT, "asked": NUMBER, "holds": {"type": "boolean"}, "says": TEXT}, {"column": TEXT})
+    promise = _closed(
+        {"model": TEXT, "requested": NUMBER, "satisfied": {"type": "boolean"}, "statement": TEXT}, {"column": TEXT}
+    )
     bound = {
         "enum": [0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0],
-        "description": "no greater share of rows is suppressed",
+        "description": "upper bound of the share of suppressed rows",
     }
     content = {
         "version": TEXT,
         "edition": {"const": "external"},
         "language": {"enum": ["en", "de"]},
         "release": _closed({}, RELEASE),
-        "holds": {"type": "boolean"},
-        "counts_persons": {"type": "boolean", "description": "whether promises count persons, not rows"},
-        "checked": TEXT | {"description": "how the promises were checked"},
-        "models": _list(promise, "each promise, with what was asked alone"),
+        "satisfied": {"type": "boolean"},
+        "counts_persons": {"type": "boolean", "description": "whether guarantees count persons, not rows"},
+        "checked": TEXT | {"description": "how the guarantees were verified"},
+        "models": _list(promise, "each guarantee, with its requested parameter only"),
         "columns": _map(column, "what was done to each column"),
-        "suppressed_at_most": bound,
-        "limits": _list(TEXT, "what the promises do not protect against"),
+        "max_suppressed": bound,
+        "limits": _list(TEXT, "what the guarantees do not protect against"),
     }
-    head = {"$schema": DRAFT, "title": "Sfumato release report to hand out"}
+    head = {"$schema": DRAFT, "title": "Sfumato release report for publication"}
     names = _list(TEXT, "kinds of attacks")
     attack = _closed(
-        {"attacks": names, "not_run": names, "tries": COUNT, "found": COUNT}
-        | {"beside": COUNT | {"description": "how many succeeded in what no promise is about"}}
+        {"attacks": names, "not_run": names, "attempts": COUNT, "found": COUNT}
+        | {"not_counted": COUNT | {"description": "successful attempts that no guarantee covers"}}
         | {"risk_at_most": NUMBER, "familywise_error": NUMBER}
-    ) | {"description": "what an attacker reached, where the release was attacked"}
-    seal = TEXT | {"description": "the hash of the file that is handed out"}
+    ) | {"description": "result of the attacks, if the release was attacked"}
+    seal = TEXT | {"description": "checksum of the published file"}
     return head | _closed(content, {"date": DAY, "output_sha256": seal, "attack": attack})
 
 
@@ -138,7 +141,7 @@ REQUIRED: dict[str, Schema] = {
         {"count": COUNT, "smallest": COUNT, "largest": COUNT, "average": NUMBER},
         about="published classes; suppressed rows are in none (the loss average-class-size counts them as one)",
     ),
-    "models": _list(PROMISE, "each promise, as found in the published rows"),
+    "models": _list(PROMISE, "each guarantee, as verified on the published rows"),
     "risk": _object(
         {"before": RISK, "after": RISK}, {"matching": _object({"before": RISK, "after": RISK}), "sample": SAMPLE}
     ),
@@ -151,16 +154,16 @@ REQUIRED: dict[str, Schema] = {
     "remarks": _list(TEXT),
 }
 MORE: dict[str, Schema] = {
-    "withheld_columns": _list(TEXT, "columns that are * in every row"),
-    "column_count": COUNT | {"description": "columns that the plan knows, those withheld included"},
-    "column_fates": _map(
-        {"enum": ["removed", "withheld", "coarser", "changed", "kept"]},
-        "what became of each column: not published, no value told, coarser in some or all rows, coded or changed by "
-        "chance, as it was",
+    "removed_columns": _list(TEXT, "columns that are * in every row"),
+    "column_count": COUNT | {"description": "columns of the plan, including removed ones"},
+    "column_outcomes": _map(
+        {"enum": ["removed", "fully_generalized", "generalized", "changed", "kept"]},
+        "outcome of each column: removed, * in every row, generalized in some or all rows, transformed or perturbed, "
+        "published unchanged",
     ),
-    "published_rows": COUNT | {"description": "rows in the release, those with * in every quasi-identifier included"},
+    "published_rows": COUNT | {"description": "rows in the release, including those with * in every quasi-identifier"},
     "date": DAY | {"description": "when it was released"},
-    "release": _object({}, RELEASE, "who released for what, as the plan says it"),
+    "release": _object({}, RELEASE, "who released for what purpose, as in the plan"),
     "output_sha256": SHA256 | {"description": "of the published rows: data.csv or data.parquet"},
     "plan_sha256": SHA256 | {"description": "of plan.yaml"},
     "recoding_sha256": SHA256 | {"description": "of recoding.json"},
@@ -168,74 +171,76 @@ MORE: dict[str, Schema] = {
     "external_json_sha256": SHA256 | {"description": "of report-external.json"},
     "disclosure": _object(
         {
-            "sensitive": _map(ATTRIBUTE, "what the classes tell of each sensitive column"),
+            "sensitive": _map(ATTRIBUTE, "attribute disclosure of each sensitive column by the classes"),
             "unique_rows": _list(_object({"columns": _list(TEXT), "rows": COUNT})),
-            "unmeasured": _list(TEXT),
+            "not_measured": _list(TEXT),
         },
         {
             "unique_in_classes": _map(COUNT, "rows unique by a column and the quasi-identifiers as published"),
-            "tells": _list(
+            "inference_risks": _list(
                 _object(
                     {
                         "column": TEXT,
                         "quasi_identifier": TEXT,
                         "level": COUNT,
-                        "by_label": NUMBER,
-                        "with_column": NUMBER,
+                        "guessed_by_label": NUMBER,
+                        "guessed_with_column": NUMBER,
                     }
                 ),
-                "columns that give a quasi-identifier away, and how often: by its label alone, and with the column",
+                "columns that predict a quasi-identifier; shares of correct guesses by its label, and with the column",
             ),
-            "joint_tells": _list(
+            "pair_inferences": _list(
                 _object({"column": TEXT, "quasi_identifiers": _list(TEXT), "share": NUMBER}),
-                "columns that are nearly computed from two quasi-identifiers, or from one and another published column",
+                "columns nearly determined by two quasi-identifiers, or by one and another published column",
             ),
-            "largest_share": NUMBER | {"description": "the largest share of a class's rows that are one person's"},
-            "several": _object(
+            "largest_share": NUMBER | {"description": "the largest share of a class's rows that belong to one person"},
+            "column_sets": _object(
                 {"columns": COUNT, "known": COUNT, "rows": NUMBER, "all_rows": COUNT},
-                about="rows unique by some columns besides the quasi-identifiers and these, and by all such columns",
+                about="rows unique by the quasi-identifiers and some other columns, and by all other columns",
             ),
         },
-        about="what the rows tell besides what was promised",
+        about="disclosure outside the guarantees",
     ),
     "candidates": _list({"type": "object"}, "nodes that the method compared"),
     "mean_loss": {
         "type": ["number", "null"],
-        "description": "what a cell lost on average, from 0 to 1; a withheld row counts 1",
+        "description": "mean information loss of a value, from 0 to 1; a suppressed row counts 1",
     },
     "class_sizes": SIZES,
     "columns": _map(COLUMN, "what happened to each quasi-identifier"),
-    "lost_columns": _list({"type": "object"}, "columns lost by more than half, each with what would keep it"),
-    "counts_persons": {"type": "boolean", "description": "whether promises and risks count persons, not rows"},
+    "heavily_generalized_columns": _list(
+        {"type": "object"}, "columns that lost more than half of their information, each with changes that preserve it"
+    ),
+    "counts_persons": {"type": "boolean", "description": "whether guarantees and risks count persons, not rows"},
     "persons_uncounted": _list(
         _object({"column": TEXT, "rows_each": NUMBER}),
-        "withheld columns that name persons though promises count their rows, each as another person",
+        "removed columns that identify persons, although guarantees count each row as another person",
     ),
     "shared_identifiers": _list(
         _object({"column": TEXT, "rows": COUNT, "looked_at": COUNT}),
-        "removed columns whose values several rows share, which promises count each: rows that do, of those looked at",
+        "removed columns with values that several rows share, each counted by guarantees: such rows, of those examined",
     ),
     "rare_values": _list(
         _object({"column": TEXT}, {"labels": COUNT, "fewer_than": COUNT, "means": COUNT}),
-        "columns whose labels name exact values that fewer rows (or persons) have, or whose means nearly reveal one",
+        "columns with labels that name exact values of fewer rows (or persons), or with means that nearly reveal one",
     ),
     "levels_allowed": _object(
         {"columns": _map(_list(COUNT), "the finest and the coarsest level"), "combinations": COUNT},
         about="where the plan limits levels (min_level, max_level): what proved_optimal and alternatives are about",
     ),
-    "missing_codes": _map(_list(TEXT), "codes that were read as missing values in one column alone"),
-    "few_values_left": _list(
+    "missing_codes": _map(_list(TEXT), "codes that were read as missing values in one column only"),
+    "columns_with_few_values": _list(
         _object({"column": TEXT, "values": COUNT, "left": COUNT}),
-        "columns whose operations (publish) leave one or two of more values",
+        "columns whose transforms (publish) reduce more values to one or two",
     ),
     "coded_columns": _list(
         _object(
             {"column": TEXT, "values": COUNT, "left": COUNT, "deviation": NUMBER, "labeled": NUMBER},
             {"mean_change": {"type": ["number", "null"]}, "shares": VALUE_SHARES},
         ),
-        "columns whose operations (publish) change numbers: different ones before and after, the mean change of those "
+        "columns whose transforms (publish) change numbers: distinct ones before and after, the mean change of those "
         "still published as numbers, the standard deviation before, the share of rows with a label instead; shares of "
-        "raw numbers, and of those that a reader would guess",
+        "original numbers, and of those that a data user would estimate",
     ),
     "sensitive_shares": _map(
         _object({"shares": VALUE_SHARES, "others": COUNT}),
@@ -244,32 +249,35 @@ MORE: dict[str, Schema] = {
     "households": _object(
         {},
         {"k": COUNT, "fewest": COUNT, "classes": COUNT, "rows": COUNT, "all_classes": COUNT},
-        "where rows name households, which promises do not count: the fewest in a class, and classes of fewer than k; "
-        "empty where they were not counted",
+        "if rows name households, which guarantees do not count: the fewest in a class, and classes with fewer than k; "
+        "empty if they were not counted",
     ),
     "perturbation": _object(
         {"operations": _list({"type": "object"})},
-        {"measures": {"type": "object"}, "unchanged": _list(TEXT, "columns in which every row has what it had")},
-        "what was done to columns that are perturbed, how often rows are found again, and what analysts lose",
+        {"measures": {"type": "object"}, "unchanged": _list(TEXT, "columns in which no row changed")},
+        "the perturbation of columns, how often rows are re-identified, and the information loss",
     ),
-    "cells": {"type": "object", "description": "cells published as missing, their cost, a bound on it and the gap"},
-    "microaggregation": {"type": "object", "description": "groups of all quasi-identifiers, and the loss"},
-    "tried": _list({"type": "object"}, "what each method came to, where several were tried"),
-    "minimality": _object({"least_loss": NUMBER, "cost": NUMBER}, about="what hiding minimality costs"),
-    "policy": {"type": "object", "description": "the verdict by the policy that the plan names, clause by clause"},
+    "local_suppression": {
+        "type": "object",
+        "description": "values published as missing, their cost, a bound on it and the gap",
+    },
+    "microaggregation": {"type": "object", "description": "groups of all quasi-identifiers, and their loss"},
+    "methods_tried": _list({"type": "object"}, "the result of each method, if several were tried"),
+    "minimality": _object({"least_loss": NUMBER, "cost": NUMBER}, about="the cost of preventing minimality attacks"),
+    "policy": {"type": "object", "description": "the result of evaluating the policy of the plan, clause by clause"},
     "release_check": _object(
         {
-            "holds": {"type": "boolean"},
+            "satisfied": {"type": "boolean"},
             "inferences": _list(_object({"columns": _list(TEXT), "quasi_identifier": TEXT, "rows": COUNT})),
-            "models": _list({"type": "object"}, "guarantees that do not hold then, with what they reach"),
+            "models": _list({"type": "object"}, "guarantees violated by inference, with their achieved parameters"),
             "unchecked": _list(TEXT),
             "sentences": _list(TEXT),
         },
         about="quasi-identifiers that an attacker infers from other published columns, and what was not checked",
     ),
-    "previous": {"type": "object", "description": "what was compared with earlier releases, and who was withheld"},
-    "attack": {"type": "object", "description": "what an attacker reached, where the release was attacked"},
-    "alternatives": _list(ALTERNATIVE, "other budgets, and neighbors that are finer in one column"),
+    "previous": {"type": "object", "description": "the comparison with earlier releases, and suppressed persons"},
+    "attack": {"type": "object", "description": "result of the attacks, if the release was attacked"},
+    "alternatives": _list(ALTERNATIVE, "other suppression limits, and neighbors that are finer in one column"),
 }
 
 

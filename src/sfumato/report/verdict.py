@@ -19,7 +19,7 @@ def text(verdict: Verdict) -> str:
         f"{'holds        ' if promise.holds else 'DOES NOT HOLD'}  {promise.model}"
         + (f" of {promise.column}" if promise.column else "")
         + f": asked {promise.asked:g}, reached {promise.reached:g}"
-        + AGAINST.get(str(promise.parameters.get("against")), "")
+        + AGAINST.get(str(promise.parameters.get("reference")), "")
         for promise in verdict.promises
     ]
     lines += [f"not checked    {sentence}" for sentence in verdict.unchecked]

@@ -46,7 +46,7 @@ class TableRun:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        return {**asdict(self), "attackers": list(self.attackers), "holds": self.holds}
+        return {**asdict(self), "attackers": list(self.attackers), "satisfied": self.holds}
 
 
 @dataclass(frozen=True, slots=True)

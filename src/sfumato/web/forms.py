@@ -22,7 +22,7 @@ ONLY_WITH: dict[str, tuple[str, str]] = {
     "order": ("distance", "ordered"),
     "hierarchy": ("distance", "hierarchical"),
     "class": ("loss", "classification"),
-    "prefer": ("name", "intervals"),
+    "tie_break": ("name", "intervals"),
     "repair": ("name", "intervals"),
 }
 # Initial values of such keys if they are required.

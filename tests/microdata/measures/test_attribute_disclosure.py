@@ -38,11 +38,11 @@ ROWS = pl.DataFrame(
 def test_classes_of_one_value_are_counted_without_any_promise() -> None:
     report = anonymize(ROWS[:5], plan()).report
     illness, pay = report.disclosure.sensitive["illness"], report.disclosure.sensitive["pay"]
-    assert (illness.classes, illness.one_value_classes, illness.one_value_rows, illness.l) == (2, 1, 2, 1)
+    assert (illness.classes, illness.homogeneous_classes, illness.homogeneous_rows, illness.l) == (2, 1, 2, 1)
     # Of the five published rows three have flu; all of class a have.
     assert illness.t == pytest.approx(0.4)
-    assert (pay.one_value_classes, pay.one_value_rows, pay.l) == (0, 0, 2)
-    assert report.to_dict()["disclosure"]["sensitive"]["illness"]["one_value_rows"] == 2
+    assert (pay.homogeneous_classes, pay.homogeneous_rows, pay.l) == (0, 0, 2)
+    assert report.to_dict()["disclosure"]["sensitive"]["illness"]["homogeneous_rows"] == 2
     assert "illness: in 1 of 2 classes all rows share one value (2 rows)" in text(report)
 
 
@@ -87,7 +87,7 @@ def test_figures_are_those_of_the_rows(rows) -> None:
         alone = [values for values, told in contents if len(told) == 1 and None not in told]
         blank = [values for values, told in contents if told == {None}]
         part = [values for values, told in contents if len(told) == 2 and None in told]
-        assert (figures.one_value_classes, figures.one_value_rows) == (len(alone), sum(map(len, alone)))
+        assert (figures.homogeneous_classes, figures.homogeneous_rows) == (len(alone), sum(map(len, alone)))
         assert (figures.blank_classes, figures.blank_rows) == (len(blank), sum(map(len, blank)))
         assert (figures.part_blank_classes, figures.part_blank_rows) == (len(part), sum(map(len, part)))
         assert figures.l == min(len({*values} - {None}) for values in classes.values())
@@ -104,9 +104,9 @@ def test_a_missing_value_is_none_and_spellings_are_said() -> None:
     report = anonymize(rows, plan()).report
     illness = report.disclosure.sensitive["illness"]
     assert (illness.l, illness.part_blank_classes, illness.part_blank_rows) == (1, 1, 3)
-    assert (illness.spellings, illness.meant_l) == (2, 1)
+    assert (illness.spellings, illness.l_without_spelling_variants) == (2, 1)
     assert "illness: 2 of its values are probably other spellings of the same value" in text(report)
-    assert report.disclosure.sensitive["pay"].meant_l is None
+    assert report.disclosure.sensitive["pay"].l_without_spelling_variants is None
 
 
 def test_each_sentence_about_classes_is_true_of_their_blanks() -> None:

@@ -47,7 +47,7 @@ def test_a_column_that_undoes_a_generalization_is_said_loudly(role):
     report = anonymize(pupils(), plan(role)).report
     (tell,) = report.disclosure.tells
     assert (tell.column, tell.quasi_identifier, tell.level) == ("grade", "birth_year", 0)
-    assert tell.with_column > 0.9 and tell.by_label < 0.4
+    assert tell.guessed_with_column > 0.9 and tell.guessed_by_label < 0.4
     assert "grade nearly determines birth_year" in text(report)
     assert "grade nearly determines birth_year" in html(Dossier(report))
 
@@ -74,7 +74,7 @@ def test_where_the_quasi_identifier_is_published_as_finely_nothing_is_told():
 def test_a_proposed_plan_does_not_publish_it_plainly():
     proposal = suggest_for_frame(pupils())
     assert proposal.plan["columns"]["grade"]["role"] == "quasi-identifier"
-    assert 'nearly tells "birth_year"' in proposal.reasons["grade"]
+    assert 'nearly determines "birth_year"' in proposal.reasons["grade"]
     assert anonymize(pupils(), proposal.plan).report.disclosure.tells == ()
 
 
@@ -127,7 +127,7 @@ def test_a_column_computed_from_two_others_is_said_loudly(role):
     report = anonymize(bodies(), body_plan(role)).report
     (tell,) = report.disclosure.joint_tells
     assert (tell.column, tell.quasi_identifiers) == ("bmi", ("height", "weight")) and tell.share > 0.98
-    assert "TELLS         bmi can be inferred from height and weight" in text(report)
+    assert "INFERENCE     bmi can be inferred from height and weight" in text(report)
 
 
 @pytest.mark.parametrize("publish", [None, {"round": 2}])
@@ -139,7 +139,7 @@ def test_two_private_columns_that_tell_a_quasi_identifier_are_said_as_loudly(pub
     report = anonymize(bodies(), plan).report
     (tell,) = report.disclosure.joint_tells
     assert (tell.column, tell.quasi_identifiers) == ("bmi", ("height", "weight")) and tell.share > 0.98
-    assert "TELLS         bmi can be inferred from height and weight" in text(report)
+    assert "INFERENCE     bmi can be inferred from height and weight" in text(report)
 
 
 def test_what_is_computed_from_two_quasi_identifiers_is_one_itself_or_withheld():

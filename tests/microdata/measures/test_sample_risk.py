@@ -160,7 +160,7 @@ INDIVIDUAL = {"model": "individual-risk", "threshold": 0.02}
 
 
 @pytest.mark.parametrize("method", ["optimal", "samarati", "greedy", "local", "mondrian", "auto"])
-@pytest.mark.parametrize("weight", [{"role": "weight"}, {"role": "weight", "publish": "withheld"}])
+@pytest.mark.parametrize("weight", [{"role": "weight"}, {"role": "weight", "publish": "removed"}])
 def test_every_method_keeps_the_risk_of_every_row(tmp_path, method, weight) -> None:
     release = anonymize(survey(), plan(INDIVIDUAL, method={"name": method}, weight=weight))
     rows = release.data
@@ -262,12 +262,12 @@ def test_rounded_weights_are_those_that_risks_are_promised_by(tmp_path) -> None:
     assert verify(tmp_path / "out").holds
     classes = release.data.group_by("a", "b", "c").agg(pl.len(), pl.col("w").cast(float).sum())
     highest = expected_risks(classes["len"].to_numpy(), classes["w"].to_numpy()).max()
-    assert release.report.to_dict()["models"][0]["reached"] == pytest.approx(highest)
+    assert release.report.to_dict()["models"][0]["achieved"] == pytest.approx(highest)
 
 
 def test_weights_that_would_be_rounded_to_nothing_and_other_operations_are_refused() -> None:
     with pytest.raises(DataError, match="some weights are 0"):
         rounded(100)
     columns = {"a": {"role": "quasi-identifier"}, "w": {"role": "weight", "publish": {"top": 20}}}
-    with pytest.raises(PlanError, match="withheld or rounded"):
+    with pytest.raises(PlanError, match="removed or rounded"):
         anonymize(frame(), {"version": 1, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 2}]})

@@ -37,7 +37,7 @@ def rows(number=300):
 
 def test_the_least_loss_wins_and_all_are_shown() -> None:
     report = anonymize(rows(), plan(suppression=0.02)).report
-    tried = {entry["method"]: entry["loss"] for entry in report.details["tried"]}
+    tried = {entry["method"]: entry["loss"] for entry in report.details["methods_tried"]}
     assert set(tried) == {"local", "mondrian", "optimal"}
     assert report.loss.value == pytest.approx(min(tried.values()))
     assert tried[report.method] == min(tried.values())
@@ -57,12 +57,12 @@ def test_an_outlier_does_not_cost_the_column() -> None:
     report = anonymize(frame, plan()).report
     assert report.method != "optimal"
     assert report.loss.value < 0.2
-    assert "lost_columns" not in report.details
+    assert "heavily_generalized_columns" not in report.details
 
 
 def test_a_bound_on_levels_leaves_mondrian_out() -> None:
     columns = COLUMNS | {"age": COLUMNS["age"] | {"min_level": 1}}
-    tried = anonymize(rows(), plan(columns)).report.details["tried"]
+    tried = anonymize(rows(), plan(columns)).report.details["methods_tried"]
     assert {entry["method"] for entry in tried} == {"local", "optimal"}
 
 
@@ -78,11 +78,11 @@ class TestLostColumns:
         columns = {"age": {"role": "quasi-identifier", "type": "integer", "hierarchy": {"type": "any"}}}
         asked = plan(columns | {"town": COLUMNS["town"]}, name="optimal")
         report = anonymize(frame, asked).report
-        (lost,) = report.details["lost_columns"]
+        (lost,) = report.details["heavily_generalized_columns"]
         assert (lost["column"], lost["share_lost"], lost["labels"], lost["values"]) == ("age", 1.0, 0, 4)
-        assert lost["rows_to_withhold"] == 2 and report.seconds.remedies > 0
+        assert lost["rows_to_suppress"] == 2 and report.seconds.remedies > 0
         kept = anonymize(frame, plan(asked["columns"], name="optimal", suppression={"rows": 2})).report
-        assert "lost_columns" not in kept.details and kept.seconds.remedies == 0
+        assert "heavily_generalized_columns" not in kept.details and kept.seconds.remedies == 0
 
     def test_a_search_alone_tries_no_remedies(self, monkeypatch) -> None:
         from sfumato.microdata.methods import recovery_options
@@ -102,23 +102,23 @@ class TestLostColumns:
         frame = pl.DataFrame({name: random.permutation(np.repeat(np.arange(20), 10)) for name in "ab"})
         anything = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
         asked = plan({"a": anything, "b": anything}, name=method)
-        lost = anonymize(frame, asked).report.details["lost_columns"]
+        lost = anonymize(frame, asked).report.details["heavily_generalized_columns"]
         assert lost
         for entry in lost:
-            other = entry["column_to_withhold"]
-            assert {other, entry["column"]} == {"a", "b"} and entry["rows_to_withhold"] is None
+            other = entry["column_to_remove"]
+            assert {other, entry["column"]} == {"a", "b"} and entry["rows_to_suppress"] is None
             mended = anonymize(
                 frame, plan({"a": anything, "b": anything} | {other: {"role": "identifier"}}, name=method)
             )
-            assert "lost_columns" not in mended.report.details
+            assert "heavily_generalized_columns" not in mended.report.details
 
     def test_what_helps_nothing_is_not_said(self) -> None:
         frame = pl.DataFrame({"a": [str(place) for place in range(60)], "b": ["x", "y"] * 30})
         anything = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
         report = anonymize(frame, plan({"a": anything, "b": anything}, suppression=0.02)).report
-        (lost,) = report.details["lost_columns"]
+        (lost,) = report.details["heavily_generalized_columns"]
         assert lost["column"] == "a"
-        assert [lost[key] for key in ("rows_to_withhold", "column_to_withhold", "method_to_use")] == [None] * 3
+        assert [lost[key] for key in ("rows_to_suppress", "column_to_remove", "method_to_use")] == [None] * 3
 
     def test_it_is_said_on_the_terminal(self) -> None:
         from sfumato.report.release.report import text
@@ -169,13 +169,13 @@ class TestACollapse:
         asked = plan({"year": column | {"min_level": 1}}, name="optimal")
         report = anonymize(pl.DataFrame({"year": years}), asked).report
         assert report.mean_loss < 0.1
-        (lost,) = report.details["lost_columns"]
+        (lost,) = report.details["heavily_generalized_columns"]
         assert lost["column"] == "year" and lost["share_lost"] > 0.9
 
     def test_a_column_of_few_common_values_that_is_kept_is_not_lost(self) -> None:
         frame = pl.DataFrame({"age": [30] * 95 + [50] * 5, "town": ["x"] * 50 + ["y"] * 50})
         report = anonymize(frame, plan(name="local")).report
-        assert "lost_columns" not in report.details
+        assert "heavily_generalized_columns" not in report.details
 
     def test_dates_of_which_none_is_left_are_lost_however_many_rows_are_blank(self) -> None:
         dates = [f"2024-{1 + place % 12:02d}-{1 + place:02d}" for place in range(24)]
@@ -183,7 +183,7 @@ class TestACollapse:
         frame = pl.DataFrame({"left": [*dates, *[None] * 200], "town": ["x"] * 224})
         report = anonymize(frame, plan({"left": column, "town": COLUMNS["town"]}, name="optimal")).report
         assert report.mean_loss < 0.2
-        (lost,) = report.details["lost_columns"]
+        (lost,) = report.details["heavily_generalized_columns"]
         assert (lost["column"], lost["labels"], lost["values"]) == ("left", 1, 24) and lost["share_lost"] > 0.9
 
     def test_more_labels_than_values_are_said_as_such(self) -> None:
@@ -221,7 +221,7 @@ class TestTheWinner:
     def test_columns_that_are_lost_altogether_are_shown_for_each_method(self) -> None:
         frame = pl.DataFrame({"age": [30, 31, 32, 33, 34, 35] * 10, "town": [f"t{place}" for place in range(60)]})
         report = anonymize(frame, plan()).report
-        tried = {entry["method"]: entry["columns_lost"] for entry in report.details["tried"]}
+        tried = {entry["method"]: entry["columns_lost"] for entry in report.details["methods_tried"]}
         assert tried["optimal"] == ["town"] and set(tried) == {"local", "optimal", "mondrian"}
 
     def test_stars_and_missing_values_are_counted_nowhere(self) -> None:
@@ -238,7 +238,7 @@ class TestTheWinner:
         labels = {label for label in release.data["zip"] if label is not None and label.strip("*")}
         assert evidence.before == left["before"] == 2
         assert evidence.after == left["after"] == len(labels)
-        for lost in release.report.details.get("lost_columns", ()):
+        for lost in release.report.details.get("heavily_generalized_columns", ()):
             assert (lost["values"], lost["labels"]) == (2, len(labels))
 
 

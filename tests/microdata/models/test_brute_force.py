@@ -47,8 +47,8 @@ for NAME, DEFINITION in MODELS.items():
         if DEFINITION.worst is None:
             TOGETHER[f"{NAME} {PLACE}"] = (with_column(NAME, PLAN), DEFINITION, PLAN)
             continue
-        compares = "against" in SHAPES[NAME].keys
-        told = {"against": "raw"} if compares else {}
+        compares = "reference" in SHAPES[NAME].keys
+        told = {"reference": "raw"} if compares else {}
         CASES[f"{NAME} {PLACE}"] = (with_column(NAME, PLAN, **told), keeping(DEFINITION, PLAN))
         if compares:
             # The same promise against the rows left, too: what a reader of the release compares with.

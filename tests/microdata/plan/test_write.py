@@ -49,13 +49,13 @@ MODELS = {
     ],
     "t-closeness": [
         {"t": 0.2, "column": "s"},
-        {"t": 0.2, "column": "s", "against": "raw"},
+        {"t": 0.2, "column": "s", "reference": "raw"},
         {"t": 0.2, "column": "s", "distance": "ordered", "order": ["low", "no", "2"]},
         {"t": 0.2, "column": "s", "distance": "hierarchical", "hierarchy": TREE},
         {"t": 0.2, "column": "s", "distance": "hierarchical", "hierarchy": FILE},
     ],
-    "delta-disclosure": [{"delta": 1.5, "column": "s", "against": "raw"}],
-    "beta-likeness": [{"beta": 1.5, "column": "s", "variant": "basic", "against": "raw"}],
+    "delta-disclosure": [{"delta": 1.5, "column": "s", "reference": "raw"}],
+    "beta-likeness": [{"beta": 1.5, "column": "s", "variant": "basic", "reference": "raw"}],
     "delta-presence": [{"lower": 0.1, "upper": 0.6, "subset": {"column": "s", "value": "no"}}],
     "average-risk": [{"threshold": 0.1}],
     "sample-uniqueness": [{"threshold": 0.05}],
@@ -73,7 +73,7 @@ FULL = [
 ]
 CLASSIFIED = {"loss": "classification", "class": "s"}
 METHODS = {
-    "cells": [{"time_limit": 5}],
+    "local-suppression": [{"time_limit": 5}],
     "microaggregation": [],
     "safepub": [],
     "auto": [{}, {"suppression": 0.02}, {"suppression": {"rows": 7}, "time_limit": 5, "hide_minimality": True}],
@@ -139,7 +139,8 @@ PLANS = {
     **{f"hierarchy {name} {at}": with_hierarchy(h) for name, all_ in HIERARCHIES.items() for at, h in enumerate(all_)},
     **{
         f"model {name} {at}": plan(
-            privacy=[{"model": name} | model], **({"method": {"name": "cells"}} if "subsets" in model else {})
+            privacy=[{"model": name} | model],
+            **({"method": {"name": "local-suppression"}} if "subsets" in model else {}),
         )
         for name, all_ in MODELS.items()
         for at, model in enumerate(all_)
@@ -156,10 +157,10 @@ PLANS = {
         columns={
             "a": {"role": "quasi-identifier", "importance": 2.5, "missing": ["99", "no", "007"]},
             "no": {"role": "quasi-identifier", "importance": "never"},
-            "w": {"role": "weight", "publish": "withheld"},
+            "w": {"role": "weight", "publish": "removed"},
             "h": {"role": "household"},
         },
-        method={"name": "cells"},
+        method={"name": "local-suppression"},
     ),
     "utility": plan(utility={"target": "s"}, seed=2**63 - 1),
     "column": plan(
@@ -180,7 +181,7 @@ PLANS = {
             "m": {"role": "sensitive", "publish": {"microaggregate": {"k": 3, "group": "g", "refine": False}}},
             "n": {"role": "sensitive", "publish": {"noise": {"share": 0.1, "group": "g"}, "round": 5}},
             "o": {"role": "sensitive", "publish": {"swap": {"share": 0.1}}},
-            "p": {"role": "sensitive", "publish": {"pram": {"stay": 0.9, "strata": ["a"]}}},
+            "p": {"role": "sensitive", "publish": {"pram": {"retention": 0.9, "strata": ["a"]}}},
             "q": {"role": "sensitive", "publish": {"pram": {"matrix": {"x": {"x": 0.5, "y": 0.5}, "y": {"y": 1.0}}}}},
             "r": {
                 "role": "sensitive",

@@ -26,7 +26,7 @@ FRAME = pl.DataFrame(
 NUMBERS = {"role": "quasi-identifier", "type": "integer"}
 TOGETHER = {"role": "quasi-identifier", "publish": {"microaggregate": {"k": 3, "group": "keys"}}}
 WAYS = {
-    "cells": {"method": {"name": "cells"}},
+    "cells": {"method": {"name": "local-suppression"}},
     "relaxed": {"keys": NUMBERS, "method": {"name": "mondrian", "mode": "relaxed"}},
     "relaxed beside a promise": {
         "keys": NUMBERS,

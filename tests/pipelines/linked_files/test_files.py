@@ -156,7 +156,7 @@ def test_diversity_counts_persons(tmp_path: Path) -> None:
     promises = [{"model": "k-anonymity", "k": 2}, {"model": "l-diversity", "l": 2, "column": "illness"}]
     folder = sf.anonymize_files(None, sf.read_plan(plan_of(privacy=promises), tmp_path)).save(tmp_path / "out")
     report = json.loads((folder / "report.json").read_text())
-    assert all(entry["reached"] >= entry["asked"] for entry in report["models"])
+    assert all(entry["achieved"] >= entry["requested"] for entry in report["models"])
     assert sf.verify(folder).holds
 
 
@@ -358,7 +358,7 @@ def test_keys_of_the_house_are_the_same_in_every_release(tmp_path) -> None:
     first, second = (release.keys for release in releases)
     assert first["patients"] == second["patients"] and first["visits"] != second["visits"]
     remarks = releases[0].figures["remarks"]
-    assert "no promise is about that" in " ".join(remarks)
+    assert "no guarantee covers this" in " ".join(remarks)
     assert not {*map(words_in("de").sentence, remarks)} & {*remarks}
     folder = releases[0].save(tmp_path / "released")
     assert sf.verify(folder).holds

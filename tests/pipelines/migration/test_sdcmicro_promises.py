@@ -104,7 +104,7 @@ def test_values_with_a_name_are_carried_over(lines, published):
 
 def test_pram_is_about_its_own_columns():
     project = translate(MADE.replace(")\n", ', pramVars = "roof")\n') + "sdc <- pram(sdc)")
-    assert project.plan["columns"]["roof"]["publish"] == {"pram": {"stay": 0.8}}
+    assert project.plan["columns"]["roof"]["publish"] == {"pram": {"retention": 0.8}}
     assert "publish" not in project.plan["columns"]["income"]
 
 

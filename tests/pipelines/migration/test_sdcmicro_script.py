@@ -45,7 +45,7 @@ def test_operations_are_carried_over(project):
     columns = project.plan["columns"]
     operations = {
         "microaggregate": ("income", {"k": 4, "group": "script"}),
-        "pram": ("roof", {"stay": 0.7}),
+        "pram": ("roof", {"retention": 0.7}),
         "noise": ("tax", {"share": 0.2}),
     }
     for key, (name, parameters) in operations.items():
@@ -58,7 +58,7 @@ def test_suppression_of_single_cells_is_that_here():
     script = "sdc <- createSdcObj(d, keyVars=c('a','b','c')); sdc <- localSuppression(sdc, k=4, importance=c(1,3,2))"
     project = translate(script)
     plan = sf.read_plan(project.plan)
-    assert plan.method.name == "cells"
+    assert plan.method.name == "local-suppression"
     assert [plan.columns[name].importance for name in ("a", "b", "c")] == [4.0, 1.0, 2.0]
     assert plan.privacy == (sf.KAnonymity(4),)
 

@@ -52,7 +52,7 @@ def test_a_report_does_not_take_a_persons_rows_for_a_computation():
         "method": {"name": "local", "suppression": 0.02},
     }
     with closing(anonymize(courses(), plan)) as release:
-        told = release.report.to_dict()["disclosure"]["joint_tells"]
+        told = release.report.to_dict()["disclosure"]["pair_inferences"]
     assert not told
 
 

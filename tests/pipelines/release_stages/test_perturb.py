@@ -59,7 +59,7 @@ PUBLISH = {
         "savings": {"noise": {"share": 0.2, "group": "money"}},
     },
     "swap": {"income": {"swap": 0.1}, "savings": {"noise": 0.1, "round": 10}},
-    "pram": {"job": {"pram": {"stay": 0.6, "strata": ["sex"]}}},
+    "pram": {"job": {"pram": {"retention": 0.6, "strata": ["sex"]}}},
     "swap_households": {"region": {"swap_households": {"share": 0.3, "similar": ["sex"]}}},
 }
 
@@ -80,7 +80,7 @@ def test_frames_and_files_are_perturbed_alike(tmp_path, frame, name) -> None:
             assert written[column].to_list() == own.to_list()
     assert any(written[column].to_list() != frame[column].cast(str).to_list() for column in PUBLISH[name])
     assert verify(tmp_path / "out").holds
-    remark = next(text for text in release.report.remarks if text.startswith("Perturbation promises nothing"))
+    remark = next(text for text in release.report.remarks if text.startswith("Perturbation guarantees nothing"))
     assert all(column in remark for column in PUBLISH[name])
 
 
@@ -224,7 +224,7 @@ def test_rows_lie_beyond_a_limit_of_few_rows_and_it_is_nobodys_number(numbers, o
         # A limit of one digit stands in the seal of the data, too, by chance.
         assert not re.search(rf"(?<![\w.]){number_of(limit):g}(?![\w.])", text)
     assert " % of the numbers, except ties, published as one label" in text
-    said = "rows alone" if len(raw) == 3 else "more than asked"
+    said = "rows alone" if len(raw) == 3 else "more than requested"
     assert any(said in remark for remark in release.report.remarks)
 
 
@@ -234,7 +234,7 @@ def test_a_column_that_undoes_a_swap_of_households_is_named(frame, role) -> None
     asked = plan(region={"swap_households": 0.3})
     asked["columns"]["town"] = {"role": role} | ({} if role == "insensitive" else {"hierarchy": {"type": "any"}})
     remarks = anonymize(frame.with_columns(town=pl.Series(towns)), asked).report.remarks
-    undone = [remark for remark in remarks if "undoes the swap" in remark]
+    undone = [remark for remark in remarks if "undo the swap" in remark]
     assert len(undone) == 1 and '"town"' in undone[0] and '"region"' in undone[0]
 
 
@@ -256,7 +256,7 @@ def test_an_operation_that_changes_nothing_is_refused(frame, operation) -> None:
 
 
 def test_matrices_of_strata_stay_in_the_house(frame, tmp_path) -> None:
-    strata = {"pram": {"stay": 0.5, "strata": ["sex"]}}
+    strata = {"pram": {"retention": 0.5, "strata": ["sex"]}}
     for operation, told in ((strata, False), ({"pram": 0.5}, True)):
         release = anonymize(frame, plan(job=operation))
         external = json.loads((release.save(tmp_path / str(told)) / "report-external.json").read_text(encoding="utf-8"))
@@ -281,8 +281,8 @@ def test_a_limit_between_0_and_1_is_a_share_unless_it_says_value() -> None:
         ({"income": {"noise": 0.1, "bin": 10}}, "goes with round alone"),
         ({"income": {"noise": 0.1, "swap": 0.1}}, "do not go together"),
         ({"job": {"pram": {}}}, "probability of staying"),
-        ({"job": {"pram": {"stay": 0.5, "strata": ["nobody"]}}}, "no column"),
-        ({"job": {"pram": {"stay": 0.5, "strata": ["hh"]}}}, "not published"),
+        ({"job": {"pram": {"retention": 0.5, "strata": ["nobody"]}}}, "no column"),
+        ({"job": {"pram": {"retention": 0.5, "strata": ["hh"]}}}, "not published"),
         ({"income": {"microaggregate": 3}, "savings": {"microaggregate": 4}}, "differs from others"),
     ],
 )
@@ -300,7 +300,7 @@ def test_a_promise_about_a_perturbed_column_is_refused(frame) -> None:
     asked = plan(job={"pram": 0.5})
     asked["columns"]["job"]["role"] = "sensitive"
     asked["privacy"].append({"model": "l-diversity", "l": 2, "column": "job"})
-    with pytest.raises(PlanError, match="a promise or measure is about this column"):
+    with pytest.raises(PlanError, match="a privacy model or measure refers to this column"):
         anonymize(frame, asked)
 
 
@@ -475,7 +475,7 @@ def test_whole_numbers_of_pandas_are_withheld_with_their_group() -> None:
     assert data["x"].isna().sum() == data["y"].isna().sum() == 2 and {*data["x"].dropna()} == {3}
 
 
-@pytest.mark.parametrize("pram", [{"stay": 0.5}, {"stay": 0.5, "strata": ["sex"]}])
+@pytest.mark.parametrize("pram", [{"retention": 0.5}, {"retention": 0.5, "strata": ["sex"]}])
 def test_pram_leaves_a_column_that_is_missing(tmp_path, pram) -> None:
     rows = pl.DataFrame({"sex": ["m", "f"] * 30, "x": pl.Series([None] * 60, dtype=pl.String)})
     release = anonymize(rows, narrow({"pram": pram}))

@@ -28,7 +28,7 @@ def release_of(weights: list[float], publish: str | dict | None = None):
     ("weights", "publish", "warned"),
     [
         ([100 + number / 7 for number in range(HOUSEHOLDS)], None, True),
-        ([100 + number / 7 for number in range(HOUSEHOLDS)], "withheld", False),
+        ([100 + number / 7 for number in range(HOUSEHOLDS)], "removed", False),
         ([float(100 + number % 3) for number in range(HOUSEHOLDS)], None, False),
     ],
 )

@@ -44,7 +44,7 @@ def test_the_report_tells_it_and_keeps_it(tmp_path) -> None:
     release = release_of(rows(1))
     release.save(tmp_path / "release")
     kept = json.loads((tmp_path / "release" / "report.json").read_text(encoding="utf-8"))
-    assert kept["disclosure"]["several"] == {"columns": 5, "known": 3, "rows": 0, "all_rows": 32}
+    assert kept["disclosure"]["column_sets"] == {"columns": 5, "known": 3, "rows": 0, "all_rows": 32}
     assert read_dossier(tmp_path / "release").report.disclosure.several == release.report.disclosure.several
     page = (tmp_path / "release" / "report.html").read_text(encoding="utf-8")
     assert "3 of the 5 other columns" in page

@@ -37,10 +37,10 @@ def test_an_operation_that_leaves_one_or_two_values_is_told(publish, left):
     frame = survey(score=[str(draw.randrange(78, 124)) for _ in range(ROWS)])
     report = sf.anonymize(frame, plan(score={"role": "sensitive", "publish": publish})).report
     if left is None:
-        assert "few_values_left" not in report.details
+        assert "columns_with_few_values" not in report.details
         assert not lost_columns(words_in(), report)
         return
-    assert report.details["few_values_left"] == [{"column": "score", "values": 46, "left": left}]
+    assert report.details["columns_with_few_values"] == [{"column": "score", "values": 46, "left": left}]
     for language in ("en", "de"):
         assert any("score" in line and "46" in line for line in lost_columns(words_in(language), report))
     assert "LOST          score" in text(report)

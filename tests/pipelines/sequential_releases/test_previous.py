@@ -225,7 +225,7 @@ def test_who_has_several_rows_is_not_told_apart_by_being_withheld(row, tmp_path)
     changed = visits(tmp_path, "changed", [row, "P03;w;Grippe"], ["first", "same"])
     verdict = verify_together([first, same, changed])
     report = json.loads((changed / "report.json").read_text())["previous"]
-    assert verdict.holds and report["smallest_group"] == verdict.smallest >= 4 <= report["withheld_persons"]
+    assert verdict.holds and report["smallest_group"] == verdict.smallest >= 4 <= report["suppressed_persons"]
     assert verify_together([first, changed]).holds and report["groups"] == verdict.groups
 
 

@@ -40,8 +40,8 @@ def test_signs_that_separate_fields_come_back(tmp_path):
     masked = int((done.data["v_published"] == "*").sum())
     plan = read_table_plan(tmp_path / "p.yaml")
     for file in [
-        *("table.px", "table-sdmx.csv", "table-pivot.csv", "house/table.tab"),
-        *("house/table-code-value.txt", "house/table-sbs.txt"),
+        *("table.px", "table-sdmx.csv", "table-pivot.csv", "internal/table.tab"),
+        *("internal/table-code-value.txt", "internal/table-sbs.txt"),
     ]:
         # Of suppressed cells an SBS file shows how many respondents they have.
         audit = sf.audit(tmp_path / "out" / ALL[:3] / file, plan, harmless=["Freq"] if "sbs" in file else [])
@@ -51,7 +51,7 @@ def test_signs_that_separate_fields_come_back(tmp_path):
 def test_quotes_are_doubled_where_that_is_defined_and_refused_elsewhere(tmp_path):
     codes = ["x y", 'ö;"z', 'w"q']
     released(tmp_path, codes, "sdmx, xlsx, pivot, code-value, sbs")
-    for file in ("table-sdmx.csv", "table-pivot.csv", "house/table-code-value.txt", "house/table-sbs.txt"):
+    for file in ("table-sdmx.csv", "table-pivot.csv", "internal/table-code-value.txt", "internal/table-sbs.txt"):
         harmless = ["Freq"] if "sbs" in file else []
         assert sf.audit(tmp_path / "out" / "sdm" / file, tmp_path / "p.yaml", harmless=harmless).passed
     for kind in ("px", "tab", "hst"):

@@ -105,7 +105,7 @@ def test_crosstabs_and_workbooks(table, tmp_path):
         "table.rda",
         "table-sdmx.csv",
     }
-    assert house == {path.name for path in (out / "house").iterdir()}
+    assert house == {path.name for path in (out / "internal").iterdir()}
     sheet = openpyxl.load_workbook(out / "table.xlsx").active
     marked = [row[-1] for row in sheet.iter_rows(min_row=2) if row[-1].fill.fgColor.rgb == "FFF2B8B5"]
     assert len(marked) == 4 and {cell.value for cell in marked} == {"x"}
@@ -206,7 +206,7 @@ def test_audit_reads_solver_files(table, tmp_path):
     path.write_text(jj_text(done.table))
     audit = sf.audit(path, plan)
     assert audit.passed and audit.checked == 4
-    assert ALL_UNSAFE in review_lines(audit) and review_figures(audit)["all_unsafe"]
+    assert ALL_UNSAFE in review_lines(audit) and review_figures(audit)["all_sensitive"]
     # What the program of the field writes of secondary cells.
     lines = jj_text(table).splitlines()
     for cell in np.flatnonzero(done.table.statuses == 11):
@@ -214,7 +214,7 @@ def test_audit_reads_solver_files(table, tmp_path):
     path.write_text("\n".join(lines) + "\n")
     marked = sf.audit(path, plan)
     assert marked.passed
-    assert ALL_UNSAFE not in review_lines(marked) and not review_figures(marked)["all_unsafe"]
+    assert ALL_UNSAFE not in review_lines(marked) and not review_figures(marked)["all_sensitive"]
 
 
 def test_statuses_of_a_file_do_not_stand_in_the_way_of_protecting_it(table, tmp_path):

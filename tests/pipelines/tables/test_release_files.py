@@ -41,22 +41,24 @@ def test_files_of_a_microdata_plan_carry_levels_reasons_and_respondents(tmp_path
     levels = dict(zip(done.joint.parts[0].part.table.names, done.joint.parts[0].part.table.reach.up, strict=True))
     unsafe = {name: level for name, level in levels.items() if level > 0}
     assert len(unsafe) == 4
-    written = [line.split(",") for line in (out / "house" / "table.hst").read_text().splitlines()]
+    written = [line.split(",") for line in (out / "internal" / "table.hst").read_text().splitlines()]
     told = {tuple(line[:2]): float(line[4]) for line in written if line[2] == "pl"}
     assert sorted(told.values()) == pytest.approx(sorted(unsafe.values()))
-    cells = [line.split(";") for line in (out / "house" / "table.tab").read_text().splitlines()]
-    head = [line for line in (out / "house" / "table.rda").read_text().splitlines() if not line.strip().startswith("<")]
+    cells = [line.split(";") for line in (out / "internal" / "table.tab").read_text().splitlines()]
+    head = [
+        line for line in (out / "internal" / "table.rda").read_text().splitlines() if not line.strip().startswith("<")
+    ]
     upper = {tuple(line[:2]): float(line[head.index("UpperPL")]) for line in cells}
     assert {key: level for key, level in upper.items() if level} == pytest.approx(told)
-    solver = [line.split() for line in (out / "house" / "table.jj").read_text().splitlines()[2 : 2 + len(cells)]]
+    solver = [line.split() for line in (out / "internal" / "table.jj").read_text().splitlines()[2 : 2 + len(cells)]]
     assert sorted(float(line[7]) for line in solver if float(line[7])) == pytest.approx(sorted(unsafe.values()))
     assert not any(len(part) > 12 for line in [*written, *solver, *cells] for part in line)
     flags = {
         tuple(line[:2]): line[3:]
-        for line in (text.split(";") for text in (out / "house" / "table-sbs.txt").read_text().splitlines())
+        for line in (text.split(";") for text in (out / "internal" / "table-sbs.txt").read_text().splitlines())
     }
     assert flags["s", "b"] == ["4", "A"] and flags["n", "b"] == ["7", "B"]
-    sdmx = (out / "house" / "table-sdmx.csv").read_text()
+    sdmx = (out / "internal" / "table-sdmx.csv").read_text()
     assert "s,b,243.2,Q,A,5,4" in sdmx.replace("SFUMATO:TABLE(1.0),", "")
     handed_out = [line.split(",") for line in (out / "table-sdmx.csv").read_text().splitlines()[1:]]
     assert {line[-1] for line in handed_out} == {"F", "M"} and all(
@@ -87,7 +89,7 @@ def test_changed_tables_are_written_in_the_files_of_offices(method, tmp_path):
             zip(zip(columns.text("region"), columns.text("sector"), strict=True), columns.text(value), strict=True)
         )
         assert {key: text for key, text in told.items() if text not in ("*", "x")} == published, name
-    for name in ("house/table-code-value.txt", "house/table-sbs.txt", "table.xlsx"):
+    for name in ("internal/table-code-value.txt", "internal/table-sbs.txt", "table.xlsx"):
         assert (out / name).stat().st_size
 
 
@@ -121,7 +123,7 @@ def test_audit_reads_every_file_of_a_release_by_the_plan_beside_it(tmp_path):
     done, out = saved(tmp_path, plan | {"output": {"files": list(get_args(OfficeFile))}})
     masked = done.report["masked"]
     reports = {"report.html", "report-external.html", "report.json"}
-    others = reports | {"house/table.hst", "house/table.rda", "plan.yaml", "house"}
+    others = reports | {"internal/table.hst", "internal/table.rda", "plan.yaml", "internal"}
     names = {str(path.relative_to(out)) for path in out.rglob("*")} - others
     assert len(names) == 12
     for own in (out / "plan.yaml", read_table_plan({"version": 1, "dimensions": DIMENSIONS, **plan}, tmp_path)):
@@ -129,11 +131,11 @@ def test_audit_reads_every_file_of_a_release_by_the_plan_beside_it(tmp_path):
             audit = sf.audit(out / name, own, harmless=["Freq"] if "sbs" in name else [])
             assert audit.passed and audit.checked == masked, name
     # Cells of few respondents that are published after all are seen.
-    leak = (out / "house" / "table.tab").read_text().replace(";5\n", ";1\n")
-    (out / "house" / "table.tab").write_text(leak)
-    assert not sf.audit(out / "house" / "table.tab", out / "plan.yaml").passed
+    leak = (out / "internal" / "table.tab").read_text().replace(";5\n", ";1\n")
+    (out / "internal" / "table.tab").write_text(leak)
+    assert not sf.audit(out / "internal" / "table.tab", out / "plan.yaml").passed
     with pytest.raises(PlanError, match=r"table\.hst is an a priori file, no table"):
-        sf.audit(out / "house" / "table.hst", out / "plan.yaml")
+        sf.audit(out / "internal" / "table.hst", out / "plan.yaml")
 
 
 def test_audit_reads_the_metadata_beside_a_file_and_codes_that_are_names_of_columns(tmp_path):
@@ -151,7 +153,7 @@ def test_audit_reads_the_metadata_beside_a_file_and_codes_that_are_names_of_colu
     own = read_table_plan(plan, tmp_path)
     done = sf.protect(plan=own)
     done.save(tmp_path / "out")
-    for name in ("house/table.tab", "table.xlsx"):
+    for name in ("internal/table.tab", "table.xlsx"):
         for known in (own, tmp_path / "out" / "plan.yaml"):
             audit = sf.audit(tmp_path / "out" / name, known)
             assert audit.passed and audit.checked == done.report["masked"], name

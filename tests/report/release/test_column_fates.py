@@ -41,10 +41,10 @@ def _release(method, **more):
 @pytest.mark.parametrize("method", ["local", "optimal"])
 def test_all_documents_count_what_was_published(method, tmp_path) -> None:
     with closing(_release(method)) as release:
-        assert release.report.details["column_fates"] == {
+        assert release.report.details["column_outcomes"] == {
             "name": "removed",
             "sex": "kept",
-            "code": "withheld",
+            "code": "fully_generalized",
             "pay": "changed",
             "ill": "kept",
         }
@@ -68,7 +68,7 @@ def test_what_some_rows_tell_less_of_is_coarser() -> None:
     }
     plan = {"version": 1, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 5}]}
     with closing(anonymize(rows, plan | {"method": {"name": "local"}})) as release:
-        assert release.report.details["column_fates"]["age"] == "coarser"
+        assert release.report.details["column_outcomes"]["age"] == "generalized"
 
 
 def test_masked_codes_are_told_as_stars_alone() -> None:

@@ -58,8 +58,8 @@ def test_reports_fold_long_lists_and_have_every_name(told_by_sex, name) -> None:
 
 def test_lost_columns_with_the_same_remedy_are_told_together(told_by_sex) -> None:
     entry = {"share_lost": 0.9, "labels": 1, "values": 40, "remedies_untried": True}
-    details = {"lost_columns": [{"column": name, **entry} for name in NAMES]}
-    details["few_values_left"] = [{"column": name, "left": 1, "values": 30} for name in NAMES]
+    details = {"heavily_generalized_columns": [{"column": name, **entry} for name in NAMES]}
+    details["columns_with_few_values"] = [{"column": name, "left": 1, "values": 30} for name in NAMES]
     report = replace(told_by_sex.report, details=details, withheld_columns=())
     told = lost_columns(words_in(), report)
     assert len(told) == 2 and told[0].count(words_in()["lost.untried"]) == 1

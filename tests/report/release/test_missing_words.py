@@ -31,8 +31,8 @@ def test_a_published_word_for_a_missing_value_is_explained(role: str) -> None:
     pages = files(made)
     assert "the value is missing: <code>k.A.</code>" in pages["report-external.html"]
     columns = json.loads(pages["report-external.json"])["columns"]
-    assert columns["s"]["values"] == [{"value": "k.A.", "stands_for": "the value is missing"}]
-    assert {"value": "", "stands_for": "the value is missing"} in columns["q"]["values"]
+    assert columns["s"]["values"] == [{"value": "k.A.", "meaning": "the value is missing"}]
+    assert {"value": "", "meaning": "the value is missing"} in columns["q"]["values"]
     assert not columns["id"]["values"]
 
 

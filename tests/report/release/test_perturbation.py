@@ -29,7 +29,7 @@ PLAN = {
         "region": {"role": "insensitive", "publish": {"swap_households": {"share": 0.15, "k": 3}}},
         "sex": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
         "job": {"role": "insensitive", "publish": {"pram": 0.7}},
-        "state": {"role": "insensitive", "publish": {"pram": {"stay": 0.6, "strata": ["sex"]}}},
+        "state": {"role": "insensitive", "publish": {"pram": {"retention": 0.6, "strata": ["sex"]}}},
         "weight": {"role": "weight"},
         "limit": {"role": "insensitive", "publish": {"top": {"value": 0.5}}},
     },
@@ -98,14 +98,16 @@ def test_sentences_of_cells_and_of_rounding_are_true(tmp_path) -> None:
     columns["area"]["importance"] = "never"
     columns["rent"] = {"role": "insensitive", "publish": {"noise": 0.2, "round": 10}}
     privacy = [{"model": "k-anonymity", "k": 4, "subsets": {1: 8}}]
-    release = anonymize(rows, {"version": 1, "columns": columns, "privacy": privacy, "method": {"name": "cells"}})
+    release = anonymize(
+        rows, {"version": 1, "columns": columns, "privacy": privacy, "method": {"name": "local-suppression"}}
+    )
     report = json.loads((release.save(tmp_path / "out") / "report-external.json").read_text(encoding="utf-8"))
     told = {name: entry["what"] for name, entry in report["columns"].items()}
     assert told["area"] == "Published unchanged: none of its values may be suppressed."
     assert told["key"] == "Removed: every value is missing."
     assert told["sex"] == told["area"]
     assert told["rent"].endswith("Then rounded to multiples of 10.")
-    assert words_in()["promise.subsets"].format(columns=1, rows=8) in report["models"][0]["says"]
+    assert words_in()["promise.subsets"].format(columns=1, rows=8) in report["models"][0]["statement"]
 
 
 def test_special_uniques_are_told_before_and_after(folder) -> None:

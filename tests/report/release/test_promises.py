@@ -37,8 +37,8 @@ def said(model):
     release = released(model)
     pages = files(release)
     [entry] = json.loads(pages["report-external.json"])["models"]
-    assert entry["says"] in pages["report-external.html"]
-    return entry["says"], pages["report.html"], release
+    assert entry["statement"] in pages["report-external.html"]
+    return entry["statement"], pages["report.html"], release
 
 
 def test_named_values_are_not_told_as_all():

@@ -228,7 +228,7 @@ def test_the_twin_to_hand_out_fits_its_schema_which_lets_nothing_else_in(release
     for made in (release, by_classes, *by_sets):
         report = json.loads(files(made)["report-external.json"])
         jsonschema.validate(report, schema)
-        for more in ({"rows": 300}, {"seed": 1}, {"suppressed_at_most": 0.0123}):
+        for more in ({"rows": 300}, {"seed": 1}, {"max_suppressed": 0.0123}):
             with pytest.raises(jsonschema.ValidationError):
                 jsonschema.validate(report | more, schema)
 
@@ -236,10 +236,10 @@ def test_the_twin_to_hand_out_fits_its_schema_which_lets_nothing_else_in(release
 def test_the_twin_to_hand_out_says_what_its_page_says(written) -> None:
     twin = json.loads(written["report-external.json"])
     words = " ".join(read(written["report-external.html"]).words)
-    said = [*(promise["says"] for promise in twin["models"]), *twin["limits"], twin["checked"]]
+    said = [*(promise["statement"] for promise in twin["models"]), *twin["limits"], twin["checked"]]
     said += [column["what"] for column in twin["columns"].values()]
     assert all(sentence in words for sentence in said)
-    assert f"At most {100 * twin['suppressed_at_most']:.0f} % of the rows" in words
+    assert f"At most {100 * twin['max_suppressed']:.0f} % of the rows" in words
 
 
 def test_a_proved_answer_is_told_as_one(by_sets) -> None:
@@ -331,7 +331,7 @@ def test_starred_rows_are_told_as_published_in_both_editions(starred) -> None:
         assert words_in()["promise.published_save_stars"] in words
         assert "Suppressed rows are published with *" in words
     figures = json.loads(pages["report-external.json"])
-    assert words_in()["promise.published_save_stars"] in figures["models"][0]["says"]
+    assert words_in()["promise.published_save_stars"] in figures["models"][0]["statement"]
     assert starred.report.published_rows == starred.report.rows
     assert f"{starred.report.rows:,} published, {starred.report.suppressed_rows:,} of them as *" in text(starred.report)
 

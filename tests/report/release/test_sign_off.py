@@ -100,7 +100,7 @@ def test_the_edition_to_hand_out_explains_labels_without_levels(signed) -> None:
     page = words_of((folder / "report-external.html").read_text(encoding="utf-8"))
     assert words["report.level"] not in page
     assert "level" not in json.dumps(twin["columns"])
-    told = {entry["value"]: entry["stands_for"] for column in twin["columns"].values() for entry in column["values"]}
+    told = {entry["value"]: entry["meaning"] for column in twin["columns"].values() for entry in column["values"]}
     assert all(value in page for value in told)
     assert words["external.star"] in told.values()
 
@@ -191,7 +191,7 @@ def test_every_label_of_local_recoding_is_explained_by_itself(tmp_path) -> None:
     twin = json.loads((folder / "report-external.json").read_text(encoding="utf-8"))
     raw = [set(map(str, column)) for column in zip(*people, strict=True)]
     for place, name in enumerate(head):
-        told = {entry["value"]: entry["stands_for"] for entry in twin["columns"][name]["values"]}
+        told = {entry["value"]: entry["meaning"] for entry in twin["columns"][name]["values"]}
         assert set(told) == {line[place] for line in lines} - raw[place]
         assert len(told) > 1 or name != "age"
         assert words_in()["external.group"] not in told.values()

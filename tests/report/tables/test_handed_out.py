@@ -102,7 +102,7 @@ def out_of_areas(folder: Path, hidden: tuple[str, str], name: str = "optimal", *
 @pytest.mark.parametrize(
     ("hidden", "said"),
     [
-        (FRACTIONS, {"table": {"source": "cells.csv", "value": "n", "step": 0.1}}),
+        (FRACTIONS, {"table": {"source": "cells.csv", "value": "n", "precision": 0.1}}),
         (NEGATIVE, {"attacker": {"lower": -20}}),
     ],
 )

@@ -143,7 +143,7 @@ def test_the_annex_on_a_table_that_leaks_says_so(folder: Path) -> None:
     method = {"name": "intervals", "repair": False}
     out = saved(folder, dimensions=dimensions, primary=rules, method=method)
     report = json.loads((out / "report.json").read_text(encoding="utf-8"))
-    said = words_in()["table_holds" if report["holds"] else "table_leaks"]
+    said = words_in()["table_holds" if report["satisfied"] else "table_leaks"]
     assert f"- {said}\n" in (out / "annex.md").read_text(encoding="utf-8")
 
 
@@ -157,7 +157,7 @@ def test_an_answer_that_leaks_has_nothing_to_hand_out(folder: Path) -> None:
         primary=[{"rule": "range", "min": 1, "max": 3}],
         method={"name": "intervals", "repair": False},
     )
-    holds = json.loads((out / "report.json").read_text(encoding="utf-8"))["holds"]
+    holds = json.loads((out / "report.json").read_text(encoding="utf-8"))["satisfied"]
     assert (out / "report-external.html").exists() == holds == (out / "table-external.csv").exists()
 
 

@@ -39,8 +39,8 @@ def told(path):
 def test_the_report_lists_the_cells_with_who_knows_which_end(who):
     done = protected(who)
     assert done.holds
-    listed = done.report["known_anyway"]
-    wanted = {"end": "lower", "asked": 1, "promised": 0, "attacker": who}.items()
+    listed = done.report["inherent_disclosure"]
+    wanted = {"end": "lower", "requested": 1, "guaranteed": 0, "attacker": who}.items()
     assert any(wanted <= one.items() for one in listed)
     assert {one["attacker"] for one in listed} >= {who}
     cells = len({one["cell"] for one in listed})
@@ -64,7 +64,7 @@ def test_what_stays_open_as_asked_is_listed_nowhere():
     done = sf.protect(
         frame, value="n", dimensions={"area": {"column": "area"}}, primary=[{"rule": "frequency", "min": 3}]
     )
-    assert done.report["known_anyway"] == []
+    assert done.report["inherent_disclosure"] == []
     assert "whatever is masked" not in summary(done.report)
 
 
@@ -74,7 +74,7 @@ def test_the_house_is_told_of_how_many_cells_and_others_that_it_may_be(tmp_path,
     words = words_in(language)
     done = protected("the one person of a 1, c 2", language)
     done.save(tmp_path / "out")
-    count = len({one["cell"] for one in done.report["known_anyway"]})
+    count = len({one["cell"] for one in done.report["inherent_disclosure"]})
     less = words["tabled.less_promised"].format(count=count)
     house, outside = told(tmp_path / "out" / "report.html"), told(tmp_path / "out" / "ab" / "report-external.html")
     assert words["tabled.not.known_anyway"] in house
@@ -91,7 +91,7 @@ def test_an_audit_says_it_too(who):
     done = protected(who)
     review = sf.audit(done)
     assert review.passed
-    assert review_figures(review)["known_anyway"] == done.report["known_anyway"]
+    assert review_figures(review)["inherent_disclosure"] == done.report["inherent_disclosure"]
     assert any(f"(lower end, to {who})" in line for line in review_lines(review))
 
 
@@ -108,7 +108,7 @@ def test_where_the_one_end_that_was_promised_is_known_a_step_to_the_other_one_is
     files = {"cells": str(tmp_path / "cells.csv"), "relations": str(tmp_path / "relations.csv")}
     done = sf.protect(plan={"version": 1, "table": files, "method": "optimal"})
     assert done.holds
-    assert [(end["cell"], end["end"], end["promised"]) for end in done.report["known_anyway"]] == [
+    assert [(end["cell"], end["end"], end["guaranteed"]) for end in done.report["inherent_disclosure"]] == [
         ("cell 1", "lower", 0),
         ("cell 2", "lower", 0),
     ]

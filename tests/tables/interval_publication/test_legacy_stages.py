@@ -28,7 +28,7 @@ def published(protected):
 
 @pytest.mark.parametrize("repair", [True, False])
 def test_known_answer(known, make_plan, repair):
-    plan = make_plan({"name": "intervals", "prefer": "max", "repair": repair}, columns="original")
+    plan = make_plan({"name": "intervals", "tie_break": "max", "repair": repair}, columns="original")
     protected = run(plan, known)
     assert published(protected) == ANSWER
     assert protected.report["audit"] == {"checked": 6, "exact": 0, "too_narrow": 0}
@@ -44,7 +44,7 @@ def test_reasons_in_both_languages(known, make_plan):
 
 
 def test_broken_examples_publish_what_the_specification_says(make_city, make_plan):
-    own = run(make_plan({**BARE, "prefer": "min"}, columns="original"), make_city({"1": [3, 3], "2": [10]}))
+    own = run(make_plan({**BARE, "tie_break": "min"}, columns="original"), make_city({"1": [3, 3], "2": [10]}))
     assert [row[0] for row in published(own)] == ["16", "0-4", "1–3", "1–3", "10", "10"]
     ones = run(make_plan(BARE, columns="original"), make_city({"1": [1, 1, 1], "2": [0]}))
     assert [row[0] for row in published(ones)][:2] == ["1-3", "3-9"]
@@ -54,17 +54,17 @@ def test_broken_examples_publish_what_the_specification_says(make_city, make_pla
 
 def test_broken_examples_are_flagged_and_mended(broken, make_plan):
     prefer, cells = broken
-    bare = run(make_plan({**BARE, "prefer": prefer}), cells)
+    bare = run(make_plan({**BARE, "tie_break": prefer}), cells)
     assert not bare.holds
     assert bare.report["audit"]["exact"] > 0
     assert bare.report["warnings"]
-    mended = run(make_plan({"name": "intervals", "prefer": prefer}), cells)
+    mended = run(make_plan({"name": "intervals", "tie_break": prefer}), cells)
     assert mended.holds
     assert mended.report["audit"]["exact"] == mended.report["audit"]["too_narrow"] == 0
 
 
 def test_repair_marks_its_cells_and_keeps_true_ranges(make_city, make_plan):
-    protected = run(make_plan({"name": "intervals", "prefer": "min"}), make_city({"1": [3, 3], "2": [10]}))
+    protected = run(make_plan({"name": "intervals", "tie_break": "min"}), make_city({"1": [3, 3], "2": [10]}))
     cases = protected.columns.text("Wert_case")
     assert any(case.startswith("D") for case in cases)
     values = protected.source.numbers("Wert")
@@ -76,15 +76,16 @@ def test_repair_marks_its_cells_and_keeps_true_ranges(make_city, make_plan):
 
 def test_literal_three_leaves_a_child_open_and_repair_closes_it(make_city, make_plan):
     cells = make_city({"1": [2], "2": [3, 3]})
-    bare = run(make_plan({**BARE, "prefer": "max"}, high=2), cells)
+    bare = run(make_plan({**BARE, "tie_break": "max"}, high=2), cells)
     assert not bare.holds
-    assert run(make_plan({"name": "intervals", "prefer": "max"}, high=2), cells).holds
+    assert run(make_plan({"name": "intervals", "tie_break": "max"}, high=2), cells).holds
 
 
 def test_tie_goes_to_the_preferred_code(make_city, make_plan):
     cells = make_city({"1": [2, 9, 9, 9]})
     cases = {
-        prefer: run(make_plan({**BARE, "prefer": prefer}), cells).columns.text("Wert_case") for prefer in ("min", "max")
+        prefer: run(make_plan({**BARE, "tie_break": prefer}), cells).columns.text("Wert_case")
+        for prefer in ("min", "max")
     }
     assert cases["max"][2:] == ("primär", "", "", "A11")
     assert cases["min"][2:] == ("primär", "A11", "", "")

@@ -114,7 +114,7 @@ def test_width_of_a_range_does_not_follow_a_hidden_sum():
 def test_reach_is_the_most_that_the_plan_can_ask():
     rules = [
         {"rule": "range", "min": 1, "max": 3},
-        {"rule": "zero-unsafe", "margin": 4},
+        {"rule": "zero", "margin": 4},
         {"rule": "dominance", "n": 1, "k": 80},
         {"rule": "p-percent", "p": 20},
         {"rule": "holdings", "min": 3},

@@ -87,8 +87,8 @@ def test_short_forms():
             "language": "de",
         }
     )
-    assert plan.method.prefer == "min"
-    assert table_plan_dict(plan, Path())["method"]["prefer"] == "min"  # written in our own words
+    assert plan.method.tie_break == "min"
+    assert table_plan_dict(plan, Path())["method"]["tie_break"] == "min"  # written in our own words
     assert (plan.output.columns, plan.output.language) == ("original", "de")
 
 

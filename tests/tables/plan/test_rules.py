@@ -144,5 +144,5 @@ def test_a_mark_that_nobody_gave_a_meaning_is_refused():
 def test_marks_that_no_cell_has_are_refused():
     marks = Columns({"mark": ("s", "s", "s", "s")})
     with pytest.raises(DataError, match="no cell has a mark"):
-        primary.check_marks([primary.StatusColumn("mark", unsafe=("3",))], marks)
+        primary.check_marks([primary.StatusColumn("mark", sensitive=("3",))], marks)
     primary.check_marks([primary.StatusColumn("mark")], marks)

@@ -15,7 +15,7 @@ REPORT = {
     "proved_optimal": False,
     "ranges": True,
     "warnings": [],
-    "audit": {"checked": 4, "exact": 0, "too_narrow": 0, "contradictory": 0},
+    "audit": {"checked": 4, "exact": 0, "too_narrow": 0, "inconsistent": 0},
     "attackers": {"attacked": {"outsider": 1}, "did_not_attack": []},
 }
 

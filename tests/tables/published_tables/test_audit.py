@@ -19,7 +19,7 @@ def test_review_of_masks_in_the_value_column(make_plan):
     assert review.passed
     assert [(f.lower, f.upper) for f in review.findings] == [(1, 3), (6, 8)]
     leaky = frame.assign(Wert=["19", "9", "1–3", "7", "10", "10"])
-    assert audit(leaky, make_plan()).counts() == {"checked": 1, "exact": 1, "too_narrow": 0, "contradictory": 0}
+    assert audit(leaky, make_plan()).counts() == {"checked": 1, "exact": 1, "too_narrow": 0, "inconsistent": 0}
 
 
 def test_review_refuses_published_totals_that_do_not_add_up(make_plan):
@@ -42,7 +42,7 @@ def test_unsafe_cells_in_the_clear_are_leaks(make_plan):
     review = audit(table(CLEAR, SHOWN), make_plan())
     assert not review.passed
     assert [(leak.name, leak.verdict, leak.published) for leak in review.leaks] == [("Quartier 1", "exact", True)]
-    assert review.counts() == {"checked": 0, "exact": 1, "too_narrow": 0, "contradictory": 0}
+    assert review.counts() == {"checked": 0, "exact": 1, "too_narrow": 0, "inconsistent": 0}
     without = audit(table([row[:2] + row[3:] for row in CLEAR]), make_plan())
     assert [leak.name for leak in without.leaks] == ["Quartier 1"]
 

@@ -47,6 +47,6 @@ def test_where_nothing_is_unsafe_the_page_promises_nothing(base, open_page) -> N
     page = open_page(f"{base}/app/tables")
     page.locator("textarea").first.fill(LARGE)
     button(page, "Protect").click()
-    page.get_by_text("No rule of the plan calls a cell unsafe").wait_for()
+    page.get_by_text("No rule of the plan classifies a cell as sensitive").wait_for()
     assert not page.get_by_text("The audit passed: no attacker it lists can compute a sensitive cell.").count()
     assert not page.get_by_text("this is proved").count()

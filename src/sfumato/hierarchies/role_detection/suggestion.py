@@ -45,11 +45,11 @@ class Suggestion:
     def plan(self) -> dict[str, Any]:
         """Return the column as plan entries.
 
-        >>> Suggestion("quasi-identifier", "It tells of sex.", hierarchy={"type": "any"}).plan()
+        >>> Suggestion("quasi-identifier", "It indicates sex.", hierarchy={"type": "any"}).plan()
         {'role': 'quasi-identifier', 'hierarchy': {'type': 'any'}}
         """
         typed = {} if self.type == "text" else {"type": self.type}
-        withheld = {"publish": "withheld"} if self.role == "weight" else {}
+        withheld = {"publish": "removed"} if self.role == "weight" else {}
         protect = {"protect": dict(PROTECT)} if self.role == "quasi-identifier" and self.protected else {}
         return (
             {"role": self.role} | typed | ({"hierarchy": self.hierarchy} if self.hierarchy else {}) | protect | withheld

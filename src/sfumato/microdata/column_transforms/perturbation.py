@@ -77,12 +77,12 @@ class Pram:
     """Post-randomization: each category stays or changes by a matrix of probabilities.
 
     Attributes:
-        stay: Without a matrix: minimum probability of staying, with all expected numbers of categories preserved.
+        retention: Without a matrix: minimum probability of staying, with all expected numbers of categories preserved.
         matrix: For each category the probabilities of the published categories.
         strata: Columns within whose values expected numbers are preserved.
     """
 
-    stay: Annotated[float | None, Note("the least probability of staying", minimum=0, maximum=1)] = None
+    retention: Annotated[float | None, Note("the least probability of staying", minimum=0, maximum=1)] = None
     matrix: Annotated[
         Mapping[str, Mapping[str, float]],
         MapOf(MapOf(Number(minimum=0, maximum=1)), about="for each category what it is published as, and how likely"),
@@ -93,12 +93,12 @@ class Pram:
     group: ClassVar[None] = None
 
     def __post_init__(self) -> None:
-        if (self.stay is None) == (not self.matrix):
+        if (self.retention is None) == (not self.matrix):
             raise ValueError("pram needs the probability of staying, or else a matrix.")
         if any(abs(sum(row.values()) - 1) > 1e-6 for row in self.matrix.values()):
             raise ValueError("the probabilities of each category in a matrix must add up to 1.")
         if self.matrix and self.strata:
-            raise ValueError("strata go with stay: a matrix is one for all.")
+            raise ValueError("strata goes with retention: a matrix applies to all rows.")
 
     @property
     def repeats(self) -> bool:
@@ -185,7 +185,7 @@ SHARE = Number(minimum=0, maximum=1)
 MICROAGGREGATE = _short(Microaggregate, Integer(minimum=2), "means of groups of at least k records", "k")
 NOISE = _short(Noise, Number(minimum=0), "noise with a share of the standard deviation", "share")
 SWAP = _short(RankSwap, SHARE, "exchange within a share of the ranks", "share")
-PRAM = _short(Pram, SHARE, "categories are changed by chance, staying with at least this probability", "stay")
+PRAM = _short(Pram, SHARE, "categories are changed by chance, staying with at least this probability", "retention")
 PSEUDONYM = Either(
     (
         ((str,), Conversion(Choice(("keyed", "format")), Pseudonym)),

@@ -38,22 +38,22 @@ class AttributeFigures:
 
     Attributes:
         classes: Classes that show the column.
-        one_value_classes: Classes in which all rows have the same value and none is missing; one_value_rows: their
+        homogeneous_classes: Classes in which all rows have the same value and none is missing; homogeneous_rows: their
             rows.
         l: The smallest number of values in a class; t: the largest distance of a class to all published rows.
         spellings: Number of written values beyond the distinct meanings.
-        meant_l: The smallest number of values in a class with spelling variants counted as one.
+        l_without_spelling_variants: The smallest number of values in a class with spelling variants counted as one.
         blank_classes, blank_rows: Classes in which all values are missing, and their rows.
         part_blank_classes, part_blank_rows: Classes in which some values are missing and all others are equal.
     """
 
     classes: int
-    one_value_classes: int
-    one_value_rows: int
+    homogeneous_classes: int
+    homogeneous_rows: int
     l: int  # noqa: E741  (the letters of the literature)
     t: float
     spellings: int = 0
-    meant_l: int | None = None
+    l_without_spelling_variants: int | None = None
     blank_classes: int = 0
     blank_rows: int = 0
     part_blank_classes: int = 0
@@ -62,7 +62,7 @@ class AttributeFigures:
     @property
     def diverse(self) -> bool:
         """Whether every class contains several values."""
-        return not (self.one_value_classes or self.blank_classes or self.part_blank_classes)
+        return not (self.homogeneous_classes or self.blank_classes or self.part_blank_classes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +125,11 @@ class Disclosure:
             "sensitive": {name: asdict(figures) for name, figures in self.sensitive.items()},
             "unique_rows": [{"columns": list(entry.columns), "rows": entry.rows} for entry in self.unique_rows],
             "unique_in_classes": dict(self.unique_in_classes),
-            "tells": [asdict(tell) for tell in self.tells],
-            "joint_tells": [asdict(tell) for tell in self.joint_tells],
-            "unmeasured": list(self.unmeasured),
+            "inference_risks": [asdict(tell) for tell in self.tells],
+            "pair_inferences": [asdict(tell) for tell in self.joint_tells],
+            "not_measured": list(self.unmeasured),
             **({} if self.largest_share is None else {"largest_share": self.largest_share}),
-            **({} if self.several is None else {"several": asdict(self.several)}),
+            **({} if self.several is None else {"column_sets": asdict(self.several)}),
         }
 
 

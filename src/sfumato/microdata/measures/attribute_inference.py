@@ -33,15 +33,15 @@ class Tell:
 
     Attributes:
         level: The finest level of the quasi-identifier that it predicts.
-        by_label: The share of rows whose value at that level is guessed correctly by the published label alone.
-        with_column: The same share with the column known, too.
+        guessed_by_label: The share of rows whose value at that level is guessed correctly by the published label alone.
+        guessed_with_column: The same share with the column known, too.
     """
 
     column: str
     quasi_identifier: str
     level: int
-    by_label: float
-    with_column: float
+    guessed_by_label: float
+    guessed_with_column: float
 
 
 def may_tell(rows: int, distinct: int, kept: int) -> bool:

@@ -10,9 +10,9 @@ from sfumato.microdata.measures.recoded_view import Pieces, label_pairs, pieces_
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import Recoding, tells_something
 
-# Removed: the plan publishes nothing of it; withheld: every row has `*`; coarser: some or all rows are generalized;
-# changed: coded or perturbed; kept: every published row has its original value.
-Fate = Literal["removed", "withheld", "coarser", "changed", "kept"]
+# Removed: the plan publishes nothing of it; fully generalized: every row has `*`; generalized: some or all rows
+# are generalized; changed: coded or perturbed; kept: every published row has its original value.
+Fate = Literal["removed", "fully_generalized", "generalized", "changed", "kept"]
 
 
 def column_fates(
@@ -46,4 +46,8 @@ def _of_labels(table: FrequencyTable, recoding: Recoding, place: int, published:
     codes, shown, _ = label_pairs(table, recoding, published, place)
     if np.array_equal(as_values[shown], codes):
         return "kept"
-    return "coarser" if any(tells_something(labels[code]) for code in np.unique(shown).tolist()) else "withheld"
+    return (
+        "generalized"
+        if any(tells_something(labels[code]) for code in np.unique(shown).tolist())
+        else "fully_generalized"
+    )

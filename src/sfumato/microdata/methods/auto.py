@@ -29,10 +29,10 @@ from sfumato.microdata.plan.model import Plan
 TIE = 1e-9
 # A column with less than this share left counts as lost: in 19 of 20 rows nothing of it remains.
 LEAST_LEFT = 0.05
-WHY = "Local, mondrian and optimal were tried: {name} loses least ({loss:.4f} on average, a withheld row counting 1)."
+WHY = "Local, mondrian and optimal were tried: {name} loses least ({loss:.4f} on average, a suppressed row counting 1)."
 WHY_SOMETHING = (
-    "Local, mondrian and optimal were tried: {name} ({loss:.4f} on average, a withheld row counting 1) leaves "
-    "something of {columns}, of which {other} ({less:.4f}) leaves nothing."
+    "Local, mondrian and optimal were tried: {name} ({loss:.4f} on average, a suppressed row counting 1) preserves "
+    "some of {columns}, of which {other} ({less:.4f}) preserves nothing."
 )
 
 
@@ -83,7 +83,7 @@ def search(plan: Plan, method: Auto, table: FrequencyTable, progress: Progress |
     if won is None or won.result is None or won.loss is None:
         raise _error(trials)
     remarks = (_why(won, trials), *_late(trials), *won.result.remarks)
-    details = {**won.result.details, "tried": [trial.to_dict() for trial in trials]}
+    details = {**won.result.details, "methods_tried": [trial.to_dict() for trial in trials]}
     chosen = replace(won.method, time_limit=method.time_limit)
     others = {trial.method.name: trial.result for trial in trials if trial.result is not None and trial is not won}
     return replace(won.result, remarks=remarks, details=details, method=chosen, others=others)

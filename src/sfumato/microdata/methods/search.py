@@ -28,7 +28,7 @@ FOLDERS = {
     "local": "local_recoding.search",
     "k-optimize": "k_optimize.search",
     "auto": "auto",
-    "cells": "local_suppression.search",
+    "local-suppression": "local_suppression.search",
     "microaggregation": "microaggregation",
     "safepub": "safepub",
 }
@@ -103,7 +103,7 @@ def with_persons_kept(plan: Plan, table: FrequencyTable, result: Result) -> Resu
     if hidden.all():
         raise UnattainableError("no class has persons enough.", "Ask for less, or use another method.", "persons")
     rows = int(recoding.sizes[failing].sum())
-    remark = f"{rows} rows more are withheld: their classes have rows enough, but too few persons."
+    remark = f"{rows} rows more are suppressed: their classes have enough rows, but too few persons."
     return replace(
         result,
         recoding=replace(recoding, suppressed=hidden),
@@ -119,8 +119,8 @@ def _check_readers_view(plan: Plan, table: FrequencyTable, recoding: Recoding) -
     suppressed = without_skew(classes_of(table, recoding), table.whole, plan.privacy, recoding.suppressed)
     if (suppressed != recoding.suppressed).any():
         raise UnattainableError(
-            "Against the rows that are shown the promises do not hold.",
-            "Drop suppressed rows instead of showing them as *, or promise against: raw.",
+            "The privacy models are violated in the published rows.",
+            "Drop suppressed rows instead of showing them as *, or set reference: raw.",
             "reader",
         )
 
@@ -131,8 +131,8 @@ def _with_cost(plan: Plan, table: FrequencyTable, result: Result) -> Result:
     least = find_recoding(replace(plan, method=replace(drawn, hide_minimality=False)), table, None)
     cost = result.loss - least.loss
     remark = (
-        f"The release is drawn from near-least ones, so that nobody can reason from the least: it loses "
-        f"{result.loss:.6g} instead of {least.loss:.6g}."
+        "The release was chosen at random among near-optimal ones to prevent minimality "
+        f"attacks: it loses {result.loss:.6g} instead of {least.loss:.6g}."
     )
     details = {**result.details, "minimality": {"least_loss": least.loss, "cost": cost}}
     return replace(result, details=details, remarks=(*result.remarks, remark), proved_optimal=False)

@@ -11,7 +11,7 @@ value that a person may have, not what is learned from its absence (δ-disclosur
 value of its own. A column with one value always satisfies it.
 
 Monotone under generalization (bounds on shares hold for unions), not under suppression. The reference table is the
-original table, before suppression, and with `against: both` also the published rows, which are all a data user sees.
+original table, before suppression, and with `reference: both` also the published rows, which are all a data user sees.
 """
 
 from typing import Annotated, ClassVar, Literal
@@ -36,7 +36,7 @@ class BetaLikeness(ComparingModel):
     variant: Annotated[
         Literal["basic", "enhanced"], Note("enhanced limits frequent values more, by -ln of their share")
     ] = "enhanced"
-    against: Comparison = "both"
+    reference: Comparison = "both"
     name: ClassVar[str] = "beta-likeness"
     asks: ClassVar[str] = "beta"
 

@@ -9,7 +9,7 @@ It is the most demanding of these models, and does not address singling out: com
 value is one value of its own. A column with one value always satisfies it.
 
 Monotone under generalization (bounds on shares hold for unions), not under suppression. The reference table is the
-original table, before suppression, and with `against: both` also the published rows, which are all a data user sees.
+original table, before suppression, and with `reference: both` also the published rows, which are all a data user sees.
 """
 
 from typing import Annotated, ClassVar
@@ -31,7 +31,7 @@ class DeltaDisclosure(ComparingModel):
 
     delta: Annotated[float, Note("the greatest |ln(q/p)|", minimum=0)]
     column: SensitiveColumn
-    against: Comparison = "both"
+    reference: Comparison = "both"
     name: ClassVar[str] = "delta-disclosure"
     asks: ClassVar[str] = "delta"
 

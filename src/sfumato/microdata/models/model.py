@@ -12,7 +12,9 @@ from sfumato.schema.dataclass_schema import Note
 # The reference distribution of a class: the original table (the definition of the literature), or also the published
 # rows, which are all a data user sees.
 Against = Literal["both", "raw"]
-Comparison = Annotated[Against, Note("compare with the raw table and the published rows, or with the raw table alone")]
+Comparison = Annotated[
+    Against, Note("compare with the original table and the published rows, or with the original table only")
+]
 SensitiveColumn = Annotated[str, Note("the sensitive column")]
 # Tolerance for rounding errors of shares and distances beyond their limit.
 EXACT = 1e-9
@@ -38,7 +40,7 @@ class Model(Protocol):
     compares: ClassVar[bool]
 
     @property
-    def against(self) -> Against:
+    def reference(self) -> Against:
         """The reference distribution of a model that compares distributions."""
         ...
 
@@ -125,7 +127,7 @@ class ReleaseModel(Model, Protocol):
 
 def for_readers(model: Model) -> bool:
     """Return whether a model must also be satisfied for the published rows as reference."""
-    return model.compares and model.against == "both"
+    return model.compares and model.reference == "both"
 
 
 def evaluate(model: Model, classes: Classes, whole: Classes) -> tuple[bool, float]:
@@ -158,7 +160,7 @@ class ClassModel(ABC):
     asks: ClassVar[str]
 
     @property
-    def against(self) -> Against:
+    def reference(self) -> Against:
         return "raw"
 
     @property

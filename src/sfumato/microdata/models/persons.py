@@ -143,7 +143,7 @@ def against_raw(model: Model) -> Model:
     """Return a comparing model with the original table as its only reference; it may count persons."""
     if isinstance(model, PersonModel):
         return counting_persons((against_raw(model.model),))[0]
-    return replace(model, against="raw")  # type: ignore[type-var]
+    return replace(model, reference="raw")  # type: ignore[type-var]
 
 
 def counting_persons(models: tuple[Model, ...]) -> tuple[Model, ...]:

@@ -28,7 +28,7 @@ Codes = npt.NDArray[np.signedinteger[Any]]
 # The models of the values of a column; names under which a class holds the number of its group and its label.
 ABOUT_VALUES = ("l-diversity", "alpha-k-anonymity", "t-closeness", "beta-likeness", "delta-disclosure")
 # Keys that name the column or its original values; groups are evaluated by labels in published rows only.
-OF_VALUES = ("column", "values", "order", "hierarchy", "distance", "against")
+OF_VALUES = ("column", "values", "order", "hierarchy", "distance", "reference")
 GROUP, LABEL = "\0group:", "\0label:"
 ROOT = "*"
 # Placeholder for the column of a model in the plan of the column that it protects; the plan fills it in.

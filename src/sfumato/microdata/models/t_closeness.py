@@ -19,7 +19,7 @@ column, for research as well. It bounds the distance of distributions, not the g
 
 Conventions: a missing value is one value of its own (ordered: after all others; hierarchical: separate from all below
 the root). t = 0 requires the same shares in every class. A column with one value has distance 0. The reference table is
-the original table, before suppression, and with `against: both` also the published rows, which are all a data user
+the original table, before suppression, and with `reference: both` also the published rows, which are all a data user
 sees.
 
 Monotone under generalization (the distance is convex), not under suppression. The kernels bound the maximum that a
@@ -59,7 +59,7 @@ class TCloseness(ComparingModel):
     distance: Annotated[Distance, Note("between two values")] = "equal"
     hierarchy: Annotated[Hierarchy | None, HIERARCHY] = None
     order: Annotated[tuple[TextOrNumber, ...], Note("all values from the lowest to the highest", at_least=2)] = ()
-    against: Comparison = "both"
+    reference: Comparison = "both"
     name: ClassVar[str] = "t-closeness"
     asks: ClassVar[str] = "t"
 

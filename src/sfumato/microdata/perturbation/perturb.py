@@ -297,8 +297,8 @@ def _categories(plan: Plan, name: str, operation: Pram, read: Reader, key: str) 
             continue
         transition = (
             pram.given(categories, operation.matrix, name)
-            if operation.stay is None
-            else pram.invariant(categories, np.bincount(codes[rows], minlength=len(categories)), operation.stay)
+            if operation.retention is None
+            else pram.invariant(categories, np.bincount(codes[rows], minlength=len(categories)), operation.retention)
         )
         transitions[stratum] = transition.to_dict()
         chosen = None if identities is None else [identities[row] for row in rows.tolist()]
@@ -307,7 +307,12 @@ def _categories(plan: Plan, name: str, operation: Pram, read: Reader, key: str) 
             shown[row] = transition.categories[code]
     changed = sum(old != new for old, new in zip(texts, shown, strict=True))
     counts = {"rows_before": _rows(texts), "rows_after": _rows(shown)}
-    figures: dict[str, Any] = {"stay": operation.stay, "changed_rows": changed, "matrices": transitions, **counts}
+    figures: dict[str, Any] = {
+        "retention": operation.retention,
+        "changed_rows": changed,
+        "matrices": transitions,
+        **counts,
+    }
     return Part(operation.name, {name: shown}, Exact(), figures)
 
 

@@ -163,7 +163,7 @@ class Plan(model.RequestedPlan):
         min_level: int = 0,
         max_level: int | None = None,
         importance: float | Literal["never"] = 1.0,
-        publish: PublishPlan | Literal["key", "withheld"] | None = None,
+        publish: PublishPlan | Literal["key", "removed"] | None = None,
         missing: Sequence[str | float] = (),
         protect: ClassModel | Mapping[str, Any] | None = None,
     ) -> Self:

@@ -13,18 +13,24 @@ def cell_faults(plan: RequestedPlan) -> list[Fault]:
     """Return issues of a plan for local suppression, and of keys that only this method supports."""
     if not isinstance(plan.method, CellSuppression):
         faults = [
-            Fault(f"columns.{name}.importance", "goes with the method cells alone.", "Use weight, or leave it out.")
+            Fault(
+                f"columns.{name}.importance",
+                "is supported by the method local-suppression only.",
+                "Use weight, or leave it out.",
+            )
             for name in plan.quasi_identifiers
             if plan.columns[name].importance != 1.0
         ]
         asked = [place for place, model in enumerate(plan.privacy) if getattr(model, "subsets", SetSizes()).entries]
         return faults + [
-            Fault(f"privacy[{at}].subsets", "goes with the method cells alone.", "Use it.") for at in asked
+            Fault(f"privacy[{at}].subsets", "is supported by the method local-suppression only.", "Use it.")
+            for at in asked
         ]
     faults = [
         Fault(
             f"privacy[{place}].model",
-            f"{model.name} does not go with cells: it keeps k-anonymity, individual-risk and global-risk alone.",
+            f"{model.name} is not supported by local-suppression: "
+            "it satisfies k-anonymity, individual-risk and global-risk only.",
             "Use local or optimal for it.",
         )
         for place, model in enumerate(plan.privacy)
@@ -33,9 +39,9 @@ def cell_faults(plan: RequestedPlan) -> list[Fault]:
     faults += _set_faults(plan)
     if plan.data.on_missing == "any":
         do = "A missing cell is a value of its own there; the other count is reported beside it. Use category."
-        faults.append(Fault("data.on_missing", "any does not go with cells.", do))
+        faults.append(Fault("data.on_missing", "any is not supported by local-suppression.", do))
     if plan.person is not None:
-        faults.append(Fault("columns", "cells does not go with a person column.", "It counts rows."))
+        faults.append(Fault("columns", "local-suppression does not support a person column.", "It counts rows."))
     return faults + level_faults(plan)
 
 

@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 
 SECRET_BYTES = 16
 PUBLISH = Either(
-    (((str,), Choice(("key", "withheld"))), ((Mapping,), record_of(PublishPlan))),
+    (((str,), Choice(("key", "removed"))), ((Mapping,), record_of(PublishPlan))),
     "what a column that is no quasi-identifier is published as: its numbers, a person as a random key, a weight not",
 )
 IMPORTANCE = Either(
     (((int, float), Number(minimum=0)), ((str,), Choice(("never",)))),
-    "what publishing a cell of this column as missing costs, for the method cells; never: none may be",
+    "what publishing a cell of this column as missing costs, for the method local-suppression; never: none may be",
 )
 Role = Literal["identifier", "person", "quasi-identifier", "sensitive", "insensitive", "weight", "household"]
 OtherRole = Literal["identifier", "sensitive", "insensitive"]
@@ -64,7 +64,7 @@ class ColumnPlan:
     min_level: Annotated[int, Note("the finest level that may be published", minimum=0)] = 0
     max_level: Annotated[int | None, Note("the coarsest level that may be published", minimum=0)] = None
     importance: Annotated[float | Literal["never"], IMPORTANCE] = 1.0
-    publish: Annotated[PublishPlan | Literal["key", "withheld"] | None, PUBLISH] = None
+    publish: Annotated[PublishPlan | Literal["key", "removed"] | None, PUBLISH] = None
     missing: Annotated[
         tuple[TextOrNumber, ...],
         Note("texts that mean missing in this column; they are published as blanks", at_least=1),
@@ -74,8 +74,8 @@ class ColumnPlan:
     def __post_init__(self) -> None:
         if self.publish == "key" and self.role != "person":
             raise ValueError(f"publish: key belongs to the role person, this column is {self.role}.")
-        if self.publish == "withheld" and self.role != "weight":
-            raise ValueError(f"publish: withheld belongs to the role weight, this column is {self.role}.")
+        if self.publish == "removed" and self.role != "weight":
+            raise ValueError(f"publish: removed belongs to the role weight, this column is {self.role}.")
         if self.role != "quasi-identifier" and self.hierarchy is not None:
             raise ValueError(f"a hierarchy belongs to a quasi-identifier, this column is {self.role}.")
         of_ladders = (self.weight, self.min_level, self.max_level, self.importance)
@@ -88,7 +88,7 @@ class ColumnPlan:
             raise ValueError(f"a pseudonym belongs to an identifier or person, this column is {self.role}.")
         fitting = aggregated or self.is_pseudonymous or (self.role == "weight" and self.published == self._rounded)
         if self.published is not None and self.role not in ("sensitive", "insensitive") and not fitting:
-            do = " A weight is withheld or rounded." if self.role == "weight" else ""
+            do = " A weight is removed or rounded." if self.role == "weight" else ""
             raise ValueError(f"publish belongs to a sensitive or insensitive column, this column is {self.role}.{do}")
         if self.protect is not None and self.role != "quasi-identifier":
             raise ValueError(f"protect belongs to a quasi-identifier, this column is {self.role}.")
@@ -153,10 +153,8 @@ class OutputPlan:
     """
 
     format: Annotated[Literal["csv", "parquet"], Note("of the published rows")] = "csv"
-    order: Annotated[Literal["keep", "shuffle"], Note("of the rows; keep tells where each stood")] = "shuffle"
-    suppressed: Annotated[Literal["drop", "star"], Note("rows that are withheld are left out, or published as *")] = (
-        "drop"
-    )
+    order: Annotated[Literal["keep", "shuffle"], Note("of the rows; keep discloses the original order")] = "shuffle"
+    suppressed: Annotated[Literal["drop", "star"], Note("suppressed rows are dropped, or published as *")] = "drop"
     intervals: Annotated[
         Literal["labels", "bounds"], Note("bounds: further columns NAME_min and NAME_max with the ends of intervals")
     ] = "labels"
@@ -367,7 +365,7 @@ class RequestedPlan:
             and (
                 column.role in ("identifier", "household")
                 or name == marked
-                or column.publish == "withheld"
+                or column.publish == "removed"
                 or (column.role == "person" and column.publish != "key")
             )
         )

@@ -70,7 +70,7 @@ class Steps:
         if self.k and not self.models and not coarser:
             for name, importance in self.importance.items():
                 self.columns[name]["importance"] = importance
-            return {"name": "cells"}
+            return {"name": "local-suppression"}
         if self.k:
             why = "with these promises and recodings local recoding takes its place"
             self.left_out.append(f"Suppression of single cells: {why}.")

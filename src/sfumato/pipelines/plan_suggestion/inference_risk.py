@@ -54,7 +54,8 @@ def tells_in(source: CountsRows, proposal: Mapping[str, Any], person: str | None
     table, read = tables_of(text_counts, plan)
     joint = _jointly_told(read)
     worst = (
-        max(tells_of(table, name), key=lambda tell: tell.with_column, default=None) for name in plan.promise_columns
+        max(tells_of(table, name), key=lambda tell: tell.guessed_with_column, default=None)
+        for name in plan.promise_columns
     )
     told = dict(inferred_by_values(read)) | {tell.column: tell.quasi_identifier for tell in worst if tell is not None}
     one = {name: Telling(ONE_TOLD.format(other=other), other) for name, other in told.items()}

@@ -121,7 +121,7 @@ def report_of(plan: Plan, source: Engine, outcome: Outcome, seconds: Mapping[str
         remarks=_remarks(looks, outcome, withheld_rows),
         details={
             "column_count": len(plan.columns),
-            "column_fates": _fates(plan, outcome),
+            "column_outcomes": _fates(plan, outcome),
             **result.details,
             **dict(_further_figures(looks, outcome)),
             **({} if outcome.perturbation is None else {"perturbation": outcome.perturbation.figures}),
@@ -168,7 +168,7 @@ def _further_figures(looks: ColumnLooks, outcome: Outcome) -> Iterator[tuple[str
     if codes := plan.source_data.codes:
         yield "missing_codes", {name: [*texts] for name, texts in codes.items()}
     if few := [*few_values_left(plan, outcome.table)]:
-        yield "few_values_left", few
+        yield "columns_with_few_values", few
     if plan.household is not None:
         k = next((int(model.asked) for model in plan.privacy if model.name == "k-anonymity"), 2)
         figures_of_households = household_figures(outcome.table, outcome.result.recoding, k)

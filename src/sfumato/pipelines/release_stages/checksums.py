@@ -159,7 +159,7 @@ def _asked(report: Mapping[str, Any], plan: Plan) -> list[str]:
     models = report.get("models")
     listed = models if isinstance(models, list) else []
     said = [
-        (entry.get("model"), entry.get("column"), entry.get("asked")) for entry in listed if isinstance(entry, dict)
+        (entry.get("model"), entry.get("column"), entry.get("requested")) for entry in listed if isinstance(entry, dict)
     ]
     meant = [(model.name, model.subject, model.asked) for model in plan.guarantees]
     return [] if said == meant else [f"plan.yaml asks for other promises than {REPORT} tells of."]

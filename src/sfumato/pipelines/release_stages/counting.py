@@ -128,7 +128,7 @@ def _as_published(plan: Plan, text_counts: TextCounts) -> TextCounts:
     if any(label == "0" != text for text, label in zip(texts, shown, strict=True)):
         raise DataError(
             f'column "{plan.weight}": rounded to {rounding.round:g}, some weights are 0.',
-            "Round to a smaller step, or withhold the weights.",
+            "Round to a smaller base, or remove the weights.",
             "weight",
             column=plan.weight,
         )
@@ -308,8 +308,8 @@ def absent(model: Model, table: FrequencyTable) -> int:
     lacking = [text for text in named(model) if meaning[text] not in present]
     if len(lacking) == len(named(model)):
         raise PlanError(
-            f'privacy: {model.name} names no value that "{model.column}" has: the promise would be empty.',
-            "Check how the values are written, or leave the promise out.",
+            f'privacy: {model.name} names no value that "{model.column}" has: the guarantee would be empty.',
+            "Check how the values are written, or leave the model out.",
             "named-values",
             values=lacking,
         )

@@ -47,7 +47,7 @@ class JointVerdict:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "holds": self.holds,
+            "satisfied": self.holds,
             "releases": {name: verdict.to_dict() for name, verdict in self.verdicts.items()},
             "together": {
                 "k": self.k,

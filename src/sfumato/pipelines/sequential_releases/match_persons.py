@@ -66,7 +66,7 @@ def placed_beside(plan: Plan, source: Engine) -> Placed:
     chosen = with_repeated_draws(replace(kept, person_secret=secret), [release.folder for release in releases])
     # In the order of the plan's entries.
     seals = [seal_of(entry.within(plan.folder)) for entry in plan.previous]
-    figures = {"releases": len(releases), "withheld_persons": len(placement.withheld), "seals": seals}
+    figures = {"releases": len(releases), "suppressed_persons": len(placement.withheld), "seals": seals}
     return Placed(chosen, without(source, plan.person or "", withheld), tuple(releases), figures)
 
 
@@ -97,9 +97,9 @@ def _check_earlier(releases: Sequence[EarlierRelease], k: int) -> None:
     """Refuse earlier releases that already violate the requested k together."""
     if not judge_histories([entry.classes for entry in releases], [entry.erased for entry in releases], k).hold:
         raise UnattainableError(
-            f"previous: comparing the earlier releases with each other tells groups of fewer than {k} persons apart.",
-            "Nothing that is released later mends that: ask for no greater k than they kept (sfumato verify on their "
-            "folders says it), or withdraw them and begin anew.",
+            f"previous: comparing the earlier releases with each other separates groups of fewer than {k} persons.",
+            "No later release can repair this: request no greater k than they achieved (sfumato "
+            "verify on their folders shows it), or withdraw them and start again.",
             "previous-earlier",
         )
 

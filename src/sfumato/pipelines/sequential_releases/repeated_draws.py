@@ -80,7 +80,7 @@ def _repeating(column: ColumnPlan, operation: Perturbation, figures: Mapping[str
     if isinstance(operation, Noise) and operation.deviation is None:
         (deviation,) = figures["deviations"].values()
         return replace(column, publish=replace(column.publish, noise=replace(operation, deviation=deviation or None)))
-    if isinstance(operation, Pram) and operation.stay is not None:
+    if isinstance(operation, Pram) and operation.retention is not None:
         matrix = figures["matrices"].get("", {})
         return replace(column, publish=replace(column.publish, pram=Pram(matrix=matrix))) if matrix else column
     return column

@@ -36,7 +36,7 @@ def audit(
     plan: str | Path | Mapping[str, Any] | TablePlan | Sequence[Any] | None = None,
     *,
     integer: bool | None = None,
-    own_contribution: bool | None = None,
+    insiders: bool | None = None,
     harmless: Sequence[str] = (),
 ) -> Audit:
     """Audit a published table.
@@ -48,7 +48,7 @@ def audit(
         plan: The plan with dimensions and rules; not needed for results of `protect`. For several tables, one plan with
             `tables` in the same order, or a list of plans.
         integer: Whether the attacker knows that values are integers; by default as in the plan.
-        own_contribution: Whether single respondents attack with their own contribution; by default as in the plan.
+        insiders: Whether single respondents attack with their own contribution; by default as in the plan.
         harmless: Numeric columns next to suppressed cells that reveal nothing about them, in addition to the plan's.
 
     Raises:
@@ -57,7 +57,7 @@ def audit(
         EngineError: A part of the installation is missing.
     """
     check_installed()
-    adapted = partial(_attacked_by, integer=integer, own=own_contribution, harmless=tuple(harmless))
+    adapted = partial(_attacked_by, integer=integer, own=insiders, harmless=tuple(harmless))
     if isinstance(table, ProtectedTables):
         plan, linked = plan or table.joint.plan, (table.chains, table.recorded)
         return _several([one.columns for one in table.tables.values()], plan, adapted, linked)
@@ -204,7 +204,7 @@ def _check_masked(plans: Sequence[TablePlan]) -> None:
     if changed:
         raise PlanError(
             f"a table whose numbers were changed ({changed[0]}) is not audited together with another.",
-            "Audit each alone, and hand out one of them only: who reads several knows more than each of them tells.",
+            "Audit each alone, and publish one of them only: several together disclose more than each of them.",
             "changed-together",
         )
 

@@ -38,7 +38,7 @@ class MaskingMethod(TypedDict, total=False):
     cost: str
     level_factor: float
     time_limit: float
-    prefer: Literal["min", "max"]
+    tie_break: Literal["min", "max"]
     repair: bool
     insiders: bool
     zeros: bool
@@ -100,7 +100,7 @@ class CommonParts(TypedDict, total=False):
     shadow: str
     holdings: str
     tolerance: float
-    step: float
+    precision: float
     dimensions: Mapping[str, Mapping[str, Any]]
     primary: Sequence[Mapping[str, Any]]
     protection: Mapping[str, Any]
@@ -254,9 +254,9 @@ def run(
     protected = ProtectedTable(plan, columns, tuple(done), seconds, like)
     if not protected.holds and not plan.method.faithful:
         raise PromiseError(
-            f"the attacker still narrows {len(protected.audit.failing)} masked cells below what is promised: "
-            f"{cells_named(protected.audit.failing)}.",
-            "Widen the protection, or let more cells be masked.",
+            f"the attacker still narrows {len(protected.audit.failing)} suppressed cells below "
+            f"their protection level: {cells_named(protected.audit.failing)}.",
+            "Increase the protection level, or allow more cells to be suppressed.",
             "audit",
         )
     protected.check(protected.external)

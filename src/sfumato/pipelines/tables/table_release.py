@@ -134,7 +134,7 @@ def _on_disk(path: Path) -> Columns:
 def parts_of(folder: Path) -> tuple[list[str], list[str]]:
     """Return the files of a release folder for publication, and the internal ones; others are undecided."""
     files = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
-    staying = [path for path in files if path.name in _STAYING or "house" in path.parts[:-1]]
+    staying = [path for path in files if path.name in _STAYING or "internal" in path.parts[:-1]]
     return [str(path) for path in files if path.name in (HANDED_OUT, EXTERNAL)], [str(path) for path in staying]
 
 

@@ -44,7 +44,7 @@ def _sentences(dossier: Dossier, name: str) -> Iterator[str]:
     for promise in report.models:
         if promise.column == name:
             yield sentences.promised(words, promise, dossier.plan, dossier.star_rows)
-    lost = [entry for entry in report.details.get("lost_columns", ()) if entry["column"] == name]
+    lost = [entry for entry in report.details.get("heavily_generalized_columns", ()) if entry["column"] == name]
     yield from (lost_column(words, entry) for entry in lost)
 
 

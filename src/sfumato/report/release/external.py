@@ -81,12 +81,12 @@ def figures(dossier: Dossier) -> dict[str, Any]:
         "language": words.language,
         **({"date": dossier.day.isoformat()} if dossier.day else {}),
         "release": dossier.about(),
-        "holds": report.holds,
+        "satisfied": report.holds,
         "counts_persons": report.counts_persons,
         "checked": words["report.checked"],
         "models": [_model(dossier, promise) for promise in report.models],
         "columns": {name: _column(dossier, name) for name in plan.columns},
-        "suppressed_at_most": _bound(dossier),
+        "max_suppressed": _bound(dossier),
         **({DATA_SEAL: dossier.seals[DATA_SEAL]} if DATA_SEAL in dossier.seals else {}),
         "limits": [
             *findings.inferred(words, report),
@@ -134,12 +134,13 @@ def _document(dossier: Dossier) -> str:
 def _model(dossier: Dossier, promise: Promise) -> dict[str, Any]:
     column = {"column": promise.column} if promise.column else {}
     says = sentences.promised(dossier.words, promise, dossier.plan, dossier.star_rows, outside=True)
-    return {"model": promise.model, "asked": promise.asked, "holds": promise.holds} | column | {"says": says}
+    told = {"model": promise.model, "requested": promise.asked, "satisfied": promise.holds}
+    return told | column | {"statement": says}
 
 
 def _column(dossier: Dossier, name: str) -> dict[str, Any]:
     told = dossier.evidence.meanings.get(name, ()) if dossier.evidence else ()
-    values = [{"value": one.label, "stands_for": one.stands_for} for one in (*told, *_missing_words(dossier, name))]
+    values = [{"value": one.label, "meaning": one.stands_for} for one in (*told, *_missing_words(dossier, name))]
     entry = {"role": _plan(dossier).columns[name].role, "what": _what(dossier, name), "values": values}
     matrices = _matrices(dossier, name)
     return entry | ({"matrices": matrices} if matrices else {})

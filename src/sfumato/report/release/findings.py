@@ -85,7 +85,7 @@ def inferred(words: Words, report: Report) -> list[str]:
 
 def lost_columns(words: Words, report: Report) -> list[str]:
     """Return the heavily generalized columns, with the cheapest change that preserves them, if known."""
-    entries: Sequence[Mapping[str, Any]] = report.details.get("lost_columns", ())
+    entries: Sequence[Mapping[str, Any]] = report.details.get("heavily_generalized_columns", ())
     return [*_mostly_withheld(words, report), *_lost(words, entries), *_few_left(words, report)]
 
 
@@ -134,7 +134,7 @@ def _remedy(words: Words, column: Mapping[str, Any]) -> str:
 
 def _kept_by(words: Words, column: Mapping[str, Any]) -> str:
     """Return what preserves a column besides other levels; empty if nothing does."""
-    rows, other, method = (column.get(key) for key in ("rows_to_withhold", "column_to_withhold", "method_to_use"))
+    rows, other, method = (column.get(key) for key in ("rows_to_suppress", "column_to_remove", "method_to_use"))
     if rows is not None:
         return words["lost.more"].format(rows=words.count(rows), column=column["column"])
     if other is not None:
@@ -146,7 +146,7 @@ def _kept_by(words: Words, column: Mapping[str, Any]) -> str:
 
 def _few_left(words: Words, report: Report) -> list[str]:
     """Return the columns whose operations leave only one or two values."""
-    entries: Sequence[Mapping[str, Any]] = report.details.get("few_values_left", ())
+    entries: Sequence[Mapping[str, Any]] = report.details.get("columns_with_few_values", ())
     counted = ({key: words.count(entry[key]) for key in ("left", "values")} for entry in entries)
     figures = ({"column": entry["column"], **counts} for entry, counts in zip(entries, counted, strict=True))
     return told_of_columns(words, "lost.published", figures)
@@ -163,12 +163,12 @@ def _mostly_withheld(words: Words, report: Report) -> list[str]:
 def disclosure(words: Words, report: Report) -> list[str]:
     """Return the disclosure outside the guarantees: values that classes disclose, and rows unique by other columns."""
     figures = report.disclosure.sensitive
-    lines = [line for kind in ("one_value", "blank", "part_blank") for line in _given_away(words, report, kind)]
+    lines = [line for kind in ("homogeneous", "blank", "part_blank") for line in _given_away(words, report, kind)]
     diverse = [name for name, one in figures.items() if one.diverse]
     if diverse:
         lines.append(enumeration(words, words["disclosure.diverse"], diverse))
     spelled = (
-        {"column": name, "more": words.count(one.spellings), "l": str(one.meant_l)}
+        {"column": name, "more": words.count(one.spellings), "l": str(one.l_without_spelling_variants)}
         for name, one in figures.items()
         if one.spellings
     )
@@ -269,8 +269,8 @@ def _single_tells(words: Words, report: Report) -> list[str]:
     given_away: dict[tuple[str, str], list[Figures]] = {}
     for tell in report.disclosure.tells:
         rows = words.count(report.disclosure.unique_in_classes.get(tell.column, 0))
-        figures = {"column": tell.column, "known": words.percent(tell.with_column), "rows": rows}
-        given_away.setdefault((tell.quasi_identifier, words.percent(tell.by_label)), []).append(figures)
+        figures = {"column": tell.column, "known": words.percent(tell.guessed_with_column), "rows": rows}
+        given_away.setdefault((tell.quasi_identifier, words.percent(tell.guessed_by_label)), []).append(figures)
     return [
         line
         for (name, published), group in given_away.items()

@@ -47,7 +47,7 @@ def text(report: Report) -> str:
         *_lines("PERSONS", findings.persons_uncounted(words_in(), report)),
         *_lines("ROWS", findings.shared_identifiers(words_in(), report)),
         *_lines("EXACT", findings.rare_values(words_in(), report)),
-        *_lines("TELLS", findings.tells(words_in(), report)),
+        *_lines("INFERENCE", findings.tells(words_in(), report)),
         *_lines("discloses", findings.disclosure(words_on_persons() if report.counts_persons else words_in(), report)),
         *_nodes(report),
         *_policy(report),

@@ -98,8 +98,8 @@ def promised(
     subsets = promise.parameters.get("subsets")
     for columns, rows in subsets.items() if isinstance(subsets, Mapping) else ():
         sentence += " " + words["promise.subsets"].format(columns=columns, rows=words.count(rows))
-    if "against" in promise.parameters and not outside:
-        sentence += " " + words[f"promise.against.{promise.parameters['against']}"]
+    if "reference" in promise.parameters and not outside:
+        sentence += " " + words[f"promise.reference.{promise.parameters['reference']}"]
     return sentence if promise.holds else sentence + words["promise.broken"]
 
 
@@ -142,7 +142,7 @@ def told(words: Words, operation: Perturbation, publish: PublishPlan | None = No
 
 def _told(words: Words, operation: Perturbation) -> str:
     # A share of the households is swapped; their k defines which are risky.
-    names = ("share", "stay", "days", "k")
+    names = ("share", "retention", "days", "k")
     number = next((value for key in names if (value := getattr(operation, key, None)) is not None), None)
     if number is None:
         return words.get(f"perturbed.{operation.name}_matrix") or words[f"perturbed.{operation.name}"]
@@ -210,24 +210,24 @@ def by_class(words: Words, report: Report, plan: Plan | None, name: str) -> str:
         return told(words, column.perturbation, column.published)
     if alike := fate_of_all(words, report, name):
         return alike
-    if report.method != "cells":
+    if report.method != "local-suppression":
         return words["report.by_class"]
-    if name in report.details.get("cells", {}).get("blank", ()):
+    if name in report.details.get("local_suppression", {}).get("blank", ()):
         return words["report.by_cells_blank"]
     return words["report.by_cells_never" if column is not None and column.importance == "never" else "report.by_cells"]
 
 
 def fate_of_all(words: Words, report: Report, name: str) -> str:
     """Return what happens to a quasi-identifier that is unchanged or removed in all rows; empty for others."""
-    by_cells = report.method == "cells"
+    by_cells = report.method == "local-suppression"
     kept, withheld = ("report.by_cells_never", "report.by_cells_blank") if by_cells else ("fate.raw", "fate.withheld")
     fate = fates(report).get(name)
-    return words[kept] if fate == "kept" else words[withheld] if fate == "withheld" else ""
+    return words[kept] if fate == "kept" else words[withheld] if fate == "fully_generalized" else ""
 
 
 def fates(report: Report) -> Mapping[str, str]:
     """Return the outcome of each column, from the published labels; empty for reports of earlier versions."""
-    told: Mapping[str, str] = report.details.get("column_fates") or {}
+    told: Mapping[str, str] = report.details.get("column_outcomes") or {}
     return told
 
 

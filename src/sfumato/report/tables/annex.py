@@ -27,6 +27,6 @@ def _measures(teller: Teller) -> list[str]:
     """Return whether the guarantee is satisfied, and what it is."""
     words, report, plan = teller.words, teller.report, teller.plan
     (verdict, _), *_ = outcome_sentences(report, words)
-    promised = report["holds"] and report.get("masked") and plan.primary
+    promised = report["satisfied"] and report.get("masked") and plan.primary
     said = [verdict, *map(words.sentence, report["warnings"]), *([words["tabled.promise"]] if promised else [])]
     return list(dict.fromkeys(said))

@@ -16,8 +16,8 @@ def known_figures(ends: Iterable[KnownEnd], group: Sequence[str] = ()) -> list[d
         {
             "cell": ", ".join([*group, end.name]),
             "end": end.end,
-            "asked": tidy(end.asked),
-            "promised": tidy(end.promised),
+            "requested": tidy(end.asked),
+            "guaranteed": tidy(end.promised),
             "attacker": end.attacker or EVERYONE,
         }
         for end in ends
@@ -26,7 +26,7 @@ def known_figures(ends: Iterable[KnownEnd], group: Sequence[str] = ()) -> list[d
 
 def known_cells(report: Mapping[str, Any]) -> int:
     """Return for how many cells the protection level was lowered."""
-    return len({one["cell"] for one in report.get("known_anyway", ())})
+    return len({one["cell"] for one in report.get("inherent_disclosure", ())})
 
 
 def known_note(report: Mapping[str, Any]) -> list[str]:
@@ -49,13 +49,13 @@ def less_promised(words: Words, report: Mapping[str, Any]) -> list[str]:
 
 def known_section(words: Words, report: Mapping[str, Any]) -> list[str]:
     """Return the ends of intervals that are not guaranteed, with who knows them; of very many the first."""
-    known = report["known_anyway"]
+    known = report["inherent_disclosure"]
     rows = [
         (
             one["cell"],
             words[f"tabled.column.{one['end']}"],
-            words.amount(one["asked"]),
-            words.amount(one["promised"]),
+            words.amount(one["requested"]),
+            words.amount(one["guaranteed"]),
             words["tabled.everyone"] if one["attacker"] == EVERYONE else words.sentence(one["attacker"]),
         )
         for one in known[:MOST_ROWS]

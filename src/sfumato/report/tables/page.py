@@ -101,7 +101,7 @@ def masked_cells(protected: MaskedTable) -> int:
 def audit_words(words: Words, counts: Mapping[str, int]) -> str:
     """Return the result of the audit, in a sentence or two."""
     told = {key: words.count(counts[key]) for key in ("checked", "exact", "too_narrow")}
-    false = counts.get("contradictory", 0)
+    false = counts.get("inconsistent", 0)
     more = words["tabled.contradictory"].format(count=words.count(false)) if false else ""
     return words["tabled.audit"].format(**told) + more
 

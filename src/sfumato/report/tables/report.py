@@ -31,8 +31,8 @@ ALL_UNSAFE = (
 )
 UNLISTED = "Taken to be empty, for the file has no row of them and no number shows what they are:"
 NOTHING_UNSAFE = (
-    "No rule of the plan calls a cell unsafe, so nothing is masked and nothing is promised. "
-    "Check that the rules fit the table."
+    "No rule of the plan classifies a cell as sensitive, so nothing is suppressed and "
+    "nothing is guaranteed. Check that the rules fit the table."
 )
 WARNING = "The original's answer, faults included: the attacker gets through. Do not publish it."
 
@@ -57,14 +57,16 @@ def figures(protected: MaskedTable) -> dict[str, Any]:
         "bound": None if bound is None else tidy(min(bound, cost)),
         "proved_optimal": _gap(cost, bound) == 0.0,
         "gap": _gap(cost, bound),
-        "holds": protected.holds and (protected.attacked or not primary),
+        "satisfied": protected.holds and (protected.attacked or not primary),
         "attacked": protected.attacked,
         "attackers": _attackers(protected),
         "group_disclosure": [rule.dimension for rule in protected.plan.primary if isinstance(rule, GroupDisclosure)],
         "ranges": not any(_without_ranges(part) for part in parts),
-        "unsafe_ranges": _unsafe_ranges(parts),
-        "audit": {key: count for key, count in counts.items() if count or key != "contradictory"},
-        "known_anyway": [one for part in parts for one in known_figures(part.audit.known_anyway, part.part.group)],
+        "sensitive_intervals": _unsafe_ranges(parts),
+        "audit": {key: count for key, count in counts.items() if count or key != "inconsistent"},
+        "inherent_disclosure": [
+            one for part in parts for one in known_figures(part.audit.known_anyway, part.part.group)
+        ],
         "seconds": {stage: round(seconds, 4) for stage, seconds in protected.seconds.items()},
         "warnings": [
             *([] if protected.holds else [WARNING]),
@@ -161,8 +163,8 @@ def _saving(report: Mapping[str, Any]) -> str:
 def audit_line(counts: dict[str, int]) -> str:
     """Return the audit in one sentence."""
     counted = [f"{counts['exact']:,} exactly recovered", f"{counts['too_narrow']:,} too narrow"]
-    if counts.get("contradictory"):
-        counted.append(f"{counts['contradictory']:,} false or contradicted by their own table")
+    if counts.get("inconsistent"):
+        counted.append(f"{counts['inconsistent']:,} false or contradicted by their own table")
     return f"Audit: {counts['checked']:,} masked cells attacked, " + ", ".join(counted) + "."
 
 
@@ -200,19 +202,19 @@ def leak_line(finding: Finding) -> str:
 def review_figures(review: Audit) -> dict[str, Any]:
     """Return the audit of a published table as JSON."""
     return {
-        "holds": review.passed,
+        "passed": review.passed,
         "audit": review.counts(),
-        "contradictory": list(review.contradictions),
+        "inconsistent": list(review.contradictions),
         "unjudged": list(review.unjudged),
-        "unattacked": list(review.unattacked),
+        "not_audited": list(review.unattacked),
         "unlisted": list(review.unlisted),
         "unexplained": [
             {"code": one.code, "column": one.name, "relation": one.relation, "cells": list(one.cells)}
             for one in review.unexplained
         ],
         "by_cases": review.by_cases,
-        "all_unsafe": review.all_unsafe,
-        "known_anyway": known_figures(review.known_anyway),
+        "all_sensitive": review.all_unsafe,
+        "inherent_disclosure": known_figures(review.known_anyway),
         "cells": [
             {
                 "cell": finding.name,

@@ -29,13 +29,13 @@ def outcome_sentences(report: Mapping[str, Any], words: Words) -> list[tuple[str
     attacked = report.get("attacked", True)
     fails = "table_leaks" if attacked else "tabled.unattacked"
     return [
-        (words["table_holds" if report["holds"] else fails], bool(report["holds"])),
+        (words["table_holds" if report["satisfied"] else fails], bool(report["satisfied"])),
         (words["masked"].format(**counts), None),
         (words["audit"].format(checked=audit["checked"], exact=audit["exact"], narrow=audit["too_narrow"]), None),
         (words[proved].format(gap=gap), None),
         *((text, None) for text in less_promised(words, report)),
         *(
             (words.sentence(warning), None)
-            for warning in (report["warnings"] if report["holds"] or not attacked else ())
+            for warning in (report["warnings"] if report["satisfied"] or not attacked else ())
         ),
     ]

@@ -72,7 +72,7 @@ def _residual(words: Words, report: Mapping[str, Any]) -> Iterator[str]:
     yield words["tabled.residual_before"].format(**counts)
     if report["masked"]:
         yield audit_words(words, report["audit"])
-    if widths := report.get("unsafe_ranges"):
+    if widths := report.get("sensitive_intervals"):
         yield words["tabled.residual_ranges"].format(**{key: words.amount(width) for key, width in widths.items()})
 
 

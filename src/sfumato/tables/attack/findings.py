@@ -131,7 +131,7 @@ class Audit:
     def counts(self) -> dict[str, int]:
         """Return the numbers of cells checked, exactly disclosed, too narrow, and contradicted."""
         figures = {"checked": self.checked, "exact": self.exact, "too_narrow": self.too_narrow}
-        return figures | {"contradictory": len(self.contradictions)}
+        return figures | {"inconsistent": len(self.contradictions)}
 
 
 def joined(audits: Iterable[Audit], unjudged: tuple[str, ...] = ()) -> Audit:

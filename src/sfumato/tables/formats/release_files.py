@@ -45,12 +45,12 @@ HOUSE = ("code-value", "sbs", "jj", "hst", "tab")
 OF_RULE = {
     **{"p-percent": CellStatus.UNSAFE, "dominance": CellStatus.UNSAFE},
     **{"frequency": CellStatus.UNSAFE_FREQUENCY, "holdings": CellStatus.UNSAFE_FREQUENCY},
-    **{"request": CellStatus.UNSAFE_REQUEST, "zero-unsafe": CellStatus.UNSAFE_ZERO},
+    **{"request": CellStatus.UNSAFE_REQUEST, "zero": CellStatus.UNSAFE_ZERO},
 }
 
 
 def masked_files(masked: Masked, plan: TablePlan, columns: Columns) -> dict[str, bytes]:
-    """Return the files of a suppressed table by their names; internal ones are in a folder `house`.
+    """Return the files of a suppressed table by their names; internal ones are in a folder `internal`.
 
     Args:
         masked: The result for the table.
@@ -83,12 +83,12 @@ def _files(house: Protected, handed_out: Protected, plan: TablePlan) -> dict[str
     house, handed_out = house.in_order(), handed_out.in_order()
     for kind in plan.output.files:
         if kind in HOUSE:
-            files |= {f"house/{name}": data for name, data in _written(house, kind).items()}
+            files |= {f"internal/{name}": data for name, data in _written(house, kind).items()}
         else:
             files |= written_without_hidden(handed_out, partial(_written, kind=kind))
     if "sdmx" in plan.output.files and house.published is None:
         # Flags of single reasons, respondents and suppressed values, as offices exchange them.
-        files["house/table-sdmx.csv"] = sdmx_text(house.table, house=True).encode()
+        files["internal/table-sdmx.csv"] = sdmx_text(house.table, house=True).encode()
     return files
 
 

@@ -16,7 +16,7 @@ class MethodChoice:
         cost: The cost of suppressing a cell: a known measure, or the name of a column.
         level_factor: Factor by which the cost of a cell increases for each level above the finest.
         time_limit: Time limit of the search in seconds.
-        prefer: Which candidate `intervals` prefers.
+        tie_break: Which candidate `intervals` takes: the smallest or the largest cell.
         repair: Whether `intervals` repairs what its audit finds.
         insiders: Whether insiders are considered; short for all switches of `attackers`.
         zeros: Whether cells of value 0 may be suppressed.
@@ -26,10 +26,10 @@ class MethodChoice:
     cost: Annotated[str, Note("unit, value, frequency, log, or the name of a column")] = "value"
     level_factor: Annotated[float, Note(minimum=1)] = 1.0
     time_limit: Annotated[float, Note("seconds", minimum=0.1)] = 60.0
-    prefer: Literal["min", "max"] = "max"
+    tie_break: Literal["min", "max"] = "max"
     repair: bool = True
     insiders: bool | None = None
-    zeros: Annotated[bool, Note("whether cells of value 0 may be masked")] = False
+    zeros: Annotated[bool, Note("whether cells of value 0 may be suppressed")] = False
 
     @property
     def faithful(self) -> bool:

@@ -39,8 +39,8 @@ OfficeFile = Literal["px", "sdmx", "xlsx", "code-value", "pivot", "sbs", "jj", "
 # Files with suppression patterns and protection levels, for the next run.
 MASKED_FILES = ("jj", "hst", "tab")
 WHAT_A_PLAN_IS = (
-    "A plan of a table is a YAML or JSON file that names the table, its dimensions and what is unsafe; "
-    "examples are shown by: sfumato docs tables"
+    "A plan of a table is a YAML or JSON file that names the table, its dimensions and its "
+    "sensitivity rules; examples are shown by: sfumato docs tables"
 )
 
 
@@ -98,7 +98,7 @@ class TablePlan:
         if unfit:
             raise ValueError(f"output.files: {', '.join(unfit)} cannot be written where method changes numbers so.")
         if not by_cells and not self.primary and not isinstance(self.perturbation, UNRULED):
-            raise ValueError("primary rules are missing: nothing says which cells are unsafe.")
+            raise ValueError("primary rules are missing: nothing classifies cells as sensitive.")
 
     def _unfit_files(self) -> list[str]:
         """Return files that describe suppression although the numbers are perturbed."""
@@ -235,17 +235,17 @@ TABLE = record_of(TableSource, "where the cells are")
 FILE_KEYS = ("source", "metadata", "microdata", "weight", "holding", "cells", "relations")
 CROSSING = record_of(Crossing)
 _OPTIONS = record_of(MethodChoice).keys
-# `funktion` is the legacy name of `prefer`, `singletons` the handbook's word for `insiders`.
+# `funktion` is the legacy name of `tie_break`, `singletons` the handbook's word for `insiders`.
 METHOD = Record(
     {
-        "funktion": _OPTIONS["prefer"],
+        "funktion": _OPTIONS["tie_break"],
         "singletons": _OPTIONS["insiders"],
         **_OPTIONS,
         "name": replace(_OPTIONS["name"], required=True),
     },
     MethodChoice,
 )
-PROTECTION = record_of(Protection, "how far the range of an unsafe cell must reach")
+PROTECTION = record_of(Protection, "the protection levels of sensitive cells")
 ATTACKER = record_of(AttackerModel, "what anyone is taken to know")
 ATTACKERS = record_of(Attackers, "who attacks")
 _OUTPUT = record_of(Output, "what the published table looks like")
@@ -264,7 +264,7 @@ PLAN = Record(
         "dimensions": Key(MapOf(DIMENSION, about="the dimensions of the table by their names")),
         "tables": Key(ListOf(CROSSING, 1, "tables that are protected together")),
         "previous": Key(ListOf(FilePath(), 1, "release folders of what was published before")),
-        "primary": Key(ListOf(Tagged("rule", RULES), about="which cells are unsafe by themselves")),
+        "primary": Key(ListOf(Tagged("rule", RULES), about="the sensitivity rules")),
         "method": Key(_METHOD),
         "protection": Key(PROTECTION),
         "attacker": Key(ATTACKER),

@@ -20,7 +20,7 @@ from sfumato.tables.plan.rule_inputs import Facts, Level
 
 # Safety margin, in percent of the value, of rules that imply none.
 DEFAULT_PERCENT = 10.0
-Least = Annotated[float, Note("cells with fewer, but not none, are unsafe", minimum=1)]
+Least = Annotated[float, Note("cells with fewer, but not none, are sensitive", minimum=1)]
 Many = Annotated[int, Note("how many of the largest contributions count together", minimum=1)]
 Marks = Annotated[tuple[TextOrNumber, ...], Note("marks of the cells that are meant", at_least=1)]
 MarkColumn = Annotated[str, Note("the column with the marks")]
@@ -65,8 +65,8 @@ class Range:
     """Finest cells from `min` to `max` are sensitive; the range itself is public."""
 
     name: ClassVar[str] = "range"
-    min: Annotated[float, Note("the least value that is unsafe")]
-    max: Annotated[float, Note("the greatest value that is unsafe")]
+    min: Annotated[float, Note("the smallest sensitive value")]
+    max: Annotated[float, Note("the largest sensitive value")]
 
     @property
     def suppresses_empty(self) -> bool:
@@ -75,7 +75,7 @@ class Range:
 
     def __post_init__(self) -> None:
         if self.min >= self.max:
-            raise ValueError("min must lie below max: a range of one value tells the value.")
+            raise ValueError("min must lie below max: a range of one value discloses the value.")
 
     def apply(self, facts: Facts) -> Judgment:
         values = facts.values
@@ -101,7 +101,7 @@ class Frequency:
 class ZeroUnsafe:
     """Cells of value 0 are sensitive: that they are empty must not be disclosed; `margin` is the protection level."""
 
-    name: ClassVar[str] = "zero-unsafe"
+    name: ClassVar[str] = "zero"
     suppresses_empty: ClassVar[bool] = True
     margin: Annotated[float, Note("how far above 0 the range must reach", minimum=0)] = 1.0
 
@@ -132,7 +132,7 @@ class PriorPosterior:
     """
 
     name: ClassVar[str] = "p-percent"
-    p: Annotated[float, Note("percent within which nobody may know the largest contribution", minimum=0)]
+    p: Annotated[float, Note("percent within which no one may know the largest contribution", minimum=0)]
     q: Annotated[float, Note("percent within which everyone knew it before", minimum=0)] = 100.0
     n: Many = 1
     level: At = "holding"
@@ -193,26 +193,26 @@ class StatusColumn:
 
     name: ClassVar[str] = "status"
     column: MarkColumn
-    unsafe: Marks = UNSAFE_MARKS
+    sensitive: Marks = UNSAFE_MARKS
     publish: Annotated[tuple[TextOrNumber, ...], Note("marks of cells that must be published")] = ("z", "publish")
     safe: Annotated[tuple[TextOrNumber, ...], Note("marks of all other cells")] = SAFE_MARKS
 
     def apply(self, facts: Facts) -> Judgment:
         self._check(facts.columns)
         margin = np.ones(len(facts.values)) if facts.counts else _percent(facts.sizes)
-        judgment = judge(_marked(facts.columns, self.column, self.unsafe), margin, margin)
+        judgment = judge(_marked(facts.columns, self.column, self.sensitive), margin, margin)
         return replace(judgment, published=_marked(facts.columns, self.column, self.publish))
 
     def _check(self, columns: Columns) -> None:
         """Refuse an unknown mark: a sensitive cell might be treated as safe."""
-        known = _marked(columns, self.column, (*self.unsafe, *self.publish, *self.safe))
+        known = _marked(columns, self.column, (*self.sensitive, *self.publish, *self.safe))
         wrong = np.flatnonzero(~known)
         if len(wrong):
             texts = columns.text(self.column)
             raise DataError(
-                f'column "{self.column}" has marks that are neither unsafe nor safe in {len(wrong):,} rows, '
-                f"the first in row {wrong[0] + 1}.",
-                "Name them in unsafe, publish or safe of the rule status.",
+                f'column "{self.column}" has marks that are neither sensitive nor safe in '
+                f"{len(wrong):,} rows, the first in row {wrong[0] + 1}.",
+                "Name them in sensitive, publish or safe of the rule status.",
                 "status-mark",
                 column=self.column,
                 values=list(dict.fromkeys(texts[row] for row in wrong)),
@@ -223,12 +223,12 @@ class StatusColumn:
 def check_marks(rules: Sequence[Rule], columns: Columns) -> None:
     """Refuse a rule whose own marks no cell has: it would classify none as sensitive, unnoticed."""
     for rule in rules:
-        if not isinstance(rule, StatusColumn) or rule.unsafe == UNSAFE_MARKS or rule.column not in columns:
+        if not isinstance(rule, StatusColumn) or rule.sensitive == UNSAFE_MARKS or rule.column not in columns:
             continue
-        if not _marked(columns, rule.column, rule.unsafe).any():
+        if not _marked(columns, rule.column, rule.sensitive).any():
             raise DataError(
-                f'no cell has a mark in column "{rule.column}" that the rule status calls unsafe.',
-                "Correct its marks (unsafe), or leave the rule out where no cell is unsafe.",
+                f'no cell has a mark in column "{rule.column}" that the rule status lists as sensitive.',
+                "Correct its marks (sensitive), or leave the rule out if no cell is sensitive.",
                 "status-mark",
                 column=rule.column,
             )

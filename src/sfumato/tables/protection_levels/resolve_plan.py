@@ -78,7 +78,7 @@ def as_counts(source: TableSource, values: Numbers) -> Numbers | None:
     a fractional precision.
     """
     told = values[~np.isnan(values)]
-    fine = source.step is not None and source.step < 1
+    fine = source.precision is not None and source.precision < 1
     whole = source.value == COUNT or (not fine and np.array_equal(told, np.round(told)))
     return values if source.counts and whole and not (told < 0).any() else None
 
@@ -117,7 +117,7 @@ def _protection_reach(protection: Protection, values: Numbers) -> Reach:
 
 def step_in(source: TableSource, values: Numbers) -> float:
     """Return the precision of a table: as the plan gives it, otherwise from its values."""
-    return step_of(values) if source.step is None else source.step
+    return step_of(values) if source.precision is None else source.precision
 
 
 def knowledge_of(plan: TablePlan, values: Numbers) -> Knowledge:

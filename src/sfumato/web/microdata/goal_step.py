@@ -36,7 +36,7 @@ ONE_BY_ONE = ("mondrian", "local")
 OF_ROWS = ("k-anonymity", "alpha-k-anonymity")
 STRICTER = ("average-risk", "sample-uniqueness", "k-map", "global-risk", "population-uniqueness")
 # Presets: the k, the l of every sensitive column (0: none), and the suppression limit.
-PURPOSES = {"public": (11, 3, 0.05), "research": (5, 2, 0.02), "house": (3, 0, 0.01)}
+PURPOSES = {"public": (11, 3, 0.05), "research": (5, 2, 0.02), "internal": (3, 0, 0.01)}
 
 
 class GoalStep:

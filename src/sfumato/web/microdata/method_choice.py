@@ -22,7 +22,7 @@ METHODS = (
     "local",
     "mondrian",
     "k-optimize",
-    "cells",
+    "local-suppression",
     "microaggregation",
     "samarati",
     "greedy",
@@ -84,7 +84,7 @@ class MethodChoice:
             ui.label(self.words[f"method.{self.method['name']}.says"]).classes("sf-soft")
             if self.method["name"] in SUPPRESSING:
                 self._slider()
-            if self.method["name"] == "cells":
+            if self.method["name"] == "local-suppression":
                 CellCosts(self.words, quasi_identifiers(self.workspace.plan), self._touched).build()
             components.folded(self.words["more"], lambda: self._form().build())
 
@@ -148,12 +148,12 @@ def fit_column(column: Values, method: str, k: int) -> None:
     >>> column
     {'role': 'quasi-identifier', 'max_level': 2, 'publish': {'microaggregate': 5}}
     """
-    if method in ("mondrian", "k-optimize", "cells") and "max_level" in column:
+    if method in ("mondrian", "k-optimize", "local-suppression") and "max_level" in column:
         column.pop("max_level", None)
         column.pop("min_level", None)
-    if method in ("mondrian", "cells"):
+    if method in ("mondrian", "local-suppression"):
         column.pop("min_level", None)
-    if method != "cells":
+    if method != "local-suppression":
         column.pop("importance", None)
     column.pop("publish", None)
     if method == "microaggregation":

@@ -35,7 +35,7 @@ def runs_of(path: Path) -> TableRuns:
     record = json.loads(path.read_text(encoding="utf-8"))
     runs = []
     for entry in record["runs"]:
-        entry.pop("holds")
+        entry.pop("satisfied")
         runs.append(TableRun(**entry | {"attackers": tuple(entry["attackers"])}))
     return TableRuns(record["cells"], record["unsafe"], tuple(runs), tuple(record["redesign"]))
 

@@ -32,7 +32,7 @@ from sfumato.web.tables.column_detection import (
 STARTS: dict[str, Values] = {
     "range": {"min": 1, "max": 3},
     "frequency": {"min": 3},
-    "zero-unsafe": {"margin": 1},
+    "zero": {"margin": 1},
     "dominance": {"n": 1, "k": 75},
     "group-disclosure": {"k": 100, "n": 1},
     "p-percent": {"p": 10},
@@ -53,7 +53,7 @@ BASES: dict[str, Values] = {"rounding": {"base": 3}}
 LEFT_OUT = ("ptable", "secret", "record")
 UNRULED_METHODS = tuple(kind.name for kind in UNRULED)
 COSTS = ("value", "unit", "frequency", "log")
-METHOD_KEYS = ("cost", "level_factor", "time_limit", "prefer", "repair", "insiders", "zeros")
+METHOD_KEYS = ("cost", "level_factor", "time_limit", "tie_break", "repair", "insiders", "zeros")
 
 
 @dataclass
@@ -262,7 +262,9 @@ class MaskingRules:
     def _choose(self, name: str) -> None:
         known = PERTURBATIONS[name].keys if name in PERTURBATIONS else METHOD.keys
         kept = {
-            key: value for key, value in self.method.items() if key in known and key not in ("name", "prefer", "repair")
+            key: value
+            for key, value in self.method.items()
+            if key in known and key not in ("name", "tie_break", "repair")
         }
         self.method = {"name": name, **BASES.get(name, {}), **kept}
         self._show_method()

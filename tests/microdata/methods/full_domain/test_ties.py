@@ -62,7 +62,7 @@ def test_the_table_of_nodes_tells_the_k_that_each_reaches(tmp_path, loss) -> Non
     release = anonymize(rows, plan(columns, [{"model": "k-anonymity", "k": 2}], name="exhaustive", **method))
     with (release.save(tmp_path / "out") / "nodes.csv").open(encoding="utf-8", newline="") as stream:
         nodes = list(csv.DictReader(stream, delimiter=";"))
-    figures = ("classes", "k", "largest", "suppressed_rows", "kept_classes", "kept_k", "holds")
+    figures = ("classes", "k", "largest", "suppressed_rows", "kept_classes", "kept_k", "satisfied")
     assert [[node[name] for name in ('a "b"', *figures)] for node in nodes] == [
         ["0", "2", "1", "3", "1", "1", "3", "false"],
         ["1", "1", "4", "4", "0", "1", "4", "true"],

@@ -27,7 +27,7 @@ def plan(names, k=2, subsets=None, importance=None, **more) -> dict:
         "version": 1,
         "columns": columns,
         "privacy": [model],
-        "method": {"name": "cells"},
+        "method": {"name": "local-suppression"},
         "seed": 1,
         "output": {"order": "keep"},
     } | more
@@ -82,7 +82,10 @@ def test_it_costs_as_little_as_any_partition(rows, k, prices) -> None:
     assert release.report.proved_optimal
     assert release.report.loss.value == cells_of(rows, k, list(importance.values()))
     assert release.data.group_by(names).len()["len"].min() >= k
-    assert sum(release.data[name].null_count() for name in names) >= release.report.details["cells"]["suppressed"]
+    assert (
+        sum(release.data[name].null_count() for name in names)
+        >= release.report.details["local_suppression"]["suppressed"]
+    )
 
 
 def frame_of(rows: int, width: int, seed: int = 3) -> pl.DataFrame:
@@ -133,7 +136,7 @@ def test_k_is_kept_for_all_sets_of_columns(tmp_path) -> None:
                 assert release.data.group_by(list(chosen)).len()["len"].min() >= least
     release.save(tmp_path / "out")
     verdict = verify(tmp_path / "out")
-    assert verdict.holds and verdict.promises[0].parameters["subsets_reached"]["1"] >= 20
+    assert verdict.holds and verdict.promises[0].parameters["subsets_achieved"]["1"] >= 20
     stricter = plan(rows.columns, 2, {"2": 60})
     assert not verify(tmp_path / "out" / "data.csv", stricter).holds
 
@@ -151,8 +154,11 @@ def test_every_engine_hides_the_same_cells(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"privacy": [{"model": "average-risk", "threshold": 0.5}]}, "average-risk does not go with cells: it keeps"),
-        ({"data": {"on_missing": "any"}}, "any does not go with cells"),
+        (
+            {"privacy": [{"model": "average-risk", "threshold": 0.5}]},
+            "average-risk is not supported by local-suppression: it satisfies",
+        ),
+        ({"data": {"on_missing": "any"}}, "any is not supported by local-suppression"),
         ({"method": {"name": "mondrian"}, "privacy": [{"model": "k-anonymity", "k": 2, "subsets": {1: 3}}]}, "subsets"),
     ],
 )
@@ -168,7 +174,7 @@ def test_a_household_survey_needs_115_cells(shared) -> None:
     rows = pl.read_csv(shared / "casc" / "households93.csv", infer_schema=False).select(KEYS)
     report = anonymize(rows, plan(KEYS, output={"order": "shuffle"})).report
     assert report.proved_optimal and report.loss.value == 115
-    assert report.details["cells"]["suppressed"] == 115
+    assert report.details["local_suppression"]["suppressed"] == 115
 
 
 @pytest.mark.shared
@@ -178,7 +184,7 @@ def test_a_census_file_takes_less_than_a_minute_and_has_a_gap(shared) -> None:
     begin = process_time()
     report = anonymize(rows.select(names), plan(names, 5)).report
     assert process_time() - begin < 60
-    assert 0 < report.details["cells"]["gap"] < 0.5
+    assert 0 < report.details["local_suppression"]["gap"] < 0.5
 
 
 def test_strata_are_columns_that_are_never_touched() -> None:
@@ -217,7 +223,7 @@ def sample(rows: int = 90) -> pl.DataFrame:
 )
 def test_promises_about_risk_hold_by_a_count_of_ones_own(asked, withheld) -> None:
     frame = sample()
-    weight = {"role": "weight"} | ({"publish": "withheld"} if withheld else {})
+    weight = {"role": "weight"} | ({"publish": "removed"} if withheld else {})
     columns = {name: {"role": "quasi-identifier"} for name in ("age", "area", "job")} | {"weight": weight}
     release = anonymize(frame, plan([], columns=columns, privacy=asked))
     weights: dict[tuple, list[float]] = {}
@@ -231,8 +237,8 @@ def test_promises_about_risk_hold_by_a_count_of_ones_own(asked, withheld) -> Non
             assert sum(risks[row] * len(values) for row, values in weights.items()) / 90 <= model["threshold"]
         else:
             assert min(map(len, weights.values())) >= model["k"]
-    assert all(promise["holds"] for promise in release.report.to_dict()["models"])
-    assert 0 < release.report.to_dict()["cells"]["suppressed"] < 200
+    assert all(promise["satisfied"] for promise in release.report.to_dict()["models"])
+    assert 0 < release.report.to_dict()["local_suppression"]["suppressed"] < 200
 
 
 def _risk(rows: int, persons: float) -> float:
@@ -251,9 +257,9 @@ def test_a_risk_that_no_hiding_attains_is_told() -> None:
 def test_a_late_deadline_still_keeps_the_risk() -> None:
     columns = {name: {"role": "quasi-identifier"} for name in ("age", "area")}
     asked = {"privacy": [{"model": "individual-risk", "threshold": 0.02, "sampling_fraction": 0.1}]}
-    method = {"method": {"name": "cells", "time_limit": 0}}
+    method = {"method": {"name": "local-suppression", "time_limit": 0}}
     release = anonymize(sample().select("age", "area"), plan([], columns=columns, **asked, **method))
-    assert release.report.to_dict()["models"][0]["holds"]
+    assert release.report.to_dict()["models"][0]["satisfied"]
 
 
 def test_sets_of_more_columns_than_there_are_stand_in_the_plan() -> None:
@@ -282,7 +288,7 @@ def test_the_bound_and_the_cost_for_risks_lie_around_the_least_by_brute_force(se
     frame = pl.DataFrame({name: [row[at] for row in rows] for at, name in enumerate("abc")})
     columns = {name: {"role": "quasi-identifier"} for name in "abc"} | {"weight": {"role": "weight"}}
     asked = plan([], columns=columns, privacy=[{"model": "individual-risk", "threshold": threshold}])
-    cells = anonymize(frame.with_columns(weight=pl.Series(weights)), asked).report.to_dict()["cells"]
+    cells = anonymize(frame.with_columns(weight=pl.Series(weights)), asked).report.to_dict()["local_suppression"]
     assert cells["bound"] <= least <= cells["cost"] <= 2 * least + 6
 
 

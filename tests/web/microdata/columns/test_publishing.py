@@ -36,14 +36,14 @@ def test_every_way_to_publish_a_column_has_fields(base, open_page, tmp_path) -> 
     columns = plan_now(page, tmp_path)["columns"]
     assert columns["person"]["publish"] == "key"
     assert columns["pay"]["publish"] == {"top": {"share": 0.99}, "round": 500}
-    assert columns["smoker"]["publish"] == {"pram": {"stay": 0.8, "strata": ["region"]}}
+    assert columns["smoker"]["publish"] == {"pram": {"retention": 0.8, "strata": ["region"]}}
     step(page, "Columns")
     publish(page, "pay", "microaggregated")
     page.get_by_label("minimum group size in rows").fill("1")
     page.get_by_text("must be at least 2").wait_for()
     give_role(page, "person", "identifier")
     step(page, "Goal")
-    choose(page, "Method", "cells")
+    choose(page, "Method", "local suppression")
     page.get_by_label("zip", exact=True).fill("4")
     page.get_by_label("region: never suppress").click()
     page.get_by_label("region", exact=True).and_(page.locator("[disabled]")).wait_for()

@@ -211,11 +211,11 @@ def test_a_lost_column_kept_what_its_sentence_leaves(tmp_path) -> None:
     report = result_figures.report_of(tmp_path / "out")
     kept = {column.name: column for column in result_figures.kept_columns(report)}
     assert report["suppressed_rows"]
-    assert report["lost_columns"]
+    assert report["heavily_generalized_columns"]
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     mean = words_in().amount(report["mean_loss"])
     assert re.search(rf"<td>loss metric[^<]*</td><td[^>]*>{re.escape(mean)}<", page)
-    for lost in report["lost_columns"]:
+    for lost in report["heavily_generalized_columns"]:
         column = kept[lost["column"]]
         said = f"{lost['share_lost']:.1%}".removesuffix("%")
         assert page.count(said) >= 2, "the verdict and the chart say the same"

@@ -78,7 +78,7 @@ class _Work:
             raise UnattainableError(
                 "some rows have too few others like them, even with all cells missing that may be.",
                 "Ask for a smaller k, or let more columns be touched (importance).",
-                "cells",
+                "local-suppression",
             )
         for pattern in enough:
             if self._taken(pattern, one):

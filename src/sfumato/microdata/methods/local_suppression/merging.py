@@ -138,7 +138,7 @@ class Merging:
             raise UnattainableError(
                 "the risk of some rows is too great, even with all cells missing that may be.",
                 "Ask for less, or let more columns be touched (importance).",
-                "cells",
+                "local-suppression",
             )
         return other
 

@@ -112,9 +112,9 @@ def disclosure(words: Words, tells: Disclosure) -> Iterator[str]:
 
 
 def _column_tells(words: Words, figures: AttributeFigures) -> tuple[object, ...]:
-    alone = words["report.of"].format(part=words.count(figures.one_value_classes), whole=words.count(figures.classes))
+    alone = words["report.of"].format(part=words.count(figures.homogeneous_classes), whole=words.count(figures.classes))
     blanks = figures.blank_classes, figures.part_blank_classes
-    return alone, figures.one_value_rows, *blanks, figures.l, figures.t
+    return alone, figures.homogeneous_rows, *blanks, figures.l, figures.t
 
 
 def origins(words: Words, risk: Mapping[str, Any], levels: Mapping[str, int]) -> Iterator[str]:

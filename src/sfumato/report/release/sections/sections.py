@@ -252,7 +252,7 @@ def _shares(report: Report) -> tuple[str, dict[str, float]]:
     losses = report.loss.per_column
     if report.loss.name != COMPARED:
         return "report.losses", dict(losses)
-    hidden, lost = report.suppressed_rows, report.details.get("lost_columns") or ()
+    hidden, lost = report.suppressed_rows, report.details.get("heavily_generalized_columns") or ()
     return "report.losses_published", lost_shares(losses, report.rows - hidden, hidden, lost)
 
 

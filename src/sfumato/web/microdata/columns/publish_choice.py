@@ -31,13 +31,13 @@ STARTS: dict[str, Values] = {
     "microaggregate": {"k": 5},
     "noise": {"share": 0.1},
     "swap": {"share": 0.05},
-    "pram": {"stay": 0.9},
+    "pram": {"retention": 0.9},
     "swap_households": {"share": 0.05},
     "pseudonym": {"kind": "keyed"},
     "shift_days": {"days": 30},
 }
 # Keywords that are a complete choice, by the roles that may have them.
-BY_ROLE = {"person": "key", "weight": "withheld"}
+BY_ROLE = {"person": "key", "weight": "removed"}
 # A page names no files: a key is drawn for each release.
 LEFT_OUT = ("key_file",)
 NUMBERS = (CODED, "microaggregate", "noise", "swap")
@@ -69,7 +69,7 @@ class Surroundings:
         """Return the operations that such a column can have, the unchanged column first.
 
         >>> Surroundings("weight").offered(), Surroundings("insensitive", dated=True, persons=True).offered()
-        (['itself', 'withheld', 'coded'], ['itself', 'pram', 'shift_days'])
+        (['itself', 'removed', 'coded'], ['itself', 'pram', 'shift_days'])
         """
         if self.role in ("identifier", "person"):
             return [ITSELF, *([BY_ROLE["person"]] if self.role == "person" else []), "pseudonym"]
@@ -163,8 +163,8 @@ def published(name: str, values: Values) -> Any:
 
     >>> published("microaggregate", {"k": 5}), published("noise", {"share": 0.1, "round": 10}), published("itself", {})
     ({'microaggregate': 5}, {'noise': 0.1, 'round': 10}, None)
-    >>> published("pram", {"stay": 0.9, "strata": ["sex"]}), published("key", {})
-    ({'pram': {'stay': 0.9, 'strata': ['sex']}}, 'key')
+    >>> published("pram", {"retention": 0.9, "strata": ["sex"]}), published("key", {})
+    ({'pram': {'retention': 0.9, 'strata': ['sex']}}, 'key')
     """
     if name == ITSELF:
         return None
@@ -181,8 +181,8 @@ def published(name: str, values: Values) -> Any:
 def said(publish: Any) -> tuple[str, Values]:
     """Return the operation of a plan, and its values.
 
-    >>> said(None), said({"noise": 0.1}), said({"top": {"share": 0.9}, "round": 5}), said("withheld")
-    (('itself', {}), ('noise', {'share': 0.1}), ('coded', {'top': {'share': 0.9}, 'round': 5}), ('withheld', {}))
+    >>> said(None), said({"noise": 0.1}), said({"top": {"share": 0.9}, "round": 5}), said("removed")
+    (('itself', {}), ('noise', {'share': 0.1}), ('coded', {'top': {'share': 0.9}, 'round': 5}), ('removed', {}))
     >>> said({"microaggregate": {"k": 3, "group": "pay"}, "round": 10})
     ('microaggregate', {'k': 3, 'group': 'pay', 'round': 10})
     """

@@ -65,7 +65,7 @@ def kept_columns(report: Mapping[str, Any]) -> list[KeptColumn]:
     shares = loss if loss["name"] == "loss-metric" else (utility.get("losses") or {}).get("loss-metric", loss)
     hidden, left = report["suppressed_rows"], utility.get("values_left") or {}
     losses = lost_shares(
-        shares.get("per_column") or {}, report["rows"] - hidden, hidden, report.get("lost_columns") or ()
+        shares.get("per_column") or {}, report["rows"] - hidden, hidden, report.get("heavily_generalized_columns") or ()
     )
     kept = [
         _kept(name, entry, losses.get(name), left.get(name, {}))
@@ -137,7 +137,7 @@ def publisher(column: Mapping[str, Any]) -> Callable[[str | None], str | None]:
     '≈'
     """
     publish = column.get("publish")
-    if publish == "withheld" or (publish is None and column["role"] in ("identifier", "person", "household")):
+    if publish == "removed" or (publish is None and column["role"] in ("identifier", "person", "household")):
         return lambda _: "*"
     if publish is None:
         return lambda text: text
