@@ -346,7 +346,7 @@ def test_the_tables_area_masks_the_known_example(base, open_page) -> None:
     page.get_by_text("area", exact=True).wait_for()
     button(page, "Protect").click()
     page.get_by_text("2 of 4 cells suppressed: 1 primary, 1 secondary.").wait_for()
-    page.get_by_text("0 recovered exactly, 0 narrowed too far").wait_for()
+    page.get_by_text("0 exactly disclosed, 0 below the protection level").wait_for()
     rows = [row.split("\t")[:2] for row in page.locator("tbody tr").all_inner_texts()]
     assert rows == [["Total", "24"], ["a", "*"], ["b", "*"], ["c", "13"]]
     earlier = page.get_by_text("This result belongs to an earlier table or earlier rules.")

@@ -309,7 +309,7 @@ def test_a_file_that_cannot_be_read_leaves_the_project_as_it_was(base, open_page
     page.get_by_text("300 rows,").wait_for()
     (tmp_path / "other.csv").write_text("town,illness\n" + "Ulm,flu\nBonn,cold\n" * 20)
     send(page, tmp_path / "other.csv")
-    page.get_by_text("other.csv can be read. A new project begins with it").wait_for()
+    page.get_by_text("other.csv was read successfully. It starts a new project").wait_for()
     button(page, "Keep the current project").click()
     page.get_by_text("300 rows,").wait_for()
     assert plan_now(page, tmp_path)["privacy"][0]["k"] == 3
