@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import PlanError
-from sfumato.hierarchies.character_masking import Digits
+from sfumato.hierarchies.character_masking import CharacterMasking
 from sfumato.hierarchies.dates import Dates
 from sfumato.hierarchies.file import HierarchyFile
 from sfumato.hierarchies.hierarchy import make_ladder
@@ -89,8 +89,8 @@ def same(ladder, path):
     "ladder",
     [
         Dates("%Y%m%d").bind(["20170110", "19780808", "19780809"]).ladder,
-        Digits(side="left").bind(["123", "223", "45"]).ladder,
-        Digits(3, character="x").bind(["123", "124"]).ladder,
+        CharacterMasking(side="left").bind(["123", "223", "45"]).ladder,
+        CharacterMasking(3, character="x").bind(["123", "124"]).ladder,
         Intervals(16, 95, widths=(5, 10, 20), top=80).bind(["99"]).ladder,
     ],
     ids=["dates", "left digits", "masked digits", "coded intervals"],

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sfumato.errors import PlanError
-from sfumato.hierarchies.hierarchy import Ladder, make_ladder
+from sfumato.hierarchies.hierarchy import Hierarchy, make_ladder
 
 
 def test_a_ladder_that_parts_what_it_had_merged_is_refused_with_the_values():
@@ -35,12 +35,12 @@ def test_an_empty_domain_keeps_its_levels_and_root():
 
 def test_levels_must_have_a_label_for_every_value():
     with pytest.raises(ValueError, match="every level"):
-        Ladder(("a", "b"), (("a", "b"), ("*",)), (np.arange(2, dtype=np.int32), np.zeros(1, np.int32)))
+        Hierarchy(("a", "b"), (("a", "b"), ("*",)), (np.arange(2, dtype=np.int32), np.zeros(1, np.int32)))
 
 
 def test_two_roots_are_refused():
     with pytest.raises(ValueError, match="one root"):
-        Ladder(("a", "b"), (("a", "b"),), (np.arange(2, dtype=np.int32),))
+        Hierarchy(("a", "b"), (("a", "b"),), (np.arange(2, dtype=np.int32),))
 
 
 def test_penalties_are_the_share_of_the_domain_covered():

@@ -406,7 +406,7 @@ def test_persons_of_a_parquet_file_are_counted_as_by_hand(tmp_path, numbers, val
     from contextlib import closing
 
     from sfumato.engines.duckdb.engine import DuckDBEngine
-    from sfumato.engines.engine import Reading
+    from sfumato.engines.engine import MissingRules
     from sfumato.engines.keyed_hashes import PERSON, PERSONS_FILE
     from sfumato.microdata.counts.persons import ADDED_UP
 
@@ -416,9 +416,9 @@ def test_persons_of_a_parquet_file_are_counted_as_by_hand(tmp_path, numbers, val
     raw.select(pl.col("who").cast(str).alias(PERSON)).write_parquet(tmp_path / PERSONS_FILE)
     names = ("age", "town", "sex", *([value] if value else []))
     with closing(DuckDBEngine(tmp_path / "rows.parquet")) as engine:
-        engine.count(names, Reading())
+        engine.count(names, MissingRules())
         engine.attach_persons(tmp_path / PERSONS_FILE)
-        entries = engine.count_persons(names[:3], PERSON if keyed else "who", value, Reading())
+        entries = engine.count_persons(names[:3], PERSON if keyed else "who", value, MissingRules())
     texts = zip(entries.text_counts.codes.tolist(), entries.persons, entries.text_counts.counts, strict=True)
     counted: dict[tuple[Any, ...], int] = defaultdict(int)
     single: set[tuple[Any, ...]] = set()

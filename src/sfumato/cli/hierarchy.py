@@ -14,7 +14,7 @@ from sfumato.cli.options import PlanFile, separator_sign
 from sfumato.errors import PlanError, did_you_mean
 
 if TYPE_CHECKING:
-    from sfumato.hierarchies.hierarchy import Ladder
+    from sfumato.hierarchies.hierarchy import Hierarchy
     from sfumato.microdata.plan.model import Plan, RequestedPlan
 
 
@@ -41,7 +41,7 @@ def command(
     sys.stderr.write(f"Wrote {ladder.size:,} values with {ladder.height} levels to {out}.\n")
 
 
-def _ladder(plan: "RequestedPlan", column: str, data: Path | None) -> "Ladder":
+def _ladder(plan: "RequestedPlan", column: str, data: Path | None) -> "Hierarchy":
     """Return the hierarchy of a column for the values in the data."""
     from sfumato.engines.opening import open_engine
     from sfumato.pipelines.release_stages.counting import frequency_table

@@ -1,9 +1,9 @@
 """Write a hierarchy as CSV, one row per value and one column per level, as the hierarchy `file` reads it."""
 
-from sfumato.hierarchies.hierarchy import Ladder
+from sfumato.hierarchies.hierarchy import Hierarchy
 
 
-def ladder_text(ladder: Ladder, separator: str = ";") -> str:
+def ladder_text(ladder: Hierarchy, separator: str = ";") -> str:
     """Return a hierarchy as the text of a hierarchy file, without the missing value.
 
     >>> from sfumato.hierarchies.hierarchy import make_ladder

@@ -15,7 +15,7 @@ MOST_CUTS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class IntervalGrid:
     """Intervals between cuts; the first begins at the range's start, the last ends with the range's end.
 
     Attributes:
@@ -52,7 +52,7 @@ class Grid:
         """A limit as text."""
         return plain(exact(number))
 
-    def check_above(self, fine: "Grid") -> None:
+    def check_above(self, fine: "IntervalGrid") -> None:
         """Refuse to be the level above a finer grid whose intervals it would cut.
 
         Raises:
@@ -67,14 +67,14 @@ class Grid:
 
 def grid_of(
     range_: tuple[float, float], limits: tuple[float, float], level: float | Sequence[float], whole: bool
-) -> Grid:
+) -> IntervalGrid:
     """Return the grid of one level, from the width of its intervals or from their starts."""
     start, end = exact(range_[0]), exact(range_[1])
     cuts = _by_width(start, end, exact(level)) if isinstance(level, int | float) else _by_bounds(start, end, level)
     if not whole:
         # The end belongs to the last interval, not to one of its own.
         cuts = tuple(cut for cut in cuts if cut < end)
-    return Grid(cuts, (exact(limits[0]), exact(limits[1])), end, whole)
+    return IntervalGrid(cuts, (exact(limits[0]), exact(limits[1])), end, whole)
 
 
 def _by_width(start: Decimal, end: Decimal, width: Decimal) -> tuple[Decimal, ...]:

@@ -18,7 +18,7 @@ Step = tuple[History, History | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Placement:
+class PersonMatching:
     """The result of the matching: the persons who are published, and those who are present but suppressed."""
 
     placed: frozenset[str]
@@ -27,7 +27,7 @@ class Placement:
 
 def place(
     histories: Mapping[str, History], classes: Mapping[str, Hashable], order: Callable[[str], str], keeps: Keeps
-) -> Placement:
+) -> PersonMatching:
     """Decide which persons are published.
 
     Args:
@@ -50,7 +50,7 @@ def place(
         torn = {person for person in several if placed.get(person, 0) < len(steps[person])}
         if not torn:
             everybody = frozenset(placed)
-            return Placement(everybody, frozenset(classes) - everybody)
+            return PersonMatching(everybody, frozenset(classes) - everybody)
         several -= torn
         steps |= {person: [(before, None) for before, _ in steps[person]] for person in torn}
 

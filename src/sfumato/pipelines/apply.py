@@ -23,16 +23,16 @@ from sfumato.engines.engine import Engine, PublishedRows
 from sfumato.engines.keyed_hashes import PERSON, recorded, text_hash
 from sfumato.engines.postprocessing.formulas import quote_formulas, separator_of
 from sfumato.engines.postprocessing.interval_bounds import with_bounds
-from sfumato.errors import DataError, PlanError, PromiseError, UnattainableError
+from sfumato.errors import DataError, PlanError, UnattainableError, ViolationError
 from sfumato.hierarchies.spelling_variants import plain_text
 from sfumato.hierarchies.types import canonical
 from sfumato.localization.plurals import filled
-from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable, TextCounts, table_of, typed
+from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable, ValueCounts, table_of, typed
 from sfumato.microdata.counts.missing_matches import failing_classes
 from sfumato.microdata.counts.persons import person_view
 from sfumato.microdata.counts.survey_sample import weighted_view
 from sfumato.microdata.methods.class_assessment import assess
-from sfumato.microdata.models.equivalence_classes import Mask
+from sfumato.microdata.models.equivalence_classes import BoolArray
 from sfumato.microdata.models.protection import holding_groups
 from sfumato.microdata.plan.methods import SafePub
 from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
@@ -40,7 +40,13 @@ from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
 from sfumato.microdata.recoding.expected_counts import classes_of, predict
 from sfumato.microdata.recoding.population import holding_persons, weights_by_label
-from sfumato.microdata.recoding.recoding import ClassRecoding, Handling, Labels, class_recoding, published_labels
+from sfumato.microdata.recoding.recoding import (
+    ClassRecoding,
+    Labels,
+    SuppressionHandling,
+    class_recoding,
+    published_labels,
+)
 from sfumato.microdata.recoding.recoding_file import RecodingFile, flat_ladder, no_recoding, read_recoding
 from sfumato.microdata.recoding.reference_distribution import read_reference
 from sfumato.microdata.verdict import Verdict, judge_plan
@@ -94,7 +100,7 @@ class Differences:
 
 
 @dataclass(frozen=True, slots=True)
-class Application:
+class ApplyResult:
     """The result of applying a recoding to new rows.
 
     Attributes:
@@ -117,7 +123,7 @@ class Application:
         return text(self.verdict) + rows + (DIFFERS.format(**figures) if self.added or self.removed else "")
 
 
-def apply(recoding: Path, data: Path, out: Path, *, drop_failing: bool = False, released: bool = True) -> Application:
+def apply(recoding: Path, data: Path, out: Path, *, drop_failing: bool = False, released: bool = True) -> ApplyResult:
     """Apply the recoding of a release to the rows of a file.
 
     Args:
@@ -125,7 +131,7 @@ def apply(recoding: Path, data: Path, out: Path, *, drop_failing: bool = False, 
         released: Whether the rows of the release were published, so that the new ones are compared with them.
 
     Raises:
-        PromiseError: The new rows violate a model; nothing is written.
+        ViolationError: The new rows violate a model; nothing is written.
         DataError: The recoding does not know a value or combination.
         UnattainableError: The new rows differ from those of the release by fewer than k persons.
     """
@@ -189,7 +195,7 @@ def _check_applicable(plan: Plan, divided: bool) -> None:
         )
 
 
-def _apply(engine: Engine, plan: Plan, earlier: _Earlier, stage: Path, drop_failing: bool) -> Application:
+def _apply(engine: Engine, plan: Plan, earlier: _Earlier, stage: Path, drop_failing: bool) -> ApplyResult:
     """Apply the recoding of a release to the rows of an engine, which must satisfy the models by themselves."""
     check_columns(plan, engine.columns)
     check_texts(plan, engine)
@@ -204,14 +210,14 @@ def _apply(engine: Engine, plan: Plan, earlier: _Earlier, stage: Path, drop_fail
     recoding = replace(recoding, suppressed=recoding.suppressed | failing)
     target = stage / f"data.{plan.output.format}"
     verdict, found = _written(engine, plan, table, recoding, target, earlier)
-    outcome = Application(verdict, int(recoding.sizes[recoding.suppressed].sum()), found.added, found.removed)
+    outcome = ApplyResult(verdict, int(recoding.sizes[recoding.suppressed].sum()), found.added, found.removed)
     write_text(stage / "report.json", json.dumps(outcome.to_dict(), indent=2, ensure_ascii=False) + "\n")
     found.record()
     return outcome
 
 
-def _broken(rows: int, classes: int) -> PromiseError:
-    return PromiseError(
+def _broken(rows: int, classes: int) -> ViolationError:
+    return ViolationError(
         filled(
             "applied to these rows the recoding breaks a promise: {rows} {rows:row|rows} in {classes} "
             "{classes:class|classes} {rows:fails|fail} it.",
@@ -240,9 +246,9 @@ def _written(
         judging = partial(judge_plan, plan=plan, reference=table.whole)
         verdict = judging(typed(recounted, plan)[0], persons=earlier.persons, members=members, weights=weights)
         if not verdict.rows:
-            raise PromiseError("no row is left.", "Make a new release for these rows.", "reapply")
+            raise ViolationError("no row is left.", "Make a new release for these rows.", "reapply")
         if not verdict.holds:
-            raise PromiseError("the new rows do not keep the promises.", "Make a new release for them.", "reapply")
+            raise ViolationError("the new rows do not keep the promises.", "Make a new release for them.", "reapply")
         checked = release_check(published, plan, recounted, lambda rows, known: judging(rows, members=known))
         refuse(checked, plan)
     if plan.output.quotes_formulas:
@@ -321,7 +327,9 @@ def _amount(text: str) -> str:
     return plain_text(text) if number is None else number
 
 
-def _published(engine: Engine, plan: Plan, recoding: ClassRecoding, handling: Handling, target: Path) -> PublishedRows:
+def _published(
+    engine: Engine, plan: Plan, recoding: ClassRecoding, handling: SuppressionHandling, target: Path
+) -> PublishedRows:
     """Return the published rows, perturbed if the plan requests it."""
     if not plan.perturbations:
         return engine.apply(recoding, handling, reading_of(plan), target)
@@ -332,7 +340,7 @@ def _published(engine: Engine, plan: Plan, recoding: ClassRecoding, handling: Ha
     return published
 
 
-def _table(text_counts: TextCounts, plan: Plan, recoding_file: RecodingFile, engine: Engine) -> FrequencyTable:
+def _table(text_counts: ValueCounts, plan: Plan, recoding_file: RecodingFile, engine: Engine) -> FrequencyTable:
     """Return the frequency table of the new rows, with the values of the recoding."""
     codings = []
     for name, values in zip(plan.quasi_identifiers, recoding_file.codings, strict=True):
@@ -365,7 +373,7 @@ def _unknown(name: str, texts: list[str | None], engine: Engine) -> DataError:
     )
 
 
-def _learned(recoding_file: RecodingFile, text_counts: TextCounts, plan: Plan) -> RecodingFile:
+def _learned(recoding_file: RecodingFile, text_counts: ValueCounts, plan: Plan) -> RecodingFile:
     """Return the recoding with unseen values whose labels follow from a rule-based hierarchy."""
     if recoding_file.combinations is not None:
         return recoding_file
@@ -417,10 +425,12 @@ def _recoding(table: FrequencyTable, recoding_file: RecodingFile) -> ClassRecodi
     return class_recoding(table, owners, labels, rows, sizes, np.array([hidden for _, hidden in classes], bool))
 
 
-def _failing(table: FrequencyTable, recoding: ClassRecoding, plan: Plan, persons: Mapping[Labels, int] | None) -> Mask:
+def _failing(
+    table: FrequencyTable, recoding: ClassRecoding, plan: Plan, persons: Mapping[Labels, int] | None
+) -> BoolArray:
     """Return which kept classes of the new rows violate a model."""
     kept = ~recoding.suppressed
-    failing: Mask = np.zeros(len(recoding.sizes), bool)
+    failing: BoolArray = np.zeros(len(recoding.sizes), bool)
     if plan.data.on_missing == "any":
         k = plan.minimum_class_size
         unknown = np.column_stack([_unknown_labels(recoding, place) for place in range(len(recoding.columns))])
@@ -438,8 +448,8 @@ def _failing(table: FrequencyTable, recoding: ClassRecoding, plan: Plan, persons
     return failing
 
 
-def _unknown_labels(recoding: ClassRecoding, place: int) -> Mask:
+def _unknown_labels(recoding: ClassRecoding, place: int) -> BoolArray:
     """Return which classes are published with a missing value in a column."""
     absent = np.array([label is None for label in recoding.labels[place]], bool)
-    missing: Mask = absent[recoding.classes[:, place]]
+    missing: BoolArray = absent[recoding.classes[:, place]]
     return missing

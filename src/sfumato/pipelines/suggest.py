@@ -33,7 +33,7 @@ from sfumato.microdata.plan.builder import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.plan_suggestion.aggregated_input import told_of_cells
 from sfumato.pipelines.plan_suggestion.column_profiles import missing_words, profile_of
-from sfumato.pipelines.plan_suggestion.counted_rows import CountedRows, CountsRows
+from sfumato.pipelines.plan_suggestion.counted_rows import CountedRows, RowCounter
 from sfumato.pipelines.plan_suggestion.dependent_columns import with_told_columns
 from sfumato.pipelines.plan_suggestion.file_checks import (
     check_names,
@@ -55,7 +55,7 @@ from sfumato.pipelines.plan_suggestion.plan_draft import (
     publications,
     publishable,
 )
-from sfumato.pipelines.plan_suggestion.progress import Looking
+from sfumato.pipelines.plan_suggestion.progress import ProgressReporter
 from sfumato.pipelines.plan_suggestion.quasi_identifier_search import better_withheld, spare_twins
 from sfumato.pipelines.plan_suggestion.survey_answer_uniqueness import note_on_answers, without_fingerprints
 from sfumato.pipelines.plan_suggestion.survey_weights import one_of_each, with_survey_weights
@@ -69,10 +69,10 @@ _FILLINGS = 2
 
 
 def suggest_plan(
-    engine: CountsRows,
+    engine: RowCounter,
     source: str | None = None,
     book: CodeBook | None = None,
-    looking: Looking | None = None,
+    looking: ProgressReporter | None = None,
     **data: Any,
 ) -> SuggestedPlan:
     """Suggest a plan for some rows: roles, types and hierarchies with a reason for each, and privacy models.
@@ -83,7 +83,7 @@ def suggest_plan(
         looking: Receives the progress.
         data: Further keys of the plan's `data`.
     """
-    looking = looking or Looking()
+    looking = looking or ProgressReporter()
     engine = engine if isinstance(engine, CountedRows) else CountedRows(engine)
     texts = engine.texts
     rows = sum(next(iter(texts.values())).values())
@@ -143,7 +143,7 @@ def _without(texts: Mapping[str, Counts], missing: Sequence[str]) -> Mapping[str
 
 
 def _judged_alone(
-    profiles: Mapping[str, Profile], labels: CodeBook, looking: Looking
+    profiles: Mapping[str, Profile], labels: CodeBook, looking: ProgressReporter
 ) -> Iterator[tuple[str, Suggestion]]:
     """Yield the suggestion for each column by itself; columns with many texts take longest."""
     whole, done = sum(len(profile.counts) for profile in profiles.values()), 0
@@ -153,7 +153,7 @@ def _judged_alone(
         done += len(profile.counts)
 
 
-def _without_tells(engine: CountsRows, draft: Draft) -> Draft:
+def _without_tells(engine: RowCounter, draft: Draft) -> Draft:
     """Return the draft without sensitive columns from which a quasi-identifier can be inferred."""
     person = next((name for name, one in draft.suggestions.items() if one.role == "person"), None)
     tells = tells_in(engine, draft.judged_columns(), person)
@@ -173,7 +173,7 @@ def _without_tells(engine: CountsRows, draft: Draft) -> Draft:
     return replace(draft, suggestions=suggestions, published=published)
 
 
-def _without_twins(engine: CountsRows, draft: Draft, are_twins: Callable[[str, str], bool]) -> Draft:
+def _without_twins(engine: RowCounter, draft: Draft, are_twins: Callable[[str, str], bool]) -> Draft:
     """Return the draft without redundant quasi-identifiers whose removal reduces the total loss."""
     concepts = {name: one.concept for name, one in draft.suggestions.items() if one.role == "quasi-identifier"}
 
@@ -194,7 +194,7 @@ def _without_twins(engine: CountsRows, draft: Draft, are_twins: Callable[[str, s
     return replace(draft, suggestions=suggestions)
 
 
-def _filled(engine: CountsRows, draft: Draft, waiting: Mapping[str, Suggestion]) -> Draft:
+def _filled(engine: RowCounter, draft: Draft, waiting: Mapping[str, Suggestion]) -> Draft:
     """Return the draft without costly quasi-identifiers, with waiting ones tried in their places.
 
     If a column of unknown meaning was too costly, no further ones are tried.
@@ -217,7 +217,7 @@ def _is_unplaced(suggestion: Suggestion) -> bool:
     return suggestion.role == "quasi-identifier" and suggestion.rank >= UNKNOWN_RANK
 
 
-def _without_costly(engine: CountsRows, draft: Draft) -> Draft:
+def _without_costly(engine: RowCounter, draft: Draft) -> Draft:
     """Return the draft without quasi-identifiers that cost the others more detail than they keep."""
     unknown = [name for name, suggestion in draft.suggestions.items() if suggestion.concept is None]
     costly = better_withheld(engine, draft.known_columns(), member_count(draft.suggestions, draft.profiles), unknown)
@@ -278,7 +278,7 @@ def _of_file(path: Path, options: Mapping[str, Any]) -> SuggestedPlan:
 
 
 @contextmanager
-def _opened(path: Path, options: Mapping[str, Any]) -> Iterator[tuple[CountsRows, str, tuple[str, ...]]]:
+def _opened(path: Path, options: Mapping[str, Any]) -> Iterator[tuple[RowCounter, str, tuple[str, ...]]]:
     """Yield a row counter for the file, the separator of a delimited file, and notes on the file."""
     from sfumato.engines.files import format_of
     from sfumato.engines.small_csv import plain_file

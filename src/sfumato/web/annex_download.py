@@ -7,14 +7,14 @@ from pathlib import Path
 
 from nicegui import ui
 
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.pipelines.report_folder import read_annex
 from sfumato.report.annex import ANNEX, WORD_ANNEX, markdown
 from sfumato.report.annex_document import document
 from sfumato.web import components
 
 
-def annex_buttons(folder: Path, words: Words) -> None:
+def annex_buttons(folder: Path, words: Messages) -> None:
     """Build the buttons that create the annex of a release folder; Word only if its package is installed."""
 
     async def word() -> None:

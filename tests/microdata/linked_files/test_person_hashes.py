@@ -6,7 +6,7 @@ import numpy as np
 
 from sfumato.hierarchies.hierarchy import make_ladder
 from sfumato.microdata.linked_files.person_hashes import groups_of
-from sfumato.microdata.linked_files.rows import FileRows, Relations
+from sfumato.microdata.linked_files.rows import FileRows, LinkedFiles
 
 VALUES = ("x", "y", "z")
 
@@ -31,5 +31,5 @@ def test_no_two_families_of_rows_have_one_fingerprint() -> None:
         for at, name in enumerate("ab", 1):
             rows = [(place, row) for place, one in enumerate(persons) for row in one[at]]
             files.append(file(name, "p", rows, columns[at]))
-        groups, number = groups_of(Relations(tuple(files), {}), [0] * sum(columns))
+        groups, number = groups_of(LinkedFiles(tuple(files), {}), [0] * sum(columns))
         assert number == len(persons) == len(set(groups.tolist()))

@@ -13,7 +13,7 @@ from sfumato.microdata.measures.attribute_inference import right_guesses
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.suggest import suggest_for_frame
 from sfumato.report.release.report import html, text
-from sfumato.report.release.report_data import Dossier
+from sfumato.report.release.report_data import ReportData
 
 ROWS = 600
 
@@ -49,7 +49,7 @@ def test_a_column_that_undoes_a_generalization_is_said_loudly(role):
     assert (tell.column, tell.quasi_identifier, tell.level) == ("grade", "birth_year", 0)
     assert tell.with_column > 0.9 and tell.by_label < 0.4
     assert "grade nearly determines birth_year" in text(report)
-    assert "grade nearly determines birth_year" in html(Dossier(report))
+    assert "grade nearly determines birth_year" in html(ReportData(report))
 
 
 def test_rows_unique_by_a_class_and_a_column_are_counted():

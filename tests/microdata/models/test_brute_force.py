@@ -15,7 +15,7 @@ from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.losses.registry import prepare
 from sfumato.microdata.methods.full_domain import exhaustive, optimal, samarati
-from sfumato.microdata.methods.full_domain.lattice.problem import Problem
+from sfumato.microdata.methods.full_domain.lattice.problem import LatticeProblem
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.k_map import KMap
 from sfumato.microdata.models.registry import MODEL, SHAPES
@@ -65,11 +65,11 @@ LIKE_NEIGHBORS = (
 )
 
 
-def problem_of(table: FrequencyTable, models, share: float, loss: str = "loss-metric") -> Problem:
+def problem_of(table: FrequencyTable, models, share: float, loss: str = "loss-metric") -> LatticeProblem:
     tops = tuple(ladder.height - 1 for ladder in table.ladders)
     k = max(model.least_rows for model in models)
     prepared = prepare(loss, table, (1.0,) * len(tops), "sum", k)
-    return Problem(table, tuple(models), prepared, int(share * table.rows), (0,) * len(tops), tops)
+    return LatticeProblem(table, tuple(models), prepared, int(share * table.rows), (0,) * len(tops), tops)
 
 
 def suppressed_at(chosen, codes, sensitive, node, names):

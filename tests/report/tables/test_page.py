@@ -10,11 +10,11 @@ from sfumato.report.tables.page import published
 from sfumato.report.tables.report import figures
 from sfumato.report.tables.summary import outcome_sentences
 from sfumato.tables.batch.implicit_cells import LEFT_OUT
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.columns import TextColumns
 
 
 def test_figures_have_the_decimal_mark_of_the_language_and_codes_have_not() -> None:
-    table = Columns({"Branche": ("1.1", "1.2"), "Wert": ("1104.5", "x"), "von": ("", "0.1"), "bis": ("", "26.4")})
+    table = TextColumns({"Branche": ("1.1", "1.2"), "Wert": ("1104.5", "x"), "von": ("", "0.1"), "bis": ("", "26.4")})
     german, english = (
         "".join(published(words_in(language), table, ["Wert", "von", "bis"])) for language in ("de", "en")
     )

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sfumato.tables.argus.argus_table import OfficeTable
+from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.batch.argus_protection import mask_office
 from sfumato.tables.cells.cells import make_relations
 from sfumato.tables.deadline import Deadline
@@ -11,7 +11,7 @@ from sfumato.tables.deadline import Deadline
 def test_protection_levels_are_those_that_are_promised():
     """Beside an empty cell the unsafe one is its total, which is no less than a part that is known to be 1."""
     names = ("all", "others", "total", "unsafe", "empty", "one", "two")
-    table = OfficeTable(
+    table = ArgusTable(
         "n",
         (),
         (),

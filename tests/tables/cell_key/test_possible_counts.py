@@ -6,13 +6,13 @@ import pytest
 from sfumato.errors import DataError
 from sfumato.tables.cell_key.possible_counts import hull_of, originals_of, possible_counts, snapped
 from sfumato.tables.cell_key.ptable import Ptable, make_ptable
-from sfumato.tables.cell_key.ptable_rows import Row
+from sfumato.tables.cell_key.ptable_rows import PtableRow
 from sfumato.tables.cells.cells import Bounds
 from sfumato.tables.plan.perturbation import CellKey
 
 TWO = Ptable(
     tuple(
-        Row(count, count + np.array(noise), np.array(chances))
+        PtableRow(count, count + np.array(noise), np.array(chances))
         for count, noise, chances in [
             (1, [-1, 3], [0.75, 0.25]),
             (2, [-2, 0, 2], [0.25, 0.5, 0.25]),

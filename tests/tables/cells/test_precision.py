@@ -7,13 +7,13 @@ import pytest
 
 from sfumato.errors import DataError
 from sfumato.pipelines.tables.audit import audit
-from sfumato.tables.attack.attacker_view import Publication
+from sfumato.tables.attack.attacker_view import AttackerView
 from sfumato.tables.attack.audit import audit_publication
-from sfumato.tables.attack.findings import Verdict
-from sfumato.tables.cells.attacker_knowledge import Knowledge
+from sfumato.tables.attack.findings import DisclosureStatus
+from sfumato.tables.cells.attacker_knowledge import AttackerKnowledge
 from sfumato.tables.cells.cells import Bounds, make_relations, no_bounds
 from sfumato.tables.cells.constraints import check
-from sfumato.tables.cells.precision import Scale, proved_bound, step_of
+from sfumato.tables.cells.precision import ValueUnit, proved_bound, step_of
 
 pandas = pytest.importorskip("pandas")
 SUM = make_relations([([0, 1, 2], [-1, 1, 1])])
@@ -30,7 +30,9 @@ def one_table(texts, **more):
 )
 def test_cents_of_large_sums_are_computed_exactly(texts):
     review = one_table(texts)
-    assert [(finding.verdict, finding.upper - finding.lower) for finding in review.findings] == [(Verdict.EXACT, 0.0)]
+    assert [(finding.verdict, finding.upper - finding.lower) for finding in review.findings] == [
+        (DisclosureStatus.EXACT, 0.0)
+    ]
     assert not review.passed
 
 
@@ -46,8 +48,12 @@ def test_rounding_that_published_totals_show_is_known():
 
 def test_widths_below_one_step_are_one_value():
     """[1.5, 2.4] holds one whole number, [1, 2] two."""
-    for low, high, verdict in ((1.5, 2.4, Verdict.EXACT), (1.0, 2.0, Verdict.SAFE), (1.0, 1.99, Verdict.EXACT)):
-        shown = Publication(
+    for low, high, verdict in (
+        (1.5, 2.4, DisclosureStatus.EXACT),
+        (1.0, 2.0, DisclosureStatus.SAFE),
+        (1.0, 1.99, DisclosureStatus.EXACT),
+    ):
+        shown = AttackerView(
             np.array([5.0, np.nan, np.nan]),
             Bounds(np.array([np.nan, low, np.nan]), np.array([np.nan, high, np.nan])),
             Bounds(np.zeros(3), np.full(3, np.inf)),
@@ -66,14 +72,14 @@ def test_totals_are_checked_in_steps():
 
 
 def test_given_steps_decide():
-    shown = Publication(
+    shown = AttackerView(
         np.array([9000.0, np.nan, 4000.0]),
         no_bounds(3),
         Bounds(np.zeros(3), np.full(3, np.inf)),
         SUM,
         ("all", "a", "b"),
     )
-    knowledge = Knowledge(step=1000.0)
+    knowledge = AttackerKnowledge(step=1000.0)
     assert audit_publication(shown, no_bounds(3), knowledge).findings[0].lower == 5000
 
 
@@ -88,6 +94,6 @@ def test_bounds_are_proved_whatever_the_multipliers():
 
 
 def test_steps_and_back():
-    scale = Scale(0.01)
+    scale = ValueUnit(0.01)
     assert scale.value(float(scale.steps(np.array([812.25]))[0])) == 812.25
-    assert Scale(5.0).steps(np.array([15.0])).tolist() == [3.0]
+    assert ValueUnit(5.0).steps(np.array([15.0])).tolist() == [3.0]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from sfumato.pipelines.tables.protect import protect
 from sfumato.tables.cells.cells import make_relations
-from sfumato.tables.interval_publication.interval_grid import Grid, clusters, free_cells, rounded_up
+from sfumato.tables.interval_publication.interval_grid import ValueClasses, clusters, free_cells, rounded_up
 from sfumato.tables.plan.plan import read_table_plan
 from sfumato.tables.protection_levels.resolve_plan import terms_of
 from sizes import size
@@ -29,7 +29,7 @@ PARTS = {
     st.sampled_from([np.inf, 40.0, 41.5, 3.0]),
 )
 def test_every_range_is_that_of_more_values_than_the_need(reach, step, floor, ceiling):
-    grid, span = Grid(reach, step), (floor, ceiling)
+    grid, span = ValueClasses(reach, step), (floor, ceiling)
     every = np.round(np.arange(max(floor, -80), min(ceiling, 120) + step / 2, step), 6).tolist()
     alike: dict[tuple[float, float], list[float]] = {}
     for value in every:

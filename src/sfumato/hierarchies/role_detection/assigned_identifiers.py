@@ -4,7 +4,7 @@ from sfumato.hierarchies.role_detection.key_columns import UNIQUE_SHARE
 from sfumato.hierarchies.role_detection.lexicon.concepts import BY_KEY, WORDS, fold
 from sfumato.hierarchies.role_detection.lexicon.name_terms import meanings_of, words_of
 from sfumato.hierarchies.role_detection.profile import Profile
-from sfumato.hierarchies.role_detection.role_evidence import Evidence
+from sfumato.hierarchies.role_detection.role_evidence import RoleEvidence
 from sfumato.patterns import regex
 
 # How a spreadsheet writes an integer if some rows have none.
@@ -21,7 +21,7 @@ _COMPOUND = regex(r"(.{3,}?)_?(?:nr|nro|num|nummer|number|numero|no|id)")
 _EVENLY = 4
 
 
-def is_given_number(evidence: Evidence) -> bool:
+def is_given_number(evidence: RoleEvidence) -> bool:
     """Return whether a column holds numbers of loans, taxes, policies, …, though a word in its name means money.
 
     Codes of diagnoses or offenses are chosen from a list, so that some are much more frequent than others: they stay

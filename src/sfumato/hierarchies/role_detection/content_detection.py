@@ -12,7 +12,7 @@ from sfumato.dataclass import dataclass
 from sfumato.delimited.decimal_marks import CURRENCY_SIGN
 from sfumato.errors import PlanError
 from sfumato.hierarchies.character_masking import MAX_LENGTH
-from sfumato.hierarchies.hierarchy import Ladder
+from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.hierarchies.intervals import Intervals
 from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.hierarchies.role_detection import robust_intervals
@@ -118,7 +118,7 @@ def _fit(profile: Profile, content: Content) -> Content | None:
     return replace(content, hierarchy=_lean(content.hierarchy, labels), rejected=rejected)
 
 
-def _labels(ladder: Ladder, domain: Sequence[str], accepted: int) -> list[int]:
+def _labels(ladder: Hierarchy, domain: Sequence[str], accepted: int) -> list[int]:
     """Return how many labels of each level the values of a column have, original values first.
 
     Args:
@@ -338,7 +338,7 @@ def ages_of(profile: Profile) -> Content | None:
     if spread is None or not whole or profile.top_share > _CROWDED_AGE or spread.share_within(*_LIVES) < _LIVING:
         return None
     lives = (spread.numbers >= _LIVES[0]) & (spread.numbers <= _LIVES[1])
-    some = robust_intervals.Spread(spread.numbers[lives], spread.rows[lives])
+    some = robust_intervals.NumberDistribution(spread.numbers[lives], spread.rows[lives])
     low, high = some.quantile(0.02), some.quantile(0.98)
     inside = some.numbers[(some.numbers >= low) & (some.numbers <= high)]
     aged = high - low >= _SPAN and _MIDDLE[0] <= some.quantile(0.5) <= _MIDDLE[1]
@@ -362,7 +362,9 @@ def postcodes_of(profile: Profile) -> Content | None:
     return _fit(profile, _by_characters(profile))
 
 
-def spread_of(profile: Profile, type_: ColumnType = "decimal") -> tuple[robust_intervals.Spread | None, bool]:
+def spread_of(
+    profile: Profile, type_: ColumnType = "decimal"
+) -> tuple[robust_intervals.NumberDistribution | None, bool]:
     """Return the numbers of a column, and whether they are integers; None if it is not numeric."""
     texts, _ = _forms(profile, type_)
     fine = np.array([text is not None for text in texts], bool)
@@ -373,7 +375,7 @@ def spread_of(profile: Profile, type_: ColumnType = "decimal") -> tuple[robust_i
         return None, False
     numbers = numerals([text for text in texts if text is not None])
     distinct, place = np.unique(numbers, return_inverse=True)
-    spread = robust_intervals.Spread(distinct, np.bincount(place, weights=rows[fine]).astype(np.float64))
+    spread = robust_intervals.NumberDistribution(distinct, np.bincount(place, weights=rows[fine]).astype(np.float64))
     whole = float(rows[fine][numbers == np.floor(numbers)].sum()) >= (1 - (1 - _SHARE) / 5) * rows[fine].sum()
     return spread, whole
 

@@ -22,14 +22,14 @@ from sfumato.hierarchies.role_detection.key_columns import (
 from sfumato.hierarchies.role_detection.lexicon.concepts import WORDS
 from sfumato.hierarchies.role_detection.lexicon.name_terms import meanings_of, spoken_word, words_of
 from sfumato.hierarchies.role_detection.profile import Profile
-from sfumato.hierarchies.role_detection.role_evidence import Evidence
+from sfumato.hierarchies.role_detection.role_evidence import RoleEvidence
 from sfumato.hierarchies.role_detection.suggestion import UNKNOWN_RANK, Suggestion
 
 _MANY_NUMBERS, _FEW_ROWS = 0.5, 10
 _SEVERAL_ROWS = 5
 
 
-def judge_format(evidence: Evidence) -> Suggestion | None:
+def judge_format(evidence: RoleEvidence) -> Suggestion | None:
     """Return a role for values in the format of identifiers."""
     if evidence.content.kind in ("dates", "times", "scale", "ages", "years"):
         return None
@@ -37,7 +37,7 @@ def judge_format(evidence: Evidence) -> Suggestion | None:
     return _key(evidence, format_[0], role_reasons.by_values(format_[1], format_[0])) if format_ else None
 
 
-def judge_key_words(evidence: Evidence) -> Suggestion | None:
+def judge_key_words(evidence: RoleEvidence) -> Suggestion | None:
     """Return a role for a name that indicates an identifier."""
     named = evidence.likeliest("identifier")
     dated = evidence.content.kind in ("dates", "times", "years")
@@ -50,7 +50,7 @@ def judge_key_words(evidence: Evidence) -> Suggestion | None:
     return _key(evidence, key, role_reasons.by_name(spoken_word(evidence.profile.name, word), key))
 
 
-def _key(evidence: Evidence, key: str, why: str) -> Suggestion:
+def _key(evidence: RoleEvidence, key: str, why: str) -> Suggestion:
     """Return an identifier: removed, or the person column if it repeats."""
     profile = evidence.profile
     if key == "household":
@@ -65,7 +65,7 @@ def _key(evidence: Evidence, key: str, why: str) -> Suggestion:
     return Suggestion("person", role_reasons.PERSON.format(why=why, count=rows_each(profile)), rank=rank, concept=key)
 
 
-def _names_persons(evidence: Evidence, key: str) -> bool:
+def _names_persons(evidence: RoleEvidence, key: str) -> bool:
     """Return whether the values of an identifying column repeat as persons do."""
     other = any(concept.role in ("quasi-identifier", "sensitive") for concept, _ in evidence.concepts)
     # Numbers of a hospital are those of its patients if many codes of one length occur in a few rows each.
@@ -75,7 +75,7 @@ def _names_persons(evidence: Evidence, key: str) -> bool:
     return repeats_as_persons_do(evidence.profile, key, other)
 
 
-def judge_own_values(evidence: Evidence) -> Suggestion | None:
+def judge_own_values(evidence: RoleEvidence) -> Suggestion | None:
     """Return a role for values that are unique in nearly every row: row numbers, keys, texts."""
     profile = evidence.profile
     known = evidence.likeliest("quasi-identifier", "sensitive")
@@ -102,7 +102,7 @@ def judge_own_values(evidence: Evidence) -> Suggestion | None:
     return None
 
 
-def judge_given_numbers(evidence: Evidence) -> Suggestion | None:
+def judge_given_numbers(evidence: RoleEvidence) -> Suggestion | None:
     """Return a role for numbers of loans, claims, taxes, …: they identify somebody, whatever else the name says."""
     return _key(evidence, "key", role_reasons.by_values(1.0, "key")) if is_given_number(evidence) else None
 

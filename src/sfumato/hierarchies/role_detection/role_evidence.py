@@ -26,7 +26,7 @@ _MOST_LISTED, _MANY_ROWS, _COMMON = 100, 20, 0.95
 
 
 @dataclass(frozen=True)
-class Evidence:
+class RoleEvidence:
     """A column's profile, its content, and the concepts that its name suggests and its values support."""
 
     profile: Profile
@@ -38,7 +38,7 @@ class Evidence:
         return next((pair for pair in self.concepts[:1] if pair[0].role in roles), None)
 
 
-def evidence_of(profile: Profile) -> Evidence:
+def evidence_of(profile: Profile) -> RoleEvidence:
     """Return the evidence about a column."""
     concepts = concepts_of(profile.name)
     content = content_of(profile, [concept.key for concept, _ in concepts])
@@ -54,7 +54,7 @@ def evidence_of(profile: Profile) -> Evidence:
     postcodes = ((BY_KEY["place"], word) for word in sorted(short_postcodes(profile, lettered=sensitive))[:1])
     weights = [_body_weight(profile, *pair) for pair in sums]
     told = _without_weak(profile, (*postcodes, *_survey_weight(profile, weights), *weights))
-    return Evidence(profile, content, told)
+    return RoleEvidence(profile, content, told)
 
 
 def is_listed(profile: Profile, word: str) -> bool:

@@ -17,7 +17,7 @@ from sfumato.hierarchies.role_detection.identifiers import (
 from sfumato.hierarchies.role_detection.key_columns import LETTERS_AND_DIGITS, REPEATED, UNIQUE_SHARE
 from sfumato.hierarchies.role_detection.profile import FEW_VALUES, Profile
 from sfumato.hierarchies.role_detection.quasi_identifiers import judge_knowledge, judge_rest, judge_units
-from sfumato.hierarchies.role_detection.role_evidence import Evidence, evidence_of
+from sfumato.hierarchies.role_detection.role_evidence import RoleEvidence, evidence_of
 from sfumato.hierarchies.role_detection.sensitive_columns import judge_privacy
 from sfumato.hierarchies.role_detection.suggestion import Suggestion
 from sfumato.hierarchies.role_detection.text_columns import (
@@ -38,7 +38,7 @@ def suggest(profile: Profile) -> Suggestion:
     return next(suggestion for judge in _JUDGES if (suggestion := judge(evidence)))
 
 
-def _same_for_all(evidence: Evidence) -> Suggestion:
+def _same_for_all(evidence: RoleEvidence) -> Suggestion:
     """Suggest to publish a constant column, unless it identifies the one person whom all rows are about."""
     judges = (judge_format, judge_key_words, judge_person_names)
     pointing = next((found.reason for judge in judges if (found := judge(evidence))), None)
@@ -73,7 +73,7 @@ def points_to_persons(profile: Profile) -> bool:
     return bool(profile.counts) and (unique or suggest(profile).role in ("identifier", "person"))
 
 
-_JUDGES: tuple[Callable[[Evidence], Suggestion | None], ...] = (
+_JUDGES: tuple[Callable[[RoleEvidence], Suggestion | None], ...] = (
     judge_format,
     judge_key_words,
     judge_written_remarks,

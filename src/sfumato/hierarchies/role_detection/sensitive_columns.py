@@ -6,7 +6,7 @@ from sfumato.hierarchies.role_detection.lexicon.concepts import BY_KEY, Concept
 from sfumato.hierarchies.role_detection.lexicon.name_terms import head_of, spoken_word
 from sfumato.hierarchies.role_detection.lexicon.value_terms import concept_of_values
 from sfumato.hierarchies.role_detection.profile import Profile
-from sfumato.hierarchies.role_detection.role_evidence import Evidence
+from sfumato.hierarchies.role_detection.role_evidence import RoleEvidence
 from sfumato.hierarchies.role_detection.suggestion import Suggestion
 
 _DAYS = 31
@@ -14,7 +14,7 @@ _DAYS = 31
 _OFTEN_WRITTEN = frozenset(("use", "outcome", "reason", "need", "opinion", "performance"))
 
 
-def judge_privacy(evidence: Evidence) -> Suggestion | None:
+def judge_privacy(evidence: RoleEvidence) -> Suggestion | None:
     """Return a role for special categories of the GDPR, other private matters, and study outcomes."""
     named = evidence.likeliest("sensitive")
     # Others know when a person was arrested or died, not how fast a person ran.
@@ -41,7 +41,7 @@ def _are_days_or_months(profile: Profile) -> bool:
     return all(text.isdecimal() and 1 <= int(text) <= _DAYS for text in profile.counts)
 
 
-def _sensitive(evidence: Evidence, concept: Concept, reason: str) -> Suggestion:
+def _sensitive(evidence: RoleEvidence, concept: Concept, reason: str) -> Suggestion:
     # A sensitive value is published unchanged, so a type must fit every one of them.
     content = evidence.content
     type_ = "text" if content.rejected else content.type

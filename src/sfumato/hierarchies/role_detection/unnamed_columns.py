@@ -5,7 +5,7 @@ import numpy as np
 from sfumato.hierarchies.role_detection import role_reasons
 from sfumato.hierarchies.role_detection.content_detection import Content, ages_of, content_of, postcodes_of, spread_of
 from sfumato.hierarchies.role_detection.profile import Profile
-from sfumato.hierarchies.role_detection.robust_intervals import Spread
+from sfumato.hierarchies.role_detection.robust_intervals import NumberDistribution
 from sfumato.hierarchies.role_detection.suggestion import Suggestion
 from sfumato.hierarchies.role_detection.unexplained_numbers import are_bell_shaped, are_counts, are_measures
 from sfumato.hierarchies.types import ColumnType
@@ -80,12 +80,12 @@ def _are_shares(profile: Profile) -> bool:
     return len(profile.counts) >= _SOME_NUMBERS and profile.share_of(_PERCENT) >= _MOST
 
 
-def _are_few_sums(spread: Spread) -> bool:
+def _are_few_sums(spread: NumberDistribution) -> bool:
     """Return whether numbers are a few round amounts of several lengths: bonds, deductibles, fines, limits.
 
-    >>> _are_few_sums(Spread(np.array([0.0, 250, 500, 1000, 2500]), np.ones(5)))
+    >>> _are_few_sums(NumberDistribution(np.array([0.0, 250, 500, 1000, 2500]), np.ones(5)))
     True
-    >>> _are_few_sums(Spread(np.array([100.0, 110, 300, 320, 430]), np.ones(5)))
+    >>> _are_few_sums(NumberDistribution(np.array([100.0, 110, 300, 320, 430]), np.ones(5)))
     False
     """
     sums = spread.numbers[spread.numbers != 0]
@@ -95,14 +95,14 @@ def _are_few_sums(spread: Spread) -> bool:
     return rounded and len({len(str(int(number))) for number in sums}) > 1
 
 
-def _are_heights(spread: Spread) -> bool:
+def _are_heights(spread: NumberDistribution) -> bool:
     low, middle, high = (spread.quantile(share) for share in (0.01, 0.5, 0.99))
     inside = _HEIGHTS[0] <= low and high <= _HEIGHTS[1] and _MIDDLE_HEIGHT[0] <= middle <= _MIDDLE_HEIGHT[1]
     half = spread.quantile(0.75) - spread.quantile(0.25)
     return inside and high - low >= _HEIGHT_SPAN and half <= _MIDDLE_HALF
 
 
-def _are_amounts(spread: Spread) -> bool:
+def _are_amounts(spread: NumberDistribution) -> bool:
     middle = spread.quantile(0.5)
     mean = float(np.average(spread.numbers, weights=spread.rows))
     lengths = len({len(str(int(abs(number)))) for number in spread.numbers})

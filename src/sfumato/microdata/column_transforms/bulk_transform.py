@@ -38,7 +38,7 @@ def rough_steps(
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class RoundingGrid:
     """Division of numbers into rounding intervals: two limits, and the multiples to round to or where bins begin."""
 
     bottom: Decimal | None = None
@@ -49,7 +49,7 @@ class Grid:
     def steps(self, forms: Sequence[str], numbers: Floats) -> Counts | None:
         """Return the interval of each number exactly, by integers in units of the last decimal; None if too long.
 
-        >>> grid = Grid(top=Decimal(50), rounded=Decimal("0.1"))
+        >>> grid = RoundingGrid(top=Decimal(50), rounded=Decimal("0.1"))
         >>> grid.steps(["0.15", "0.24", "-0.25"], np.array([0.15, 0.24, -0.25]))
         array([ 2,  2, -3])
         """

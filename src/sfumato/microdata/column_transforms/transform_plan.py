@@ -10,7 +10,7 @@ from sfumato.hierarchies.label_bounds import ends_of
 from sfumato.hierarchies.types import numerals, plain
 from sfumato.microdata.column_transforms.bin import Bin
 from sfumato.microdata.column_transforms.bottom import Bottom
-from sfumato.microdata.column_transforms.bulk_transform import Grid, publish_once, publish_steps, rough_steps
+from sfumato.microdata.column_transforms.bulk_transform import RoundingGrid, publish_once, publish_steps, rough_steps
 from sfumato.microdata.column_transforms.number_parsing import read_numbers
 from sfumato.microdata.column_transforms.operation import Operation
 from sfumato.microdata.column_transforms.perturbation import (
@@ -33,8 +33,8 @@ from sfumato.microdata.column_transforms.perturbation import (
 from sfumato.microdata.column_transforms.round import Round
 from sfumato.microdata.column_transforms.top import Top
 from sfumato.microdata.models.equivalence_classes import Floats
-from sfumato.schema.composite import Either, Number
-from sfumato.schema.dataclass_schema import Note, record_of
+from sfumato.schema.composite import Number, UnionSchema
+from sfumato.schema.dataclass_schema import KeyInfo, record_of
 from sfumato.schema.typed_parts import plan_part
 
 # Keys of `publish` and the operation of each, in the order in which they are applied.
@@ -51,9 +51,9 @@ class Limit:
     the requested share, and the resulting number.
     """
 
-    share: Annotated[float | None, Note("of the numbers, from the least on", minimum=0, maximum=1)] = None
+    share: Annotated[float | None, KeyInfo("of the numbers, from the least on", minimum=0, maximum=1)] = None
     value: Annotated[
-        float | None, Note("the number itself, where a plain one would be a share, or that a share became")
+        float | None, KeyInfo("the number itself, where a plain one would be a share, or that a share became")
     ] = None
 
     def __post_init__(self) -> None:
@@ -75,8 +75,8 @@ def limit_at(value: float) -> float | Limit:
     return Limit(value=value) if 0 < value < 1 else value
 
 
-def _limit(about: str) -> Either:
-    return Either((((int, float), Number()), ((dict,), record_of(Limit))), about)
+def _limit(about: str) -> UnionSchema:
+    return UnionSchema((((int, float), Number()), ((dict,), record_of(Limit))), about)
 
 
 BOTTOM = _limit("numbers below it are published as <bottom; between 0 and 1 it is a share of the rows")
@@ -96,8 +96,8 @@ class PublishPlan:
 
     bottom: Annotated[float | Limit | None, BOTTOM] = None
     top: Annotated[float | Limit | None, TOP] = None
-    round: Annotated[float | None, Note("numbers are rounded to a multiple of it")] = None
-    bin: Annotated[float | None, Note("numbers are published as intervals of this width")] = None
+    round: Annotated[float | None, KeyInfo("numbers are rounded to a multiple of it")] = None
+    bin: Annotated[float | None, KeyInfo("numbers are published as intervals of this width")] = None
     microaggregate: Annotated[Microaggregate | None, MICROAGGREGATE] = None
     noise: Annotated[Noise | None, NOISE] = None
     swap: Annotated[RankSwap | None, SWAP] = None
@@ -163,7 +163,7 @@ class PublishPlan:
 
     def _labels(self, forms: Sequence[str], numbers: Floats, publish: Callable[[str], str]) -> Sequence[str]:
         limits = (_decimal(self.bottom), _decimal(self.top), _decimal(self.round), _decimal(self.bin))
-        steps = Grid(*limits).steps(forms, numbers) if any(limit is not None for limit in limits) else None
+        steps = RoundingGrid(*limits).steps(forms, numbers) if any(limit is not None for limit in limits) else None
         if steps is not None:
             return publish_once(forms, steps, publish)
         return publish_steps(forms, numbers, self.rough_steps(numbers), publish)

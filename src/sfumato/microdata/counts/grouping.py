@@ -9,8 +9,8 @@ from sfumato.dataclass import dataclass
 from sfumato.microdata.counts import grouping_kernels, kernels
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.key_packing import Packing, Words, packing_of
-from sfumato.microdata.counts.level_maps import Steps
-from sfumato.microdata.models.equivalence_classes import Classes, Counts, Histogram
+from sfumato.microdata.counts.level_maps import LevelMaps
+from sfumato.microdata.models.equivalence_classes import Counts, EquivalenceClasses, Histogram
 from sfumato.microdata.models.persons import PERSONS
 
 Node = tuple[int, ...]
@@ -107,7 +107,7 @@ class Grouped:
 
     node: Node
     keys: Words
-    classes: Classes
+    classes: EquivalenceClasses
 
     @property
     def sizes(self) -> Counts:
@@ -136,7 +136,7 @@ class Grouper:
         self._nodes = np.empty((64, len(table.columns)), np.int16)
         self._sizes = np.empty(64, np.int64)
         self._last_use = np.empty(64, np.int64)
-        self.steps = Steps(table.ladders, self.packing)
+        self.steps = LevelMaps(table.ladders, self.packing)
         self._groups = KeyGroups(self.base.keys, self.packing)
         self._relabeled = np.empty_like(self.base.keys)
 
@@ -169,7 +169,7 @@ class Grouper:
             contents[PERSONS] = without_needless(contents[PERSONS], owner, count, self.enough)
         sensitive = {name: regroup(histogram, owner, count) for name, histogram in contents.items()}
         keys, sizes = self._groups.keys[:, :count].copy(), self._groups.counts[:count].copy()
-        return Grouped(node, keys, Classes(sizes, sensitive))
+        return Grouped(node, keys, EquivalenceClasses(sizes, sensitive))
 
     def owners(self, node: Node) -> npt.NDArray[np.int32]:
         """Return the class of each combination of the original table at a node."""

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.hierarchies.hierarchy import Ladder
+from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.microdata.counts.key_packing import Packing, Words
 
 Levels = npt.NDArray[np.int16]
 
 
-class Steps:
+class LevelMaps:
     """All level maps in one array, so that a compiled loop finds them by itself.
 
     Attributes:
@@ -19,7 +19,7 @@ class Steps:
         begins: (columns, levels, levels) where the map from one level of a column to another begins.
     """
 
-    def __init__(self, ladders: Sequence[Ladder], packing: Packing) -> None:
+    def __init__(self, ladders: Sequence[Hierarchy], packing: Packing) -> None:
         self.ladders = ladders
         self.packing = packing
         height = max((ladder.height for ladder in ladders), default=1)

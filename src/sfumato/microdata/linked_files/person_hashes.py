@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.microdata.linked_files.rows import FileRows, Relations
+from sfumato.microdata.linked_files.rows import FileRows, LinkedFiles
 from sfumato.microdata.models.equivalence_classes import Counts
 
 Words = npt.NDArray[np.uint64]
@@ -20,7 +20,7 @@ LANES = 2
 _COLUMN_BITS, _FILE_BITS = 32, 48
 
 
-def groups_of(relations: Relations, levels: Sequence[int]) -> tuple[Counts, int]:
+def groups_of(relations: LinkedFiles, levels: Sequence[int]) -> tuple[Counts, int]:
     """Return the group of each person at some levels, and the number of groups.
 
     Args:

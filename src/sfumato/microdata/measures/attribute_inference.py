@@ -28,7 +28,7 @@ _DENSE = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Tell:
+class InferenceRisk:
     """A published column that predicts a quasi-identifier.
 
     Attributes:
@@ -56,7 +56,9 @@ def may_tell(rows: int, distinct: int, kept: int) -> bool:
     return 2 * (rows - distinct) >= RIGHT * kept
 
 
-def tells(table: FrequencyTable, column: str, labels: Integers | None = None, kept: Counts | None = None) -> list[Tell]:
+def tells(
+    table: FrequencyTable, column: str, labels: Integers | None = None, kept: Counts | None = None
+) -> list[InferenceRisk]:
     """Return the quasi-identifiers that a sensitive column of a table predicts.
 
     Args:
@@ -75,7 +77,7 @@ def tells(table: FrequencyTable, column: str, labels: Integers | None = None, ke
 
 def _tell(
     table: FrequencyTable, place: int, column: str, content: Histogram, weights: Counts, labels: Integers | None
-) -> Tell | None:
+) -> InferenceRisk | None:
     """Return the finest level of a quasi-identifier that a column predicts, if any."""
     ladder, owners = table.ladders[place], content.owners
     raw = table.codes[owners, place].astype(np.int64)
@@ -85,7 +87,7 @@ def _tell(
     both = label * max(content.size, 1) + value
     for level, by_label, with_column in _shares(ladder.codes[:-1], label, both, raw, rows):
         if with_column >= RIGHT and with_column - by_label >= max(LESS_WRONG * (1 - by_label), ROWS_MORE):
-            return Tell(column, table.columns[place], level, by_label, with_column)
+            return InferenceRisk(column, table.columns[place], level, by_label, with_column)
     return None
 
 

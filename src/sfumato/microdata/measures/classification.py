@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import missing_extra
-from sfumato.microdata.measures.recoded_view import View, are_informative
+from sfumato.microdata.measures.recoded_view import RecodedView, are_informative
 from sfumato.microdata.models.equivalence_classes import Counts
 
 HELD_OUT = 0.3
@@ -42,7 +42,7 @@ class Accuracy:
     reason: str = ""
 
 
-def accuracy(view: View, target: str, seed: int) -> Accuracy:
+def accuracy(view: RecodedView, target: str, seed: int) -> Accuracy:
     """Train on the release and on original rows, and test both."""
     content = view.table.sensitive[target]
     entries = _some(len(content.values), seed)
@@ -76,7 +76,7 @@ def _some(entries: int, seed: int) -> npt.NDArray[np.int64]:
     return np.sort(np.random.default_rng(seed).choice(entries, MAX_ENTRIES, replace=False))
 
 
-def _labels(view: View, owners: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
+def _labels(view: RecodedView, owners: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
     """The published labels of each combination, and whether it is published at all."""
     classes = np.zeros(len(view.table.counts), np.int64)
     classes[view.pieces.combinations] = view.pieces.classes

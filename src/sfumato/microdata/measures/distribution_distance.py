@@ -13,7 +13,7 @@ from sfumato.microdata.measures.recoded_view import ColumnView
 
 
 @dataclass(frozen=True, slots=True)
-class Drift:
+class DistributionShift:
     """The change of a column's distribution."""
 
     column: str
@@ -21,16 +21,16 @@ class Drift:
     earth_mover: float | None = None
 
 
-def drift_of(column: ColumnView) -> Drift:
+def drift_of(column: ColumnView) -> DistributionShift:
     """Return the distances of one column."""
     before, after = column.before[column.present], column.after[column.present]
     if not after.sum():
-        return Drift(column.name, None)
+        return DistributionShift(column.name, None)
     gaps = after / after.sum() - before / before.sum()
     variation = float(np.abs(gaps).sum()) / 2
     if column.numbers is None:
-        return Drift(column.name, variation)
+        return DistributionShift(column.name, variation)
     numbers = column.numbers[column.present]
     span = float(numbers[-1] - numbers[0])
     moved = float((np.abs(np.cumsum(gaps))[:-1] * np.diff(numbers)).sum())
-    return Drift(column.name, variation, moved / span if span else 0.0)
+    return DistributionShift(column.name, variation, moved / span if span else 0.0)

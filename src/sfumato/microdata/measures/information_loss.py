@@ -13,7 +13,7 @@ from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.grouping import Grouper
 from sfumato.microdata.losses.registry import prepare
-from sfumato.microdata.measures.recoded_view import ColumnView, View, distinct_pairs
+from sfumato.microdata.measures.recoded_view import ColumnView, RecodedView, distinct_pairs
 from sfumato.microdata.models.equivalence_classes import Floats
 from sfumato.microdata.recoding.recoding import LevelRecoding, Recoding
 
@@ -21,7 +21,7 @@ BY_COLUMN = ("loss-metric", "precision", "non-uniform-entropy", "score", "height
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class InformationLoss:
     """A loss: in total, and of each column if it is defined by columns."""
 
     name: str
@@ -32,7 +32,7 @@ class Lost:
         return {"value": self.value} | ({"per_column": self.per_column} if self.per_column else {})
 
 
-def losses(table: FrequencyTable, recoding: Recoding, view: View) -> tuple[Lost, ...]:
+def losses(table: FrequencyTable, recoding: Recoding, view: RecodedView) -> tuple[InformationLoss, ...]:
     """Return all losses of a release."""
     sizes = _sizes(recoding, view)
     if isinstance(recoding, LevelRecoding):
@@ -40,13 +40,13 @@ def losses(table: FrequencyTable, recoding: Recoding, view: View) -> tuple[Lost,
     metric = {column.name: _covered(view, column) for column in view.columns}
     entropy = {column.name: _entropy(view, place) for place, column in enumerate(view.columns)}
     return (
-        Lost("loss-metric", sum(metric.values()), metric),
-        Lost("non-uniform-entropy", sum(entropy.values()), entropy),
+        InformationLoss("loss-metric", sum(metric.values()), metric),
+        InformationLoss("non-uniform-entropy", sum(entropy.values()), entropy),
         *sizes,
     )
 
 
-def _by_levels(table: FrequencyTable, recoding: LevelRecoding) -> list[Lost]:
+def _by_levels(table: FrequencyTable, recoding: LevelRecoding) -> list[InformationLoss]:
     """Return the losses of a node, by the same functions that a search minimizes."""
     grouper = Grouper(table)
     grouped, owners = grouper.rolled_with_owners(recoding.node)
@@ -56,21 +56,21 @@ def _by_levels(table: FrequencyTable, recoding: LevelRecoding) -> list[Lost]:
     losses = []
     for name in BY_COLUMN:
         parts = prepare(name, table, weights).per_column(grouped, failing)  # type: ignore[arg-type]
-        losses.append(Lost(name, sum(parts.values()), parts))
+        losses.append(InformationLoss(name, sum(parts.values()), parts))
     return losses
 
 
-def _sizes(recoding: Recoding, view: View) -> list[Lost]:
+def _sizes(recoding: Recoding, view: RecodedView) -> list[InformationLoss]:
     """The losses of class sizes."""
     kept = recoding.sizes[~recoding.suppressed].astype(np.float64)
     suppressed = view.table.rows - view.rows
     squares = float((kept**2).sum()) + float(suppressed) * view.table.rows
     classes = len(kept) + (suppressed > 0)
     average = view.table.rows / max(classes, 1)
-    return [Lost("discernibility", squares, {}), Lost("average-class-size", average, {})]
+    return [InformationLoss("discernibility", squares, {}), InformationLoss("average-class-size", average, {})]
 
 
-def _covered(view: View, column: ColumnView) -> float:
+def _covered(view: RecodedView, column: ColumnView) -> float:
     """Return the mean share of a column that a row's label covers beyond one value; a suppressed row loses 1."""
     if column.numbers is not None and len(column.numbers) > 1:
         span = float(column.numbers[-1] - column.numbers[0]) or 1.0
@@ -84,7 +84,7 @@ def _covered(view: View, column: ColumnView) -> float:
     return lost / max(view.table.rows, 1)
 
 
-def _entropy(view: View, place: int) -> float:
+def _entropy(view: RecodedView, place: int) -> float:
     """Return the mean of log(n(label) / n(value with it)) over rows, as a share of the maximum."""
     column, pieces = view.columns[place], view.published
     codes = view.table.codes[:, place]

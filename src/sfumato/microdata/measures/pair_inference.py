@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.types import canonical, numerals
-from sfumato.microdata.counts.frequency_table import FrequencyTable, TextCounts, values_of
+from sfumato.microdata.counts.frequency_table import FrequencyTable, ValueCounts, values_of
 from sfumato.microdata.measures.attribute_inference import Integers, right_guesses
 from sfumato.microdata.models.equivalence_classes import Floats
 
@@ -37,7 +37,7 @@ Positions = Sequence[Floats | None]
 
 
 @dataclass(frozen=True, slots=True)
-class JointTell:
+class PairInference:
     """A published column and two quasi-identifiers, two of which nearly determine the third.
 
     Attributes:
@@ -51,7 +51,7 @@ class JointTell:
 
 
 @dataclass(frozen=True, slots=True)
-class PrivateTell:
+class SensitivePairInference:
     """Two published sensitive numeric columns that together nearly determine a quasi-identifier.
 
     Attributes:
@@ -64,7 +64,7 @@ class PrivateTell:
     share: float
 
 
-def joint_tells(table: FrequencyTable, column: str, positions: Positions | None = None) -> list[JointTell]:
+def joint_tells(table: FrequencyTable, column: str, positions: Positions | None = None) -> list[PairInference]:
     """Return the pairs of quasi-identifiers that nearly determine a sensitive column, in decreasing order of accuracy.
 
     Args:
@@ -73,7 +73,7 @@ def joint_tells(table: FrequencyTable, column: str, positions: Positions | None 
     rows = _Rows(table, column, positions_of(table) if positions is None else positions)
     pairs = list(combinations(range(len(table.columns)), 2))[:MOST_PAIRS]
     tells = [
-        JointTell(column, (table.columns[first], table.columns[second]), share)
+        PairInference(column, (table.columns[first], table.columns[second]), share)
         for first, second in pairs
         if (share := rows.share(first, second)) is not None
     ]
@@ -81,8 +81,8 @@ def joint_tells(table: FrequencyTable, column: str, positions: Positions | None 
 
 
 def private_tells(
-    text_counts: TextCounts, known: Sequence[str], private: Sequence[str], missing: Sequence[str] = ()
-) -> list[PrivateTell]:
+    text_counts: ValueCounts, known: Sequence[str], private: Sequence[str], missing: Sequence[str] = ()
+) -> list[SensitivePairInference]:
     """Return the pairs of sensitive columns that nearly determine a quasi-identifier, in decreasing order of accuracy.
 
     Args:
@@ -94,7 +94,7 @@ def private_tells(
     numbers = dict(_columns_of_numbers(text_counts, missing))
     pairs = list(combinations((name for name in private if name in numbers), 2))[:MOST_PAIRS]
     tells = [
-        PrivateTell(second, first, name, share)
+        SensitivePairInference(second, first, name, share)
         for first, second in pairs
         for name in known
         if name in numbers
@@ -103,7 +103,7 @@ def private_tells(
     return sorted(tells, key=lambda tell: -tell.share)
 
 
-def _columns_of_numbers(text_counts: TextCounts, missing: Sequence[str]) -> Iterator[tuple[str, Floats]]:
+def _columns_of_numbers(text_counts: ValueCounts, missing: Sequence[str]) -> Iterator[tuple[str, Floats]]:
     """Yield the numeric columns, with their numbers in some combinations; NaN for missing ones."""
     step = max(len(text_counts.counts) // MOST_FITTED, 1)
     for name, texts, codes in zip(text_counts.columns, text_counts.values, text_counts.codes.T, strict=True):

@@ -11,8 +11,8 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.counts import kernels
-from sfumato.microdata.measures.recoded_view import ColumnView, View
-from sfumato.microdata.models.equivalence_classes import Floats, Mask
+from sfumato.microdata.measures.recoded_view import ColumnView, RecodedView
+from sfumato.microdata.models.equivalence_classes import BoolArray, Floats
 
 QUERIES = 100
 MOST_COLUMNS = 3
@@ -30,7 +30,7 @@ class RangeCounts:
     median_error: float
 
 
-def range_counts(view: View, seed: int, queries: int = QUERIES) -> RangeCounts:
+def range_counts(view: RecodedView, seed: int, queries: int = QUERIES) -> RangeCounts:
     """Ask random range queries of a release."""
     random = np.random.default_rng(seed)
     work = len(view.table.counts) + len(view.class_rows)
@@ -39,12 +39,12 @@ def range_counts(view: View, seed: int, queries: int = QUERIES) -> RangeCounts:
     return RangeCounts(asked, float(np.mean(errors)), float(np.median(errors)))
 
 
-def _error(view: View, random: np.random.Generator) -> float:
+def _error(view: RecodedView, random: np.random.Generator) -> float:
     """The error of one query."""
     width = len(view.columns)
     many = int(random.integers(1, min(MOST_COLUMNS, width) + 1))
     places = sorted(random.choice(width, many, replace=False).tolist())
-    sets: Mask = np.zeros((many, max(ladder.size for ladder in view.table.ladders)), bool)
+    sets: BoolArray = np.zeros((many, max(ladder.size for ladder in view.table.ladders)), bool)
     guess: Floats = view.class_rows.astype(np.float64)
     for at, place in enumerate(places):
         column = view.columns[place]
@@ -55,7 +55,7 @@ def _error(view: View, random: np.random.Generator) -> float:
     return abs(float(guess.sum()) - wanted) / max(wanted, FLOOR * view.table.rows)
 
 
-def _chosen(column: ColumnView, random: np.random.Generator) -> Mask:
+def _chosen(column: ColumnView, random: np.random.Generator) -> BoolArray:
     """Return a random range of an ordered column, or a random set of values, covering a tenth to all of them."""
     count = len(column.values)
     length = max(1, round(count * float(random.uniform(0.1, 1.0))))
@@ -65,5 +65,5 @@ def _chosen(column: ColumnView, random: np.random.Generator) -> Mask:
         return chosen
     start = int(random.integers(0, count - length + 1))
     places = np.arange(count)
-    found: Mask = (places >= start) & (places < start + length)
+    found: BoolArray = (places >= start) & (places < start + length)
     return found

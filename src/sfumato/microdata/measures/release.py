@@ -21,7 +21,7 @@ from sfumato.microdata.measures.uniques.special_uniques import special_uniques
 from sfumato.microdata.measures.utility import utility
 from sfumato.microdata.models.equivalence_classes import Counts, histogram
 from sfumato.microdata.models.persons import PERSONS, persons_in
-from sfumato.microdata.plan.methods import CellSuppression
+from sfumato.microdata.plan.methods import LocalSuppression
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.population import persons_by_label
 from sfumato.microdata.recoding.recoding import Recoding, published_labels
@@ -76,7 +76,7 @@ def measure(plan: Plan, table: FrequencyTable, recoding: Recoding, raw: Mapping[
     }
     if table.sample is not None:
         risk["sample"] = _sample(plan, table, recoding)
-    if plan.data.on_missing == "any" or isinstance(plan.method, CellSuppression):
+    if plan.data.on_missing == "any" or isinstance(plan.method, LocalSuppression):
         hidden = hiding(table, "any")
         risk["matching"] = {"before": _figures(table.counts, hidden), "after": _figures(sizes, matches)}
     return Measures(risk, utility(plan, table, recoding).to_dict())
@@ -94,7 +94,7 @@ def published_sizes(plan: Plan, recoding: Recoding) -> tuple[Counts, Counts]:
     """Return the rows of each published class, and the effective class size."""
     kept = ~recoding.suppressed
     sizes, classes = recoding.sizes[kept], recoding.classes[kept]
-    if plan.data.on_missing != "any" and not isinstance(plan.method, CellSuppression):
+    if plan.data.on_missing != "any" and not isinstance(plan.method, LocalSuppression):
         return sizes, sizes
     absent = {None, *plan.data.missing}
     columns = zip(recoding.labels, classes.T, strict=True)

@@ -14,8 +14,8 @@ from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.measures.association import Associations, associations
 from sfumato.microdata.measures.classification import Accuracy, accuracy
 from sfumato.microdata.measures.distinct_share import values_left
-from sfumato.microdata.measures.distribution_distance import Drift, drift_of
-from sfumato.microdata.measures.information_loss import Lost, losses
+from sfumato.microdata.measures.distribution_distance import DistributionShift, drift_of
+from sfumato.microdata.measures.information_loss import InformationLoss, losses
 from sfumato.microdata.measures.range_query_error import RangeCounts, range_counts
 from sfumato.microdata.measures.recoded_view import view_of
 from sfumato.microdata.plan.model import Plan
@@ -35,8 +35,8 @@ class Utility:
         classification: The accuracy of a classifier trained on the release, if the plan asks for it.
     """
 
-    losses: tuple[Lost, ...]
-    distributions: tuple[Drift, ...]
+    losses: tuple[InformationLoss, ...]
+    distributions: tuple[DistributionShift, ...]
     associations: Associations
     range_counts: RangeCounts
     values_left: Mapping[str, Mapping[str, float]]
@@ -71,5 +71,5 @@ def utility(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Utility:
     )
 
 
-def _without_name(drift: Drift) -> dict[str, float | None]:
+def _without_name(drift: DistributionShift) -> dict[str, float | None]:
     return {"total_variation": drift.total_variation, "earth_mover": drift.earth_mover}

@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.errors import UnattainableError
 from sfumato.microdata.counts.frequency_table import FrequencyTable
-from sfumato.microdata.models.equivalence_classes import Classes, Mask, histogram
+from sfumato.microdata.models.equivalence_classes import BoolArray, EquivalenceClasses, histogram
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import STAR, ClassRecoding, Recoding
 
@@ -46,7 +46,7 @@ def all_alike(recoding: Recoding) -> bool:
     return int((~recoding.suppressed & (recoding.sizes > 0)).sum()) < 2
 
 
-def _top_classes(recoding: Recoding) -> Mask:
+def _top_classes(recoding: Recoding) -> BoolArray:
     """Return which classes are published as `*` in every column."""
     tops = np.ones(len(recoding.sizes), bool)
     for column, labels in enumerate(recoding.labels):
@@ -61,7 +61,7 @@ def _together(plan: Plan, table: FrequencyTable, recoding: ClassRecoding) -> Cla
         name: histogram(np.zeros(len(whole.values), np.int64), whole.values, whole.counts, 1, whole.size)
         for name, whole in table.sensitive.items()
     }
-    one = Classes(np.array([table.rows]), sensitive)
+    one = EquivalenceClasses(np.array([table.rows]), sensitive)
     if any(model.failing(one, table.whole).any() for model in plan.privacy):
         raise _nothing_told(plan)
     return replace(

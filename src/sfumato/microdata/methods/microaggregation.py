@@ -13,7 +13,7 @@ from sfumato.errors import DataError, UnattainableError
 from sfumato.microdata.column_transforms.perturbation import Microaggregate
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.methods.class_labels import distinct_classes, distinct_labels, recode_classes
-from sfumato.microdata.methods.search_result import Progress, Result
+from sfumato.microdata.methods.search_result import ProgressCallback, Result
 from sfumato.microdata.models.equivalence_classes import Counts, Floats
 from sfumato.microdata.perturbation.microaggregation import groups_of, information_loss, means_of, revealing_means
 from sfumato.microdata.perturbation.number_text import check_digits, numbers_of, texts_of
@@ -23,7 +23,9 @@ from sfumato.microdata.recoding.recoding import ClassRecoding
 from sfumato.microdata.recoding.split_combinations import division_of
 
 
-def search(plan: Plan, method: Microaggregation, table: FrequencyTable, progress: Progress | None = None) -> Result:
+def search(
+    plan: Plan, method: Microaggregation, table: FrequencyTable, progress: ProgressCallback | None = None
+) -> Result:
     """Return the classes of a table by microaggregation.
 
     Raises:

@@ -13,7 +13,7 @@ from sfumato.microdata.counts.persons import person_view
 from sfumato.microdata.counts.survey_sample import weighted_view
 from sfumato.microdata.methods.fully_generalized_classes import all_alike, must_tell, with_top_classes
 from sfumato.microdata.methods.protecting import with_protections
-from sfumato.microdata.methods.search_result import Progress, Result
+from sfumato.microdata.methods.search_result import ProgressCallback, Result
 from sfumato.microdata.methods.time_limit import out_of_time
 from sfumato.microdata.models.published_reference import without_skew
 from sfumato.microdata.plan.methods import Greedy
@@ -34,7 +34,7 @@ FOLDERS = {
 }
 
 
-def search(plan: Plan, table: FrequencyTable, progress: Progress | None = None) -> Result:
+def search(plan: Plan, table: FrequencyTable, progress: ProgressCallback | None = None) -> Result:
     """Find the recoding that a plan asks for; columns that are only measured do not influence it."""
     plan, steering = steering_view(plan, table)
     result = find_recoding(plan, steering, progress)
@@ -50,7 +50,7 @@ def steering_view(plan: Plan, table: FrequencyTable) -> tuple[Plan, FrequencyTab
     return person_view(plan, weighted_view(table.holding(plan.promise_columns)))
 
 
-def find_recoding(plan: Plan, table: FrequencyTable, progress: Progress | None) -> Result:
+def find_recoding(plan: Plan, table: FrequencyTable, progress: ProgressCallback | None) -> Result:
     """Return the recoding that the method of a plan finds, from the columns that the search may use."""
     folder = FOLDERS.get(plan.method.name, "full_domain.search")
     find: Callable[..., Result] = import_module(f"sfumato.microdata.methods.{folder}").search

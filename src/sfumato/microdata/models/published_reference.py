@@ -9,11 +9,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.microdata.models.equivalence_classes import Classes, Mask, reference_of
-from sfumato.microdata.models.model import Model, for_readers
+from sfumato.microdata.models.equivalence_classes import BoolArray, EquivalenceClasses, reference_of
+from sfumato.microdata.models.model import PrivacyModel, for_readers
 
 
-def without_skew(classes: Classes, whole: Classes, models: Sequence[Model], suppressed: Mask) -> Mask:
+def without_skew(
+    classes: EquivalenceClasses, whole: EquivalenceClasses, models: Sequence[PrivacyModel], suppressed: BoolArray
+) -> BoolArray:
     """Return the classes that are suppressed once the remaining ones satisfy every model for the remaining rows.
 
     Args:

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.counts.count_differences import Tally, numbers_of
-from sfumato.microdata.models.equivalence_classes import Counts, Histogram, Mask
+from sfumato.microdata.counts.count_differences import CountDifference, numbers_of
+from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, Histogram
 from sfumato.microdata.recoding.recoding import STAR, Division, Labels, Recoding
 
 NOWHERE = -1
@@ -19,7 +19,7 @@ Node = Labels | int
 
 
 @dataclass(frozen=True, slots=True)
-class Pools:
+class SharedCombinations:
     """Groups of published combinations with shared rows, by number.
 
     Attributes:
@@ -30,16 +30,16 @@ class Pools:
 
     numbers: Mapping[Labels, int]
     classes: Counts
-    leaky: Mask
+    leaky: BoolArray
 
-    def foretell(self, recoding: Recoding, content: Histogram, values: Labels) -> Tally:
+    def foretell(self, recoding: Recoding, content: Histogram, values: Labels) -> CountDifference:
         """Return the expected rows of each group with each value, including those that are not shown."""
         pools = self.classes[recoding.owners[content.owners]]
         inside = pools != NOWHERE
         codes = np.column_stack([pools[inside], content.values[inside].astype(np.int64)])
-        return Tally((self._texts, (*values, STAR)), codes, content.counts[inside])
+        return CountDifference((self._texts, (*values, STAR)), codes, content.counts[inside])
 
-    def parted(self, recount: Tally) -> tuple[Tally, Tally]:
+    def parted(self, recount: CountDifference) -> tuple[CountDifference, CountDifference]:
         """Split a recount by a last column of values: combinations in no group, and groups."""
         sizes = [len(texts) for texts in recount.texts[:-1]]
         owners, first = numbers_of(recount.codes[:, :-1], sizes)
@@ -50,10 +50,10 @@ class Pools:
         pools = np.array([self.numbers.get(entry, NOWHERE) for entry in labels] or [NOWHERE], np.int64)[owners]
         inside = pools != NOWHERE
         codes = np.column_stack([pools[inside], recount.codes[inside, -1]])
-        outside = Tally(recount.texts, recount.codes[~inside], recount.rows[~inside])
-        return outside, Tally((self._texts, recount.texts[-1]), codes, recount.rows[inside])
+        outside = CountDifference(recount.texts, recount.codes[~inside], recount.rows[~inside])
+        return outside, CountDifference((self._texts, recount.texts[-1]), codes, recount.rows[inside])
 
-    def differing(self, prediction: Tally, recount: Tally) -> int:
+    def differing(self, prediction: CountDifference, recount: CountDifference) -> int:
         """Return how many values have other rows in a group than expected; in leaky ones, more."""
         wrong = 0
         for leaky in (False, True):
@@ -66,7 +66,7 @@ class Pools:
         return tuple(map(str, range(len(self.leaky))))
 
 
-def pools_of(division: Division, labels: Sequence[Labels], visible: Mask) -> Pools:
+def pools_of(division: Division, labels: Sequence[Labels], visible: BoolArray) -> SharedCombinations:
     """Return the groups of a division.
 
     Args:
@@ -84,7 +84,7 @@ def pools_of(division: Division, labels: Sequence[Labels], visible: Mask) -> Poo
     classes = np.array([numbers.get(entry, NOWHERE) for entry in labels], np.int64)
     leaky = np.zeros(len(pools), bool)
     leaky[classes[(classes != NOWHERE) & ~visible]] = True
-    return Pools(numbers, classes, leaky)
+    return SharedCombinations(numbers, classes, leaky)
 
 
 def _root(roots: dict[Node, Node], entry: Node) -> Node:
@@ -95,11 +95,11 @@ def _root(roots: dict[Node, Node], entry: Node) -> Node:
     return entry
 
 
-def _kept(tally: Tally, kept: Mask) -> Tally:
-    return Tally(tally.texts, tally.codes[kept], tally.rows[kept])
+def _kept(tally: CountDifference, kept: BoolArray) -> CountDifference:
+    return CountDifference(tally.texts, tally.codes[kept], tally.rows[kept])
 
 
-def _without_veil(tally: Tally) -> Tally:
+def _without_veil(tally: CountDifference) -> CountDifference:
     """Return the counts without values that are published as `*`."""
     veiled = np.array([text == STAR for text in tally.texts[-1]] or [False], bool)
     return _kept(tally, ~veiled[tally.codes[:, -1]])

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from sfumato.engines.keyed_hashes import PERSONS_FILE, record_key
 from sfumato.microdata.attacks.attack_data import Columns
-from sfumato.pipelines.attacks.target import Target
+from sfumato.pipelines.attacks.target import AttackTarget
 from sfumato.pipelines.sequential_releases.earlier_releases import read_release
 
 
 def compared_by_persons(
-    earlier: Sequence[Path], target: Target, raw: Columns
+    earlier: Sequence[Path], target: AttackTarget, raw: Columns
 ) -> list[Mapping[Hashable, Hashable]] | None:
     """Return for each release the class of each person; None without a person column or if a folder keeps no record.
 

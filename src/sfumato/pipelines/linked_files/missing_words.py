@@ -5,13 +5,13 @@ from collections.abc import Mapping
 import numpy as np
 
 from sfumato.microdata.counts.frequency_table import value_of
-from sfumato.microdata.linked_files.rows import Relations, Values
+from sfumato.microdata.linked_files.rows import LinkedFiles, Values
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.missing_values import AbsentTexts
 from sfumato.pipelines.linked_files.read_files import OpenFile
 
 
-def absent_in_files(opened: tuple[OpenFile, ...], plan: Plan, relations: Relations) -> dict[str, AbsentTexts]:
+def absent_in_files(opened: tuple[OpenFile, ...], plan: Plan, relations: LinkedFiles) -> dict[str, AbsentTexts]:
     """Return the texts for "missing" in each column with a privacy model, from all files that have it."""
     return {
         name: AbsentTexts(

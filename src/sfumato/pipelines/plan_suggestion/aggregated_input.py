@@ -2,7 +2,7 @@
 
 from math import prod
 
-from sfumato.engines.engine import Reading
+from sfumato.engines.engine import MissingRules
 from sfumato.hierarchies.role_detection.role_reasons import CELLS
 from sfumato.hierarchies.types import canonical
 from sfumato.pipelines.plan_suggestion.counted_rows import CountedRows
@@ -26,4 +26,4 @@ def _are_cells(rows: CountedRows, value: str) -> bool:
     if len(others) < _LEAST_DIMENSIONS or not max(_LEAST_CELLS, _SHARE_OF_CELLS * crossed) <= count <= crossed:
         return False
     numbers = canonical([*filter(None, rows.texts[value])], "amount")[0]
-    return None not in numbers and len(rows.count(tuple(others), Reading()).counts) == count
+    return None not in numbers and len(rows.count(tuple(others), MissingRules()).counts) == count

@@ -7,7 +7,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.role_detection.role_reasons import COMPUTED, ONE_TOLD
-from sfumato.microdata.counts.frequency_table import FrequencyTable, TextCounts, tables_of
+from sfumato.microdata.counts.frequency_table import FrequencyTable, ValueCounts, tables_of
 from sfumato.microdata.counts.marginal_counts import one_row_each
 from sfumato.microdata.measures.attribute_inference import ROWS_MORE
 from sfumato.microdata.measures.attribute_inference import tells as tells_of
@@ -16,12 +16,12 @@ from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
 from sfumato.microdata.release_check.evidence import RIGHT, USUAL
-from sfumato.pipelines.plan_suggestion.counted_rows import CountsRows
+from sfumato.pipelines.plan_suggestion.counted_rows import RowCounter
 from sfumato.pipelines.release_stages.missing_rules import reading_of
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class InferenceFinding:
     """What can be inferred from a sensitive column: one quasi-identifier, or the two it is computed from.
 
     Attributes:
@@ -35,7 +35,7 @@ class Telling:
     with_private: bool = False
 
 
-def tells_in(source: CountsRows, proposal: Mapping[str, Any], person: str | None = None) -> dict[str, Telling]:
+def tells_in(source: RowCounter, proposal: Mapping[str, Any], person: str | None = None) -> dict[str, InferenceFinding]:
     """Return the sensitive columns that infer a quasi-identifier, or are computed from two, with the findings.
 
     If two columns jointly infer one, the later column is returned.
@@ -57,7 +57,7 @@ def tells_in(source: CountsRows, proposal: Mapping[str, Any], person: str | None
         max(tells_of(table, name), key=lambda tell: tell.with_column, default=None) for name in plan.promise_columns
     )
     told = dict(inferred_by_values(read)) | {tell.column: tell.quasi_identifier for tell in worst if tell is not None}
-    one = {name: Telling(ONE_TOLD.format(other=other), other) for name, other in told.items()}
+    one = {name: InferenceFinding(ONE_TOLD.format(other=other), other) for name, other in told.items()}
     alone = {name: telling for name in plan.promise_columns if (telling := one.get(name) or joint.get(name))}
     return alone | dict(_told_by_two(text_counts, plan, [*alone]))
 
@@ -79,7 +79,7 @@ def inferred_by_values(table: FrequencyTable) -> Iterator[tuple[str, str]]:
                 yield name, other
 
 
-def _told_by_two(text_counts: TextCounts, plan: Plan, told: Sequence[str]) -> Iterator[tuple[str, Telling]]:
+def _told_by_two(text_counts: ValueCounts, plan: Plan, told: Sequence[str]) -> Iterator[tuple[str, InferenceFinding]]:
     """Yield the later of two numeric sensitive columns that jointly infer a quasi-identifier, unless it is known."""
     private = [name for name in plan.promise_columns if name not in told]
     withheld: set[str] = set()
@@ -87,14 +87,14 @@ def _told_by_two(text_counts: TextCounts, plan: Plan, told: Sequence[str]) -> It
         if not {tell.column, tell.beside} & withheld:
             withheld.add(tell.column)
             words = COMPUTED.format(first=tell.quasi_identifier, second=tell.beside)
-            yield tell.column, Telling(words, with_private=True)
+            yield tell.column, InferenceFinding(words, with_private=True)
 
 
-def _jointly_told(table: FrequencyTable) -> dict[str, Telling]:
+def _jointly_told(table: FrequencyTable) -> dict[str, InferenceFinding]:
     positions = positions_of(table)
     tells = (tell for name in table.sensitive for tell in joint_tells(table, name, positions)[:1])
     return {
-        tell.column: Telling(
+        tell.column: InferenceFinding(
             COMPUTED.format(first=tell.quasi_identifiers[0], second=tell.quasi_identifiers[1]),
             computed_from=tell.quasi_identifiers,
         )

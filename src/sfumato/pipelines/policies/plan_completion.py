@@ -6,12 +6,12 @@ from datetime import date
 from typing import Any
 
 from sfumato.engines.engine import Engine
-from sfumato.errors import PlanError, PromiseError
+from sfumato.errors import PlanError, ViolationError
 from sfumato.microdata.plan.model import Plan, RequestedPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.write import plan_dict
 from sfumato.pipelines.plan_suggestion.plan_draft import SuggestedPlan
-from sfumato.pipelines.plan_suggestion.progress import Looking
+from sfumato.pipelines.plan_suggestion.progress import ProgressReporter
 from sfumato.pipelines.policies.inputs import people_of
 from sfumato.pipelines.policies.rows_evidence import measure_rows, profiles_of, roles_of
 from sfumato.pipelines.policies.safe_harbor_columns import safe_harbor_column
@@ -19,7 +19,7 @@ from sfumato.pipelines.suggest import suggest_plan
 from sfumato.policies.evaluation import PolicyVerdict, judge_policy
 from sfumato.policies.policy import Policy
 from sfumato.policies.presets import policy_named
-from sfumato.policies.safe_harbor.columns import Setting
+from sfumato.policies.safe_harbor.columns import SafeHarborContext
 
 # Methods with levels respect the policy's minimum level of each column.
 METHOD = {"name": "optimal", "suppression": 0.02}
@@ -40,7 +40,7 @@ def policy_of(plan: RequestedPlan) -> Policy | None:
     return policy
 
 
-def with_policy(plan: RequestedPlan, source: Engine, looking: Looking | None = None) -> RequestedPlan:
+def with_policy(plan: RequestedPlan, source: Engine, looking: ProgressReporter | None = None) -> RequestedPlan:
     """Return the plan completed by its policy: missing columns, privacy models and method.
 
     Args:
@@ -111,18 +111,18 @@ def _with_one_quasi_identifier(whole: dict[str, Any]) -> dict[str, Any]:
     return whole | {"columns": {**columns, first: chosen}}
 
 
-def setting_of(plan: RequestedPlan) -> Setting:
+def setting_of(plan: RequestedPlan) -> SafeHarborContext:
     """Return the context for evaluating rows, as the plan gives it."""
     assert plan.policy is not None
     people = None if plan.policy.zip_population is None else people_of(plan.policy.zip_population.within(plan.folder))
-    return Setting(date.today(), people, plan.policy.code_column)
+    return SafeHarborContext(date.today(), people, plan.policy.code_column)
 
 
 def judge_published(plan: Plan, published: Engine) -> PolicyVerdict | None:
     """Return the verdict of the plan's policy on published rows, or None without a policy.
 
     Raises:
-        PromiseError: A clause fails, so nothing is published.
+        ViolationError: A clause fails, so nothing is published.
     """
     policy = policy_of(plan)
     if policy is None or plan.policy is None:
@@ -132,7 +132,7 @@ def judge_published(plan: Plan, published: Engine) -> PolicyVerdict | None:
     measured, remarks = measure_rows(published, profiles, roles, setting_of(plan), plan)
     verdict = judge_policy(policy, measured, plan.policy.attested, remarks)
     if not verdict.holds:
-        raise PromiseError(
+        raise ViolationError(
             f"{policy.id}: {verdict.line}; failed: {', '.join(verdict.failed)}.",
             "Change the columns concerned, or promise more; nothing was published.",
             "policy",

@@ -4,7 +4,7 @@ from typing import Any
 
 from sfumato.hierarchies.role_detection.date_formats import date_hierarchy
 from sfumato.hierarchies.role_detection.profile import Profile
-from sfumato.policies.safe_harbor.columns import Setting, column_identifiers
+from sfumato.policies.safe_harbor.columns import SafeHarborContext, column_identifiers
 from sfumato.policies.safe_harbor.places import area_shown, is_zip_column
 from sfumato.policies.safe_harbor.times import OLDEST_SHOWN, latest_years
 
@@ -12,7 +12,7 @@ WITHHELD = {"role": "identifier"}
 OLDEST = 120
 
 
-def safe_harbor_column(profile: Profile, proposed: dict[str, Any], setting: Setting) -> dict[str, Any]:
+def safe_harbor_column(profile: Profile, proposed: dict[str, Any], setting: SafeHarborContext) -> dict[str, Any]:
     """Return the plan entry of a column: as suggested if it has no identifier, otherwise generalized or removed."""
     kinds = {kind for kind, _ in column_identifiers(profile, setting)}
     if not kinds:
@@ -26,14 +26,14 @@ def safe_harbor_column(profile: Profile, proposed: dict[str, Any], setting: Sett
     return WITHHELD
 
 
-def _zip(profile: Profile, setting: Setting) -> dict[str, Any]:
+def _zip(profile: Profile, setting: SafeHarborContext) -> dict[str, Any]:
     """Generalize ZIP codes to three digits, 000 for areas with few people."""
     parents = {value: area_shown(value, setting.people) for value in profile.values}
     parents = {value: area for value, area in parents.items() if area != value}
     return {"role": "quasi-identifier", "hierarchy": {"type": "tree", "parents": parents}, "min_level": 1}
 
 
-def _dates(profile: Profile, old: Setting | None) -> dict[str, Any]:
+def _dates(profile: Profile, old: SafeHarborContext | None) -> dict[str, Any]:
     """Generalize dates to years; to decades or centuries if years would reveal an age over 89."""
     proposal = date_hierarchy(profile, named=True)
     if proposal is None or proposal[1].get("type") != "date":
@@ -42,7 +42,7 @@ def _dates(profile: Profile, old: Setting | None) -> dict[str, Any]:
     return {"role": "quasi-identifier", "hierarchy": proposal[1] | {"levels": levels}, "min_level": 1}
 
 
-def _levels_of_the_old(profile: Profile, setting: Setting) -> list[str]:
+def _levels_of_the_old(profile: Profile, setting: SafeHarborContext) -> list[str]:
     """Return decades if each of them includes persons of 89 or younger, otherwise centuries."""
     years = [year for value in profile.values for year in latest_years(value)]
     oldest = min(years, default=0) // 10 * 10 + 9

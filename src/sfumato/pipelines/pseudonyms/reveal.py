@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sfumato.engines.engine import Reading
+from sfumato.engines.engine import MissingRules
 from sfumato.engines.postprocessing.formulas import open_published
 from sfumato.errors import DataError, PlanError, did_you_mean
 from sfumato.microdata.data_plan import DataPlan
@@ -70,7 +70,7 @@ def _check_published(folder: Path, column: str, pseudonyms: Sequence[str], quote
         DataError: A text is in no published row.
     """
     with closing(open_published(checksums.data_of(folder), DataPlan(header=True), quotes)) as engine:
-        texts = {*engine.count((column,), Reading()).values[0]}
+        texts = {*engine.count((column,), MissingRules()).values[0]}
     if not texts.issuperset(pseudonyms):
         raise DataError(
             "a text is no pseudonym of this release: no published row has it.", "Check the text.", "pseudonym"

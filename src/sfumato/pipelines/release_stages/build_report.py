@@ -16,11 +16,11 @@ from sfumato.microdata.methods.allowed_levels import levels_allowed
 from sfumato.microdata.methods.search_result import Result
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import Recoding
-from sfumato.microdata.release_report import ClassFigures, LossFigure, Seconds, figures
+from sfumato.microdata.release_report import ClassFigures, LossFigure, Timings, figures
 from sfumato.microdata.verdict import Verdict
 from sfumato.pipelines.pseudonyms.keys import exposed_keys
 from sfumato.pipelines.release_folder import ReleaseReport
-from sfumato.pipelines.release_stages.column_profiles import ColumnLooks
+from sfumato.pipelines.release_stages.column_profiles import ColumnProfiles
 from sfumato.pipelines.release_stages.counting import unnamed
 from sfumato.pipelines.release_stages.order import order_remarks
 from sfumato.pipelines.release_stages.report_notes import (
@@ -38,11 +38,11 @@ from sfumato.pipelines.release_stages.uncounted_persons import repeated_persons,
 from sfumato.version import __version__
 
 if TYPE_CHECKING:
-    from sfumato.pipelines.release_stages.perturb import Perturbed
+    from sfumato.pipelines.release_stages.perturb import PerturbedRows
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ReleaseOutcome:
     """The results of the stages of a release."""
 
     table: FrequencyTable
@@ -50,18 +50,18 @@ class Outcome:
     verdict: Verdict
     measures: Measures
     disclosed: Disclosure
-    perturbation: "Perturbed | None"
+    perturbation: "PerturbedRows | None"
     limit_remarks: tuple[str, ...] = ()
 
 
-def report_of(plan: Plan, source: Engine, outcome: Outcome, seconds: Mapping[str, float]) -> ReleaseReport:
+def report_of(plan: Plan, source: Engine, outcome: ReleaseOutcome, seconds: Mapping[str, float]) -> ReleaseReport:
     """Return the report of a release.
 
     Args:
         source: The raw rows.
         seconds: The duration of each stage.
     """
-    table, result, looks = outcome.table, outcome.result, ColumnLooks(plan, source)
+    table, result, looks = outcome.table, outcome.result, ColumnProfiles(plan, source)
     withheld_rows = int(result.recoding.sizes[result.recoding.suppressed].sum())
     return ReleaseReport(
         version=__version__,
@@ -77,7 +77,7 @@ def report_of(plan: Plan, source: Engine, outcome: Outcome, seconds: Mapping[str
         risk=figures(outcome.measures.risk),
         utility=figures({**outcome.measures.utility, "losses": _losses(outcome)}),
         nodes=figures({"total": result.total, "checked": result.checked}),
-        seconds=Seconds(**seconds),
+        seconds=Timings(**seconds),
         engine=source.name,
         seed=plan.seed,
         input_sha256=source.fingerprint(),
@@ -96,13 +96,13 @@ def report_of(plan: Plan, source: Engine, outcome: Outcome, seconds: Mapping[str
     )
 
 
-def _fates(plan: Plan, outcome: Outcome) -> dict[str, Fate]:
+def _fates(plan: Plan, outcome: ReleaseOutcome) -> dict[str, Fate]:
     """Return how each column was published."""
     changes: Mapping[str, Any] = {} if outcome.perturbation is None else outcome.perturbation.figures
     return column_fates(plan, outcome.table, outcome.result.recoding, changes.get("unchanged", ()))
 
 
-def _losses(outcome: Outcome) -> dict[str, Any]:
+def _losses(outcome: ReleaseOutcome) -> dict[str, Any]:
     """Return all measured losses; the method's own value replaces the measured one, so that each name has one metric.
 
     If labels differ between classes, the loss metric is measured by the range they cover; methods count the values
@@ -114,7 +114,7 @@ def _losses(outcome: Outcome) -> dict[str, Any]:
     return {**measured, own.loss_name: {"value": sum(own.per_column.values()), "per_column": own.per_column}}
 
 
-def _further_figures(looks: ColumnLooks, outcome: Outcome) -> Iterator[tuple[str, Any]]:
+def _further_figures(looks: ColumnProfiles, outcome: ReleaseOutcome) -> Iterator[tuple[str, Any]]:
     """Yield metrics that only some releases have: transformed columns, limited levels, persons, households."""
     plan, source = looks.plan, looks.source
     if plan.person is not None:
@@ -139,7 +139,7 @@ def _further_figures(looks: ColumnLooks, outcome: Outcome) -> Iterator[tuple[str
         yield "households", {} if figures_of_households is None else figures_of_households.to_dict()
 
 
-def _revealing_means(outcome: Outcome) -> Iterator[dict[str, Any]]:
+def _revealing_means(outcome: ReleaseOutcome) -> Iterator[dict[str, Any]]:
     """Yield the columns in which group means nearly reveal single values, with their number."""
     operations = () if outcome.perturbation is None else outcome.perturbation.figures["operations"]
     for entry in (*operations, outcome.result.details.get("microaggregation", {})):
@@ -147,7 +147,7 @@ def _revealing_means(outcome: Outcome) -> Iterator[dict[str, Any]]:
         yield from ({"column": name, "means": number} for name, number in revealing.items())
 
 
-def _remarks(looks: ColumnLooks, outcome: Outcome, withheld_rows: int) -> tuple[str, ...]:
+def _remarks(looks: ColumnProfiles, outcome: ReleaseOutcome, withheld_rows: int) -> tuple[str, ...]:
     """Return the notes of all stages."""
     plan, source = looks.plan, looks.source
     table, result = outcome.table, outcome.result

@@ -8,7 +8,7 @@ from sfumato.hierarchies.role_detection.suggestion import Suggestion
 from sfumato.microdata.plan.model import Plan
 
 
-class ColumnLooks:
+class ColumnProfiles:
     """Profiles and suggestions of a source's columns, from the first rows."""
 
     def __init__(self, plan: Plan, source: Engine) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sfumato.hierarchies.role_detection.profile import Profile
-from sfumato.pipelines.release_stages.column_profiles import ColumnLooks
+from sfumato.pipelines.release_stages.column_profiles import ColumnProfiles
 
 # Above this number of rows, columns are not compared with each other.
 _MOST_ROWS = 1_000_000
@@ -12,7 +12,7 @@ _MOST_ROWS = 1_000_000
 _COARSER = 0.95
 
 
-def uncounted_persons(looks: ColumnLooks, rows: int) -> tuple[dict[str, Any], ...]:
+def uncounted_persons(looks: ColumnProfiles, rows: int) -> tuple[dict[str, Any], ...]:
     """Return the identifiers within whose values personal attributes are constant, the coarsest first."""
     plan = looks.plan
     names = looks.readable([name for name in plan.named("identifier") if name in looks.source.columns])
@@ -26,7 +26,7 @@ def uncounted_persons(looks: ColumnLooks, rows: int) -> tuple[dict[str, Any], ..
     return tuple({"column": name, "rows_each": round(found[name], 2)} for name in order)
 
 
-def shared_identifiers(looks: ColumnLooks) -> tuple[dict[str, Any], ...]:
+def shared_identifiers(looks: ColumnProfiles) -> tuple[dict[str, Any], ...]:
     """Return the removed columns whose values repeat as those of persons do, although each row is counted.
 
     Returns:
@@ -46,7 +46,7 @@ def shared_identifiers(looks: ColumnLooks) -> tuple[dict[str, Any], ...]:
     return tuple(sorted(found, key=lambda entry: -entry["rows"]))
 
 
-def _may_denote(looks: ColumnLooks, name: str) -> bool:
+def _may_denote(looks: ColumnProfiles, name: str) -> bool:
     """Return whether the values of a removed column repeat as those of persons can, whatever the column is called."""
     from sfumato.hierarchies.role_detection.suggestion import Suggestion
     from sfumato.pipelines.plan_suggestion.person_key_detection import may_denote
@@ -54,14 +54,14 @@ def _may_denote(looks: ColumnLooks, name: str) -> bool:
     return may_denote(looks.profile(name), Suggestion("identifier", "", concept=looks.suggestion(name).concept))
 
 
-def repeated_persons(looks: ColumnLooks) -> tuple[str, ...]:
+def repeated_persons(looks: ColumnProfiles) -> tuple[str, ...]:
     """Return a warning if names of persons repeat and there is no person column; computed once."""
     if looks.repeated_names is None:
         looks.repeated_names = _repeated_names(looks)
     return looks.repeated_names
 
 
-def _repeated_names(looks: ColumnLooks) -> tuple[str, ...]:
+def _repeated_names(looks: ColumnProfiles) -> tuple[str, ...]:
     from sfumato.pipelines.plan_suggestion.person_columns import repeated_names
 
     names = () if looks.plan.person is not None else looks.readable(looks.plan.named("identifier"))
@@ -76,7 +76,7 @@ def _repeated_names(looks: ColumnLooks) -> tuple[str, ...]:
     return (note,) if note else ()
 
 
-def _naming_persons(looks: ColumnLooks, candidates: dict[str, Profile]) -> Iterator[str]:
+def _naming_persons(looks: ColumnProfiles, candidates: dict[str, Profile]) -> Iterator[str]:
     from sfumato.hierarchies.role_detection.suggestion import Suggestion
     from sfumato.pipelines.plan_suggestion.person_key_detection import constant_within
 

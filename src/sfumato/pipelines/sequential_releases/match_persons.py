@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.engines.engine import Engine, PublishedRows, Reading
+from sfumato.engines.engine import Engine, MissingRules, PublishedRows
 from sfumato.engines.keyed_hashes import PERSON, person_hash, record_key, recorded
 from sfumato.engines.row_filter import without
 from sfumato.errors import PlanError, UnattainableError
 from sfumato.hierarchies.types import canonical
 from sfumato.microdata.counts.persons import by_plain_keys
-from sfumato.microdata.models.equivalence_classes import Classes, histogram
+from sfumato.microdata.models.equivalence_classes import EquivalenceClasses, histogram
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.l_diversity import LDiversity
-from sfumato.microdata.person_matching import Placement, place
+from sfumato.microdata.person_matching import PersonMatching, place
 from sfumato.microdata.plan.methods import Optimal, Suppression
 from sfumato.microdata.plan.model import Plan, hierarchy_of
 from sfumato.microdata.release_histories import SharedHistories, judge_histories
@@ -38,7 +38,7 @@ KEPT_BY_GROUPS = (KAnonymity, LDiversity)
 
 
 @dataclass(frozen=True)
-class Placed:
+class MatchedRelease:
     """A plan and its rows after matching with earlier releases."""
 
     plan: Plan
@@ -47,7 +47,7 @@ class Placed:
     figures: dict[str, Any]
 
 
-def placed_beside(plan: Plan, source: Engine) -> Placed:
+def placed_beside(plan: Plan, source: Engine) -> MatchedRelease:
     """Return the plan with the levels of the last release, and the rows of persons who can be matched.
 
     Raises:
@@ -66,10 +66,10 @@ def placed_beside(plan: Plan, source: Engine) -> Placed:
     # In the order of the plan's entries.
     seals = [seal_of(entry.within(plan.folder)) for entry in plan.previous]
     figures = {"releases": len(releases), "withheld_persons": len(placement.withheld), "seals": seals}
-    return Placed(chosen, without(source, plan.person or "", withheld), tuple(releases), figures)
+    return MatchedRelease(chosen, without(source, plan.person or "", withheld), tuple(releases), figures)
 
 
-def _placement(plan: Plan, releases: Sequence[EarlierRelease], now: dict[str, Contents]) -> Placement:
+def _placement(plan: Plan, releases: Sequence[EarlierRelease], now: dict[str, Contents]) -> PersonMatching:
     """Match persons with all earlier releases before a row is written."""
     k = _joint_k(plan, releases)
     _check_earlier(releases, k)
@@ -145,7 +145,7 @@ def _now(plan: Plan, source: Engine) -> dict[str, Contents]:
     """Return the current rows of each person: their labels at the kept levels, and values of columns with models."""
     assert plan.person is not None
     names = (*plan.quasi_identifiers, *plan.promise_columns, plan.person)
-    text_counts = by_plain_keys(source.count(names, Reading(plan.data.missing)))
+    text_counts = by_plain_keys(source.count(names, MissingRules(plan.data.missing)))
     number = len(plan.quasi_identifiers)
     labels = [_labels(plan, name, text_counts.values[place]) for place, name in enumerate(plan.quasi_identifiers)]
     contents: dict[str, list[tuple[Values, Values]]] = {}
@@ -215,11 +215,11 @@ class _Rule:
         texts = tuple(dict.fromkeys(values))
         codes = np.array([texts.index(value) for value in values], np.int32)
         content = histogram(np.zeros(len(codes), np.int64), codes, np.ones(len(codes), np.int64), 1, len(texts))
-        classes = Classes(np.array([len(codes)], np.int64), {model.column: replace(content, texts=texts)})
+        classes = EquivalenceClasses(np.array([len(codes)], np.int64), {model.column: replace(content, texts=texts)})
         return not bool(model.failing(classes, classes).any())
 
 
-def check_together(placed: Placed, published: PublishedRows, plan: Plan) -> dict[str, Any]:
+def check_together(placed: MatchedRelease, published: PublishedRows, plan: Plan) -> dict[str, Any]:
     """Evaluate the written rows with all earlier releases, and return the metrics of the comparison.
 
     Raises:

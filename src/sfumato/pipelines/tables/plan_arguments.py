@@ -89,7 +89,7 @@ class CommonParts(TypedDict, total=False):
     output: Mapping[str, Any]
 
 
-class MaskingParts(CommonParts, total=False):
+class SuppressionArguments(CommonParts, total=False):
     """Keys of the plan of one table with suppression, which `sf.protect` takes instead of a plan."""
 
     method: Method | MaskingMethod
@@ -101,7 +101,7 @@ class ChangingParts(CommonParts, total=False):
     method: Required[RoundingMethod | CellKeyMethod | AdjustmentMethod]
 
 
-class SeveralMaskingParts(MaskingParts, total=False):
+class SeveralMaskingParts(SuppressionArguments, total=False):
     """Keys of the plan of several tables with suppression."""
 
     tables: Required[Sequence[Mapping[str, Any]]]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sfumato.tables.build.code_trees import tree_of
-from sfumato.tables.cells.dimensions import Tree
+from sfumato.tables.cells.dimensions import CodeTree
 from sfumato.tables.column_dependencies.column_chain import Chain
 from sfumato.tables.column_dependencies.determined_columns import determined_chains
 from sfumato.tables.column_dependencies.record_codes import Names, RecordCodes
@@ -31,7 +31,7 @@ def _names(dimension: Dimension) -> Names:
     return tuple(dimension.levels) or (dimension.column or "",)
 
 
-def _hierarchies(dimensions: Iterable[Dimension], records: RecordCodes) -> Iterator[tuple[str, Tree]]:
+def _hierarchies(dimensions: Iterable[Dimension], records: RecordCodes) -> Iterator[tuple[str, CodeTree]]:
     for one in dimensions:
         if one.column is not None and one.hierarchy is not None:
             codes = sorted(set(records.codes[one.column]))

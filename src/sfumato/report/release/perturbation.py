@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
 
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.report.page.html_page import paragraph, section, table
 from sfumato.report.page.plots import Pair, histogram, legend, meters
-from sfumato.report.release.report_data import Dossier
+from sfumato.report.release.report_data import ReportData
 
 MOST_PLOTS = 6
 # Metrics of persons in the file and of others: message key, and the names of both metrics.
@@ -18,7 +18,7 @@ HOLDOUTS = (
 LOSSES = ("il1s", "covariance_distance", "eigenvalue_distance", "correlation_drift")
 
 
-def perturbation(dossier: Dossier) -> str:
+def perturbation(dossier: ReportData) -> str:
     """Return the section; empty if nothing is perturbed."""
     words, figures = dossier.words, dossier.report.details.get("perturbation")
     if not figures:
@@ -30,7 +30,7 @@ def perturbation(dossier: Dossier) -> str:
     return section(words["perturbed.title"], *parts)
 
 
-def _operations(words: Words, operations: list[Mapping[str, Any]]) -> str:
+def _operations(words: Messages, operations: list[Mapping[str, Any]]) -> str:
     rows = [
         (", ".join(entry["columns"]), words[f"operation.{entry['operation']}"], _plain(words, entry))
         for entry in operations
@@ -38,7 +38,7 @@ def _operations(words: Words, operations: list[Mapping[str, Any]]) -> str:
     return table([words["report.column"], words["perturbed.operation"], words["measure.value"]], rows, words)
 
 
-def _plain(words: Words, entry: Mapping[str, Any]) -> str:
+def _plain(words: Messages, entry: Mapping[str, Any]) -> str:
     """Return the parameters of an operation."""
     return ", ".join(
         f"{name.replace('_', ' ')}: {words.amount(value)}"
@@ -47,7 +47,7 @@ def _plain(words: Words, entry: Mapping[str, Any]) -> str:
     )
 
 
-def _risk(words: Words, measures: Mapping[str, Any]) -> Iterator[str]:
+def _risk(words: Messages, measures: Mapping[str, Any]) -> Iterator[str]:
     yield f"<h3>{escape(words['perturbed.risk'])}</h3>" + "".join(_linkage(words, measures))
     rows = [
         (name, words.percent(near), words.percent(measures["near_in_deviation"][name]))
@@ -56,7 +56,7 @@ def _risk(words: Words, measures: Mapping[str, Any]) -> Iterator[str]:
     yield table([words["report.column"], words["perturbed.near_rank"], words["perturbed.near_deviation"]], rows, words)
 
 
-def _linkage(words: Words, measures: Mapping[str, Any]) -> Iterator[str]:
+def _linkage(words: Messages, measures: Mapping[str, Any]) -> Iterator[str]:
     """Yield which rows an attacker finds, among those that have all numbers."""
     left_out = measures.get("incomplete_rows", 0)  # missing in folders of earlier versions
     if left_out:
@@ -90,12 +90,12 @@ def _linkage(words: Words, measures: Mapping[str, Any]) -> Iterator[str]:
     yield legend(words) + meters(words, pairs)
 
 
-def _losses(words: Words, measures: Mapping[str, Any]) -> Iterator[str]:
+def _losses(words: Messages, measures: Mapping[str, Any]) -> Iterator[str]:
     rows = [(words[f"perturbed.{name}"], measures[name]) for name in LOSSES if measures.get(name) is not None]
     yield f"<h3>{escape(words['perturbed.loss'])}</h3>" + table(["", words["measure.value"]], rows, words)
 
 
-def _plots(words: Words, quantiles: Mapping[str, Mapping[str, list[float]]]) -> Iterator[str]:
+def _plots(words: Messages, quantiles: Mapping[str, Mapping[str, list[float]]]) -> Iterator[str]:
     """Yield for some columns their quantiles before and after, as shares of the shown original range."""
     for name, pairs in list(quantiles.items())[:MOST_PLOTS]:
         raw = [before for before, _ in pairs.values()]

@@ -6,7 +6,7 @@ from html import escape
 from math import isclose
 from typing import Any
 
-from sfumato.localization.lists import MOST_NAMES, Enumeration, enumeration, names_told
+from sfumato.localization.lists import MOST_NAMES, ListMessage, enumeration, names_told
 from sfumato.localization.messages import words_in, words_on_persons
 from sfumato.microdata.release_report import Report
 from sfumato.report import attack as attacks
@@ -15,7 +15,7 @@ from sfumato.report.page import approval
 from sfumato.report.page.html_page import page, paragraph
 from sfumato.report.release import findings, optimality, sign_off
 from sfumato.report.release.perturbation import perturbation
-from sfumato.report.release.report_data import Dossier
+from sfumato.report.release.report_data import ReportData
 from sfumato.report.release.sections import sections
 
 
@@ -58,7 +58,7 @@ def _proved(report: Report) -> str:
 
 def _lines(head: str, sentences: Iterable[str]) -> list[str]:
     """Return sentences for the terminal, with long lists of names shortened; the reports have them all."""
-    return [f"  {head:<13} {line.short if isinstance(line, Enumeration) else line}" for line in sentences]
+    return [f"  {head:<13} {line.short if isinstance(line, ListMessage) else line}" for line in sentences]
 
 
 def line(report: Report) -> str:
@@ -138,7 +138,7 @@ def _percent(share: float) -> str:
     return f"{share:.3%}" if share < 0.01 else f"{share:.1%}"
 
 
-def html(dossier: Dossier) -> str:
+def html(dossier: ReportData) -> str:
     """Return the internal report as one page, to be signed."""
     words = dossier.words
     body = [
@@ -168,13 +168,13 @@ def html(dossier: Dossier) -> str:
     return page(f"Sfumato: {words['report.title']}", [part for part in body if part], words.language)
 
 
-def policy(dossier: Dossier) -> str:
+def policy(dossier: ReportData) -> str:
     """Return the result of evaluating the plan's policy, if it names one."""
     figures = dossier.report.details.get("policy")
     return policies.section(figures, dossier.words) if figures else ""
 
 
-def attack(dossier: Dossier) -> str:
+def attack(dossier: ReportData) -> str:
     """Return the attack section, or a placeholder for it."""
     figures = dossier.report.details.get("attack")
     return attacks.framed(attacks.section(figures, dossier.words) if figures else "")
@@ -186,7 +186,7 @@ def fragment(report: Report) -> str:
     rows = "".join(
         f'<tr><th style="text-align:left;padding-right:1.5em">{escape(words)}</th>'
         f'<td style="text-align:left">{escape(value)}</td></tr>'
-        for value, words in sections.figures(Dossier(report))
+        for value, words in sections.figures(ReportData(report))
     )
     return (
         f'<div style="border-left:.35rem solid {color};padding:.2rem 1rem;margin:.4rem 0">'
@@ -194,7 +194,7 @@ def fragment(report: Report) -> str:
     )
 
 
-def files(dossier: Dossier) -> dict[str, str]:
+def files(dossier: ReportData) -> dict[str, str]:
     """Return the reports of a release folder by name: internal and for publication, each also as JSON.
 
     A differentially private file has none for publication: its metrics describe the original rows.
@@ -215,7 +215,7 @@ def _json(content: dict[str, Any]) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
-def figures(dossier: Dossier) -> dict[str, Any]:
+def figures(dossier: ReportData) -> dict[str, Any]:
     """Return the report as plain values, for report.json."""
     about: dict[str, Any] = {"date": dossier.day.isoformat()} if dossier.day else {}
     about |= {"release": dossier.about()} if dossier.about() else {}

@@ -106,7 +106,9 @@ def read_keys(path: Path) -> tuple[Key, ...]:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
         raise PlanError(f"the file of API keys {path.name} cannot be read.", "Check the path.", "api-keys") from None
-    entries = [(number, line.strip()) for number, line in enumerate(lines, 1) if line.strip() and line.strip()[0] != "#"]
+    entries = [
+        (number, line.strip()) for number, line in enumerate(lines, 1) if line.strip() and line.strip()[0] != "#"
+    ]
     keys = tuple(_key(line, number, path) for number, line in entries)
     if not keys:
         raise _no_keys(f"{path.name} has no key.")

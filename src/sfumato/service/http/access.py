@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 
-from sfumato.service.access.authentication import Door
+from sfumato.service.access.authentication import Authenticator
 from sfumato.service.access.users import ANYONE, Scope, User
 
 _header = APIKeyHeader(name="X-API-Key", auto_error=False, description="A key, where the service asks for one.")
@@ -19,7 +19,7 @@ def check_key(request: Request, scope: Scope) -> None:
     Raises:
         RefusedError: The user has no access.
     """
-    door: Door = request.app.state.door
+    door: Authenticator = request.app.state.door
     door.admit(request, scope)
 
 

@@ -11,7 +11,7 @@ MOST_ATTEMPTS = 2
 STOPPED = "The server stopped twice while this job ran. Send it again."
 
 
-class Upkeep:
+class Maintenance:
     """Maintenance that every server does for all of them."""
 
     def __init__(

@@ -7,10 +7,10 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
-from sfumato.tables.argus.statuses import CellStatus, choices_of
-from sfumato.tables.cells.cells import Numbers, Places, Relations, Status, make_relations
+from sfumato.tables.argus.statuses import ArgusStatus, choices_of
+from sfumato.tables.cells.cells import CellStatus, LinearConstraints, Numbers, Places, make_relations
 from sfumato.tables.cells.constraints import Key, derive, describe
-from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.cells.dimensions import Code, CodeTree
 from sfumato.tables.cells.hrc_lines import unknown_code
 from sfumato.tables.cells.precision import step_of
 from sfumato.tables.cells.public_floor import public_floor
@@ -18,14 +18,14 @@ from sfumato.tables.column_dependencies.column_chain import Chain
 
 Labels = Mapping[str, Mapping[str, str]]
 # Tabulates by unions of record codes: for each variable, the codes that become one, named by their position.
-Finer = Callable[[Mapping[str, Sequence[frozenset[str]]]], "OfficeTable"]
+Finer = Callable[[Mapping[str, Sequence[frozenset[str]]]], "ArgusTable"]
 # The holdings in a cell, and their contributions.
 Holders = tuple[tuple[str, float], ...]
 _OPTIONAL = ("frequency", "holdings", "lower", "upper", "costs", "low", "high")
 
 
 @dataclass(frozen=True)
-class OfficeTable:
+class ArgusTable:
     """One table.
 
     Attributes:
@@ -53,7 +53,7 @@ class OfficeTable:
     """
 
     value: str
-    trees: tuple[Tree, ...]
+    trees: tuple[CodeTree, ...]
     keys: tuple[Key, ...]
     values: Numbers
     statuses: Places
@@ -66,7 +66,7 @@ class OfficeTable:
     costs: Numbers | None = None
     low: Numbers | None = None
     high: Numbers | None = None
-    given: Relations | None = None
+    given: LinearConstraints | None = None
     labels: Labels = field(default_factory=dict)
     decimals: int = 0
     cell_keys: tuple[int, ...] = ()
@@ -79,7 +79,7 @@ class OfficeTable:
     def __len__(self) -> int:
         return len(self.values)
 
-    def relations(self) -> Relations:
+    def relations(self) -> LinearConstraints:
         """Return the additive constraints.
 
         Raises:
@@ -99,11 +99,11 @@ class OfficeTable:
         """Return the code of a cell in each variable."""
         return [code[-1] if len(code) == 1 else "/".join(code) for code in self.keys[cell]]
 
-    def with_columns(self, **columns: object) -> "OfficeTable":
+    def with_columns(self, **columns: object) -> "ArgusTable":
         """Return the same table with some columns replaced."""
         return replace(self, **columns)  # type: ignore[arg-type]
 
-    def rows(self, cells: Places) -> "OfficeTable":
+    def rows(self, cells: Places) -> "ArgusTable":
         """Return the table with some of its cells, or with all in another order; for tables with spanning variables."""
         optional = {name: getattr(self, name) for name in _OPTIONAL}
         return self.with_columns(
@@ -118,13 +118,13 @@ class OfficeTable:
         )
 
 
-def floor_of(table: OfficeTable) -> Numbers:
+def floor_of(table: ArgusTable) -> Numbers:
     """Return the lower bound of each cell inferred from what will be published, for files that give none."""
-    hidden = choices_of(table.statuses) != Status.PUBLISH
+    hidden = choices_of(table.statuses) != CellStatus.PUBLISH
     return public_floor(table.values, hidden, step_of(table.values))
 
 
-def check_codes(tree: Tree, code: Code, name: str, line: int, column: int) -> None:
+def check_codes(tree: CodeTree, code: Code, name: str, line: int, column: int) -> None:
     """Refuse a code that a hierarchy does not have.
 
     Raises:
@@ -140,6 +140,6 @@ def check_codes(tree: Tree, code: Code, name: str, line: int, column: int) -> No
         )
 
 
-def plain_table(value: str, trees: tuple[Tree, ...], keys: tuple[Key, ...], values: Numbers) -> OfficeTable:
+def plain_table(value: str, trees: tuple[CodeTree, ...], keys: tuple[Key, ...], values: Numbers) -> ArgusTable:
     """Return a table with values only."""
-    return OfficeTable(value, trees, keys, values, np.full(len(values), int(CellStatus.SAFE), np.int64))
+    return ArgusTable(value, trees, keys, values, np.full(len(values), int(ArgusStatus.SAFE), np.int64))

@@ -19,7 +19,7 @@ MEMORY = 12
 Needs = tuple[float, float]
 
 
-class Witnesses:
+class AlternativeTableSearch:
     """The alternative tables of one component, as deviations from the true values in units.
 
     Moves up and down of a cell are separate variables with a cost each, so that no cell moves without need.

@@ -12,14 +12,14 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
-from sfumato.tables.attack.attacker_view import Publication
-from sfumato.tables.attack.audit_evidence import Evidence
+from sfumato.tables.attack.attacker_view import AttackerView
+from sfumato.tables.attack.audit_evidence import AuditEvidence
 from sfumato.tables.attack.audit_problem import AttackedTable
 from sfumato.tables.attack.components import Component
-from sfumato.tables.attack.findings import Audit, Finding, Verdict
+from sfumato.tables.attack.findings import Audit, DisclosureStatus, Finding
 from sfumato.tables.attack.insiders import attack_from_within
 from sfumato.tables.attack.time_budget import Pace
-from sfumato.tables.cells.attacker_knowledge import Knowledge
+from sfumato.tables.cells.attacker_knowledge import AttackerKnowledge
 from sfumato.tables.cells.cells import Bounds, Numbers, Places
 from sfumato.tables.deadline import FOREVER
 from sfumato.tables.linear_programs import component_labels
@@ -29,11 +29,11 @@ FEW = 60
 
 
 def audit_publication(
-    publication: Publication,
+    publication: AttackerView,
     promise: Bounds,
-    knowledge: Knowledge | None = None,
+    knowledge: AttackerKnowledge | None = None,
     values: Numbers | None = None,
-    evidence: Evidence | None = None,
+    evidence: AuditEvidence | None = None,
 ) -> Audit:
     """Audit a publication for an outsider and every insider.
 
@@ -45,12 +45,12 @@ def audit_publication(
         evidence: Alternative tables supplied by the caller, and the deadlines.
 
     >>> from sfumato.tables.cells.cells import make_relations, no_bounds
-    >>> publication = Publication(np.array([5.0, np.nan, 3.0]), no_bounds(3), Bounds(np.zeros(3), np.full(3, np.inf)),
+    >>> publication = AttackerView(np.array([5.0, np.nan, 3.0]), no_bounds(3), Bounds(np.zeros(3), np.full(3, np.inf)),
     ...     make_relations([([0, 1, 2], [-1, 1, 1])]), ("all", "a", "b"))
     >>> audit_publication(publication, no_bounds(3)).findings[0].certificate
     ('all', 'b')
     """
-    table = AttackedTable(publication, promise, knowledge or Knowledge(), values, evidence or Evidence())
+    table = AttackedTable(publication, promise, knowledge or AttackerKnowledge(), values, evidence or AuditEvidence())
     attack = _Attack(table, Pace(table.evidence.deadline, int(table.masked.sum())))
     few = table.masked.sum() <= FEW and not table.knowledge.attackers
     audit = attack.run(together=bool(few))
@@ -79,7 +79,9 @@ class _Attack:
         """Return findings for cells that have a protection interval but are published."""
         shown, names = self.table.publication.exact, self.table.publication.names
         return [
-            Finding(int(cell), names[cell], float(shown[cell]), float(shown[cell]), Verdict.EXACT, published=True)
+            Finding(
+                int(cell), names[cell], float(shown[cell]), float(shown[cell]), DisclosureStatus.EXACT, published=True
+            )
             for cell in np.flatnonzero(~self.table.masked & ~np.isnan(self.table.promise.low))
         ]
 
@@ -129,7 +131,7 @@ class _Attack:
 
     def _unranged(self, cell: int) -> Finding:
         """Return the finding for a safe cell whose interval was not computed."""
-        return Finding(cell, self.table.publication.names[cell], np.nan, np.nan, Verdict.SAFE)
+        return Finding(cell, self.table.publication.names[cell], np.nan, np.nan, DisclosureStatus.SAFE)
 
     def _mended(self, cells: Places, rows: Places) -> tuple[Component, list[str]]:
         """Remove contradictions from a component: first allow rounded totals, then ignore published intervals."""

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from sfumato.tables.attack.alternative_tables import Witnesses
+from sfumato.tables.attack.alternative_tables import AlternativeTableSearch
 from sfumato.tables.attack.audit_problem import AttackedTable
 from sfumato.tables.attack.components import Component, with_own
-from sfumato.tables.attack.findings import Finding, Verdict
-from sfumato.tables.cells.attacker_knowledge import Attacker
+from sfumato.tables.attack.findings import DisclosureStatus, Finding
+from sfumato.tables.cells.attacker_knowledge import Insider
 from sfumato.tables.cells.cells import Bounds, Places
 
 
@@ -21,7 +21,7 @@ def attack_from_within(table: AttackedTable, component: Component, findings: lis
     places = np.flatnonzero(~np.isnan(table.promise.low[component.cells]) & ~table.certain[component.cells])
     if not len(places):
         return
-    witnesses = Witnesses(component.matrix, component.sides, component.bounds, component.unit)
+    witnesses = AlternativeTableSearch(component.matrix, component.sides, component.bounds, component.unit)
     for attacker in table.knowledge.attackers:
         table.evidence.check_limit()
         _by_insider(table, attacker, component, witnesses, findings, places)
@@ -29,9 +29,9 @@ def attack_from_within(table: AttackedTable, component: Component, findings: lis
 
 def _by_insider(
     table: AttackedTable,
-    attacker: Attacker,
+    attacker: Insider,
     component: Component,
-    witnesses: Witnesses,
+    witnesses: AlternativeTableSearch,
     findings: list[Finding],
     targets: Places,
 ) -> None:
@@ -43,7 +43,7 @@ def _by_insider(
     tried = [
         (place, needs)
         for place in targets[~np.isnan(promise.low[component.cells[targets]])].tolist()
-        if findings[place].verdict is Verdict.SAFE
+        if findings[place].verdict is DisclosureStatus.SAFE
         and not witnesses.agree(place, needs := _needs(table, component, place, promise), places, own)
     ]
     lost = [place for place, needs in tried if not witnesses.find(place, needs, places, own)]
@@ -54,7 +54,7 @@ def _by_insider(
         inside.bind(place)
     for place in lost:
         finding = table.finding(inside, place, table.range_of(inside, place, promise), promise)
-        if finding.verdict is not Verdict.SAFE:
+        if finding.verdict is not DisclosureStatus.SAFE:
             findings[place] = replace(finding, attacker=attacker.name)
     for place in places.tolist():
         component.bind(place)
@@ -67,7 +67,7 @@ def _needs(table: AttackedTable, component: Component, place: int, promise: Boun
     return float(table.center[cell] - low), float(high - table.center[cell])
 
 
-def _promise_to(table: AttackedTable, attacker: Attacker) -> Bounds:
+def _promise_to(table: AttackedTable, attacker: Insider) -> Bounds:
     """Return the protection intervals against an insider: for cells with an own contribution, that of the others."""
     assert table.values is not None
     low, high, values = table.promise.low.copy(), table.promise.high.copy(), table.values[attacker.cells]

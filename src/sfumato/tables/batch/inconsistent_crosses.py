@@ -6,16 +6,20 @@ import numpy as np
 
 from sfumato.tables.argus.statuses import choices_of
 from sfumato.tables.batch.code_coverage import Coverage
-from sfumato.tables.batch.implicit_cells import Cross, TableCells, cross_of
-from sfumato.tables.batch.linked_variables import View
+from sfumato.tables.batch.implicit_cells import ImplicitCells, TableCells, cross_of
+from sfumato.tables.batch.linked_variables import VariableTable
 from sfumato.tables.batch.shared_cells import SharedCells
-from sfumato.tables.batch.zero_patterns import Presence
-from sfumato.tables.cells.cells import Mask, Places, Relations, Status
+from sfumato.tables.batch.zero_patterns import ZeroPattern
+from sfumato.tables.cells.cells import BoolArray, CellStatus, LinearConstraints, Places
 
 
 def shared_cross(
-    coverage: Coverage, shared: SharedCells, views: Sequence[View], size: int, presences: Sequence[Presence] = ()
-) -> Cross:
+    coverage: Coverage,
+    shared: SharedCells,
+    views: Sequence[VariableTable],
+    size: int,
+    presences: Sequence[ZeroPattern] = (),
+) -> ImplicitCells:
     """Build the implicit cells, numbered after the other cells; those below differing cells are left out.
 
     Args:
@@ -38,17 +42,17 @@ def shared_cross(
     return cross_of(coverage, [*tables, *(one.cells for one in presences)], empty, linked)
 
 
-def _empty(shared: SharedCells, size: int) -> Mask:
+def _empty(shared: SharedCells, size: int) -> BoolArray:
     """Return the publicly empty cells; none if values of both signs occur, because a sum of 0 may then have records."""
     empty = np.zeros(size, bool)
     if any((table.values < 0).any() for table in shared.tables):
         return empty
     for table, own in zip(shared.tables, shared.places, strict=True):
-        empty[own[(table.values == 0) & (choices_of(table.statuses) == Status.PUBLISH)]] = True
+        empty[own[(table.values == 0) & (choices_of(table.statuses) == CellStatus.PUBLISH)]] = True
     return empty
 
 
-def _below(relations: Relations, differing: Mask) -> Mask:
+def _below(relations: LinearConstraints, differing: BoolArray) -> BoolArray:
     """Return the finest differing cells and all parts of these."""
     parts: dict[int, list[int]] = {}
     for relation in range(len(relations)):

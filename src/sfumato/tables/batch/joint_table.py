@@ -5,16 +5,16 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.argus.argus_table import Holders, OfficeTable, floor_of
-from sfumato.tables.argus.statuses import CellStatus, choices_of, secondary_of, unsafe_of
+from sfumato.tables.argus.argus_table import ArgusTable, Holders, floor_of
+from sfumato.tables.argus.statuses import ArgusStatus, choices_of, secondary_of, unsafe_of
 from sfumato.tables.batch.code_coverage import Cover, Identity, coverage_of, variable_of
 from sfumato.tables.batch.hidden_cells import UNSHOWN, Row, Ties, possible_values
 from sfumato.tables.batch.inconsistent_crosses import shared_cross
-from sfumato.tables.batch.linked_variables import View, cover_codes, linked_views
-from sfumato.tables.batch.shared_cells import Grain, add_loose, shared_cells, tied_rows
-from sfumato.tables.batch.zero_patterns import Presence
+from sfumato.tables.batch.linked_variables import VariableTable, cover_codes, linked_views
+from sfumato.tables.batch.shared_cells import CellPrecision, add_loose, shared_cells, tied_rows
+from sfumato.tables.batch.zero_patterns import ZeroPattern
 from sfumato.tables.build.code_links import loose_ties
-from sfumato.tables.cells.cells import Mask, Numbers, Places, Relations, Status, make_relations
+from sfumato.tables.cells.cells import BoolArray, CellStatus, LinearConstraints, Numbers, Places, make_relations
 from sfumato.tables.cells.constraints import describe
 from sfumato.tables.cells.precision import step_of
 
@@ -38,11 +38,11 @@ class JointTable:
         left_out: Messages for crosses that are too large; their tables are audited pairwise.
     """
 
-    whole: OfficeTable
+    whole: ArgusTable
     places: tuple[Places, ...]
-    shown: Mask
+    shown: BoolArray
     differing: int
-    crossed: Mask
+    crossed: BoolArray
     broken: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
 
@@ -52,7 +52,7 @@ class JointTable:
         return step_of(self.whole.values[self.shown])
 
 
-def joined(tables: Sequence[OfficeTable], tolerance: float = 0.0, presences: Sequence[Presence] = ()) -> JointTable:
+def joined(tables: Sequence[ArgusTable], tolerance: float = 0.0, presences: Sequence[ZeroPattern] = ()) -> JointTable:
     """Combine several tables into one.
 
     Cells with the same codes but different values remain two cells: they were revised, or are linked within the
@@ -100,7 +100,7 @@ def joined(tables: Sequence[OfficeTable], tolerance: float = 0.0, presences: Seq
 
 
 def _names(
-    tables: Sequence[OfficeTable], origins: Sequence[tuple[int, int]], parts: Mapping[int, str], size: int
+    tables: Sequence[ArgusTable], origins: Sequence[tuple[int, int]], parts: Mapping[int, str], size: int
 ) -> tuple[str, ...]:
     """Name each cell as in the first table that has it; cells that no table has are named by their parts."""
     names = [describe(tables[number].trees, tables[number].keys[cell]) for number, cell in origins]
@@ -108,7 +108,7 @@ def _names(
 
 
 def _parts(
-    views: Sequence[View], everything: Mapping[str, Cover], numbers: Mapping[Identity, int], shown: int
+    views: Sequence[VariableTable], everything: Mapping[str, Cover], numbers: Mapping[Identity, int], shown: int
 ) -> dict[int, str]:
     """Return the codes of the cells that no table shows."""
     called = {variable_of(tree): tree.name for view in views for tree in view.whole.trees}
@@ -122,7 +122,7 @@ def _parts(
     return parts
 
 
-def _odd_places(views: Sequence[View], numbers: Mapping[Identity, int]) -> set[int]:
+def _odd_places(views: Sequence[VariableTable], numbers: Mapping[Identity, int]) -> set[int]:
     """Return the cells made of inconsistent records only; data users do not know that these records exist."""
     odd = {axis.variable.lower(): axis.odd for view in views for axis in view.axes if axis.odd}
     return {
@@ -132,7 +132,7 @@ def _odd_places(views: Sequence[View], numbers: Mapping[Identity, int]) -> set[i
     }
 
 
-def _within(whole: OfficeTable, off: Places, ranges: Sequence[tuple[float, float]]) -> OfficeTable:
+def _within(whole: ArgusTable, off: Places, ranges: Sequence[tuple[float, float]]) -> ArgusTable:
     """Limit the deviation of inexact constraints to what rounding or a few inconsistent records explain."""
     if whole.low is None or whole.high is None:
         return whole
@@ -141,7 +141,7 @@ def _within(whole: OfficeTable, off: Places, ranges: Sequence[tuple[float, float
     return whole.with_columns(low=low, high=high)
 
 
-def _judged(whole: OfficeTable, judged: Mapping[int, tuple[OfficeTable, int]]) -> OfficeTable:
+def _judged(whole: ArgusTable, judged: Mapping[int, tuple[ArgusTable, int]]) -> ArgusTable:
     """Take over status and levels of sensitive cells that no table shows, so that they are protected too."""
     columns = {name: column.copy() for name in COLUMNS if (column := getattr(whole, name)) is not None}
     largest, holders = tuple(column.copy() for column in whole.largest), list(whole.holders)
@@ -158,7 +158,7 @@ def _judged(whole: OfficeTable, judged: Mapping[int, tuple[OfficeTable, int]]) -
     return whole.with_columns(**columns, largest=largest, holders=tuple(holders))
 
 
-def _relations(tables: Sequence[OfficeTable], places: Sequence[Places], more: Sequence[Row]) -> Relations:
+def _relations(tables: Sequence[ArgusTable], places: Sequence[Places], more: Sequence[Row]) -> LinearConstraints:
     """Return the constraints of all tables, without duplicates, and those between tables."""
     rows: list[Row] = []
     for table, own in zip(tables, places, strict=True):
@@ -186,20 +186,20 @@ def _summed(row: Row) -> Row:
 class _Columns:
     """The columns of several tables, merged; with the precision of each table if these differ."""
 
-    tables: Sequence[OfficeTable]
+    tables: Sequence[ArgusTable]
     places: Sequence[Places]
     size: int
-    grains: Sequence[Grain] | None = None
+    grains: Sequence[CellPrecision] | None = None
 
-    def table(self, values: Numbers, shown: Mask, relations: Relations) -> OfficeTable:
+    def table(self, values: Numbers, shown: BoolArray, relations: LinearConstraints) -> ArgusTable:
         """Build the combined table."""
         frequency = self._most("frequency") if self._all_have("frequency") else None
-        return OfficeTable(
+        return ArgusTable(
             self.tables[0].value,
             (),
             (),
             values,
-            np.where(shown, self._statuses(), int(CellStatus.SECONDARY)),
+            np.where(shown, self._statuses(), int(ArgusStatus.SECONDARY)),
             lower=self._levels("lower"),
             upper=self._levels("upper"),
             costs=np.where(shown, self._costs(), 0.0),
@@ -280,10 +280,10 @@ class _Columns:
         """
         own = np.concatenate(list(self.places))
         statuses = np.concatenate([table.statuses for table in self.tables])
-        fixed = choices_of(statuses) == Status.PUBLISH
+        fixed = choices_of(statuses) == CellStatus.PUBLISH
         strength = np.select([unsafe_of(statuses), secondary_of(statuses), fixed], [3, 2, 1], 0)
         # Among equal statuses the first table has priority.
         order = np.lexsort((-np.arange(len(own)), strength))
-        strongest = np.full(self.size, int(CellStatus.SAFE), np.int64)
+        strongest = np.full(self.size, int(ArgusStatus.SAFE), np.int64)
         strongest[own[order]] = statuses[order]
         return strongest

@@ -5,16 +5,16 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
-from sfumato.tables.argus.argus_table import OfficeTable
+from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.batch.code_coverage import Cover, coverage_of, variable_of
 from sfumato.tables.batch.hidden_cells import Row, Ties
 from sfumato.tables.build.crossed_columns import uncrossed
 from sfumato.tables.build.implied_sums import common_sums
-from sfumato.tables.build.table_views import Section, coded_table
+from sfumato.tables.build.table_views import TableView, coded_table
 from sfumato.tables.cells.cells import Places
 
 
-def ties_between(sections: Sequence[Section]) -> list[Row]:
+def ties_between(sections: Sequence[TableView]) -> list[Row]:
     """Return constraints between tables whose codes of a column differ, such as ab in one, a and b in another.
 
     Series have codes of their own and are left out.
@@ -23,11 +23,11 @@ def ties_between(sections: Sequence[Section]) -> list[Row]:
     return _tied([(coded_table(one), one.cells) for one in plain], _nested(plain)) if len(plain) > 1 else []
 
 
-def _plain(sections: Sequence[Section]) -> list[Section]:
+def _plain(sections: Sequence[TableView]) -> list[TableView]:
     return [uncrossed(one) for one in sections if not any(tree.series for tree in one.trees)]
 
 
-def loose_ties(sections: Sequence[Section]) -> list[Row]:
+def loose_ties(sections: Sequence[TableView]) -> list[Row]:
     """Return constraints between tables that hold except for inconsistent records."""
     plain = _plain(sections)
     odd = [one for one in plain if any(axis.odd for axis in one.axes)]
@@ -37,7 +37,7 @@ def loose_ties(sections: Sequence[Section]) -> list[Row]:
     return _tied([(coded_table(one), one.cells) for one in fitting])
 
 
-def _is_made_of(section: Section, finest: Section) -> bool:
+def _is_made_of(section: TableView, finest: TableView) -> bool:
     """Return whether all cells of a table are sums of cells of another, so that inconsistent records are included."""
     places = {name: place for place, name in enumerate(finest.variables)}
     if not places.keys() >= set(section.variables):
@@ -56,7 +56,7 @@ def _are_made_of(covers: Iterable[Cover], parts: Iterable[Cover]) -> bool:
     return all(len({inside.get(code) for code in part}) == 1 for part in parts)
 
 
-def _fitting(section: Section) -> dict[str, Any]:
+def _fitting(section: TableView) -> dict[str, Any]:
     """Return axes, keys and cells of a table without inconsistent records; cells with nothing else are dropped."""
     covers = [{code: cover - axis.odd for code, cover in axis.covers.items()} for axis in section.axes]
     axes = tuple(
@@ -71,7 +71,7 @@ def _fitting(section: Section) -> dict[str, Any]:
     return {"axes": axes, "keys": tuple(section.keys[row] for row in kept), "cells": section.cells[kept]}
 
 
-def _tied(tables: Sequence[tuple[OfficeTable, Places]], nested: frozenset[str] = frozenset()) -> list[Row]:
+def _tied(tables: Sequence[tuple[ArgusTable, Places]], nested: frozenset[str] = frozenset()) -> list[Row]:
     """Return constraints between tables by what their codes cover, with the joint cells of each."""
     coded = [table for table, _ in tables]
     coverage = coverage_of(coded)
@@ -87,7 +87,7 @@ def _tied(tables: Sequence[tuple[OfficeTable, Places]], nested: frozenset[str] =
     return rows + ties.rows + common_sums(coverage, tables)
 
 
-def _nested(sections: Sequence[Section]) -> frozenset[str]:
+def _nested(sections: Sequence[TableView]) -> frozenset[str]:
     """Return linked columns of which, in each two tables, one has all codes of the other; these need no links."""
     codes: dict[str, set[frozenset[Cover]]] = {}
     for axis in (axis for section in sections for axis in section.axes if axis.finest):

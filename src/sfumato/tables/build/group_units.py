@@ -8,7 +8,7 @@ import numpy.typing as npt
 from sfumato.tables.build.shared_detail import shared_lines
 from sfumato.tables.cells.cells import Numbers
 from sfumato.tables.cells.precision import step_of
-from sfumato.tables.cells.table_part import Part
+from sfumato.tables.cells.table_part import TablePart
 
 Lines = npt.NDArray[np.float64]
 # Bits of agreement beyond chance that prove a common unit.
@@ -21,7 +21,7 @@ ALIKE = 0.97
 FIRST = 8
 
 
-def has_units(parts: Sequence[Part]) -> bool:
+def has_units(parts: Sequence[TablePart]) -> bool:
     """Return whether one group is a multiple of another up to rounding, so that it discloses suppressed cells."""
     return len(parts) > 1 and any(_any_multiple(lines) for _, lines in shared_lines(parts))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.argus.argus_table import OfficeTable
+from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.batch.code_coverage import Cover, Coverage, finest_codes, variable_of
 from sfumato.tables.batch.hidden_cells import Row
 from sfumato.tables.cells.cells import Places
@@ -20,7 +20,7 @@ Position = tuple[int, ...]
 class _Side:
     """One of two tables: what its codes cover, its joint cells, and its finest codes."""
 
-    table: OfficeTable
+    table: ArgusTable
     cells: Places
     covers: Mapping[str, Mapping[tuple[str, ...], Cover]]
     leaves: Mapping[str, frozenset[Cover]]
@@ -64,7 +64,7 @@ class _Side:
         }
 
 
-def common_sums(coverage: Coverage, tables: Sequence[tuple[OfficeTable, Places]]) -> list[Row]:
+def common_sums(coverage: Coverage, tables: Sequence[tuple[ArgusTable, Places]]) -> list[Row]:
     """Return constraints between each two tables with linked columns: their sums over common blocks are equal.
 
     Args:

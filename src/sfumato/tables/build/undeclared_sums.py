@@ -6,7 +6,7 @@ from itertools import takewhile
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.tables.cells.cells import Mask, Numbers, Places
+from sfumato.tables.cells.cells import BoolArray, Numbers, Places
 from sfumato.tables.linear_programs import solver
 
 # Time limit of one search in seconds; lines that agree in every entry are decided immediately.
@@ -52,14 +52,14 @@ def _equal(one: Numbers, two: Numbers, allowed: float) -> bool:
     return bool((np.abs(one - two) <= allowed).all())
 
 
-def _fitting(others: Lines, target: Numbers, allowed: float) -> Mask:
+def _fitting(others: Lines, target: Numbers, allowed: float) -> BoolArray:
     """Return the lines that can be parts: none exceeds its total if nothing is negative."""
     if (others < 0).any() or (target < 0).any():
         return np.ones(len(others), bool)
     return np.asarray((others <= target + allowed).all(axis=1))
 
 
-def _chosen(others: Lines, target: Numbers, allowed: float, sizes: tuple[int, int], seconds: float) -> Mask | None:
+def _chosen(others: Lines, target: Numbers, allowed: float, sizes: tuple[int, int], seconds: float) -> BoolArray | None:
     """Return the smallest selection of lines that adds up to the target, by an integer program."""
     if (others >= 0).all() and (others.sum(axis=0) < target - allowed).any():
         return None

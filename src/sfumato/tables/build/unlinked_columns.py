@@ -7,8 +7,8 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.tables.build.column_chains import BETWEEN, columns_of, path_of
-from sfumato.tables.build.linked_table import Joint
-from sfumato.tables.build.table_views import Section, Shared
+from sfumato.tables.build.linked_table import LinkedTable
+from sfumato.tables.build.table_views import Shared, TableView
 from sfumato.tables.cells.cells import Bounds
 from sfumato.tables.cells.dimensions import Code
 from sfumato.tables.column_dependencies.column_chain import Chain
@@ -41,7 +41,7 @@ class LikelyLink:
 
 
 def likely_links(
-    joint: Joint, cells: Sequence[Bounds], step: float, known: frozenset[str] = frozenset()
+    joint: LinkedTable, cells: Sequence[Bounds], step: float, known: frozenset[str] = frozenset()
 ) -> list[LikelyLink]:
     """Return columns that no declared hierarchy or record links, although their cells suggest a link.
 
@@ -64,7 +64,7 @@ def likely_links(
     return list(found.values())
 
 
-def _pairs(one: Section, two: Section, crossed: Sequence[Sequence[str]]) -> Iterator[tuple[int, int]]:
+def _pairs(one: TableView, two: TableView, crossed: Sequence[Sequence[str]]) -> Iterator[tuple[int, int]]:
     """Yield dimensions of two tables that the other lacks and that no table crosses; a crossing would show both."""
     first, second = one.variables, two.variables
     for place, name in enumerate(first):
@@ -79,7 +79,7 @@ def _pairs(one: Section, two: Section, crossed: Sequence[Sequence[str]]) -> Iter
 class _Side:
     """A table, the known bounds of its rows, and one of its dimensions."""
 
-    section: Section
+    section: TableView
     cells: Bounds
     place: int
 

@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 
 from sfumato.tables.cells.cells import Numbers
-from sfumato.tables.cells.table_part import Part
+from sfumato.tables.cells.table_part import TablePart
 
 # Largest true count that is attacked.
 SMALL = 3
 
 
-def difference_figures(part: Part, published: Numbers) -> dict[str, Any]:
+def difference_figures(part: TablePart, published: Numbers) -> dict[str, Any]:
     """Count how often subtracting published numbers reveals a small count, and how often the published count itself
     does.
 

@@ -5,7 +5,7 @@ from sfumato.tables.cells.cells import Numbers, Places
 
 
 @dataclass(frozen=True, slots=True)
-class Witness:
+class AlternativeTable:
     """Deviations of some cells, claimed to satisfy every constraint, by which a cell has a different value.
 
     Attributes:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import Places, Relations
+from sfumato.tables.cells.cells import LinearConstraints, Places
 from sfumato.tables.cells.constraints import finest_of
 
 
@@ -17,7 +17,7 @@ class InnerSums:
     matrix: Any
 
 
-def inner_sums(relations: Relations, size: int) -> InnerSums:
+def inner_sums(relations: LinearConstraints, size: int) -> InnerSums:
     """Express every cell as a sum of finest cells.
 
     >>> from sfumato.tables.cells.cells import make_relations
@@ -33,7 +33,7 @@ def inner_sums(relations: Relations, size: int) -> InnerSums:
     return InnerSums(inner, csr_matrix((np.ones(len(places)), places, starts), shape=(size, len(inner))))
 
 
-def _parts(relations: Relations) -> dict[int, list[int]]:
+def _parts(relations: LinearConstraints) -> dict[int, list[int]]:
     """Return the parts of each total, from its first constraint."""
     parts: dict[int, list[int]] = {}
     for relation in range(len(relations)):

@@ -43,7 +43,7 @@ def step_of(values: Numbers) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class ValueUnit:
     """Conversion between values and units of a table's precision."""
 
     step: float = 1.0
@@ -54,7 +54,7 @@ class Scale:
         A value with more decimals than the precision is not moved to a nearby integer; moved, it would violate the
         constraints that contain it.
 
-        >>> Scale(0.01).steps(np.array([90000813.03, 0.005, 0.0200001, np.inf])).tolist()
+        >>> ValueUnit(0.01).steps(np.array([90000813.03, 0.005, 0.0200001, np.inf])).tolist()
         [9000081303.0, 0.5, 2.00001, inf]
         """
         # 0.1 has no exact binary form: dividing by it is less exact than multiplying by 10.
@@ -71,7 +71,7 @@ class Scale:
     def clean(self, values: Sequence[float]) -> list[float]:
         """Return values without floating-point errors.
 
-        >>> Scale(0.1).clean([0.1 + 0.2])
+        >>> ValueUnit(0.1).clean([0.1 + 0.2])
         [0.3]
         """
         return [self.value(float(steps)) for steps in self.steps(np.array(values, np.float64))]

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from sfumato.tables.cells.cells import Mask, Numbers
+from sfumato.tables.cells.cells import BoolArray, Numbers
 
 
 def public_floor(
-    values: Numbers, hidden: Mask, step: float, least: float | None = None, announced: bool = False
+    values: Numbers, hidden: BoolArray, step: float, least: float | None = None, announced: bool = False
 ) -> Numbers:
     """Return the least possible value of each cell, by what the published table shows.
 

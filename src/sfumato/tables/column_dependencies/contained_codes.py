@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from sfumato.tables.cells.cells import Mask, Numbers, Places
+from sfumato.tables.cells.cells import BoolArray, Numbers, Places
 from sfumato.tables.column_dependencies.record_codes import Names, RecordCodes, names_in
 
 # Bits of evidence needed that a code is contained in another beyond chance: there are many combinations of codes, and
@@ -19,7 +19,7 @@ INCLUDED_BITS = 20.0
 UNDIVIDED_BITS = 60.0
 
 
-def included(fine: Places, coarse: Places, counts: Numbers, bits: float, news: Mask | None = None) -> bool:
+def included(fine: Places, coarse: Places, counts: Numbers, bits: float, news: BoolArray | None = None) -> bool:
     """Return whether a code is contained in one of another column, with at least the given bits of evidence.
 
     Args:
@@ -40,7 +40,7 @@ def included(fine: Places, coarse: Places, counts: Numbers, bits: float, news: M
     return bool((told[whole] >= bits).any())
 
 
-def mixed(fine: Places, coarse: Places) -> Mask:
+def mixed(fine: Places, coarse: Places) -> BoolArray:
     """Return for each row whether its code occurs with several codes of the other column.
 
     >>> mixed(np.array([0, 0, 1]), np.array([0, 1, 1])).tolist()

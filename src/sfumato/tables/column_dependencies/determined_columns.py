@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from sfumato.tables.batch.variable_cycles import connected
-from sfumato.tables.cells.dimensions import Tree
+from sfumato.tables.cells.dimensions import CodeTree
 from sfumato.tables.column_dependencies.code_unions import have_unions
 from sfumato.tables.column_dependencies.column_chain import Chain
 from sfumato.tables.column_dependencies.contained_codes import have_crossed_inclusions, have_inclusions
@@ -29,7 +29,7 @@ from sfumato.tables.column_dependencies.record_codes import Names, RecordCodes, 
 def determined_chains(
     records: RecordCodes,
     dimensions: Iterable[Names],
-    hierarchies: Iterable[tuple[str, Tree]] = (),
+    hierarchies: Iterable[tuple[str, CodeTree]] = (),
     tables: Sequence[frozenset[str]] = (),
     shown: Sequence[Sequence[ShownColumn]] = (),
 ) -> tuple[Chain, ...]:
@@ -54,7 +54,7 @@ def determined_chains(
 def column_links(
     records: RecordCodes,
     dimensions: Sequence[Names],
-    hierarchies: Sequence[tuple[str, Tree]],
+    hierarchies: Sequence[tuple[str, CodeTree]],
     tables: Sequence[frozenset[str]],
     shown: Sequence[Sequence[ShownColumn]] = (),
 ) -> list[Link]:
@@ -70,7 +70,7 @@ def column_links(
 def _links(
     records: RecordCodes,
     dimensions: Sequence[Names],
-    hierarchies: Sequence[tuple[str, Tree]],
+    hierarchies: Sequence[tuple[str, CodeTree]],
     tables: Sequence[frozenset[str]],
 ) -> list[Link]:
     names = sorted({name for own in dimensions for name in own})

@@ -6,8 +6,8 @@ from itertools import combinations
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import Mask, Numbers, Places
-from sfumato.tables.cells.dimensions import Tree
+from sfumato.tables.cells.cells import BoolArray, Numbers, Places
+from sfumato.tables.cells.dimensions import CodeTree
 from sfumato.tables.column_dependencies.nested_codes import codes_within
 from sfumato.tables.column_dependencies.record_codes import Names, RecordCodes, names_in
 
@@ -47,12 +47,12 @@ class Link:
     """
 
     columns: frozenset[str]
-    odd: Mask
+    odd: BoolArray
     fine: Names = ()
 
 
 def single_links(
-    records: RecordCodes, dimensions: Iterable[Names], names: Sequence[str], hierarchies: Sequence[tuple[str, Tree]]
+    records: RecordCodes, dimensions: Iterable[Names], names: Sequence[str], hierarchies: Sequence[tuple[str, CodeTree]]
 ) -> list[Link]:
     """Return the links of columns that a single dimension determines.
 
@@ -120,8 +120,8 @@ def unexplained(links: Sequence[Link]) -> list[Link]:
 
 
 def odd_rows(
-    records: RecordCodes, fine: Names, name: str, trees: Iterable[Tree] = (), fit: _Fit | None = None
-) -> Mask | None:
+    records: RecordCodes, fine: Names, name: str, trees: Iterable[CodeTree] = (), fit: _Fit | None = None
+) -> BoolArray | None:
     """Return the rows that violate a dependency that nearly all records satisfy; None if there is no
     dependency.
 
@@ -145,7 +145,7 @@ def odd_rows(
     return odd if any(codes_within(tree, pairs) for tree in trees) else None
 
 
-def _off(records: RecordCodes, fine: Names, coarse: Names, fit: _Fit) -> tuple[Mask, float, bool]:
+def _off(records: RecordCodes, fine: Names, coarse: Names, fit: _Fit) -> tuple[BoolArray, float, bool]:
     """Return the rows that violate a dependency, the number of their records, and whether these are few enough."""
     odd, expected = _odd(records.numbers(fine), records.numbers(coarse), records.counts)
     off = float(records.counts[odd].sum())
@@ -153,7 +153,7 @@ def _off(records: RecordCodes, fine: Names, coarse: Names, fit: _Fit) -> tuple[M
     return odd, off, few if off else expected > fit.certain
 
 
-def _odd(fine: Places, coarse: Places, counts: Numbers) -> tuple[Mask, float]:
+def _odd(fine: Places, coarse: Places, counts: Numbers) -> tuple[BoolArray, float]:
     """Return the rows whose coarse code is not the most frequent one of their fine code, and the number of records that
     would be so if the columns were independent.
     """

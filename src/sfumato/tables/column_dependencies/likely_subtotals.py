@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places
+from sfumato.tables.cells.cells import BoolArray, Bounds, Numbers, Places
 from sfumato.tables.integer_programs import solve
 
 # Bits by which the numbers must carry more information than chance would.
@@ -32,12 +32,12 @@ class CodeCells:
         return CodeCells([self.texts[place] for place in places.tolist()], self.low[places], self.high[places])
 
     @property
-    def known(self) -> Mask:
+    def known(self) -> BoolArray:
         """Which cells are published."""
         return np.asarray(self.low == self.high)
 
 
-def likely_parts(fine: CodeCells, coarse: CodeCells, finest: Mask, step: float) -> Places | None:
+def likely_parts(fine: CodeCells, coarse: CodeCells, finest: BoolArray, step: float) -> Places | None:
     """Return for each code the one of another table that it appears to be a part of; None without evidence.
 
     Args:
@@ -64,7 +64,7 @@ def likely_parts(fine: CodeCells, coarse: CodeCells, finest: Mask, step: float) 
     return None
 
 
-def _bits(fine: CodeCells, coarse: CodeCells, finest: Mask, step: float) -> float:
+def _bits(fine: CodeCells, coarse: CodeCells, finest: BoolArray, step: float) -> float:
     """Return the approximate information, in bits, that the cells carry about which code contains which."""
     size = len(coarse.texts)
     values = np.where(fine.known, fine.low, 0.0)

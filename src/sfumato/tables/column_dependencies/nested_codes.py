@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 
-from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.cells.dimensions import Code, CodeTree
 
 
-def codes_within(tree: Tree, pairs: Iterable[tuple[str, str]]) -> dict[str, frozenset[str]]:
+def codes_within(tree: CodeTree, pairs: Iterable[tuple[str, str]]) -> dict[str, frozenset[str]]:
     """Return the codes of a column with hierarchy that each code of another column covers; empty if it is not
     a level.
 
@@ -13,7 +13,7 @@ def codes_within(tree: Tree, pairs: Iterable[tuple[str, str]]) -> dict[str, froz
         tree: The hierarchy.
         pairs: The occurring pairs of codes, that of the column with hierarchy first.
 
-    >>> tree = Tree("kreis", ("T",), {("N",): ("T",), ("N1",): ("N",), ("N2",): ("N",), ("S",): ("T",)})
+    >>> tree = CodeTree("kreis", ("T",), {("N",): ("T",), ("N1",): ("N",), ("N2",): ("N",), ("S",): ("T",)})
     >>> sorted(codes_within(tree, [("N1", "north"), ("N2", "north")])["north"])
     ['N1', 'N2']
     >>> codes_within(tree, [("N1", "west"), ("N2", "east")])
@@ -29,7 +29,7 @@ def codes_within(tree: Tree, pairs: Iterable[tuple[str, str]]) -> dict[str, froz
     return parts if parts and set(parts.values()) <= units else {}
 
 
-def _units(tree: Tree, there: Mapping[str, str]) -> dict[Code, frozenset[str]]:
+def _units(tree: CodeTree, there: Mapping[str, str]) -> dict[Code, frozenset[str]]:
     """Return the record codes below each inner code."""
     units: dict[Code, set[str]] = {}
     for text in there:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.tables.cells.cells import Mask
+from sfumato.tables.cells.cells import BoolArray
 from sfumato.tables.crosstabs.subtotals import Sum
 
 Lines = npt.NDArray[np.float64]
@@ -47,7 +47,7 @@ def _above(sums: Sequence[Sum]) -> dict[int, list[int]]:
     return above
 
 
-def _best(lines: Lines, total: int, above: Mask) -> float:
+def _best(lines: Lines, total: int, above: BoolArray) -> float:
     """Return the bits by which a line agrees with the best tried selection, minus those of choosing it."""
     tried = np.concatenate([np.zeros((0, lines.shape[1])), *_tried(lines, total, above)])
     if not len(tried):
@@ -58,7 +58,7 @@ def _best(lines: Lines, total: int, above: Mask) -> float:
     return float((bits * most).max() - np.log2(len(tried)))
 
 
-def _tried(lines: Lines, total: int, above: Mask) -> Iterator[Lines]:
+def _tried(lines: Lines, total: int, above: BoolArray) -> Iterator[Lines]:
     """Yield sums of others: of all, and of neighbors on either side, up to a known total of the line."""
     if not above.any():
         yield lines.sum(axis=0)[None] - lines[total]

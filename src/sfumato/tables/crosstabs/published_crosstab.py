@@ -8,14 +8,14 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
-from sfumato.tables.attack.attacker_view import Publication
+from sfumato.tables.attack.attacker_view import AttackerView
 from sfumato.tables.attack.audit import audit_publication
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Relations, make_relations, no_bounds
+from sfumato.tables.cells.cells import BoolArray, Bounds, LinearConstraints, Numbers, Places, make_relations, no_bounds
 from sfumato.tables.crosstabs.approximate_totals import told_sums
 from sfumato.tables.crosstabs.crosstabs import Grid
 from sfumato.tables.crosstabs.labels import SHARES, is_margin
 from sfumato.tables.crosstabs.nested_totals import adds_up, nested_sums
-from sfumato.tables.crosstabs.published_cells import Cell, Text, cell_of, column_cells, is_number
+from sfumato.tables.crosstabs.published_cells import ParsedCell, Text, cell_of, column_cells, is_number
 from sfumato.tables.published_tables.column_relations import is_linear
 
 # Names of number columns that label rows, and of figures that are not counts.
@@ -44,12 +44,12 @@ class PublishedCrosstab:
     rates: Grid
     owners: tuple[tuple[int, ...], ...]
     ranges: tuple[tuple[float, float], ...]
-    marked_rates: Mask
+    marked_rates: BoolArray
     labels: tuple[str, ...] = ()
     label_cells: tuple[tuple[str, ...], ...] = ()
 
     @property
-    def masked(self) -> Mask:
+    def masked(self) -> BoolArray:
         """Which counts are suppressed."""
         return np.isnan(self.counts)
 
@@ -96,7 +96,7 @@ def read_crosstab(header: Sequence[str], cells: Sequence[Sequence[Text]]) -> Pub
     )
 
 
-def _marks(columns: Sequence[Sequence[Text]], numbers: Sequence[int], shares: Sequence[int]) -> Mask:
+def _marks(columns: Sequence[Sequence[Text]], numbers: Sequence[int], shares: Sequence[int]) -> BoolArray:
     """Return for each row and column of rates whether the rate has a mark, or the row has a note."""
     noted = [any(_is_note(columns[place][row]) for place in numbers) for row in range(len(columns[0]))]
     marks = [[noted[row] or not is_number(columns[place][row]) for place in shares] for row in range(len(noted))]
@@ -130,11 +130,11 @@ def _says_a_number(text: Text) -> bool:
     return not math.isnan(cell_of(text).number)
 
 
-def _is_share(name: str, cells: Sequence[Cell]) -> bool:
+def _is_share(name: str, cells: Sequence[ParsedCell]) -> bool:
     return any(cell.is_percent for cell in cells) or any(word in name.lower() for word in (*SHARES, *_STATISTICS))
 
 
-def _grid(columns: Sequence[Sequence[Cell]], rows: int) -> Grid:
+def _grid(columns: Sequence[Sequence[ParsedCell]], rows: int) -> Grid:
     return np.array([[cell.number for cell in column] for column in columns], float).reshape(len(columns), rows).T
 
 
@@ -157,7 +157,7 @@ def _shares(counts: Grid, place: int) -> Iterator[Numbers]:
             yield np.divide(own, whole, out=np.full(len(own), np.nan), where=whole > 0)
 
 
-def _few(few: Mask, owners: Sequence[int]) -> Mask:
+def _few(few: BoolArray, owners: Sequence[int]) -> BoolArray:
     """Return the rows in which some of these counts are few or suppressed."""
     return np.asarray(few[:, list(owners)].any(axis=1))
 
@@ -238,7 +238,7 @@ def derivable(table: PublishedCrosstab, low: int, high: int) -> tuple[str, ...]:
     bounds = Bounds(np.full(exact.size, float(min(low, 1))), np.full(exact.size, np.inf))
     bounds = Bounds(np.where(np.isnan(exact), bounds.low, 0.0), bounds.high)
     audit = audit_publication(
-        Publication(exact, no_bounds(exact.size), bounds, relations, names), no_bounds(exact.size)
+        AttackerView(exact, no_bounds(exact.size), bounds, relations, names), no_bounds(exact.size)
     )
     return tuple(
         finding.name
@@ -252,7 +252,7 @@ def _is_told(lower: float, upper: float) -> bool:
     return math.isfinite(upper - lower) and math.ceil(lower - 1e-6) == math.floor(upper + 1e-6)
 
 
-def _relations(table: PublishedCrosstab) -> Relations:
+def _relations(table: PublishedCrosstab) -> LinearConstraints:
     """Return the constraints: lines called totals are the sums of all others, otherwise the sums that the
     numbers show.
     """

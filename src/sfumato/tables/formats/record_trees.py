@@ -3,13 +3,13 @@
 from pathlib import Path
 
 from sfumato.errors import DataError
-from sfumato.tables.cells.dimensions import Tree
+from sfumato.tables.cells.dimensions import CodeTree
 from sfumato.tables.formats.cells_file import tree_of
 from sfumato.tables.formats.metadata import Variable
 from sfumato.tables.formats.records_file import Records
 
 
-def record_tree(records: Records, one: Variable, folder: Path, encoding: str | None) -> Tree:
+def record_tree(records: Records, one: Variable, folder: Path, encoding: str | None) -> CodeTree:
     """Return the hierarchy of a variable.
 
     Raises:

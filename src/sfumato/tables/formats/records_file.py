@@ -9,7 +9,7 @@ from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.tables.argus.file_errors import fields_in, lines_of, number_in, wrong
 from sfumato.tables.cells.cells import Numbers
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.formats.metadata import Metadata, Variable
 
 # Tags of variables that hold numbers.
@@ -27,7 +27,7 @@ class Records:
         lines: The line number and text of each record.
     """
 
-    columns: Columns
+    columns: TextColumns
     metadata: Metadata
     name: str
     lines: tuple[tuple[int, str], ...]
@@ -95,7 +95,7 @@ def read_records(path: Path, metadata: Metadata) -> Records:
     _check_places(metadata)
     rows = [_record(line, number, metadata, path.name) for number, line in lines]
     names = [one.name for one in metadata.variables]
-    records = Records(Columns(dict(zip(names, zip(*rows, strict=True), strict=True))), metadata, path.name, lines)
+    records = Records(TextColumns(dict(zip(names, zip(*rows, strict=True), strict=True))), metadata, path.name, lines)
     _check_end(records)
     _check_numbers(records)
     return records
@@ -162,7 +162,7 @@ def _fixed(line: str, number: int, one: Variable, name: str) -> str:
     return line[one.position - 1 : end].strip()
 
 
-def records_text(columns: Columns, metadata: Metadata) -> str:
+def records_text(columns: TextColumns, metadata: Metadata) -> str:
     """Return records as lines of fixed or free format."""
     rows: Sequence[tuple[str, ...]] = list(zip(*(columns.text(one.name) for one in metadata.variables), strict=True))
     if metadata.separator is not None:

@@ -5,14 +5,14 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.tables.build.implicit_cells import with_cross
-from sfumato.tables.build.linked_table import Joint
+from sfumato.tables.build.linked_table import LinkedTable
 from sfumato.tables.cells.cells import Bounds
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.perturbation.feasibility_intervals import reader_ranges
-from sfumato.tables.perturbation.perturbed import Perturbed
+from sfumato.tables.perturbation.perturbed import PerturbedCells
 
 
-def with_cross_ranges(changed: Perturbed, joint: Joint, deadline: Deadline) -> Perturbed:
+def with_cross_ranges(changed: PerturbedCells, joint: LinkedTable, deadline: Deadline) -> PerturbedCells:
     """Narrow the intervals of perturbed tables by implicit cells; unchanged if the variables form no cycle.
 
     Raises:

@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 from sfumato.dataclass import dataclass
-from sfumato.schema.dataclass_schema import Note
+from sfumato.schema.dataclass_schema import KeyInfo
 
 OfficeFile = Literal["px", "sdmx", "xlsx", "code-value", "pivot", "sbs", "jj", "hst", "tab"]
 # Files with suppression patterns and protection levels, for the next run.
@@ -14,7 +14,7 @@ MASKED_FILES = ("jj", "hst", "tab")
 class Output:
     """The layout of the published table."""
 
-    columns: Annotated[Literal["plain", "original"], Note("names of the new columns")] = "plain"
-    prefix: Annotated[str | None, Note("of the new columns; the value column unless given")] = None
-    language: Annotated[Literal["en", "de"], Note("of reasons and reports")] = "en"
-    files: Annotated[tuple[OfficeFile, ...], Note("files of offices that are written besides")] = ()
+    columns: Annotated[Literal["plain", "original"], KeyInfo("names of the new columns")] = "plain"
+    prefix: Annotated[str | None, KeyInfo("of the new columns; the value column unless given")] = None
+    language: Annotated[Literal["en", "de"], KeyInfo("of reasons and reports")] = "en"
+    files: Annotated[tuple[OfficeFile, ...], KeyInfo("files of offices that are written besides")] = ()

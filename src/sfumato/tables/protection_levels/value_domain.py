@@ -11,14 +11,14 @@ import numpy as np
 from sfumato.errors import DataError
 from sfumato.tables.cells.cells import Bounds
 from sfumato.tables.cells.precision import step_of
-from sfumato.tables.linear_programs import Program
+from sfumato.tables.linear_programs import LinearProgram
 from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.suppress_table import Masked
+from sfumato.tables.suppress_table import SuppressedCells
 
 SLACK = 1e-9
 
 
-def check_kind(plan: TablePlan, masked: Masked) -> None:
+def check_kind(plan: TablePlan, masked: SuppressedCells) -> None:
     """Refuse a table whose suppressed cells differ in sign or decimals from the published ones, unless the plan
     declares it.
 
@@ -44,16 +44,16 @@ def check_kind(plan: TablePlan, masked: Masked) -> None:
         )
 
 
-def _names_least(plan: TablePlan, masked: Masked) -> bool:
+def _names_least(plan: TablePlan, masked: SuppressedCells) -> bool:
     """Return whether the plan declares the minimum, or the file of cells does for each negative cell."""
     below = masked.mask & (masked.part.table.values < 0)
     by_file = plan.table.cells is not None and bool(np.isfinite(masked.part.public.low[below]).all())
     return plan.attacker.lower is not None or by_file
 
 
-def _adds_up(masked: Masked, tolerance: float) -> bool:
+def _adds_up(masked: SuppressedCells, tolerance: float) -> bool:
     """Return whether the publication is consistent with a table without negative cells."""
     table, mask = masked.part.table, masked.mask
     bounds = Bounds(np.where(mask, 0.0, table.values), np.where(mask, np.inf, table.values))
     sides = np.full(len(table.relations), tolerance)
-    return Program(table.relations.matrix(len(table)), bounds, Bounds(-sides, sides)).feasible()
+    return LinearProgram(table.relations.matrix(len(table)), bounds, Bounds(-sides, sides)).feasible()

@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 
-from sfumato.tables.cells.cells import Mask, Numbers
+from sfumato.tables.cells.cells import BoolArray, Numbers
 from sfumato.tables.cells.precision import step_of
 from sfumato.tables.crosstabs.approximate_totals import PROOF, bits_of
 from sfumato.tables.crosstabs.subtotals import find_sums
@@ -67,5 +67,5 @@ def _sums(exact: Numbers, beside: Sequence[Numbers], used: Sequence[int]) -> Ite
 
 def _shown(exact: Numbers, beside: Sequence[Numbers]) -> bool:
     """Whether all of some columns are shown where a value is masked."""
-    together: Mask = np.isnan(exact) & ~np.isnan(np.array(beside)).any(axis=0)
+    together: BoolArray = np.isnan(exact) & ~np.isnan(np.array(beside)).any(axis=0)
     return bool(together.any())

@@ -7,15 +7,15 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.tables.attack.findings import Audit, joined
-from sfumato.tables.batch.zero_patterns import Presence
+from sfumato.tables.batch.zero_patterns import ZeroPattern
 from sfumato.tables.build.implicit_cells import presence_in
-from sfumato.tables.build.linked_table import Sheet, join
-from sfumato.tables.build.table_views import Section
-from sfumato.tables.cells.cells import Mask
+from sfumato.tables.build.linked_table import InputTable, join
+from sfumato.tables.build.table_views import TableView
+from sfumato.tables.cells.cells import BoolArray
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.protection_levels.resolve_plan import as_counts
 from sfumato.tables.published_tables.audit_linked import review_several
-from sfumato.tables.published_tables.parse_cells import Reading
+from sfumato.tables.published_tables.parse_cells import ParsedTable
 from sfumato.tables.published_tables.rows_left_out import with_rows_left_out
 
 OTHER_COLUMNS = (
@@ -28,8 +28,8 @@ class ReleasedTable:
     """A published table with its plan, its dimensions, and what it shows."""
 
     plan: TablePlan
-    sheet: Sheet
-    reading: Reading
+    sheet: InputTable
+    reading: ParsedTable
 
     @property
     def whole(self) -> "ReleasedTable":
@@ -38,7 +38,7 @@ class ReleasedTable:
         return replace(self, sheet=replace(self.sheet, columns=columns), reading=reading)
 
     @property
-    def filled(self) -> Mask:
+    def filled(self) -> BoolArray:
         """Where it shows that there may be records: a sum of 0 is not nothing, a count of 0 is."""
         counted = as_counts(self.plan.table, self.reading.exact) is not None
         return np.asarray((self.reading.exact != 0) | (not counted))
@@ -64,7 +64,7 @@ def review_responses(responses: Sequence[Sequence[ReleasedTable]]) -> Audit:
     return audits[0] if len(audits) == 1 else joined(audits, tuple(dict.fromkeys(_unjudged(audits))))
 
 
-def _presences(own: Sequence[ReleasedTable], others: Sequence[ReleasedTable]) -> list[Presence] | None:
+def _presences(own: Sequence[ReleasedTable], others: Sequence[ReleasedTable]) -> list[ZeroPattern] | None:
     """What tables of other responses tell of where there are records; None where they link columns that others do not.
 
     Codes are named by all tables together: those of linked columns are others than each column has.
@@ -78,7 +78,7 @@ def _presences(own: Sequence[ReleasedTable], others: Sequence[ReleasedTable]) ->
     return [presence_in(section, one.filled) for section, one in zip(sections, others, strict=True)]
 
 
-def _axes(section: Section) -> list[tuple[str, str]]:
+def _axes(section: TableView) -> list[tuple[str, str]]:
     return [(axis.tree.name, axis.variable) for axis in section.axes]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import Mask, Numbers, Places
+from sfumato.tables.cells.cells import BoolArray, Numbers, Places
 from sfumato.tables.cells.precision import step_of
 
 LINEAR = "It is a linear function of the published values."
@@ -49,7 +49,7 @@ class Relation:
     """How a column relates to the values, in words, and the suppressed cells that follow from it."""
 
     text: str
-    cells: Mask
+    cells: BoolArray
 
 
 def relation_to(shown: Shown, numbers: Numbers) -> Relation | None:
@@ -79,7 +79,7 @@ def relation_to(shown: Shown, numbers: Numbers) -> Relation | None:
     return Relation(PART, cells) if cells.any() else None
 
 
-def _told_parts(shown: Shown, numbers: Numbers) -> Mask:
+def _told_parts(shown: Shown, numbers: Numbers) -> BoolArray:
     """Return the suppressed parts of totals that follow from numbers next to the totals."""
     values, cells = shown.values, np.zeros(len(shown.values), bool)
     for totals, parts in shown.parts:

@@ -9,8 +9,8 @@ from sfumato.tables.argus.statuses import masked_of
 from sfumato.tables.attack.findings import UnexplainedColumn
 from sfumato.tables.build.build import Space, dimensions_of, grouped, lines_of
 from sfumato.tables.cell_labels import LANGUAGES, NAMES, Unit, complement, inference, primary_reasons
-from sfumato.tables.cells.cells import Mask, Numbers
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.cells import BoolArray, Numbers
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import describe
 from sfumato.tables.cells.dimensions import Code
 from sfumato.tables.crosstabs.published_cells import column_cells, is_number
@@ -19,7 +19,7 @@ from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.published_tables.additive_columns import told_by_sums
 from sfumato.tables.published_tables.audit_responses import ReleasedTable
 from sfumato.tables.published_tables.column_relations import COMPUTED, Relation, Shown, may_share_totals, relation_to
-from sfumato.tables.published_tables.parse_cells import Reading, statuses_in
+from sfumato.tables.published_tables.parse_cells import ParsedTable, statuses_in
 
 SUM = "With other columns it adds up to the published values."
 SHARES = "It may hold shares of suppressed totals."
@@ -33,14 +33,14 @@ class _Column:
 
     texts: tuple[str, ...]
     numbers: Numbers
-    says: Mask
+    says: BoolArray
     single: bool
 
 
 def unexplained_columns(
-    columns: Columns,
+    columns: TextColumns,
     plan: TablePlan,
-    reading: Reading,
+    reading: ParsedTable,
     dimensions: Mapping[str, Dimension],
     measures: Collection[str] = (),
     others: Sequence[ReleasedTable] = (),
@@ -93,7 +93,7 @@ def published_names(plan: TablePlan) -> set[str]:
 
 
 def _further(
-    columns: Columns, plan: TablePlan, reading: Reading, dimensions: Mapping[str, Dimension]
+    columns: TextColumns, plan: TablePlan, reading: ParsedTable, dimensions: Mapping[str, Dimension]
 ) -> dict[str, _Column]:
     """Return the columns with numbers that are neither read nor harmless; of identical ones the first."""
     known = {*_read_columns(columns, plan, reading, dimensions), *plan.table.harmless}
@@ -126,15 +126,15 @@ def _column(texts: tuple[str, ...]) -> _Column:
     return _Column(texts, numbers, says, all(is_number(text) for text, own in zip(texts, says, strict=True) if own))
 
 
-def _is_constant(own: _Column, columns: Columns, plan: TablePlan) -> bool:
+def _is_constant(own: _Column, columns: TextColumns, plan: TablePlan) -> bool:
     """Return whether a column has one text in all rows of each group of a plan."""
     return all(len({own.texts[row] for row in rows}) == 1 for _, rows in grouped(plan, columns))
 
 
 def _shown(
-    columns: Columns,
+    columns: TextColumns,
     plan: TablePlan,
-    reading: Reading,
+    reading: ParsedTable,
     dimensions: Mapping[str, Dimension],
     others: Sequence[ReleasedTable],
 ) -> Shown:
@@ -166,7 +166,7 @@ def _shown(
 
 
 def _codes(
-    columns: Columns, plan: TablePlan, dimensions: Mapping[str, Dimension], space: Space
+    columns: TextColumns, plan: TablePlan, dimensions: Mapping[str, Dimension], space: Space
 ) -> list[frozenset[_Code]]:
     """Return the codes of each row, without those of totals, and its group, each with the names of its columns."""
     trees, keys = space
@@ -181,7 +181,7 @@ def _codes(
 
 
 def _read_columns(
-    columns: Columns, plan: TablePlan, reading: Reading, dimensions: Mapping[str, Dimension]
+    columns: TextColumns, plan: TablePlan, reading: ParsedTable, dimensions: Mapping[str, Dimension]
 ) -> Iterator[str]:
     """Yield the columns that the audit reads: codes, published values with interval and case, valid statuses and
     reasons.
@@ -204,7 +204,7 @@ def _read_columns(
     yield from (name for name, own in statuses_in(columns).items() if np.array_equal(masked_of(own), masked))
 
 
-def _style(columns: Columns, plan: TablePlan) -> list[str] | None:
+def _style(columns: TextColumns, plan: TablePlan) -> list[str] | None:
     """Return the names of the published columns in the file; None if values are suppressed in the value column
     itself.
     """
@@ -213,7 +213,7 @@ def _style(columns: Columns, plan: TablePlan) -> list[str] | None:
     return next((names for names in named if names[0] in columns), None)
 
 
-def _are_reasons(columns: Columns, name: str, dimensions: Mapping[str, Dimension]) -> bool:
+def _are_reasons(columns: TextColumns, name: str, dimensions: Mapping[str, Dimension]) -> bool:
     """Return whether texts are reasons in the wording of a release, which name only units of the table."""
     named = (
         Unit(level, code)

@@ -6,14 +6,14 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.errors import PlanError
-from sfumato.tables.attack.attacker_view import Publication
+from sfumato.tables.attack.attacker_view import AttackerView
 from sfumato.tables.attack.audit import audit_publication
-from sfumato.tables.attack.audit_evidence import Evidence
+from sfumato.tables.attack.audit_evidence import AuditEvidence
 from sfumato.tables.attack.findings import Finding
 from sfumato.tables.cells.cells import Bounds, Places, no_bounds
-from sfumato.tables.cells.table_part import Part
+from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.plan.rules import Rule
+from sfumato.tables.plan.rules import SensitivityRule
 from sfumato.tables.protection_levels.minimum_widths import thickened
 from sfumato.tables.protection_levels.resolve_plan import judgment_of
 from sfumato.tables.published_tables.shown_facts import ShownFacts
@@ -23,7 +23,7 @@ MOST_VALUES = 10_000
 
 
 def narrow_ranges(
-    plan: TablePlan, part: Part, shown: ShownFacts, publication: Publication, findings: Sequence[Finding]
+    plan: TablePlan, part: TablePart, shown: ShownFacts, publication: AttackerView, findings: Sequence[Finding]
 ) -> Bounds:
     """Return what must stay open of cells that are sensitive whichever value of their range they have, and whose range
     would be too narrow for each of these; not a number elsewhere.
@@ -46,7 +46,7 @@ def narrow_ranges(
     return none
 
 
-def _needs(plan: TablePlan, part: Part, shown: ShownFacts, cells: Places, ends: Bounds, bounds: Bounds) -> Bounds:
+def _needs(plan: TablePlan, part: TablePart, shown: ShownFacts, cells: Places, ends: Bounds, bounds: Bounds) -> Bounds:
     """What the rules ask of all values of each range together; not a number where one of them asks no more than it."""
     step, own = part.knowledge.step, bounds.rows(cells)
     rules = [rule for rule in plan.primary if _judges(rule, shown)]
@@ -70,7 +70,7 @@ def _needs(plan: TablePlan, part: Part, shown: ShownFacts, cells: Places, ends: 
     return Bounds(np.where(left, low, np.nan), np.where(left, high, np.nan))
 
 
-def _judges(rule: Rule, shown: ShownFacts) -> bool:
+def _judges(rule: SensitivityRule, shown: ShownFacts) -> bool:
     """Whether a rule judges a cell by its value and what the file shows of it."""
     try:
         rule.apply(shown.safest_at(np.zeros(1, np.int64), np.zeros(1)))
@@ -79,12 +79,12 @@ def _judges(rule: Rule, shown: ShownFacts) -> bool:
     return True
 
 
-def _known_anyway(publication: Publication, part: Part, cells: Places) -> Bounds:
+def _known_anyway(publication: AttackerView, part: TablePart, cells: Places) -> Bounds:
     """Between which values some cells lie for anyone who sees the zeros of a table, and nothing else of it."""
     exact = np.where(publication.exact == 0, 0.0, np.nan)
     bare = replace(publication, exact=exact, ranges=no_bounds(len(exact)))
     promise, ends = no_bounds(len(exact)), no_bounds(len(exact))
     promise.low[cells] = promise.high[cells] = 0.0
-    for one in audit_publication(bare, promise, part.knowledge, None, Evidence(promised=True)).findings:
+    for one in audit_publication(bare, promise, part.knowledge, None, AuditEvidence(promised=True)).findings:
         ends.low[one.cell], ends.high[one.cell] = one.lower, one.upper
     return ends

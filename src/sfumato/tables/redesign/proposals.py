@@ -7,7 +7,7 @@ from pathlib import Path
 from sfumato.dataclass import dataclass
 from sfumato.errors import SfumatoError
 from sfumato.tables.build.build import build
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.plan.method import MethodChoice
 from sfumato.tables.plan.plan import TablePlan
@@ -50,7 +50,7 @@ class Redesign:
     possible: int
 
 
-def redesign(plan: TablePlan, columns: Columns, deadline: Deadline) -> Redesign:
+def redesign(plan: TablePlan, columns: TextColumns, deadline: Deadline) -> Redesign:
     """Try changes that touch most unsafe cells first, as long as there is time.
 
     Raises:
@@ -71,7 +71,7 @@ def redesign(plan: TablePlan, columns: Columns, deadline: Deadline) -> Redesign:
     return Redesign(masked, tuple(best), tried, len(todo))
 
 
-def _masked(plan: TablePlan, columns: Columns, deadline: Deadline) -> tuple[int, list[int]]:
+def _masked(plan: TablePlan, columns: TextColumns, deadline: Deadline) -> tuple[int, list[int]]:
     """How many cells are masked, and the rows of unsafe ones."""
     count, unsafe = 0, list[int]()
     for part in build(plan, columns):
@@ -80,14 +80,14 @@ def _masked(plan: TablePlan, columns: Columns, deadline: Deadline) -> tuple[int,
     return count, unsafe
 
 
-def _touched(plan: TablePlan, columns: Columns, change: Change, unsafe: list[int]) -> int:
+def _touched(plan: TablePlan, columns: TextColumns, change: Change, unsafe: list[int]) -> int:
     """How many unsafe cells stand in the codes of a change."""
     own = columns.text(plan.dimensions[change.dimension].column or "")
     codes = {code[0] for code in change.codes}
     return sum(own[row] in codes for row in unsafe)
 
 
-def _tried(plan: TablePlan, columns: Columns, change: Change, scratch: Path, deadline: Deadline) -> Proposal | None:
+def _tried(plan: TablePlan, columns: TextColumns, change: Change, scratch: Path, deadline: Deadline) -> Proposal | None:
     try:
         dimensions, cells = coarser(plan, columns, change, scratch)
         masked, _ = _masked(replace(plan, dimensions=dimensions), cells, deadline.share(0.5))

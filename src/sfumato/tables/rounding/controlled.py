@@ -12,9 +12,9 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import InternalError, UnattainableError
-from sfumato.tables.cells.cells import Bounds, Numbers, Relations
+from sfumato.tables.cells.cells import Bounds, LinearConstraints, Numbers
 from sfumato.tables.deadline import Deadline
-from sfumato.tables.integer_programs import Answer, solve
+from sfumato.tables.integer_programs import SolverResult, solve
 from sfumato.tables.rounding.multiples import Multiples, between_multiples
 
 
@@ -40,7 +40,9 @@ class Rounded:
         return self.change - self.bound <= 1e-6 * max(1.0, self.change)
 
 
-def round_controlled(values: Numbers, bases: Numbers, relations: Relations, steps: int, deadline: Deadline) -> Rounded:
+def round_controlled(
+    values: Numbers, bases: Numbers, relations: LinearConstraints, steps: int, deadline: Deadline
+) -> Rounded:
     """Round with as few further steps as are needed, up to the number allowed.
 
     Raises:
@@ -60,13 +62,13 @@ def round_controlled(values: Numbers, bases: Numbers, relations: Relations, step
 class _Program:
     """Each cell is the multiple below it, plus one or none, plus steps up, minus steps down."""
 
-    def __init__(self, values: Numbers, multiples: Multiples, relations: Relations, extra: int) -> None:
+    def __init__(self, values: Numbers, multiples: Multiples, relations: LinearConstraints, extra: int) -> None:
         self.values, self.multiples, self.extra = values, multiples, extra
         self.matrix = relations.matrix(len(values))
         unit = multiples.bases.min(initial=np.inf) if len(values) else 1.0
         self.weights = multiples.bases / unit
 
-    def solved(self, seconds: float) -> Answer:
+    def solved(self, seconds: float) -> SolverResult:
         """The answer to the program; variables are one for each cell, then steps up, then steps down."""
         from scipy.sparse import diags, hstack
 
@@ -91,7 +93,7 @@ class _Program:
         down = np.where(self.values >= 0, np.minimum(far, self.multiples.below), far)
         return Bounds(np.concatenate([none, none, none]), np.concatenate([free, far, down]))
 
-    def rounded(self, answer: Answer) -> Rounded:
+    def rounded(self, answer: SolverResult) -> Rounded:
         """The multiples, checked: every relation holds in whole numbers."""
         parts = np.round(answer.point).reshape(-1, len(self.values))
         counts = self.multiples.below + parts[0]

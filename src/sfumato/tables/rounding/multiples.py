@@ -3,7 +3,7 @@
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import Mask, Numbers
+from sfumato.tables.cells.cells import BoolArray, Numbers
 from sfumato.tables.cells.precision import NOISE, step_of
 
 
@@ -22,7 +22,7 @@ class Multiples:
     rest: Numbers
 
     @property
-    def whole(self) -> Mask:
+    def whole(self) -> BoolArray:
         """Which values are multiples."""
         return np.asarray(self.rest == 0.0)
 

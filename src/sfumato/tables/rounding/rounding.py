@@ -8,13 +8,13 @@ import numpy as np
 
 from sfumato.errors import PlanError
 from sfumato.tables.cells.cell_order import order_of
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places
+from sfumato.tables.cells.cells import BoolArray, Bounds, Numbers, Places
 from sfumato.tables.cells.finest_cells import inner_sums
-from sfumato.tables.cells.precision import Scale
-from sfumato.tables.cells.table_part import Part
+from sfumato.tables.cells.precision import ValueUnit
+from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.perturbation.feasibility_intervals import reader_ranges
-from sfumato.tables.perturbation.perturbed import Perturbed
+from sfumato.tables.perturbation.perturbed import PerturbedCells
 from sfumato.tables.plan.perturbation import Rounding
 from sfumato.tables.rounding.controlled import Rounded, round_controlled
 from sfumato.tables.rounding.independent import round_nearest, round_randomly
@@ -24,7 +24,9 @@ from sfumato.tables.rounding.small_counts import round_small_counts
 SEARCH = 0.7
 
 
-def round_part(part: Part, rounding: Rounding, bases: Numbers, chances: Numbers, deadline: Deadline) -> Perturbed:
+def round_part(
+    part: TablePart, rounding: Rounding, bases: Numbers, chances: Numbers, deadline: Deadline
+) -> PerturbedCells:
     """Round one table.
 
     Args:
@@ -44,12 +46,12 @@ def round_part(part: Part, rounding: Rounding, bases: Numbers, chances: Numbers,
     rounded = _rounded(part, rounding, bases, chances, shown, deadline.share(SEARCH))
     start = known_ranges(rounding, rounded.published, bases, step, part, rounded.steps)
     reader = reader_ranges(start, part.table.relations, part.table.unsafe, step, deadline, part.table.values)
-    published = np.array(Scale(step).clean(rounded.published.tolist()))
-    return Perturbed(part, published, shown, reader.ranges, reader.attained, _figures(rounding, rounded))
+    published = np.array(ValueUnit(step).clean(rounded.published.tolist()))
+    return PerturbedCells(part, published, shown, reader.ranges, reader.attained, _figures(rounding, rounded))
 
 
 def _rounded(
-    part: Part, rounding: Rounding, bases: Numbers, chances: Numbers, shown: Mask, deadline: Deadline
+    part: TablePart, rounding: Rounding, bases: Numbers, chances: Numbers, shown: BoolArray, deadline: Deadline
 ) -> Rounded:
     values, order = part.table.values, order_of(part.table)
     own, relations = values[order.cells], order.relations(part.table.relations)
@@ -66,7 +68,7 @@ def _rounded(
 
 
 def known_ranges(
-    rounding: Rounding, published: Numbers, bases: Numbers, step: float, part: Part, steps: int = 0
+    rounding: Rounding, published: Numbers, bases: Numbers, step: float, part: TablePart, steps: int = 0
 ) -> Bounds:
     """Between which values each cell lies by its published number alone, to one who knows kind and base."""
     if rounding.kind == "small-count":
@@ -85,7 +87,7 @@ def _even(bases: Numbers, step: float) -> Numbers:
     return np.where(np.abs(halves - np.round(halves)) < 1e-6, 1.0, 0.0)
 
 
-def _around_small(published: Numbers, bases: Numbers, step: float, part: Part, inner: bool) -> Bounds:
+def _around_small(published: Numbers, bases: Numbers, step: float, part: TablePart, inner: bool) -> Bounds:
     """Small inner cells became 0 or the base, all others are themselves; totals are known by their parts.
 
     Where inner cells are not published, a total is off by less than a base for each of them.

@@ -10,14 +10,16 @@ from typing import Any
 import numpy as np
 
 from sfumato.errors import DataError, UnattainableError
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Relations
+from sfumato.tables.cells.cells import BoolArray, Bounds, LinearConstraints, Numbers
 from sfumato.tables.cells.finest_cells import inner_sums
 from sfumato.tables.deadline import Deadline
-from sfumato.tables.integer_programs import Answer, solve
+from sfumato.tables.integer_programs import SolverResult, solve
 from sfumato.tables.rounding.controlled import Rounded
 
 
-def round_small_counts(values: Numbers, base: float, relations: Relations, shown: Mask, deadline: Deadline) -> Rounded:
+def round_small_counts(
+    values: Numbers, base: float, relations: LinearConstraints, shown: BoolArray, deadline: Deadline
+) -> Rounded:
     """Round small inner cells, and add up again.
 
     Args:
@@ -44,7 +46,7 @@ def round_small_counts(values: Numbers, base: float, relations: Relations, shown
     return Rounded(published, 0, change, min(base * answer.bound, change))
 
 
-def _chosen(counts: Numbers, base: float, sums: Any, seconds: float) -> Answer:
+def _chosen(counts: Numbers, base: float, sums: Any, seconds: float) -> SolverResult:
     """Which counts go up: the least sum of how far published cells move, in bases.
 
     Variables are a choice for each count, then how far each cell lies above and below its value.
@@ -55,7 +57,7 @@ def _chosen(counts: Numbers, base: float, sums: Any, seconds: float) -> Answer:
     part = sums.tocsr()[touched]
     size, many = len(counts), part.shape[0]
     if not size:
-        return Answer("proved", np.zeros(0), 0.0)
+        return SolverResult("proved", np.zeros(0), 0.0)
     matrix = csr_matrix(hstack([part, -identity(many), identity(many)]))
     target = part @ (counts / base)
     costs = np.concatenate([np.zeros(size), np.ones(2 * many)])

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import Mask, Numbers
+from sfumato.tables.cells.cells import BoolArray, Numbers
 from sfumato.tables.suppression.master_problem import Cut
 
 # From which share on a cell counts as masked: each choice is tried.
@@ -47,7 +47,7 @@ def rounded_cut(cut: Cut, shares: Numbers) -> Cut | None:
 class _Rounding:
     """A rounding: its weights and right side where the cells of `masked` are counted from the other end."""
 
-    masked: Mask
+    masked: BoolArray
     weights: Numbers
     least: float
     distance: float
@@ -62,7 +62,7 @@ class _Rounding:
         return Cut(base.cells[counted], weights[counted] / scale, least / scale - ALLOWANCE)
 
 
-def _choices(cut: Cut, shares: Numbers) -> Iterator[Mask]:
+def _choices(cut: Cut, shares: Numbers) -> Iterator[BoolArray]:
     """Which cells may count as masked, such that something is left to ask."""
     tried: set[bytes] = set()
     for share in ALMOST:
@@ -72,7 +72,7 @@ def _choices(cut: Cut, shares: Numbers) -> Iterator[Mask]:
             yield masked
 
 
-def _roundings(cut: Cut, shares: Numbers, masked: Mask) -> Iterator[_Rounding]:
+def _roundings(cut: Cut, shares: Numbers, masked: BoolArray) -> Iterator[_Rounding]:
     """The best rounding over all divisors, for one choice of cells that count as masked."""
     own = shares[cut.cells]
     asked = cut.least - float(cut.weights[masked].sum())

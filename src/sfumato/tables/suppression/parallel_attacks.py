@@ -14,17 +14,17 @@ from sfumato.tables.deadline import Deadline
 from sfumato.tables.suppression.flows.flow import GENEROUS
 from sfumato.tables.suppression.flows.flow_cache import FlowMemory
 from sfumato.tables.suppression.flows.flow_programs import FlowPrograms
-from sfumato.tables.suppression.problem import Problem, Threat
+from sfumato.tables.suppression.problem import SuppressionProblem, Threat
 
 # With fewer threats a second guard would cost more than he saves.
 MANY = 100
 COUNT = 2
 
 
-class Guards:
+class ParallelAttackers:
     """Finds, for a point of the master program, the threats that it does not withstand."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: SuppressionProblem) -> None:
         self._problem = problem
         count = COUNT if len(problem.threats) >= MANY else 1
         # Every threat that is withstood needs its flow at hand where insiders attack: it tells who contradicts it. Room

@@ -8,7 +8,7 @@ from itertools import cycle
 
 import numpy as np
 
-from sfumato.tables.cells.cells import Mask
+from sfumato.tables.cells.cells import BoolArray
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.suppression.patterns import Pattern, PatternSearch
 
@@ -38,7 +38,7 @@ class Exchange:
                 best, least = other, cost
         return best
 
-    def _exchanged(self, masked: Mask, deadline: Deadline) -> Pattern | None:
+    def _exchanged(self, masked: BoolArray, deadline: Deadline) -> Pattern | None:
         """A pattern near another one; None when the time is over before it is protected."""
         size = self._problem.size
         secondary = max(int(np.count_nonzero(masked & ~self._problem.forced)), 1)

@@ -2,16 +2,16 @@
 
 import numpy as np
 
-from sfumato.tables.suppression.problem import Problem
+from sfumato.tables.suppression.problem import SuppressionProblem
 
 
-class Exposure:
+class QuickCheck:
     """The masked cells of each relation, as they are published one by one.
 
     A cell that is masked alone in a relation is computed; so is, by one who knows a cell, the one beside it.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: SuppressionProblem) -> None:
         rows, columns = problem.matrix.tocsr(), problem.columns
         self._members = [set(part.tolist()) for part in np.split(rows.indices, rows.indptr[1:-1])]
         self._of = [part.tolist() for part in np.split(columns.indices, columns.indptr[1:-1])]

@@ -6,7 +6,7 @@ from typing import Any
 from nicegui import ui
 
 from sfumato.dataclass import dataclass
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.web import components
 from sfumato.web.forms import Values
 
@@ -17,7 +17,7 @@ NEVER = "never"
 class CellCosts:
     """A number and a switch for each quasi-identifier; `changed` is called after each change."""
 
-    words: Words
+    words: Messages
     columns: Mapping[str, Values]
     changed: Callable[[], Any]
 

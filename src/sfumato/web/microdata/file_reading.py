@@ -5,7 +5,7 @@ from typing import Any
 
 from nicegui import ui
 
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.web import components
 from sfumato.web.projects.loaded_data import READING, Loaded
@@ -20,7 +20,7 @@ DECIMALS = {".": "point", ",": "comma"}
 Reading = dict[str, Any]
 
 
-def build(words: Words, loaded: Loaded, take: Callable[[Reading], Any]) -> None:
+def build(words: Messages, loaded: Loaded, take: Callable[[Reading], Any]) -> None:
     """Build the fields for a loaded file; `take` gets the settings with each change."""
     ending, read = loaded.path.suffix.lower(), loaded.read
     said = said_of(read)
@@ -49,7 +49,7 @@ def said_of(read: DataPlan) -> Reading:
     return {key: value for key, value in entries.items() if value != getattr(usual, key)}
 
 
-def choose_sheet(words: Words, names: Sequence[str], own: str | None, take: Callable[[Reading], Any]) -> None:
+def choose_sheet(words: Messages, names: Sequence[str], own: str | None, take: Callable[[Reading], Any]) -> None:
     """Build the field for the sheet of a workbook; the settings of another sheet do not apply to it."""
     field = ui.select([*names], label=words["sheet"], value=own)
     field.on_value_change(lambda event: take({"table": event.value}))
@@ -57,7 +57,12 @@ def choose_sheet(words: Words, names: Sequence[str], own: str | None, take: Call
 
 
 def _choice(
-    words: Words, key: str, names: dict[str, str], value: str, change: Callable[[str, str], Any], detects: bool = False
+    words: Messages,
+    key: str,
+    names: dict[str, str],
+    value: str,
+    change: Callable[[str, str], Any],
+    detects: bool = False,
 ) -> None:
     options = {"": words["found_out"]} if detects else {}
     options |= {sign: words[f"{key}.{name}"] for sign, name in names.items()}

@@ -9,7 +9,7 @@ from typing import Any
 from nicegui import background_tasks, ui
 
 from sfumato.errors import PlanError, SfumatoError
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.models.equivalence_classes import Counts
 from sfumato.microdata.models.persons import PERSONS, persons_in
@@ -44,7 +44,7 @@ class GoalStep:
         self._question = 0
 
     @property
-    def words(self) -> Words:
+    def words(self) -> Messages:
         return goal_words(self.workspace.words, self.workspace.plan)
 
     def build(self) -> None:
@@ -233,7 +233,7 @@ def rows_among_few(table: FrequencyTable, k: int) -> int:
     return int(table.counts[persons_in(table.persons[PERSONS]) < k].sum())
 
 
-def with_labels(text: str, promises: Sequence[Mapping[str, Any]], words: Words) -> str:
+def with_labels(text: str, promises: Sequence[Mapping[str, Any]], words: Messages) -> str:
     """Replace paths of a plan in error messages by the labels of fields.
 
     >>> from sfumato.localization.messages import words_in

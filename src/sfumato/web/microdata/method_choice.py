@@ -6,8 +6,8 @@ from typing import Any
 from nicegui import ui
 
 from sfumato.microdata.plan.methods import METHOD, SUPPRESSING
-from sfumato.schema.composite import Key, read
-from sfumato.schema.issues import Faults, Refused
+from sfumato.schema.composite import KeySchema, read
+from sfumato.schema.issues import PlanIssues, Refused
 from sfumato.web import components
 from sfumato.web.forms import Form, Values
 from sfumato.web.microdata.cell_costs import CellCosts
@@ -158,7 +158,7 @@ def fit_column(column: Values, method: str, k: int) -> None:
         column["publish"] = {"microaggregate": k}
 
 
-def option_keys(name: str) -> dict[str, Key]:
+def option_keys(name: str) -> dict[str, KeySchema]:
     """Return the keys of a method except the suppression limit, which has a slider."""
     return {key: spec for key, spec in METHOD.variants[name].keys.items() if key != "suppression"}
 
@@ -185,9 +185,9 @@ def shared_options(method: Values, name: str) -> Values:
     return {"name": name, **kept}
 
 
-def _fits(key: Key, value: Any) -> bool:
+def _fits(key: KeySchema, value: Any) -> bool:
     try:
-        key.shape.read(value, "", Faults())
+        key.shape.read(value, "", PlanIssues())
     except Refused:
         return False
     return True

@@ -18,7 +18,7 @@ from sfumato.web.microdata.release_step import ReleaseStep
 from sfumato.web.microdata.result.result_step import ResultStep
 from sfumato.web.page_layout import Shell
 from sfumato.web.projects.loaded_data import Loaded
-from sfumato.web.tab_sync import SharedRoom
+from sfumato.web.tab_sync import TabSync
 
 # Files with more rows take seconds to count.
 MANY_ROWS = 100_000
@@ -36,7 +36,7 @@ class RowsArea:
 
     def __init__(self, shell: Shell) -> None:
         self.shell, self.workspace = shell, shell.workspace
-        self._shared = SharedRoom(self.workspace.words, "other_tab", self.refresh)
+        self._shared = TabSync(self.workspace.words, "other_tab", self.refresh)
 
     @property
     def stale(self) -> bool:

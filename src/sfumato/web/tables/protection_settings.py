@@ -9,7 +9,7 @@ from typing import Any
 from nicegui import ui
 
 from sfumato.dataclass import dataclass
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.schema.composite import read
 from sfumato.tables.plan.group_disclosure import GroupDisclosure
 from sfumato.tables.plan.method import MethodChoice
@@ -57,7 +57,7 @@ METHOD_KEYS = ("cost", "level_factor", "time_limit", "prefer", "repair", "inside
 
 
 @dataclass
-class MaskingRules:
+class ProtectionSettings:
     """The rules and settings of a table's plan, in plain values.
 
     Attributes:
@@ -67,7 +67,7 @@ class MaskingRules:
         crossed: Whether tables are made from rows, so that no column needs to be named.
     """
 
-    words: Words
+    words: Messages
     touched: Callable[[], Any]
     columns: Sequence[str] = ()
     rules: list[Values] = field(default_factory=lambda: [{"rule": "range", **STARTS["range"]}])

@@ -10,7 +10,7 @@ from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable
 from sfumato.microdata.losses.registry import prepare
 from sfumato.microdata.methods.full_domain import optimal
 from sfumato.microdata.methods.full_domain.lattice import frontier
-from sfumato.microdata.methods.full_domain.lattice.problem import Problem
+from sfumato.microdata.methods.full_domain.lattice.problem import LatticeProblem
 from sfumato.microdata.models.k_anonymity import KAnonymity
 
 LOSSES = ["score", "loss-metric", "discernibility", "precision", "height", "average-class-size", "non-uniform-entropy"]
@@ -28,11 +28,11 @@ def table(seed: int, columns: int = 4) -> FrequencyTable:
     return FrequencyTable(names, (coding,) * columns, unique, counts.astype(np.int64), {}, {})
 
 
-def problem_of(seed: int, loss: str, share: float, **more) -> Problem:
+def problem_of(seed: int, loss: str, share: float, **more) -> LatticeProblem:
     rows = table(seed)
     limit = int(share * rows.rows)
     made = prepare(loss, rows, (1.0, 0.5, 2.0, 1.0), k=4, **more)
-    return Problem(rows, (KAnonymity(4),), made, limit, (0, 1, 0, 0), (3, 3, 3, 2))
+    return LatticeProblem(rows, (KAnonymity(4),), made, limit, (0, 1, 0, 0), (3, 3, 3, 2))
 
 
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.4, 1.0])

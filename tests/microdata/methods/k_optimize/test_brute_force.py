@@ -25,7 +25,7 @@ from sfumato.microdata.methods.k_optimize.branch_kernels import (
     load,
 )
 from sfumato.microdata.methods.k_optimize.cut_features import space_of
-from sfumato.microdata.methods.k_optimize.workers import Worker
+from sfumato.microdata.methods.k_optimize.workers import SearchThread
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release_stages.counting import frequency_table
 from sizes import size
@@ -234,7 +234,7 @@ def test_equals_brute_force_with_fourteen_features(loss, ordered, limit) -> None
 
 def judged(space, state):
     """A node as the search sees it: its bound, and what it says of each feature of its tail."""
-    worker = Worker(space)
+    worker = SearchThread(space)
     stack, out, inst = worker._stack, worker._verdicts, space.instance
     load(inst, stack, state)
     start, stop = stack.spans[ROW0, 0], stack.spans[ROW1, 0]

@@ -9,7 +9,7 @@ import pytest
 from sfumato.engines.opening import open_engine
 from sfumato.microdata.methods.full_domain.make_problem import problem_of
 from sfumato.microdata.methods.local_recoding import sweep as sweeps
-from sfumato.microdata.methods.local_recoding.candidates import Answer
+from sfumato.microdata.methods.local_recoding.candidates import Candidate
 from sfumato.microdata.methods.local_recoding.sweep import UNPLACED, Sweep
 from sfumato.microdata.methods.search import steering_view
 from sfumato.microdata.models import persons
@@ -100,5 +100,5 @@ def test_a_few_nodes_give_a_fair_answer(monkeypatch: pytest.MonkeyPatch) -> None
     few, every = sweep.passes()
     assert (few, every) == (32, len(sweep.nodes[0]))
     nobody = np.full(len(sweep.table.counts), UNPLACED, np.int64)
-    losses = [Answer(sweep, sweep.spread(nobody, np.array([np.inf]), 0, most)).loss for most in (few, every)]
+    losses = [Candidate(sweep, sweep.spread(nobody, np.array([np.inf]), 0, most)).loss for most in (few, every)]
     assert losses[1] <= losses[0] <= 1.5 * losses[1]

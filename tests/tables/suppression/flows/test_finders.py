@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from sfumato.tables.cells.cells import Reach, Status, make_relations, make_table
+from sfumato.tables.cells.cells import CellStatus, ProtectionLevels, make_relations, make_table
 from sfumato.tables.cells.coordinates import Coordinates
 from sfumato.tables.suppression.flows.box_flows import Boxes
-from sfumato.tables.suppression.flows.finders import Finders, Lazy
+from sfumato.tables.suppression.flows.finders import DeferredFinder, Finders
 from sfumato.tables.suppression.flows.flow import GENEROUS
 from sfumato.tables.suppression.flows.flow_programs import FlowPrograms
 from sfumato.tables.suppression.flows.path_flows import Paths, network_of
@@ -24,9 +24,9 @@ def problem(*shape, seed=0):
     relations = make_relations([(line.tolist(), [-1.0] + [1.0] * (len(line) - 1)) for line in lines])
     inner = places[tuple(slice(1, None) for _ in shape)].ravel()
     status = np.zeros(values.size, np.int8)
-    status[rng.choice(inner, 4, replace=False)] = Status.UNSAFE
-    need = np.where(status == Status.UNSAFE, 3.0, 0.0)
-    table = make_table(values.ravel(), relations, status=status, reach=Reach(need, need))
+    status[rng.choice(inner, 4, replace=False)] = CellStatus.UNSAFE
+    need = np.where(status == CellStatus.UNSAFE, 3.0, 0.0)
+    table = make_table(values.ravel(), relations, status=status, reach=ProtectionLevels(need, need))
     codes = np.stack(np.unravel_index(np.arange(values.size), values.shape), axis=1)
     above = tuple(np.array([-1] + [0] * size) for size in shape)
     return make_problem(table, coordinates=Coordinates(codes, above))
@@ -82,7 +82,7 @@ def test_who_is_asked_last_knows_what_was_opened_and_what_it_costs():
     """As programs made afterwards: what changed before the first question, and what changed between questions."""
     chosen = problem(3, 4)
     prices, threat = chosen.costs + 1.0, chosen.threats[0]
-    finder = Finders(_Nothing(), Lazy(chosen, prices))
+    finder = Finders(_Nothing(), DeferredFinder(chosen, prices))
     shares = np.ones(chosen.size)
     for cell, price_now in [(int(place), 50.0) for place in FlowPrograms(chosen, prices, GENEROUS).find(threat).cells]:
         if cell == threat.cell:

@@ -11,13 +11,13 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.microdata.counts.grouping import Node
-from sfumato.microdata.methods.full_domain.lattice.problem import Judgments, Problem, Solution
+from sfumato.microdata.methods.full_domain.lattice.problem import Judgments, LatticeProblem, NodeSolution
 
 # Number of nodes to draw from, including the optimum.
 CANDIDATES = 8
 
 
-def near_least(problem: Problem, solution: Solution, seed: int) -> Solution:
+def near_least(problem: LatticeProblem, solution: NodeSolution, seed: int) -> NodeSolution:
     """Return one of the best nodes near a solution."""
     judgments = Judgments(problem)
     nearby = [judgments[node] for node in sorted(_nearby(problem, solution.best.node))]
@@ -27,7 +27,7 @@ def near_least(problem: Problem, solution: Solution, seed: int) -> Solution:
     return replace(solution, best=candidates[drawn], proved_optimal=False, checked=checked)
 
 
-def _nearby(problem: Problem, node: Node) -> set[Node]:
+def _nearby(problem: LatticeProblem, node: Node) -> set[Node]:
     """Return a node, the coarser ones within two levels, and those one level coarser here and one finer there."""
     coarser = set(problem.neighbors(node, 1))
     further = {other for one in coarser for step in (1, -1) for other in problem.neighbors(one, step)}

@@ -7,12 +7,12 @@ from typing import Any
 
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.methods.full_domain import optimal
-from sfumato.microdata.methods.full_domain.lattice.problem import Problem, Solution
+from sfumato.microdata.methods.full_domain.lattice.problem import LatticeProblem, NodeSolution
 from sfumato.microdata.methods.full_domain.make_problem import problem_of
 from sfumato.microdata.methods.full_domain.near_optimal import near_least
 from sfumato.microdata.methods.full_domain.timeout_result import releasable
-from sfumato.microdata.methods.search_result import Progress, Result
-from sfumato.microdata.models.equivalence_classes import Mask
+from sfumato.microdata.methods.search_result import ProgressCallback, Result
+from sfumato.microdata.models.equivalence_classes import BoolArray
 from sfumato.microdata.models.model import for_readers
 from sfumato.microdata.models.persons import against_raw
 from sfumato.microdata.plan.methods import FullDomain
@@ -22,22 +22,24 @@ from sfumato.microdata.recoding.recoding import at_node
 NEAR = 1e-9
 
 
-def search(plan: Plan, method: FullDomain, table: FrequencyTable, progress: Progress | None) -> Result:
+def search(plan: Plan, method: FullDomain, table: FrequencyTable, progress: ProgressCallback | None) -> Result:
     """Return the recoding at the node that the method finds."""
     problem = problem_of(plan, method, table, progress)
     # The module has the name of its method.
-    found: Solution = import_module(f"sfumato.microdata.methods.full_domain.{method.name}").search(problem)
+    found: NodeSolution = import_module(f"sfumato.microdata.methods.full_domain.{method.name}").search(problem)
     solution = releasable(problem, _proved(problem, found))
     if method.hide_minimality:
         solution = near_least(problem, solution, plan.drawing_seed)
     return result_of(problem, method.loss, solution, _details(method, table, solution))
 
 
-def result_of(problem: Problem, loss: str, solution: Solution, details: Mapping[str, Any] | None = None) -> Result:
+def result_of(
+    problem: LatticeProblem, loss: str, solution: NodeSolution, details: Mapping[str, Any] | None = None
+) -> Result:
     """Return the recoding at the node of a solution."""
     table = problem.table
     grouped, owners = problem.grouper.rolled_with_owners(solution.best.node)
-    failing: Mask = problem.failing(grouped)
+    failing: BoolArray = problem.failing(grouped)
     return Result(
         at_node(table, problem.grouper, grouped, owners, failing),
         loss,
@@ -54,7 +56,7 @@ def result_of(problem: Problem, loss: str, solution: Solution, details: Mapping[
     )
 
 
-def _proved(problem: Problem, solution: Solution) -> Solution:
+def _proved(problem: LatticeProblem, solution: NodeSolution) -> NodeSolution:
     """Return a solution with its proof of optimality.
 
     The classes that a model checked on published rows suppresses are not unique, and a node may have other
@@ -71,7 +73,7 @@ def _proved(problem: Problem, solution: Solution) -> Solution:
     return replace(solution, proved_optimal=False, bound=least)
 
 
-def _details(method: FullDomain, table: FrequencyTable, solution: Solution) -> dict[str, Any]:
+def _details(method: FullDomain, table: FrequencyTable, solution: NodeSolution) -> dict[str, Any]:
     """Return further details of a search for the report."""
     details: dict[str, Any] = {}
     if method.name == "exhaustive":

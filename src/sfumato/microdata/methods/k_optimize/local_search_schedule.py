@@ -10,11 +10,11 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 
 import numpy as np
 
-from sfumato.microdata.methods.k_optimize.cut_features import Space, State
+from sfumato.microdata.methods.k_optimize.cut_features import SearchSpace, State
 from sfumato.microdata.methods.k_optimize.local_search import Incumbent, columns_of, settle, stray, wander
-from sfumato.microdata.methods.k_optimize.workers import Crew, Worker
+from sfumato.microdata.methods.k_optimize.workers import Crew, SearchThread
 
-Job = Callable[[Worker], Incumbent]
+Job = Callable[[SearchThread], Incumbent]
 Batches = Generator[list[Job], list[Incumbent], None]
 # Number of sets of columns that are extended from each size to the next, and their maximum number of columns.
 CARRIED = 6
@@ -35,7 +35,7 @@ class Walks:
         best: The best set known, and its cost.
     """
 
-    def __init__(self, space: Space, crew: Crew) -> None:
+    def __init__(self, space: SearchSpace, crew: Crew) -> None:
         self.space = space
         self.crew = crew
         self.best = Incumbent(np.inf, space.empty())

@@ -26,18 +26,18 @@ from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.methods.class_assessment import beyond_limits
 from sfumato.microdata.methods.k_optimize import problem_arrays as at
-from sfumato.microdata.methods.k_optimize.cut_features import Space, space_of
+from sfumato.microdata.methods.k_optimize.cut_features import SearchSpace, space_of
 from sfumato.microdata.methods.k_optimize.kernels import penalties
 from sfumato.microdata.methods.k_optimize.labels import published, recoding_of
 from sfumato.microdata.methods.k_optimize.local_search import Incumbent
 from sfumato.microdata.methods.k_optimize.local_search_schedule import Walks
-from sfumato.microdata.methods.k_optimize.workers import Crew, DiveOutcome, Open, Worker
+from sfumato.microdata.methods.k_optimize.workers import Crew, DiveOutcome, OpenNode, SearchThread
 from sfumato.microdata.methods.search_result import Result
 from sfumato.microdata.plan.methods import KOptimize
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import ClassRecoding
 
-Progress = Callable[[int, int], None]
+ProgressCallback = Callable[[int, int], None]
 T = TypeVar("T")
 # The first depth-first search is longer, so that a small problem is solved at once. Then rounds follow, each with jobs
 # of the local search and of depth-first searches below the nodes of smallest bound. The fewer nodes such a search
@@ -78,7 +78,7 @@ class Optimum:
         return 0.0 if self.best.cost <= 0 else max(0.0, 1.0 - self.bound / self.best.cost)
 
 
-def search(plan: Plan, method: KOptimize, table: FrequencyTable, progress: Progress | None = None) -> Result:
+def search(plan: Plan, method: KOptimize, table: FrequencyTable, progress: ProgressCallback | None = None) -> Result:
     """Return the best recoding that can be found in time.
 
     Raises:
@@ -105,7 +105,7 @@ def search(plan: Plan, method: KOptimize, table: FrequencyTable, progress: Progr
     )
 
 
-def optimize(space: Space, seconds: float, progress: Progress | None = None) -> Optimum:
+def optimize(space: SearchSpace, seconds: float, progress: ProgressCallback | None = None) -> Optimum:
     """Return the head of least cost, or the best one found in the given time."""
     with closing(Crew(space, seconds)) as crew, crew.interruptible():
         return _Queue(space, crew, progress or (lambda _done, _all: None)).optimum()
@@ -114,7 +114,7 @@ def optimize(space: Space, seconds: float, progress: Progress | None = None) -> 
 class _Queue:
     """The nodes still to be searched, the smallest bound first."""
 
-    def __init__(self, space: Space, crew: Crew, progress: Progress) -> None:
+    def __init__(self, space: SearchSpace, crew: Crew, progress: ProgressCallback) -> None:
         self.space = space
         self.crew = crew
         self.progress = progress
@@ -122,7 +122,7 @@ class _Queue:
         self.bound = crew.root.bound
         self.nodes = 0
         self._serial = 0
-        self._open: list[tuple[float, int, Open]] = []
+        self._open: list[tuple[float, int, OpenNode]] = []
         self._push(crew.root)
 
     def optimum(self) -> Optimum:
@@ -137,7 +137,7 @@ class _Queue:
     def best(self) -> Incumbent:
         return self.walks.best
 
-    def _run(self, jobs: Sequence[Callable[[Worker], T]]) -> list[T]:
+    def _run(self, jobs: Sequence[Callable[[SearchThread], T]]) -> list[T]:
         return self.crew.run(jobs, self._tell)
 
     def _tell(self) -> None:
@@ -146,7 +146,7 @@ class _Queue:
         if best < np.inf:
             self.progress(int(min(self.bound, best)), int(best))
 
-    def _push(self, node: Open) -> None:
+    def _push(self, node: OpenNode) -> None:
         self._serial += 1
         heappush(self._open, (node.bound, self._serial, node))
 
@@ -155,8 +155,8 @@ class _Queue:
         walks = self.walks.deal(local_jobs)
         dives = min(max(FEWEST_DIVES, MOST_DIVES - 2 * len(walks)), len(self._open))
         taken = [heappop(self._open)[2] for _ in range(dives)]
-        dive = partial(Worker.dive, best=self.best.cost, nodes=nodes, stop=self.crew.watch.stop)
-        jobs: list[Callable[[Worker], Any]] = [*walks, *(partial(dive, node=node) for node in taken)]
+        dive = partial(SearchThread.dive, best=self.best.cost, nodes=nodes, stop=self.crew.watch.stop)
+        jobs: list[Callable[[SearchThread], Any]] = [*walks, *(partial(dive, node=node) for node in taken)]
         found = self._run(jobs)
         self.walks.take(found[: len(walks)])
         for outcome in found[len(walks) :]:
@@ -177,7 +177,7 @@ class _Queue:
             self._open = sorted(entry for entry in self._open if entry[0] < self.best.cost)
 
 
-def _per_column(space: Space, optimum: Optimum, recoding: ClassRecoding) -> dict[str, float]:
+def _per_column(space: SearchSpace, optimum: Optimum, recoding: ClassRecoding) -> dict[str, float]:
     """Return the loss metric of each column, if that is the loss."""
     inst = space.instance
     if inst.params[at.KIND] != at.LOSS_METRIC:
@@ -204,7 +204,7 @@ def _remark(optimum: Optimum, method: KOptimize, scale: int) -> str:
     )
 
 
-def _details(space: Space, optimum: Optimum, method: KOptimize, scale: int) -> dict[str, Any]:
+def _details(space: SearchSpace, optimum: Optimum, method: KOptimize, scale: int) -> dict[str, Any]:
     """Return further details for the report: the proof, and the labels of each column."""
     labels = published(space, optimum.best.state)
     return {

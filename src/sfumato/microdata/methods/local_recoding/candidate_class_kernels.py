@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.microdata.methods.local_recoding.kernels import Prices
-from sfumato.native.array_types import Halves, Halves2, Halves3, Ints, Ints2, Reals, Reals2, Reals3
+from sfumato.microdata.methods.local_recoding.kernels import LabelCosts
+from sfumato.native.array_types import Float64, Float64_2, Float64_3, Int32, Int32_2, Int32_3, Int64, Int64_2
 from sfumato.native.dispatch import compiled
 
 _SAME = 1e-12
@@ -23,9 +23,9 @@ _SAME = 1e-12
 class Rows(NamedTuple):
     """codes (m, n), counts (n,), worth (n,)."""
 
-    codes: Halves2
-    counts: Halves
-    worth: Reals
+    codes: Int32_2
+    counts: Int32
+    worth: Float64
 
 
 class Stack(NamedTuple):
@@ -38,28 +38,28 @@ class Stack(NamedTuple):
     (m, levels) is what a row loses at least at a level; work (1,) is counted down, and nothing more is looked at once
     it is used up."""
 
-    rows: Halves3
-    starts: Halves3
-    ends: Halves3
-    values: Reals3
-    alike: Halves3
-    cells: Ints2
-    filled: Ints2
-    level: Ints
-    cell: Ints
-    highest: Ints
-    start: Ints
-    end: Ints
-    cost: Reals
-    value: Reals
-    top: Reals
-    parts: Halves
-    slots: Halves
-    names: Halves
-    sizes: Ints
-    edges: Ints
-    floors: Reals2
-    work: Ints
+    rows: Int32_3
+    starts: Int32_3
+    ends: Int32_3
+    values: Float64_3
+    alike: Int32_3
+    cells: Int64_2
+    filled: Int64_2
+    level: Int64
+    cell: Int64
+    highest: Int64
+    start: Int64
+    end: Int64
+    cost: Float64
+    value: Float64
+    top: Float64
+    parts: Int32
+    slots: Int32
+    names: Int32
+    sizes: Int64
+    edges: Int64
+    floors: Float64_2
+    work: Int64
 
 
 @compiled
@@ -258,8 +258,8 @@ def last_cell(stack):
 
 @compiled
 def lower_factors(
-    rows: Rows, stack: Stack, prices: Prices, whole: Halves, lowest: Ints, highest: Ints, k: int, owners: Ints,
-    factors: Reals, stop: Ints,
+    rows: Rows, stack: Stack, prices: LabelCosts, whole: Int32, lowest: Int64, highest: Int64, k: int, owners: Int64,
+    factors: Float64, stop: Int64,
 ):  # fmt: skip
     """Lower the factor of each combination to the smallest ratio of all cells that contain it.
 
@@ -276,8 +276,8 @@ def lower_factors(
 
 @compiled
 def make_classes(
-    rows: Rows, stack: Stack, prices: Prices, whole: Halves, lowest: Ints, highest: Ints, k: int, owners: Ints,
-    factors: Reals, limit: float, number: int, stop: Ints,
+    rows: Rows, stack: Stack, prices: LabelCosts, whole: Int32, lowest: Int64, highest: Int64, k: int, owners: Int64,
+    factors: Float64, limit: float, number: int, stop: Int64,
 ):  # fmt: skip
     """Make classes of the cells with a ratio at most a limit, in order, from unassigned rows.
 

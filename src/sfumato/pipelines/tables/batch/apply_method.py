@@ -7,7 +7,7 @@ import numpy as np
 from sfumato.errors import DataError, PlanError
 from sfumato.pipelines.tables.batch.state import BatchState, TableJob
 from sfumato.tables.adjustment.adjustment import adjust_part
-from sfumato.tables.argus.argus_table import OfficeTable
+from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.batch.argus_protection import mask_by_response, mask_office, office_part
 from sfumato.tables.batch.tabulation import check_record_keys
 from sfumato.tables.cell_key.noise import Contents, noisy_part
@@ -15,8 +15,8 @@ from sfumato.tables.cell_key.ptable_file import read_ptable
 from sfumato.tables.cells.precision import step_of
 from sfumato.tables.deadline import Deadline, within
 from sfumato.tables.formats.argus_outputs import Protected
-from sfumato.tables.formats.batch_file import Call
-from sfumato.tables.perturbation.perturbed import Perturbed, check_readers
+from sfumato.tables.formats.batch_file import RuleCall
+from sfumato.tables.perturbation.perturbed import PerturbedCells, check_readers
 from sfumato.tables.plan.perturbation import CellKey, Rounding
 from sfumato.tables.rounding.rounding import bases_of, round_part
 from sfumato.tables.tabulate import WORD
@@ -28,7 +28,7 @@ NO_PROMISE = "No rule calls a cell unsafe, so nothing is promised of the changed
 MASKS = {"GH": "fast", "MOD": "optimal", "OPT": "optimal", "NET": "optimal"}
 
 
-def protect_job(state: BatchState, job: TableJob, call: Call) -> Protected:
+def protect_job(state: BatchState, job: TableJob, call: RuleCall) -> Protected:
     """Protect one table as a command requests.
 
     Raises:
@@ -47,13 +47,13 @@ def protect_job(state: BatchState, job: TableJob, call: Call) -> Protected:
     return _noisy(state, job, table, call)
 
 
-def _deadline(call: Call) -> Deadline:
+def _deadline(call: RuleCall) -> Deadline:
     """Return the deadline: OPT and MOD may give minutes, otherwise the default applies."""
     minutes = call.numbers[1] if len(call.numbers) > 1 and call.name in ("OPT", "MOD") else 0.0
     return within(minutes * 60.0 if minutes > 0 else SECONDS)
 
 
-def _rounded(table: OfficeTable, job: TableJob, call: Call) -> Protected:
+def _rounded(table: ArgusTable, job: TableJob, call: RuleCall) -> Protected:
     """Round a table by RND(table, base, steps, minutes, …)."""
     numbers = (*call.numbers, 0.0, 0.0, 0.0)
     if len(call.numbers) < 2 or numbers[1] <= 0:
@@ -65,7 +65,7 @@ def _rounded(table: OfficeTable, job: TableJob, call: Call) -> Protected:
     return _published(table, "rounding", done, f"Rounded with {done.figures.get('further_steps', 0)} further steps.")
 
 
-def _noisy(state: BatchState, job: TableJob, table: OfficeTable, call: Call) -> Protected:
+def _noisy(state: BatchState, job: TableJob, table: ArgusTable, call: RuleCall) -> Protected:
     """Add noise by the cell key method, CKM(table) "ptable", with the p-table of the metadata or of the command."""
     metadata = state.metadata
     own = metadata.flagged("RECORDKEY") if metadata is not None else ()
@@ -93,11 +93,11 @@ def _noisy(state: BatchState, job: TableJob, table: OfficeTable, call: Call) -> 
     return _published(table, "cell-key", done)
 
 
-def _published(table: OfficeTable, method: str, done: Perturbed, *remarks: str) -> Protected:
+def _published(table: ArgusTable, method: str, done: PerturbedCells, *remarks: str) -> Protected:
     """Return the table with its perturbed numbers, if data users cannot compute too much from them.
 
     Raises:
-        PromiseError: They can.
+        ViolationError: They can.
     """
     check_readers([done])
     unsafe = int(done.part.table.unsafe.sum())
@@ -106,7 +106,7 @@ def _published(table: OfficeTable, method: str, done: Perturbed, *remarks: str) 
     return Protected(table, method, done.published, remarks=(*remarks, said), reader=done.ranges)
 
 
-def protect_linked(state: BatchState, call: Call) -> None:
+def protect_linked(state: BatchState, call: RuleCall) -> None:
     """Suppress cells in all tables together.
 
     Raises:

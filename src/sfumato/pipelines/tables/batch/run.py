@@ -14,7 +14,7 @@ from sfumato.pipelines.tables.batch.joint_audit import audit_written
 from sfumato.pipelines.tables.batch.reading import read_micro, read_tables, recode
 from sfumato.pipelines.tables.batch.state import BatchState, TableJob, WrittenTable
 from sfumato.report.tables.batch import table_page
-from sfumato.tables.argus.argus_table import OfficeTable
+from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.argus.statuses import unsafe_of
 from sfumato.tables.batch.safety_rules import active_rules, with_margins
 from sfumato.tables.formats import batch_file
@@ -172,7 +172,7 @@ def _unread(state: BatchState) -> TableJob:
     return job
 
 
-def job_of(state: BatchState, number: int) -> tuple[TableJob, OfficeTable]:
+def job_of(state: BatchState, number: int) -> tuple[TableJob, ArgusTable]:
     """Return a table that was read, by its number from 1.
 
     Raises:
@@ -235,7 +235,7 @@ def _written_table(state: BatchState, job: TableJob, file: str, done: Protected,
     return WrittenTable(file, done, tolerance, state.source_of(job, done.table), state.spanned(job))
 
 
-def _unprotected(state: BatchState, job: TableJob, table: OfficeTable, asked: batch_file.Output) -> tuple[str, ...]:
+def _unprotected(state: BatchState, job: TableJob, table: ArgusTable, asked: batch_file.Output) -> tuple[str, ...]:
     """Return a warning if a table is written unprotected or without a rule."""
     unsafe = int(unsafe_of(table.statuses).sum())
     ruled = active_rules(job.rules) if not unsafe else job.done

@@ -14,7 +14,7 @@ from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.linear_programs import linear_program, solved
 from sfumato.tables.suppression.flows.flow import GENEROUS, Flow
 from sfumato.tables.suppression.flows.movable_cells import OpenCells
-from sfumato.tables.suppression.problem import OUTSIDER, Problem, Threat
+from sfumato.tables.suppression.problem import OUTSIDER, SuppressionProblem, Threat
 
 # How many cells a box has, about; a larger one is tried where a smaller has no flow.
 BOX_CELLS = (350, 1_500)
@@ -25,7 +25,7 @@ DEAR = 1e3
 class Boxes(OpenCells):
     """Finds flows in boxes around threatened cells."""
 
-    def __init__(self, problem: Problem, prices: Numbers, coordinates: Coordinates) -> None:
+    def __init__(self, problem: SuppressionProblem, prices: Numbers, coordinates: Coordinates) -> None:
         super().__init__(problem, prices, coordinates)
         self._columns = problem.columns
         self._near = [_near(above) for above in coordinates.above]

@@ -25,7 +25,7 @@ class Branches:
     against: Numbers
 
 
-class Ways:
+class BranchMoves:
     """All ways to move in one dimension, by the code of the cell to be moved."""
 
     def __init__(self, above: Places) -> None:

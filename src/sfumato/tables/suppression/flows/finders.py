@@ -7,9 +7,9 @@ from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.suppression.flows.box_flows import Boxes
 from sfumato.tables.suppression.flows.flow import GENEROUS, Finder, Flow
 from sfumato.tables.suppression.flows.flow_programs import FlowPrograms
-from sfumato.tables.suppression.flows.hypercube_flows import Cubes
+from sfumato.tables.suppression.flows.hypercube_flows import HypercubeFlows
 from sfumato.tables.suppression.flows.path_flows import Paths, network_of
-from sfumato.tables.suppression.problem import Problem, Threat
+from sfumato.tables.suppression.problem import SuppressionProblem, Threat
 
 # Up to so many cells one program over all of them is quick enough, and finds the cheapest.
 FEW_CELLS = 2_000
@@ -57,10 +57,10 @@ class Finders:
         return flow if flow is not None or self._last is None else self._last.find(threat, end)
 
 
-class Lazy:
+class DeferredFinder:
     """Programs over all cells with ample room, which are made only when they are asked."""
 
-    def __init__(self, problem: Problem, prices: Numbers) -> None:
+    def __init__(self, problem: SuppressionProblem, prices: Numbers) -> None:
         self._problem, self._prices, self._shares = problem, prices.copy(), np.ones(problem.size)
         self._made: FlowPrograms | None = None
 
@@ -90,25 +90,25 @@ class Lazy:
         return self._made.find(threat, end)
 
 
-def finder_for(problem: Problem, prices: Numbers) -> Finders:
+def finder_for(problem: SuppressionProblem, prices: Numbers) -> Finders:
     """What finds a flow of a problem wherever there is one.
 
     Args:
         problem: The problem.
         prices: What deviations cost.
     """
-    last = Lazy(problem, prices)
+    last = DeferredFinder(problem, prices)
     if problem.size <= FEW_CELLS:
         return Finders(FlowPrograms(problem, prices), last)
     first = local_finder_for(problem, prices, FEW_CELLS)
     if isinstance(first, FlowPrograms):
         return Finders(first)
     if isinstance(first, Boxes) and problem.coordinates is not None:
-        return Finders(first, last, Cubes(problem, prices, problem.coordinates))
+        return Finders(first, last, HypercubeFlows(problem, prices, problem.coordinates))
     return Finders(first, last)
 
 
-def local_finder_for(problem: Problem, prices: Numbers, few: int) -> Finder:
+def local_finder_for(problem: SuppressionProblem, prices: Numbers, few: int) -> Finder:
     """What finds flows of a problem, but in large ones only near a threatened cell.
 
     Args:

@@ -3,7 +3,7 @@
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.suppression.flows.flow import SLACK, Flow
 from sfumato.tables.suppression.flows.flow_programs import FlowPrograms
-from sfumato.tables.suppression.problem import OUTSIDER, Problem, Threat
+from sfumato.tables.suppression.problem import OUTSIDER, SuppressionProblem, Threat
 
 # How many flows are remembered for a threat.
 MEMORY = 4
@@ -42,7 +42,7 @@ class FlowMemory:
             return False
         return threat.attacker == OUTSIDER or flow.fits(*self._finder.problem.room(threat))
 
-    def insiders(self, problem: Problem) -> list[Threat]:
+    def insiders(self, problem: SuppressionProblem) -> list[Threat]:
         """The attacks from within that the flows at hand do not withstand already.
 
         A flow that agrees with what somebody knows protects from him too, so only the others count.
@@ -58,7 +58,7 @@ class FlowMemory:
         return threats
 
 
-def _from_within(flow: Flow, problem: Problem, threat: Threat) -> list[Threat]:
+def _from_within(flow: Flow, problem: SuppressionProblem, threat: Threat) -> list[Threat]:
     """The attacks of those who know that a flow cannot be, as far as it must reach for them."""
     attacks: dict[int, Threat] = {}
     for cell, amount in zip(flow.cells.tolist(), flow.amounts.tolist(), strict=True):

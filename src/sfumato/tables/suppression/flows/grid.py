@@ -8,7 +8,7 @@ from sfumato.tables.cells.cells import Places
 from sfumato.tables.cells.coordinates import Coordinates
 
 
-class Grid:
+class CellIndex:
     """Finds cells by their codes."""
 
     def __init__(self, coordinates: Coordinates) -> None:

@@ -14,10 +14,10 @@ import numpy as np
 from sfumato.tables.cells.cells import Numbers, Places
 from sfumato.tables.cells.coordinates import NOWHERE, Coordinates
 from sfumato.tables.deadline import FOREVER, Deadline
-from sfumato.tables.suppression.flows.branches import Branches, Ways
+from sfumato.tables.suppression.flows.branches import Branches, BranchMoves
 from sfumato.tables.suppression.flows.flow import Flow
 from sfumato.tables.suppression.flows.movable_cells import OpenCells
-from sfumato.tables.suppression.problem import Problem, Threat
+from sfumato.tables.suppression.problem import SuppressionProblem, Threat
 
 # About how many cubes are looked at, and how many cells they may have between them.
 CUBES, CELLS = 8_000, 40_000
@@ -25,12 +25,12 @@ CUBES, CELLS = 8_000, 40_000
 DEAR = 1e9
 
 
-class Cubes(OpenCells):
+class HypercubeFlows(OpenCells):
     """Finds flows along cubes."""
 
-    def __init__(self, problem: Problem, prices: Numbers, coordinates: Coordinates) -> None:
+    def __init__(self, problem: SuppressionProblem, prices: Numbers, coordinates: Coordinates) -> None:
         super().__init__(problem, prices, coordinates)
-        self._ways = [Ways(above) for above in coordinates.above]
+        self._ways = [BranchMoves(above) for above in coordinates.above]
         self._width = max(int(CUBES ** (1 / len(self._ways))), 2)
 
     def find(self, threat: Threat, end: Deadline = FOREVER) -> Flow | None:

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.tables.cells.cells import Mask, Numbers, Places
+from sfumato.tables.cells.cells import BoolArray, Numbers, Places
 from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.suppression.flows.flow import SLACK, Flow
-from sfumato.tables.suppression.problem import OUTSIDER, Problem, Threat
+from sfumato.tables.suppression.problem import OUTSIDER, SuppressionProblem, Threat
 
 
 class Paths:
     """Finds flows along cheapest paths."""
 
-    def __init__(self, problem: Problem, prices: Numbers, plus: Places, minus: Places) -> None:
+    def __init__(self, problem: SuppressionProblem, prices: Numbers, plus: Places, minus: Places) -> None:
         self._problem = problem
         self._plus, self._minus = plus, minus
         self._prices, self._closed = prices.copy(), np.zeros(problem.size, bool)
@@ -64,7 +64,7 @@ class Paths:
         return Flow(cells[order], (np.append(signs, threat.sign) * threat.need)[order])
 
 
-def _edges(plus: Places, minus: Places, nodes: int) -> tuple[Places, Places, Places, Mask]:
+def _edges(plus: Places, minus: Places, nodes: int) -> tuple[Places, Places, Places, BoolArray]:
     """The edges of every node: where they begin, their cells, the nodes at their other ends, and which end is here."""
     here, there = np.concatenate([plus, minus]), np.concatenate([minus, plus])
     cells, ends = np.tile(np.arange(len(plus)), 2), np.repeat([True, False], len(plus))

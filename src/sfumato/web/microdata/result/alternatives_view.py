@@ -11,7 +11,7 @@ from nicegui import ui
 
 from sfumato.delimited.records import read_lines
 from sfumato.errors import SfumatoError
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.report.page.plots import meter
 from sfumato.service.store.jobs import Job
 from sfumato.web import components
@@ -213,7 +213,7 @@ class OtherChoices:
         self.area.go("goal")
 
 
-def short_reason(words: Words, error: str) -> str:
+def short_reason(words: Messages, error: str) -> str:
     """Return why a method was not run: the first sentence of its error, without paths of the plan.
 
     >>> from sfumato.localization.messages import words_in

@@ -16,7 +16,7 @@ Sizes = Mapping[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class Distribution:
     """Distribution of class sizes: number of classes and rows per size; sizes count persons if there are any."""
 
     classes: Sizes
@@ -29,7 +29,7 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
-class Attack:
+class AttackerSummary:
     """The success of an attacker: highest and mean risk of a row, and the expected number of rows found."""
 
     highest: float
@@ -37,23 +37,23 @@ class Attack:
     expected: float
 
 
-def spread_of(risk: Mapping[str, Any]) -> Spread:
+def spread_of(risk: Mapping[str, Any]) -> Distribution:
     """Return the distribution of class sizes in a report; rows equal sizes unless the report has its own.
 
     >>> spread_of({"sizes": {"5": 2}, "rows_of_sizes": {"5": 30}})
-    Spread(classes={5: 2}, rows={5: 30})
+    Distribution(classes={5: 2}, rows={5: 30})
     """
     classes = {int(size): int(count) for size, count in (risk.get("sizes") or {}).items()}
     told = {int(size): int(rows) for size, rows in (risk.get("rows_of_sizes") or {}).items()}
-    return Spread(classes, told or {size: size * count for size, count in classes.items()})
+    return Distribution(classes, told or {size: size * count for size, count in classes.items()})
 
 
-def attacks(spread: Spread, population: int | None) -> dict[str, Attack]:
+def attacks(spread: Distribution, population: int | None) -> dict[str, AttackerSummary]:
     """Return the risk of the three attacker models by name; without a population, these rows count as the whole of it.
 
     >>> alike = spread_of({"sizes": {"1": 1, "3": 1}})
     >>> found = attacks(alike, None)
-    >>> found["prosecutor"] == found["journalist"] == Attack(1.0, 0.5, 2.0)
+    >>> found["prosecutor"] == found["journalist"] == AttackerSummary(1.0, 0.5, 2.0)
     True
     >>> attacks(alike, 400)["journalist"].highest < 0.1
     True
@@ -67,7 +67,7 @@ def attacks(spread: Spread, population: int | None) -> dict[str, Attack]:
     return {"prosecutor": known, "journalist": guessed, "marketer": guessed}
 
 
-def estimates(spread: Spread, population: int) -> dict[str, float | None]:
+def estimates(spread: Distribution, population: int) -> dict[str, float | None]:
     """Return the estimated number of population uniques, by estimator; None if undefined."""
     counts = _counts(spread.classes)
     found = uniqueness(counts, max(population, int(counts.sum())))
@@ -78,6 +78,6 @@ def _counts(sizes: Sizes) -> Counts:
     return np.repeat(np.array([*sizes], np.int64), np.array([*sizes.values()], np.int64))
 
 
-def _attack(rows: Counts, risks: Floats) -> Attack:
+def _attack(rows: Counts, risks: Floats) -> AttackerSummary:
     figures = attacker(rows, risks, 1.0)
-    return Attack(figures.highest, figures.average, figures.average * int(rows.sum()))
+    return AttackerSummary(figures.highest, figures.average, figures.average * int(rows.sum()))

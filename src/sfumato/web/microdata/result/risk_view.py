@@ -8,22 +8,29 @@ from typing import Any
 from nicegui import events, ui
 
 from sfumato.errors import SfumatoError
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.microdata.measures.population import LARGEST_POPULATION
 from sfumato.report import policy
 from sfumato.report.page.html_page import listing, table
 from sfumato.report.page.plots import Pair, bars, histogram, legend
 from sfumato.report.release.findings import unique_rows
-from sfumato.report.release.report_data import Dossier
+from sfumato.report.release.report_data import ReportData
 from sfumato.report.release.sections.measures import disclosure, origins
 from sfumato.web import components
-from sfumato.web.microdata.result.attackers import ESTIMATORS, Attack, Spread, attacks, estimates, spread_of
+from sfumato.web.microdata.result.attackers import (
+    ESTIMATORS,
+    AttackerSummary,
+    Distribution,
+    attacks,
+    estimates,
+    spread_of,
+)
 
 # Number of column sets listed with the rows that they single out.
 MOST_TELLING = 5
 
 
-def build(dossier: Dossier, report: dict[str, Any]) -> None:
+def build(dossier: ReportData, report: dict[str, Any]) -> None:
     """Build all views, one below the other."""
     words = dossier.words
     _attackers(words, report)
@@ -35,7 +42,7 @@ def build(dossier: Dossier, report: dict[str, Any]) -> None:
     _origins(words, report)
 
 
-def _attackers(words: Words, report: dict[str, Any]) -> None:
+def _attackers(words: Messages, report: dict[str, Any]) -> None:
     """Show the attacker models with their risk; those without knowledge of participation depend on the population."""
     sides = {side: spread_of(report["risk"][side]) for side in ("before", "after")}
     rows = sides["before"].whole
@@ -60,7 +67,7 @@ def _attackers(words: Words, report: dict[str, Any]) -> None:
         show(None)
 
 
-def _attacker_cards(words: Words, sides: Mapping[str, Spread], population: int | None) -> None:
+def _attacker_cards(words: Messages, sides: Mapping[str, Distribution], population: int | None) -> None:
     before, after = (attacks(sides[side], population) for side in ("before", "after"))
     with ui.element("div").classes("sf-thirds"):
         for name in ("prosecutor", "journalist", "marketer"):
@@ -79,11 +86,11 @@ def _attacker_cards(words: Words, sides: Mapping[str, Spread], population: int |
     ui.html(content, sanitize=False).classes("sf-table").props('tabindex="0"')
 
 
-def _estimate(words: Words, persons: float | None) -> str:
+def _estimate(words: Messages, persons: float | None) -> str:
     return words["risk.no_estimate"] if persons is None else words.count(round(persons))
 
 
-def _attacker_card(words: Words, name: str, before: Attack, after: Attack) -> None:
+def _attacker_card(words: Messages, name: str, before: AttackerSummary, after: AttackerSummary) -> None:
     main = "average" if name == "marketer" else "highest"
     figure = f"{words.percent(getattr(before, main))} → {words.percent(getattr(after, main))}"
     sentences = [words[f"risk.attacker.{main}"]]
@@ -100,7 +107,7 @@ def _attacker_card(words: Words, name: str, before: Attack, after: Attack) -> No
     ui.html(content, sanitize=False).classes("tile sf-attacker")
 
 
-def _sizes(words: Words, report: dict[str, Any]) -> None:
+def _sizes(words: Messages, report: dict[str, Any]) -> None:
     pairs = [Pair(entry["rows"], entry["before"], entry["after"]) for entry in report.get("class_sizes") or ()]
     if not pairs:
         return
@@ -112,7 +119,7 @@ def _sizes(words: Words, report: dict[str, Any]) -> None:
         ui.html(legend(words) + drawn, sanitize=False).classes("w-full sf-plot").props('tabindex="0"')
 
 
-def _special(words: Words, special: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+def _special(words: Messages, special: Mapping[str, Any], after: Mapping[str, Any]) -> None:
     """Show the rows that few columns single out in the original data, these columns, and the remaining rows."""
     if not special.get("rows"):
         return
@@ -129,12 +136,12 @@ def _special(words: Words, special: Mapping[str, Any], after: Mapping[str, Any])
         ui.html(drawn + part, sanitize=False).classes("w-full sf-plot").props('tabindex="0"')
 
 
-def _set_bar(words: Words, size: int, count: int) -> tuple[str, float, str]:
+def _set_bar(words: Messages, size: int, count: int) -> tuple[str, float, str]:
     name = words["risk.special.one" if size == 1 else "risk.special.columns"].format(count=size)
     return name, float(count), words.count(count)
 
 
-def _disclosure(words: Words, dossier: Dossier) -> None:
+def _disclosure(words: Messages, dossier: ReportData) -> None:
     """Show attribute disclosure by classes, and rows that other columns single out."""
     tells = dossier.report.disclosure
     most = sorted(tells.unique_rows, key=lambda one: -one.rows)[:MOST_TELLING]
@@ -146,7 +153,7 @@ def _disclosure(words: Words, dossier: Dossier) -> None:
             ui.html("".join(parts), sanitize=False).classes("w-full sf-prose sf-table sf-wrapped").props('tabindex="0"')
 
 
-def _policy(words: Words, figures: Mapping[str, Any]) -> None:
+def _policy(words: Messages, figures: Mapping[str, Any]) -> None:
     """Show the verdict by the policy of the plan."""
     if figures:
         with components.card():
@@ -155,7 +162,7 @@ def _policy(words: Words, figures: Mapping[str, Any]) -> None:
             )
 
 
-def _origins(words: Words, report: dict[str, Any]) -> None:
+def _origins(words: Messages, report: dict[str, Any]) -> None:
     parts = "".join(origins(words, report["risk"], report["levels"]))
     if parts:
         with components.card():

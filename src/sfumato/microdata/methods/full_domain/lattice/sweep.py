@@ -15,7 +15,7 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.grouping import Grouper, Node, hash_capacity
 from sfumato.microdata.counts.key_packing import Words
-from sfumato.microdata.losses.loss import Charges, Swept
+from sfumato.microdata.losses.loss import Charges, SweepResult
 from sfumato.microdata.methods.full_domain.lattice import sweep_kernels
 from sfumato.microdata.methods.time_limit import Deadline
 from sfumato.microdata.models.equivalence_classes import Counts, Floats
@@ -58,7 +58,7 @@ def by_height(nodes: Iterator[Node]) -> list[list[Node]]:
 
 def sweep(
     grouper: Grouper, heights: Sequence[Sequence[Node]], k: int, charges: Charges | None, deadline: Deadline
-) -> Iterator[Swept]:
+) -> Iterator[SweepResult]:
     """Evaluate all nodes, one height at a time; stop when a height would take too much time or memory."""
     from concurrent.futures import ThreadPoolExecutor
 
@@ -82,7 +82,9 @@ def sweep(
             figures = np.concatenate([figures for figures, _ in tallied], axis=1)
             suppressed, kept, smallest, largest, squares, lost, least, most = figures
             added = np.concatenate([added for _, added in tallied])
-            yield Swept(levels, below.sizes, suppressed, kept, smallest, largest, squares, lost, added, least, most)
+            yield SweepResult(
+                levels, below.sizes, suppressed, kept, smallest, largest, squares, lost, added, least, most
+            )
 
 
 def _lowest(grouper: Grouper, levels: Counts, shape: tuple[int, ...]) -> Height:
