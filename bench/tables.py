@@ -14,7 +14,7 @@ import numpy as np
 from sfumato.errors import UnattainableError
 from sfumato.pipelines.tables.protect import run
 from sfumato.tables.build.build import build, read_source
-from sfumato.tables.cells.cells import CellStatus, ProtectionLevels, Table, make_relations, make_table
+from sfumato.tables.cells.cells import CellStatus, ProtectionLevels, Table, make_constraints, make_table
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.plan.plan import TablePlan, read_table_plan
 from sfumato.tables.suppression.heuristic import fast
@@ -169,7 +169,7 @@ def grid(rows: int, columns: int, share: float, seed: int) -> Table:
     status = np.zeros(values.size, np.int8)
     status[rng.choice(places[1:, 1:].ravel(), int(share * rows * columns), replace=False)] = CellStatus.UNSAFE
     need = np.where(status == CellStatus.UNSAFE, np.ceil(values.ravel() * 0.15), 0.0)
-    relations = make_relations([(line, [-1.0] + [1.0] * (len(line) - 1)) for line in lines])
+    relations = make_constraints([(line, [-1.0] + [1.0] * (len(line) - 1)) for line in lines])
     return make_table(values.ravel(), relations, status=status, reach=ProtectionLevels(need, need))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.argus.statuses import MARKS
-from sfumato.tables.cells.cells import LinearConstraints, Numbers, make_relations
+from sfumato.tables.cells.cells import LinearConstraints, Numbers, make_constraints
 from sfumato.tables.cells.columns import TextColumns, read_columns
 from sfumato.tables.cells.constraints import Key
 from sfumato.tables.cells.dimensions import Code, CodeTree
@@ -60,7 +60,7 @@ def _relations(columns: TextColumns) -> LinearConstraints:
         own = rows.setdefault(name, ([], []))
         own[0].append(int(cell))
         own[1].append(float(coef))
-    return make_relations(rows.values(), [f"relation {name}" for name in rows])
+    return make_constraints(rows.values(), [f"relation {name}" for name in rows])
 
 
 def _tree(name: str, place: int, keys: tuple[Key, ...], relations: LinearConstraints) -> CodeTree:

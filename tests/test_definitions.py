@@ -19,7 +19,7 @@ from sfumato.microdata.losses.registry import prepare
 from sfumato.microdata.methods.full_domain.lattice.problem import LatticeProblem
 from sfumato.microdata.models.equivalence_classes import EquivalenceClasses, histogram, reference_of
 from sfumato.microdata.models.k_anonymity import KAnonymity
-from sfumato.microdata.models.model import PrivacyModel, evaluate, of_release
+from sfumato.microdata.models.model import PrivacyModel, evaluate, is_global
 from sfumato.microdata.models.registry import MODEL, SHAPES
 from sfumato.microdata.plan.methods import LOSSES as PLANNED_LOSSES
 from sfumato.microdata.plan.methods import METHODS as PLANNED_METHODS
@@ -83,7 +83,7 @@ def test_a_model_is_its_definition(several: bool, name: str, plan: dict[str, Any
     holds, reached = evaluate(model, classes, table)
     assert reached == pytest.approx(definition.reached(groups, whole, plan))
     assert holds == definition.holds(groups, whole, plan)
-    if of_release(model):
+    if is_global(model):
         left = [one for one, short in zip(groups, model.short(classes), strict=True) if not short]
         assert not left or definition.holds(left, whole, plan)
         # Judged class by class it asks for more than for all together.
@@ -101,7 +101,7 @@ def test_what_is_said_of_coarser_tables_is_so(several: bool, name: str, plan: di
     from sfumato.microdata.models.persons import PersonModel
 
     model: Any = model_of(name, plan)
-    if (several and not MODELS[name].by_persons) or of_release(model):
+    if (several and not MODELS[name].by_persons) or is_global(model):
         pytest.skip("persons do not go with it" if several else "it is about all classes together")
     one, two = data.draw(crowds(several)), data.draw(crowds(several))
     first, second = one[0], two[0]

@@ -8,8 +8,8 @@ from sfumato.errors import PlanError
 from sfumato.hierarchies.character_masking import CharacterMasking
 from sfumato.hierarchies.dates import Dates
 from sfumato.hierarchies.file import HierarchyFile
-from sfumato.hierarchies.hierarchy import make_ladder
-from sfumato.hierarchies.hierarchy_csv import ladder_text
+from sfumato.hierarchies.hierarchy import make_hierarchy
+from sfumato.hierarchies.hierarchy_csv import hierarchy_csv
 from sfumato.hierarchies.intervals import Intervals
 from sfumato.schema.paths import PlanPath
 
@@ -78,7 +78,7 @@ def test_a_separator_is_one_character():
 
 
 def same(ladder, path):
-    path.write_text(ladder_text(ladder), encoding="utf-8", newline="")
+    path.write_text(hierarchy_csv(ladder), encoding="utf-8", newline="")
     again = HierarchyFile(PlanPath(path)).bind([]).ladder
     assert (again.values, again.labels) == (ladder.values, ladder.labels)
     assert [codes.tolist() for codes in again.codes] == [codes.tolist() for codes in ladder.codes]
@@ -100,7 +100,7 @@ def test_built_ladders_are_the_same_after_saving(ladder, tmp_path):
 
 
 def test_the_missing_value_is_left_out_when_saving():
-    assert ladder_text(make_ladder(["a"], []).with_missing()) == "a;*\n"
+    assert hierarchy_csv(make_hierarchy(["a"], []).with_missing()) == "a;*\n"
 
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
@@ -110,4 +110,4 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 @given(st.lists(st.tuples(texts, texts), unique_by=lambda row: row[0], min_size=1, max_size=8))
 def test_any_texts_survive_saving(tmp_path_factory, rows):
     values, groups = zip(*rows, strict=True)
-    same(make_ladder(values, [groups]), tmp_path_factory.mktemp("ladder") / "ladder.csv")
+    same(make_hierarchy(values, [groups]), tmp_path_factory.mktemp("ladder") / "ladder.csv")

@@ -8,7 +8,7 @@ import pytest
 from sfumato.errors import InternalError, UnattainableError
 from sfumato.tables import linear_programs
 from sfumato.tables.cells.attacker_knowledge import AttackerKind, Insider
-from sfumato.tables.cells.cells import Bounds, CellStatus, ProtectionLevels, make_relations, make_table
+from sfumato.tables.cells.cells import Bounds, CellStatus, ProtectionLevels, make_constraints, make_table
 from sfumato.tables.deadline import Deadline, within
 from sfumato.tables.linear_programs import limit, linear_program, solved
 from sfumato.tables.suppression import attack_programs
@@ -28,7 +28,7 @@ def cube(size=6):
         values = np.concatenate([values.sum(axis=axis, keepdims=True), values], axis=axis)
     places = np.arange(values.size).reshape(values.shape)
     lines = [line for axis in range(3) for line in np.moveaxis(places, axis, 2).reshape(-1, size + 1).tolist()]
-    relations = make_relations([(line, [-1.0] + [1.0] * size) for line in lines])
+    relations = make_constraints([(line, [-1.0] + [1.0] * size) for line in lines])
     status = np.zeros(values.size, np.int8)
     status[places[1, 1, 1]] = CellStatus.UNSAFE
     need = np.where(status == CellStatus.UNSAFE, 4.0, 0.0)

@@ -26,7 +26,7 @@ def command(
     separator: Annotated[str, typer.Option(help="Separator between the levels.", callback=separator_sign)] = ";",
 ) -> None:
     """Print the hierarchy of a column: one row per value, one column per level."""
-    from sfumato.hierarchies.hierarchy_csv import ladder_text
+    from sfumato.hierarchies.hierarchy_csv import hierarchy_csv
     from sfumato.microdata.plan.read import read_plan
 
     if len(separator) != 1:
@@ -35,9 +35,9 @@ def command(
         check_free(out)
     ladder = _ladder(read_plan(plan), column, data)
     if out is None:
-        sys.stdout.write(ladder_text(ladder, separator))
+        sys.stdout.write(hierarchy_csv(ladder, separator))
         return
-    write_text(out, ladder_text(ladder, separator))
+    write_text(out, hierarchy_csv(ladder, separator))
     sys.stderr.write(f"Wrote {ladder.size:,} values with {ladder.height} levels to {out}.\n")
 
 

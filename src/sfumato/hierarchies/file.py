@@ -10,7 +10,7 @@ from sfumato.delimited.dialect import DecimalMark, Dialect
 from sfumato.delimited.records import read_lines
 from sfumato.errors import DataError, EngineError, PlanError
 from sfumato.hierarchies.explicit_domains import outside
-from sfumato.hierarchies.hierarchy import BoundHierarchy, Hierarchy, make_ladder
+from sfumato.hierarchies.hierarchy import BoundHierarchy, Hierarchy, make_hierarchy
 from sfumato.schema.dataclass_schema import KeyInfo
 from sfumato.schema.paths import PlanPath
 
@@ -56,7 +56,7 @@ class HierarchyFile:
     def _ladder(self, rows: list[_Row]) -> Hierarchy:
         columns = list(zip(*(row for _, row in rows), strict=True))
         try:
-            return make_ladder(columns[0], columns[1:])
+            return make_hierarchy(columns[0], columns[1:])
         except PlanError as error:
             parted = set(error.values)
             lines = [line for line, row in rows if row[0] in parted]

@@ -14,7 +14,7 @@ from sfumato.hierarchies.levels import ROOT, Codes, Level, level_of_labels, with
 from sfumato.hierarchies.types import NUMBER_TYPES, ColumnType, numbers_of
 
 Numbers = npt.NDArray[np.float64]
-__all__ = ["ROOT", "BoundHierarchy", "Codes", "Hierarchy", "HierarchyBuilder", "Numbers", "assemble", "make_ladder"]
+__all__ = ["ROOT", "BoundHierarchy", "Codes", "Hierarchy", "HierarchyBuilder", "Numbers", "assemble", "make_hierarchy"]
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Hierarchy:
         codes: For each level, the index of each value's label.
         numbers: The values as numbers (days for dates) if the column is numeric, else None.
 
-    >>> ladder = make_ladder(["72021", "72062"], [["7202*", "7206*"], ["*", "*"]])
+    >>> ladder = make_hierarchy(["72021", "72062"], [["7202*", "7206*"], ["*", "*"]])
     >>> ladder.height, ladder.published("72062", 1)
     (3, '7206*')
     """
@@ -168,12 +168,12 @@ class HierarchyBuilder(Protocol):
         ...
 
 
-def make_ladder(
+def make_hierarchy(
     values: Sequence[str], levels: Sequence[Sequence[str]], numbers: Sequence[float] | Numbers | None = None
 ) -> Hierarchy:
     """Return a hierarchy from the values and each level's label of each value; a root is added if missing.
 
-    >>> make_ladder(["a", "b"], []).labels
+    >>> make_hierarchy(["a", "b"], []).labels
     (('a', 'b'), ('*',))
     """
     return assemble(values, [level_of_labels(level) for level in levels], numbers)

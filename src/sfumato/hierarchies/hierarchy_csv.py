@@ -3,11 +3,11 @@
 from sfumato.hierarchies.hierarchy import Hierarchy
 
 
-def ladder_text(ladder: Hierarchy, separator: str = ";") -> str:
+def hierarchy_csv(ladder: Hierarchy, separator: str = ";") -> str:
     """Return a hierarchy as the text of a hierarchy file, without the missing value.
 
-    >>> from sfumato.hierarchies.hierarchy import make_ladder
-    >>> ladder_text(make_ladder(["a;b", "c"], []))
+    >>> from sfumato.hierarchies.hierarchy import make_hierarchy
+    >>> hierarchy_csv(make_hierarchy(["a;b", "c"], []))
     '"a;b";*\\nc;*\\n'
     """
     rows = (row for row in ladder.rows() if row[0] is not None)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.explicit_domains import PathFree, check_distinct, outside
-from sfumato.hierarchies.hierarchy import BoundHierarchy, make_ladder
+from sfumato.hierarchies.hierarchy import BoundHierarchy, make_hierarchy
 from sfumato.schema.dataclass_schema import KeyInfo, TextOrNumber
 
 
@@ -29,5 +29,5 @@ class SuppressAll(PathFree):
     def bind(self, values: Sequence[str]) -> BoundHierarchy:
         """Return the hierarchy of the data's values or of the fixed domain."""
         if self.values is None:
-            return BoundHierarchy(make_ladder(sorted(values), []))
-        return BoundHierarchy(make_ladder(self.values, []), outside(values, set(self.values)))
+            return BoundHierarchy(make_hierarchy(sorted(values), []))
+        return BoundHierarchy(make_hierarchy(self.values, []), outside(values, set(self.values)))

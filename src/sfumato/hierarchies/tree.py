@@ -5,7 +5,7 @@ from typing import Annotated
 
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.explicit_domains import PathFree, outside
-from sfumato.hierarchies.hierarchy import ROOT, BoundHierarchy, make_ladder
+from sfumato.hierarchies.hierarchy import ROOT, BoundHierarchy, make_hierarchy
 from sfumato.schema.composite import MapSchema, Scalar
 
 
@@ -43,7 +43,7 @@ class Tree(PathFree):
         names.pop(ROOT, None)
         present = set(values)
         domain = [name for name in names if name in present or name not in inner]
-        return BoundHierarchy(make_ladder(domain, self._levels(domain)), outside(values, names))
+        return BoundHierarchy(make_hierarchy(domain, self._levels(domain)), outside(values, names))
 
     def _levels(self, domain: Sequence[str]) -> list[list[str]]:
         """Return for each depth from the one above the deepest up to the root each value's ancestor there or itself."""

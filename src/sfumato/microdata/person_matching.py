@@ -9,7 +9,7 @@ with several history branches is published in all or in none.
 from collections.abc import Callable, Hashable, Mapping, Sequence
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.release_histories import History, strands
+from sfumato.microdata.release_histories import History, history_branches
 
 # Whether persons satisfy the models with rows of a class: now, or (False) as last published.
 Keeps = Callable[[Sequence[str], Hashable, bool], bool]
@@ -25,7 +25,7 @@ class PersonMatching:
     withheld: frozenset[str]
 
 
-def place(
+def match_persons(
     histories: Mapping[str, History], classes: Mapping[str, Hashable], order: Callable[[str], str], keeps: Keeps
 ) -> PersonMatching:
     """Decide which persons are published.
@@ -34,7 +34,7 @@ def place(
         histories: Of every person in an earlier release; classes: current classes of all persons present.
         order: Order in which persons are suppressed to protect others; it must be unpredictable.
 
-    >>> placement = place({"a": (1,), "b": (1,), "c": (1,), "d": (1,)}, {"a": 1, "b": 1, "c": 1}, str,
+    >>> placement = match_persons({"a": (1,), "b": (1,), "c": (1,), "d": (1,)}, {"a": 1, "b": 1, "c": 1}, str,
     ...                   lambda group, state, now: len(group) >= 2)
     >>> sorted(placement.placed), sorted(placement.withheld)
     (['b', 'c'], ['a'])
@@ -57,10 +57,10 @@ def place(
 
 def _steps(before: History, now: Hashable) -> list[Step]:
     """Return the branches of a person before, each with its continuation."""
-    earlier = strands(before)
+    earlier = history_branches(before)
     if now is None:
         return [(strand, None) for strand in earlier]
-    later = strands((*before, now))
+    later = history_branches((*before, now))
     if all(state is None for state in before):
         return [(before, strand) for strand in later]
     if len(later) != len(earlier):

@@ -17,7 +17,7 @@ COMPARED = "loss-metric"
 class NamedMetrics(dict[str, Any]):
     """Metrics by name: as keys, and as attributes if the name allows it (`-` becomes `_`).
 
-    >>> figures({"after": {"highest": 0.2}}).after.highest
+    >>> metrics({"after": {"highest": 0.2}}).after.highest
     0.2
     """
 
@@ -28,10 +28,10 @@ class NamedMetrics(dict[str, Any]):
         raise AttributeError(name)
 
 
-def figures(entries: Mapping[str, Any]) -> NamedMetrics:
+def metrics(entries: Mapping[str, Any]) -> NamedMetrics:
     """Return metrics with all nested ones."""
     return NamedMetrics(
-        {name: figures(entry) if isinstance(entry, Mapping) else entry for name, entry in entries.items()}
+        {name: metrics(entry) if isinstance(entry, Mapping) else entry for name, entry in entries.items()}
     )
 
 

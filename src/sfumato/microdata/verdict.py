@@ -24,7 +24,7 @@ from sfumato.microdata.models.equivalence_classes import EquivalenceClasses
 from sfumato.microdata.models.global_risk import GlobalRisk
 from sfumato.microdata.models.individual_risk import IndividualRisk
 from sfumato.microdata.models.k_anonymity import least_sizes
-from sfumato.microdata.models.model import PrivacyModel, evaluate, for_readers
+from sfumato.microdata.models.model import PrivacyModel, checks_published, evaluate
 from sfumato.microdata.models.population_uniqueness import PopulationUniqueness
 from sfumato.microdata.models.protection import Protection, holding_groups
 from sfumato.microdata.plan.model import Plan
@@ -273,7 +273,9 @@ def _promise(model: PrivacyModel, published: PublishedClasses) -> Guarantee:
 def _compared(model: PrivacyModel, published: PublishedClasses) -> dict[Compared, EquivalenceClasses]:
     """Return the known references of a model; one that does not compare uses the values of either."""
     wholes: dict[Compared, EquivalenceClasses] = {} if published.raw is None else {"raw": published.raw}
-    return wholes | {"published": published.shown} if for_readers(model) or not (wholes or model.compares) else wholes
+    return (
+        wholes | {"published": published.shown} if checks_published(model) or not (wholes or model.compares) else wholes
+    )
 
 
 def parameters_of(model: PrivacyModel) -> dict[str, object]:

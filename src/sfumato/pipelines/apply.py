@@ -38,7 +38,7 @@ from sfumato.microdata.plan.methods import SafePub
 from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
-from sfumato.microdata.recoding.expected_counts import classes_of, predict
+from sfumato.microdata.recoding.expected_counts import classes_of, expected_counts
 from sfumato.microdata.recoding.population import holding_persons, weights_by_label
 from sfumato.microdata.recoding.recoding import (
     ClassRecoding,
@@ -238,7 +238,7 @@ def _written(
 ) -> tuple[Verdict, Differences]:
     handling = handling_of(plan, table, recoding)
     with closing(with_bounds(_published(engine, plan, recoding, handling, target), plan)) as published:
-        recounted = recount(published, predict(table, recoding, handling, plan))
+        recounted = recount(published, expected_counts(table, recoding, handling, plan))
         members = published_persons(plan, published)
         columns, separator = published.columns, separator_of(published, plan.data.separator)
         differences = _differences(plan, published) if earlier.released else Differences()

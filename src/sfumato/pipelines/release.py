@@ -17,14 +17,14 @@ from sfumato.engines.postprocessing.interval_bounds import with_bounds
 from sfumato.errors import InternalError
 from sfumato.microdata.counts.frequency_table import FrequencyTable, ValueCounts, typed
 from sfumato.microdata.measures.release import measure, measure_raw
-from sfumato.microdata.methods.heavily_generalized_columns import lost_columns, with_remedies
+from sfumato.microdata.methods.heavily_generalized_columns import heavily_generalized_columns, with_remedies
 from sfumato.microdata.methods.search import search
 from sfumato.microdata.methods.search_result import Result
 from sfumato.microdata.plan.methods import Local
 from sfumato.microdata.plan.model import Plan, RequestedPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
-from sfumato.microdata.recoding.expected_counts import ExpectedCounts, predict
+from sfumato.microdata.recoding.expected_counts import ExpectedCounts, expected_counts
 from sfumato.microdata.recoding.population import persons_by_label, weights_by_label
 from sfumato.microdata.recoding.recoding import SuppressionHandling
 from sfumato.microdata.verdict import Verdict, judge_plan
@@ -133,9 +133,9 @@ def _placed(plan: Plan, source: Engine) -> "MatchedRelease | None":
     """Match persons with earlier releases, if the plan names some."""
     if not plan.previous:
         return None
-    from sfumato.pipelines.sequential_releases.match_persons import placed_beside
+    from sfumato.pipelines.sequential_releases.match_persons import match_with_earlier
 
-    return placed_beside(plan, source)
+    return match_with_earlier(plan, source)
 
 
 def _together(placed: "MatchedRelease | None", published: PublishedRows, plan: Plan) -> Any:
@@ -260,10 +260,10 @@ class _Run:
         promise_table = table.holding(self.plan.checked_columns)
         handling = handling_of(self.plan, promise_table, result.recoding)
         if self.plan.publishes_keys:
-            from sfumato.pipelines.release_stages.longitudinal_records import check_fingerprints
+            from sfumato.pipelines.release_stages.longitudinal_records import check_longitudinal_records
 
-            check_fingerprints(self.plan, self.source, promise_table, result.recoding)
-        prediction = predict(promise_table, result.recoding, handling, self.plan)
+            check_longitudinal_records(self.plan, self.source, promise_table, result.recoding)
+        prediction = expected_counts(promise_table, result.recoding, handling, self.plan)
         return _Draft(table, promise_table, result, handling, prediction)
 
     def _publish(self, draft: _Draft, folder: ScratchFolder | None, undo: ExitStack) -> _Written:
@@ -347,7 +347,7 @@ class _Run:
 
     def _with_lost_columns(self, table: FrequencyTable, result: Result) -> Result:
         """Return the result with heavily generalized columns and with options to preserve them."""
-        lost = lost_columns(self.plan, table, result)
+        lost = heavily_generalized_columns(self.plan, table, result)
         if not lost:
             return replace(result, others={})
         seconds = self.seconds.get("search", 0.0)

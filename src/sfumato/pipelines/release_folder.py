@@ -27,7 +27,7 @@ from sfumato.microdata.recoding.reference_distribution import reference_dict
 from sfumato.microdata.release_report import Report
 from sfumato.pipelines.json_format import readable
 from sfumato.pipelines.pseudonyms.keys import KEY_FILE, write_key
-from sfumato.pipelines.release_stages.checksums import figures_of, seals
+from sfumato.pipelines.release_stages.checksums import checksums, figures_of
 from sfumato.pipelines.release_stages.counting import recount
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ class Release:
             if self.report.method == "exhaustive":
                 write_text(stage / "nodes.csv", _nodes(self.report))
             stays = sorted({*parts_of(stage)[1], "report.json"})
-            for name, text in self.reports(seals(stage), home, tuple(stays)).items():
+            for name, text in self.reports(checksums(stage), home, tuple(stays)).items():
                 write_text(stage / name, text)
             # The staging folder itself is private, so nothing was readable by others until now.
             for name in parts_of(stage)[1]:

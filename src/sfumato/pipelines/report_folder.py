@@ -20,7 +20,7 @@ from sfumato.microdata.measures.attribute_disclosure import (
 from sfumato.microdata.measures.attribute_inference import InferenceRisk
 from sfumato.microdata.measures.pair_inference import PairInference
 from sfumato.microdata.plan.resolve import released_plan
-from sfumato.microdata.release_report import ClassFigures, LossFigure, Report, Timings, figures
+from sfumato.microdata.release_report import ClassFigures, LossFigure, Report, Timings, metrics
 from sfumato.microdata.verdict import Guarantee
 from sfumato.pipelines.release_stages.checksums import refuse_several
 from sfumato.pipelines.tables.internal_documents import read_annex as annex_of_tables
@@ -131,8 +131,8 @@ def _report(content: Mapping[str, Any]) -> Report:
         loss=LossFigure(**content["loss"]),
         classes=ClassFigures(**content["classes"]),
         models=tuple(_promise(entry) for entry in content["models"]),
-        risk=figures(content["risk"]),
-        utility=figures(content["utility"]),
+        risk=metrics(content["risk"]),
+        utility=metrics(content["utility"]),
         seconds=Timings(**{key: content["seconds"].get(key, 0.0) for key in Timings.__dataclass_fields__}),
         remarks=tuple(content["remarks"]),
         withheld_columns=tuple(content.get("withheld_columns", ())),

@@ -93,7 +93,7 @@ def _folder(
         star_rows = plan is not None or plan_asked.output.suppressed == "star"
         resolved = _resolved(plan_asked, engine)
         verdict = _judge(engine, resolved, k, quasi_identifiers, _reference(folder, resolved), star_rows)
-    faults = checksums.broken(folder, resolved if plan is None else None, verdict)
+    faults = checksums.integrity_issues(folder, resolved if plan is None else None, verdict)
     return replace(verdict, faults=(*verdict.faults, *faults))
 
 

@@ -42,7 +42,7 @@ def necessity(words: Messages, told: Sequence[str], decisions: Sequence[Decision
     return Chapter(words["annex.necessity"], told, tables=[[head, *decisions]])
 
 
-def seals(words: Messages, rows: Sequence[tuple[str, str]]) -> list[Sequence[str]]:
+def checksums(words: Messages, rows: Sequence[tuple[str, str]]) -> list[Sequence[str]]:
     """Return the table of the checksums of files."""
     return [[words["annex.file"], "SHA-256"], *rows]
 

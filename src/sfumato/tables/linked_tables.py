@@ -9,14 +9,14 @@ from sfumato.errors import UnattainableError
 from sfumato.tables.build.build import lines_of, resolved
 from sfumato.tables.build.linked_table import InputTable, LinkedTable, join, merged, settled
 from sfumato.tables.build.table_views import TableView
-from sfumato.tables.cells.cells import CellStatus, Places, ProtectionLevels, make_relations, make_table, no_bounds
+from sfumato.tables.cells.cells import CellStatus, Places, ProtectionLevels, make_constraints, make_table, no_bounds
 from sfumato.tables.cells.constraints import check
 from sfumato.tables.cells.coordinates import joint_coordinates
 from sfumato.tables.cells.table_part import TablePart, in_part
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.plan.rules import check_marks
 from sfumato.tables.protection_levels.minimum_widths import thickened
-from sfumato.tables.protection_levels.resolve_plan import facts_of, step_in
+from sfumato.tables.protection_levels.resolve_plan import facts_of, plan_precision
 from sfumato.tables.published_tables.earlier_releases import EarlierTable, PublicationHistory, history_of
 from sfumato.tables.suppress_table import SuppressedCells
 
@@ -33,7 +33,7 @@ def joint_part(
     joint = join([*sheets, *(release.sheet for release in releases)], plan.folder)
     check_marks(plan.primary, joint.columns)
     numbers = [section.columns.numbers(plan.table.value) for section in joint.sections]
-    step = step_in(plan.table, np.concatenate(numbers))
+    step = plan_precision(plan.table, np.concatenate(numbers))
     values = merged(joint, numbers, step, plan.table.tolerance)
     joint = settled(joint, values, step)
     check(joint.relations, values, plan.table.tolerance, step)
@@ -102,7 +102,7 @@ def section_of(masked: SuppressedCells, section: TableView) -> SuppressedCells:
     names = tuple(table.names[cell] for cell in cells)
     own = make_table(
         table.values[cells],
-        make_relations([]),
+        make_constraints([]),
         status=table.status[cells],
         costs=table.costs[cells],
         bounds=table.bounds.rows(cells),

@@ -12,9 +12,9 @@ from sfumato.tables.attack.attacker_view import AttackerView, false_cells
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.audit_evidence import AuditEvidence
 from sfumato.tables.attack.findings import Audit, DisclosureStatus
-from sfumato.tables.attack.inherent_disclosure import without_known_anyway
+from sfumato.tables.attack.inherent_disclosure import without_inherent_disclosure
 from sfumato.tables.attack.legacy_intervals import attack
-from sfumato.tables.attack.reduced_levels import known_ends
+from sfumato.tables.attack.reduced_levels import reduced_levels
 from sfumato.tables.cells.alternative_table import AlternativeTable
 from sfumato.tables.cells.cells import BoolArray, Bounds, Table, no_bounds
 from sfumato.tables.cells.table_part import TablePart, in_part
@@ -102,11 +102,11 @@ def mask_part(
     except UnattainableError as error:
         if error.code != f"{error.kind}.unprotectable":
             raise
-        known = without_known_anyway(part, deadline.share(SEARCH))
+        known = without_inherent_disclosure(part, deadline.share(SEARCH))
         if known is part:
             raise
         masked = _mask(known, method, language, deadline, progress)
-    return replace(masked, audit=replace(masked.audit, known_anyway=known_ends(part, masked.part)))
+    return replace(masked, audit=replace(masked.audit, known_anyway=reduced_levels(part, masked.part)))
 
 
 def _mask(
@@ -322,7 +322,7 @@ def _audited(
     while not bare and (needless := _needless(audit, table)):
         mask = _without(mask, needless)
         audit, part = _attack(part, draft, mask, evidence)
-    thin = [] if bare else _thin(audit, part)
+    thin = [] if bare else _near_exact_safe_cells(audit, part)
     if thin:
         # An independent audit would report them as disclosed: they are published unless this discloses others.
         opened, promised = _attack(part, draft, _without(mask, thin), evidence)
@@ -354,7 +354,7 @@ def _without(mask: BoolArray, cells: list[int]) -> BoolArray:
     return opened
 
 
-def _thin(audit: Audit, part: TablePart) -> list[int]:
+def _near_exact_safe_cells(audit: Audit, part: TablePart) -> list[int]:
     """Return the safe cells whose interval is narrower than the precision."""
     step, unsafe = part.knowledge.step, part.table.unsafe
     return [one.cell for one in audit.findings if one.upper - one.lower < step * (1 - 1e-6) and not unsafe[one.cell]]

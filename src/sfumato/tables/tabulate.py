@@ -16,7 +16,7 @@ from sfumato.schema.composite import MapSchema, read
 from sfumato.tables.build.code_trees import tree_of
 from sfumato.tables.cells.cells import BoolArray, Numbers, Places
 from sfumato.tables.cells.dimensions import Code, CodeTree
-from sfumato.tables.cells.precision import ValueUnit, step_of
+from sfumato.tables.cells.precision import ValueUnit, precision_of
 from sfumato.tables.plan.crossing import DIMENSION, Dimension
 from sfumato.tables.plan.rules import YES
 
@@ -182,7 +182,7 @@ def table_of(
     depths = product(*(range(len(axis.ancestors)) for axis in axes))
     rows = [row for levels in depths for row in _cells(base, axes, levels, top, asked, crossed)]
     # The last digits of a sum of binary fractions are noise, and would tell how it was added up.
-    scale = ValueUnit(step_of(np.concatenate([base.sums, base.amounts])))
+    scale = ValueUnit(precision_of(np.concatenate([base.sums, base.amounts])))
     result: dict[str, list[Any]] = {name: [row[0][place] for row in rows] for place, name in enumerate(names)}
     result["count"] = [row[1] for row in rows]
     if base.keys:

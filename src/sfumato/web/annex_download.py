@@ -24,7 +24,7 @@ def annex_buttons(folder: Path, words: Messages) -> None:
         ui.download.content(markdown(read_annex(folder)), ANNEX)
 
     for key, run in (("download_annex", text), *((("download_annex_word", word),) if find_spec("docx") else ())):
-        components.helped(components.button(words[key], run).props("outline"), words[f"tip.{key}"])
+        components.with_tooltip(components.button(words[key], run).props("outline"), words[f"tip.{key}"])
 
 
 def _word_annex(folder: Path) -> bytes:

@@ -189,7 +189,7 @@ def held(element: Any) -> Any:
     return element
 
 
-def helped(element: Any, says: str | None) -> Any:
+def with_tooltip(element: Any, says: str | None) -> Any:
     """Return an element with a tooltip on hover and focus, if there is an explanation."""
     if says:
         element.props["data-help"] = says

@@ -118,7 +118,7 @@ class Form:
             field = self._offer(name, several=isinstance(shape, ListSchema))
         else:
             field = self._settings(name, listed=isinstance(shape, ListSchema))
-        return components.helped(field, self.words.get(f"tip.{name}"))
+        return components.with_tooltip(field, self.words.get(f"tip.{name}"))
 
     def _number(self, name: str, shape: Integer | Number) -> Any:
         whole = isinstance(shape, Integer)

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 
-from sfumato.hierarchies.hierarchy import make_ladder
+from sfumato.hierarchies.hierarchy import make_hierarchy
 from sfumato.microdata.linked_files.person_hashes import groups_of
 from sfumato.microdata.linked_files.rows import FileRows, LinkedFiles
 
@@ -12,7 +12,7 @@ VALUES = ("x", "y", "z")
 
 
 def file(name: str, parent: str | None, rows: list[tuple[int, tuple[int, ...]]], columns: int) -> FileRows:
-    ladder = make_ladder(VALUES, [])
+    ladder = make_hierarchy(VALUES, [])
     codes = np.array([row for _, row in rows], np.int32).reshape(len(rows), columns)
     above = np.array([owner for owner, _ in rows], np.int64)
     return FileRows(name, parent, tuple(f"{name}{at}" for at in range(columns)), (ladder,) * columns, codes, above)

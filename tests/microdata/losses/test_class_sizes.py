@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sfumato.hierarchies.hierarchy import make_ladder
+from sfumato.hierarchies.hierarchy import make_hierarchy
 from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable
 from sfumato.microdata.losses.registry import prepare
 from sfumato.microdata.methods.full_domain import best_first
@@ -19,7 +19,7 @@ def problem_of(loss: str, rows: int, seed: int) -> LatticeProblem:
     codes = np.stack([random.integers(0, size, rows) for size in SIZES], axis=1).astype(np.int32)
     unique, counts = np.unique(codes, axis=0, return_counts=True)
     ladders = [
-        make_ladder([str(value) for value in range(size)], [[f"h{value // 2}" for value in range(size)]])
+        make_hierarchy([str(value) for value in range(size)], [[f"h{value // 2}" for value in range(size)]])
         for size in SIZES
     ]
     codings = tuple(Coding(one.values, np.arange(size, dtype=np.int32), one) for one, size in zip(ladders, SIZES))

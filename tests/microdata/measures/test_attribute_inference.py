@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.microdata.measures.attribute_inference import right_guesses
+from sfumato.microdata.measures.attribute_inference import correct_guesses
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.suggest import suggest_for_frame
 from sfumato.report.release.report import html, text
@@ -98,7 +98,7 @@ def test_right_guesses_are_those_of_the_other_rows(pairs):
             best = [other for other, rows in others.items() if rows == max(others.values())]
             right += 1.0 if best == [value] else 0.5 if value in best else 0.0
     groups, values = (np.array(part, np.int64) for part in zip(*pairs, strict=True))
-    assert right_guesses(groups, values, np.ones(len(pairs), np.int64)) == pytest.approx(right / len(pairs))
+    assert correct_guesses(groups, values, np.ones(len(pairs), np.int64)) == pytest.approx(right / len(pairs))
 
 
 def bodies(count: int = 400) -> pl.DataFrame:

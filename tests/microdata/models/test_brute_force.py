@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from definitions import MODELS, Class
 from sfumato.errors import UnattainableError
-from sfumato.hierarchies.hierarchy import make_ladder
+from sfumato.hierarchies.hierarchy import make_hierarchy
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.losses.registry import prepare
@@ -59,7 +59,7 @@ NAMES = [*CASES, *TOGETHER]
 
 # Rows that differ in one column alone: without it they look alike, at little loss.
 LIKE_NEIGHBORS = (
-    [make_ladder(["v0", "v1"], []) for _ in range(3)],
+    [make_hierarchy(["v0", "v1"], []) for _ in range(3)],
     np.array([[1, 0, 0], [1, 0, 0], [1, 1, 0], [1, 1, 0]], np.int32),
     ["1", "1", "1", "2"],
 )

@@ -10,7 +10,7 @@ from sfumato.engines.engine import MissingRules
 from sfumato.microdata.counts.count_differences import CountDifference
 from sfumato.microdata.counts.frequency_table import ValueCounts, tabulate
 from sfumato.microdata.plan.read import read_plan
-from sfumato.microdata.recoding.expected_counts import predict
+from sfumato.microdata.recoding.expected_counts import expected_counts
 from sfumato.microdata.recoding.recoding import Division, SuppressionHandling, class_recoding
 from sfumato.microdata.recoding.shared_combinations import NOWHERE, pools_of
 from sfumato.pipelines.release import anonymize
@@ -127,7 +127,7 @@ def prediction_of(handling):
     codes, sizes, suppressed = np.arange(5, dtype=np.int32)[:, None], np.array([3, 1, 1, 2, 1]), np.arange(5) == 1
     labels = [("A", "withheld", "B", "B2", "C")]
     recoding = class_recoding(table, np.array([0, 2, 4]), labels, codes, sizes, suppressed, division)
-    return predict(table, recoding, handling, plan)
+    return expected_counts(table, recoding, handling, plan)
 
 
 @pytest.mark.parametrize("way", WITHHELD)

@@ -9,7 +9,7 @@ import pytest
 from sfumato.localization.messages import words_in
 from sfumato.microdata.measures.attribute_inference import InferenceRisk
 from sfumato.pipelines.release import anonymize
-from sfumato.report.release.findings import disclosure, lost_columns, tells
+from sfumato.report.release.findings import disclosure, heavily_generalized_columns, inference_risks
 from sfumato.report.release.report import files, text
 from sfumato.report.release.report_data import ReportData
 
@@ -61,7 +61,7 @@ def test_lost_columns_with_the_same_remedy_are_told_together(told_by_sex) -> Non
     details = {"lost_columns": [{"column": name, **entry} for name in NAMES]}
     details["few_values_left"] = [{"column": name, "left": 1, "values": 30} for name in NAMES]
     report = replace(told_by_sex.report, details=details, withheld_columns=())
-    told = lost_columns(words_in(), report)
+    told = heavily_generalized_columns(words_in(), report)
     assert len(told) == 2 and told[0].count(words_in()["lost.untried"]) == 1
     assert "answer_07 (90.0 % lost, 1 label for 40 values)" in told[0]
     assert "answer_07 (1 of 30)" in told[1]
@@ -70,5 +70,5 @@ def test_lost_columns_with_the_same_remedy_are_told_together(told_by_sex) -> Non
 def test_columns_that_give_one_away_are_told_together(told_by_sex) -> None:
     given_away = tuple(InferenceRisk(name, "sex", 0, 0.5, 1.0) for name in NAMES)
     report = replace(told_by_sex.report, disclosure=replace(told_by_sex.report.disclosure, tells=given_away))
-    told = tells(words_in(), report)
+    told = inference_risks(words_in(), report)
     assert len(told) == 1 and "12 columns each nearly determine sex" in told[0]

@@ -8,11 +8,11 @@ import pytest
 from sfumato.errors import UnattainableError
 from sfumato.tables.adjustment.adjustment import adjust_part
 from sfumato.tables.cells.cell_order import CellOrder
-from sfumato.tables.cells.cells import Bounds, CellStatus, ProtectionLevels, make_relations, make_table
+from sfumato.tables.cells.cells import Bounds, CellStatus, ProtectionLevels, make_constraints, make_table
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import within
 
-RELATIONS = make_relations(
+RELATIONS = make_constraints(
     [
         ([4, 0, 1], [-1, 1, 1]),
         ([5, 2, 3], [-1, 1, 1]),

@@ -11,11 +11,11 @@ from sfumato.tables.attack.attacker_view import AttackerView
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.findings import DisclosureStatus
 from sfumato.tables.cells.attacker_knowledge import AttackerKind, AttackerKnowledge, Insider
-from sfumato.tables.cells.cells import Bounds, ProtectionLevels, make_relations
+from sfumato.tables.cells.cells import Bounds, ProtectionLevels, make_constraints
 
 NONE = np.nan
 LINES = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 3, 6], [1, 4, 7], [2, 5, 8]]
-SQUARE = make_relations([(line, [-1, 1, 1]) for line in LINES])
+SQUARE = make_constraints([(line, [-1, 1, 1]) for line in LINES])
 
 
 def publication(exact, low=None, high=None, relations=SQUARE, ceiling=np.inf):
@@ -63,7 +63,7 @@ def test_published_ranges_are_used():
 
 
 def test_false_ranges_are_set_aside():
-    relations = make_relations([([0, 1, 2], [-1, 1, 1])])
+    relations = make_constraints([([0, 1, 2], [-1, 1, 1])])
     shown = publication([10, NONE, 4], [NONE, 0, NONE], [NONE, 3, NONE], relations)
     found = audit_publication(shown, promise(3, {}))
     assert found.contradictions == ("c1",)
@@ -72,14 +72,14 @@ def test_false_ranges_are_set_aside():
 
 
 def test_unbounded_side_is_infinite():
-    relations = make_relations([([0, 1, 2], [-1, 1, 1])])
+    relations = make_constraints([([0, 1, 2], [-1, 1, 1])])
     found = audit_publication(publication([NONE, NONE, 4], relations=relations), promise(3, {}))
     assert found.findings[0].lower == 4
     assert found.findings[0].upper == np.inf
 
 
 def test_integrality_narrows():
-    relations = make_relations([([0, 1], [-1, 2])])
+    relations = make_constraints([([0, 1], [-1, 2])])
     shown = publication([NONE, NONE], relations=relations, ceiling=3)
     assert audit_publication(shown, promise(2, {})).findings[0].upper == 3
     assert audit_publication(shown, promise(2, {}), AttackerKnowledge(integer=True)).findings[0].upper == 2
@@ -120,7 +120,7 @@ def test_nothing_masked_passes():
     assert audit_publication(publication([20, 10, 10, 9, 4, 5, 11, 6, 5]), promise(9, {})).checked == 0
 
 
-PAIRS = make_relations([([0, 1, 2], [-1, 1, 1]), ([3, 4, 5], [-1, 1, 1])])
+PAIRS = make_constraints([([0, 1, 2], [-1, 1, 1]), ([3, 4, 5], [-1, 1, 1])])
 
 
 def pairs():

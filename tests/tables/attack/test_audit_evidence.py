@@ -11,12 +11,12 @@ from sfumato.tables.attack.audit_evidence import AuditEvidence
 from sfumato.tables.attack.findings import DisclosureStatus
 from sfumato.tables.cells.alternative_table import AlternativeTable
 from sfumato.tables.cells.attacker_knowledge import AttackerKind, AttackerKnowledge, Insider
-from sfumato.tables.cells.cells import Bounds, ProtectionLevels, make_relations, no_bounds
+from sfumato.tables.cells.cells import Bounds, ProtectionLevels, make_constraints, no_bounds
 from sfumato.tables.deadline import within
 
 # Total 60 = 10 + 20 + 30: the last two and the first are masked or not.
 VALUES = np.array([60.0, 10.0, 20.0, 30.0])
-RELATIONS = make_relations([([0, 1, 2, 3], [-1, 1, 1, 1])])
+RELATIONS = make_constraints([([0, 1, 2, 3], [-1, 1, 1, 1])])
 
 
 def audited(masked, witnesses, attackers=(), need=2.0, room=np.inf):
@@ -84,7 +84,7 @@ def test_witnesses_are_held_against_thousands_of_coalitions_in_no_time():
     """Each of 3,000 has a part in 40 of 200 cells, and each of 200 witnesses moves 50: 30 seconds one by one."""
     rng, size = np.random.default_rng(1), 200
     values = np.append(size * 10.0, np.full(size, 10.0))
-    relations = make_relations([(list(range(size + 1)), [-1.0] + [1.0] * size)])
+    relations = make_constraints([(list(range(size + 1)), [-1.0] + [1.0] * size)])
     attackers = []
     for number in range(3000):
         cells = 1 + np.sort(rng.choice(size, 40, replace=False))

@@ -11,12 +11,12 @@ from sfumato.tables.attack.attacker_view import AttackerView
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.findings import DisclosureStatus
 from sfumato.tables.cells.attacker_knowledge import AttackerKnowledge
-from sfumato.tables.cells.cells import Bounds, make_relations, no_bounds
+from sfumato.tables.cells.cells import Bounds, make_constraints, no_bounds
 from sfumato.tables.cells.constraints import check
-from sfumato.tables.cells.precision import ValueUnit, proved_bound, step_of
+from sfumato.tables.cells.precision import ValueUnit, precision_of, proved_bound
 
 pandas = pytest.importorskip("pandas")
-SUM = make_relations([([0, 1, 2], [-1, 1, 1])])
+SUM = make_constraints([([0, 1, 2], [-1, 1, 1])])
 
 
 def one_table(texts, **more):
@@ -67,7 +67,7 @@ def test_widths_below_one_step_are_one_value():
 def test_totals_are_checked_in_steps():
     values = np.array([90000813.04, 812.25, 90000000.78])
     with pytest.raises(DataError, match=r"relation 1 \(by 0.01\)"):
-        check(SUM, values, 0.0, step_of(values))
+        check(SUM, values, 0.0, precision_of(values))
     check(SUM, np.array([90000813.03, 812.25, 90000000.78]), 0.0, 0.01)
 
 

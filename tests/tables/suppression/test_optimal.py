@@ -12,7 +12,7 @@ from sfumato.tables.attack.attacker_view import AttackerView
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.cells.alternative_table import AlternativeTable
 from sfumato.tables.cells.attacker_knowledge import AttackerKind, AttackerKnowledge, Insider
-from sfumato.tables.cells.cells import Bounds, CellStatus, ProtectionLevels, make_relations, make_table, no_bounds
+from sfumato.tables.cells.cells import Bounds, CellStatus, ProtectionLevels, make_constraints, make_table, no_bounds
 from sfumato.tables.cells.coordinates import Coordinates
 from sfumato.tables.deadline import Deadline, within
 from sfumato.tables.suppression import cut_separation
@@ -36,7 +36,7 @@ def square(values, needs, rows, columns, ceiling=np.inf):
     grid[0, 0] = grid[1:, 1:].sum()
     places = np.arange(grid.size).reshape(grid.shape)
     lines = [line.tolist() for line in places] + [line.tolist() for line in places.T]
-    relations = make_relations([(line, [-1.0] + [1.0] * (len(line) - 1)) for line in lines])
+    relations = make_constraints([(line, [-1.0] + [1.0] * (len(line) - 1)) for line in lines])
     inner = places[1:, 1:].ravel()
     status = np.zeros(grid.size, np.int8)
     down, up = np.zeros(grid.size), np.zeros(grid.size)
@@ -131,7 +131,9 @@ def test_optimal_equals_brute_force(drawn, cells):
 def test_optimal_equals_brute_force_with_bounds(values, unsafe, ceiling):
     """A hierarchy of two districts with three quarters each, and an upper bound that everyone knows."""
     totals = [sum(values), sum(values[:3]), sum(values[3:])]
-    relations = make_relations([([0, 1, 2], [-1, 1, 1]), ([1, 3, 4, 5], [-1, 1, 1, 1]), ([2, 6, 7, 8], [-1, 1, 1, 1])])
+    relations = make_constraints(
+        [([0, 1, 2], [-1, 1, 1]), ([1, 3, 4, 5], [-1, 1, 1, 1]), ([2, 6, 7, 8], [-1, 1, 1, 1])]
+    )
     numbers = np.array(totals + values, float)
     status = np.zeros(9, np.int8)
     status[[3 + cell for cell in unsafe]] = CellStatus.UNSAFE
@@ -162,7 +164,7 @@ def cube(seed, inner=2, unsafe=2):
     values[:, :, 0] = values.sum(axis=2)
     places = np.arange(side**3).reshape(values.shape)
     lines = [line for axis in range(3) for line in np.moveaxis(places, axis, 2).reshape(-1, side).tolist()]
-    relations = make_relations([(line, [-1.0] + [1.0] * inner) for line in lines])
+    relations = make_constraints([(line, [-1.0] + [1.0] * inner) for line in lines])
     status = np.zeros(side**3, np.int8)
     status[rng.choice(places[1:, 1:, 1:].ravel(), unsafe, replace=False)] = CellStatus.UNSAFE
     need = np.where(status == CellStatus.UNSAFE, 1.0, 0.0)

@@ -6,7 +6,7 @@ import pytest
 from sfumato.tables.attack.attacker_view import AttackerView
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.cells.attacker_knowledge import AttackerKind, AttackerKnowledge, Insider
-from sfumato.tables.cells.cells import Bounds, CellStatus, ProtectionLevels, make_relations, make_table, no_bounds
+from sfumato.tables.cells.cells import Bounds, CellStatus, ProtectionLevels, make_constraints, make_table, no_bounds
 from sfumato.tables.deadline import Deadline, within
 from sfumato.tables.suppression.flows.tableau import Tableau
 from sfumato.tables.suppression.pattern_exchange import Exchange
@@ -27,7 +27,7 @@ def cube(seed, size=4, unsafe=8, share=0.0):
         status = np.concatenate([np.zeros_like(status.take([0], axis)), status], axis=axis)
     places = np.arange(values.size).reshape(values.shape)
     lines = [line for axis in range(3) for line in np.moveaxis(places, axis, 2).reshape(-1, size + 1).tolist()]
-    relations = make_relations([(line, [-1.0] + [1.0] * size) for line in lines])
+    relations = make_constraints([(line, [-1.0] + [1.0] * size) for line in lines])
     need = np.where(status.ravel() == CellStatus.UNSAFE, np.maximum(share * values.ravel(), 1.0), 0.0)
     return make_table(values.ravel(), relations, status=status.ravel(), reach=ProtectionLevels(need, need))
 

@@ -102,7 +102,7 @@ def _factorize_floats(numbers: Numbers, written: Callable[[Any], str | None]) ->
     return tuple(map(written, distinct[order].tolist())), places[codes.reshape(-1)]
 
 
-def texts_of(values: list[Any], written: Callable[[Any], str | None]) -> list[str | None]:
+def strings_of(values: list[Any], written: Callable[[Any], str | None]) -> list[str | None]:
     """Return the text of each value; equal numbers are formatted once."""
     numbers = floats_of(values)
     if numbers is None:

@@ -23,7 +23,7 @@ from sfumato.engines.dataframes.count import (
     factorize,
     floats_of,
     plain_floats,
-    texts_of,
+    strings_of,
 )
 from sfumato.engines.dataframes.factorize import numbered_rows
 from sfumato.engines.dataframes.number_series import emptied, number_series
@@ -168,7 +168,7 @@ class FrameEngine(CountsPersons):
     def texts(self, column: str) -> list[str | None]:
         """Return the texts of a column, row by row."""
         if column not in self._coded:
-            return self._made_of(column, texts_of)
+            return self._made_of(column, strings_of)
         values, codes = self._coded[column]
         return [values[code] for code in codes.tolist()]
 

@@ -27,7 +27,7 @@ from sfumato.engines.duckdb.sources import Source, csv_source, file_list, open_s
 from sfumato.engines.duckdb.streaming_apply import Stream, streams
 from sfumato.engines.duckdb.writing import asked
 from sfumato.engines.engine import LOOKED_AT_ROWS, MissingRules, ReadsSource
-from sfumato.engines.files import about_rows, files_of, fingerprint, format_of
+from sfumato.engines.files import about_rows, checksum, files_of, format_of
 from sfumato.engines.keyed_hashes import PERSON, PERSONS_FILE
 from sfumato.errors import DataError, EngineError, SfumatoError
 from sfumato.microdata.counts.frequency_table import ValueCounts
@@ -387,7 +387,7 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
             return relations(self._connection, f"SELECT * FROM {self.source.table}").to_arrow_reader()
 
     def fingerprint(self) -> str:
-        return fingerprint(self.path)
+        return checksum(self.path)
 
     def close(self) -> None:
         if not self._closed:

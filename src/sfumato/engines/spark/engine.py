@@ -11,7 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from sfumato.engines.arrow_counts import arrow, text_counts
 from sfumato.engines.engine import LOOKED_AT_ROWS, MissingRules, ReadsSource
-from sfumato.engines.files import fingerprint
+from sfumato.engines.files import checksum
 from sfumato.engines.keyed_hashes import PERSON, PERSONS_FILE
 from sfumato.engines.postprocessing.number_types import are_decimals, are_whole
 from sfumato.engines.spark.apply import RecodingApplier
@@ -240,7 +240,7 @@ class SparkEngine(ReadsSource):
     def fingerprint(self) -> str:
         """Return the SHA-256 of files; for a frame, that of its columns and of sums of row hashes in any order."""
         if self.path is not None and "://" not in str(self.path):
-            return fingerprint(Path(self.path))
+            return checksum(Path(self.path))
         textless = [f"s{place}" for place, name in enumerate(self.columns) if name in self.source.textless]
         names = [name if name not in textless else F.col(name).cast("string") for name in self.source.frame.columns]
         hashed = F.xxhash64(*names)

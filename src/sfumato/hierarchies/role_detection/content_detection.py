@@ -276,10 +276,10 @@ def _amounts(profile: Profile, _: Collection[str]) -> Content | None:
     """
     shares = _units(profile)
     alone = shares.pop("", 0.0)
-    plain, _whole = spread_of(profile)
+    plain, _whole = distribution_of(profile)
     if max(shares.values(), default=0.0) + alone < _SHARE or plain is not None:
         return None
-    spread, whole = spread_of(profile, "amount")
+    spread, whole = distribution_of(profile, "amount")
     if spread is None or len(spread.numbers) <= 2:
         return None
     hierarchy = robust_intervals.whole_numbers(spread) if whole else robust_intervals.decimal_numbers(spread)
@@ -310,7 +310,7 @@ def mixed_units(profile: Profile) -> tuple[str, ...]:
 
 
 def _numbers(profile: Profile, concepts: Collection[str]) -> Content | None:
-    spread, whole = spread_of(profile)
+    spread, whole = distribution_of(profile)
     if spread is None or len(spread.numbers) <= 2:
         return None
     if not whole:
@@ -334,7 +334,7 @@ def ages_of(profile: Profile) -> Content | None:
     'ages'
     >>> ages_of(Profile("c5", {str(score): 3 for score in range(0, 101, 5)}, rows=63))
     """
-    spread, whole = spread_of(profile)
+    spread, whole = distribution_of(profile)
     if spread is None or not whole or profile.top_share > _CROWDED_AGE or spread.share_within(*_LIVES) < _LIVING:
         return None
     lives = (spread.numbers >= _LIVES[0]) & (spread.numbers <= _LIVES[1])
@@ -362,7 +362,7 @@ def postcodes_of(profile: Profile) -> Content | None:
     return _fit(profile, _by_characters(profile))
 
 
-def spread_of(
+def distribution_of(
     profile: Profile, type_: ColumnType = "decimal"
 ) -> tuple[robust_intervals.NumberDistribution | None, bool]:
     """Return the numbers of a column, and whether they are integers; None if it is not numeric."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.role_detection.coded_numbers import without_no_answers
-from sfumato.hierarchies.role_detection.content_detection import Content, content_of, short_postcodes, spread_of
+from sfumato.hierarchies.role_detection.content_detection import Content, content_of, distribution_of, short_postcodes
 from sfumato.hierarchies.role_detection.key_columns import UNIQUE_SHARE, spread_as_weights
 from sfumato.hierarchies.role_detection.lexicon.ambiguous_terms import supports
 from sfumato.hierarchies.role_detection.lexicon.concepts import BY_KEY, WORDS, Concept, Role, fold
@@ -98,7 +98,7 @@ def _body_weight(profile: Profile, concept: Concept, word: str) -> tuple[Concept
     """Return body weight for a short word for weights, if the numbers are concentrated around a middle."""
     if concept.key != "weight" or len(word) > _SHORT_WORD:
         return concept, word
-    spread, whole = spread_of(profile)
+    spread, whole = distribution_of(profile)
     spread = without_no_answers(spread) if spread is not None and whole else None
     heavy = spread is not None and are_bell_shaped(spread) and spread.quantile(0.99) <= _HEAVIEST
     return (BY_KEY["body"], word) if heavy else (concept, word)

@@ -8,7 +8,7 @@ counts from 0 on that soon become rarer, or amounts that people round.
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.hierarchies.role_detection.content_detection import spread_of
+from sfumato.hierarchies.role_detection.content_detection import distribution_of
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.robust_intervals import NumberDistribution
 from sfumato.hierarchies.types import numerals
@@ -43,7 +43,7 @@ def are_measures(profile: Profile, named: bool = False) -> bool:
     Args:
         named: Whether the name says that something is counted.
     """
-    spread, _ = spread_of(profile)
+    spread, _ = distribution_of(profile)
     if spread is None or len(spread.numbers) <= 2:
         return False
     if float(spread.rows[spread.numbers != np.floor(spread.numbers)].sum()) >= _FRACTIONS * spread.rows.sum():

@@ -3,7 +3,13 @@
 import numpy as np
 
 from sfumato.hierarchies.role_detection import role_reasons
-from sfumato.hierarchies.role_detection.content_detection import Content, ages_of, content_of, postcodes_of, spread_of
+from sfumato.hierarchies.role_detection.content_detection import (
+    Content,
+    ages_of,
+    content_of,
+    distribution_of,
+    postcodes_of,
+)
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.robust_intervals import NumberDistribution
 from sfumato.hierarchies.role_detection.suggestion import Suggestion
@@ -38,7 +44,7 @@ def known_by_spread(profile: Profile) -> tuple[str, Content] | None:
         return "age", ages
     if postcodes := postcodes_of(profile):
         return "place", postcodes
-    spread, whole = spread_of(profile)
+    spread, whole = distribution_of(profile)
     if spread is None or not whole or not _are_heights(spread):
         return None
     return "body", content_of(profile)
@@ -48,7 +54,7 @@ def private_by_spread(profile: Profile) -> str | None:
     """Return the sensitive concept that matches the distribution of an unnamed column."""
     if profile.few and len(profile.counts) >= _FEW_STATUTES and profile.share_of(_STATUTE) >= _MOST:
         return "crime"
-    spread, whole = spread_of(profile)
+    spread, whole = distribution_of(profile)
     if spread is None:
         return "measure" if _are_shares(profile) else None
     if _are_few_sums(spread):

@@ -186,7 +186,7 @@ class Grouper:
         packing, steps = self.packing, self.steps
         steps.know(source.node, node)
         low, high = np.array(source.node, np.int16), np.array(node, np.int16)
-        grouping_kernels.relabel(
+        grouping_kernels.recode(
             source.keys, packing.word, packing.shift, packing.mask, low, high, steps.labels, steps.begins, relabeled
         )
         last = max((column for column, level in enumerate(node) if level), default=-1)

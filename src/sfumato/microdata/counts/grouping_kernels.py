@@ -33,7 +33,7 @@ def unpack(keys: UInt64_2, word: Int64, shift: UInt64, mask: UInt64, out: Int32_
 
 
 @compiled
-def relabel(
+def recode(
     keys: UInt64_2,
     word: Int64,
     shift: UInt64,
@@ -78,7 +78,7 @@ def relabel(
 
 @compiled
 def lift(keys, word, shift, mask, column, labels, begin, out):
-    """Like `relabel`, for one column whose map begins at `begin`."""
+    """Like `recode`, for one column whose map begins at `begin`."""
     for at in range(len(keys)):
         if at != word[column]:
             out[at] = keys[at]

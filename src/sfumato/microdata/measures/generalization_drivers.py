@@ -10,7 +10,7 @@ import numpy as np
 
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.grouping import Grouper, Node
-from sfumato.microdata.models.model import of_release
+from sfumato.microdata.models.model import is_global
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.population import with_persons
 from sfumato.microdata.recoding.recoding import LevelRecoding, Recoding
@@ -45,7 +45,7 @@ def _failing_rows(plan: Plan, table: FrequencyTable, grouper: Grouper, populatio
     classes = grouped.classes if population is None else with_persons(grouped, population.at(node))
     failing = np.zeros(len(classes.sizes), bool)
     for model in plan.privacy:
-        if of_release(model):
+        if is_global(model):
             failing |= model.short(classes)
         else:
             failing |= model.failing(classes, table.whole)

@@ -68,9 +68,9 @@ class Domain:
 def domain_of(ladder: Hierarchy, column: ColumnPlan, rows: Counts) -> Domain:
     """Return the domain of a column with given numbers of rows per value.
 
-    >>> from sfumato.hierarchies.hierarchy import make_ladder
+    >>> from sfumato.hierarchies.hierarchy import make_hierarchy
     >>> column = ColumnPlan("quasi-identifier", "decimal")
-    >>> domain_of(make_ladder(["10.5", "9"], []), column, np.array([1, 1])).values.tolist()
+    >>> domain_of(make_hierarchy(["10.5", "9"], []), column, np.array([1, 1])).values.tolist()
     [1, 0]
     """
     values = np.flatnonzero(rows).astype(np.int64)
@@ -88,9 +88,9 @@ def domain_of(ladder: Hierarchy, column: ColumnPlan, rows: Counts) -> Domain:
 def covers(labels: Labels, domain: Domain) -> Pairs:
     """Return parallel arrays of labels and the ranks of values they cover; for numbers only the ends; may repeat pairs.
 
-    >>> from sfumato.hierarchies.hierarchy import make_ladder
+    >>> from sfumato.hierarchies.hierarchy import make_hierarchy
     >>> column = ColumnPlan("quasi-identifier")
-    >>> domain = domain_of(make_ladder(["a", "b", "c"], [["A", "A", "C"]]), column, np.array([1, 1, 1]))
+    >>> domain = domain_of(make_hierarchy(["a", "b", "c"], [["A", "A", "C"]]), column, np.array([1, 1, 1]))
     >>> [part.tolist() for part in covers(("A", "{b, c}"), domain)]
     [[0, 0, 1, 1], [0, 1, 1, 2]]
     """

@@ -9,7 +9,7 @@ heights and weights, it undoes the generalization. Two methods look for such col
 Sums, differences, products, ratios and repeating values are detected; functions of three columns are not.
 
 Conversely, weight and body mass index together reveal the height: two sensitive numbers may jointly reveal a
-quasi-identifier (`private_tells`).
+quasi-identifier (`sensitive_pair_inferences`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ import numpy.typing as npt
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.types import canonical, numerals
 from sfumato.microdata.counts.frequency_table import FrequencyTable, ValueCounts, values_of
-from sfumato.microdata.measures.attribute_inference import Integers, right_guesses
+from sfumato.microdata.measures.attribute_inference import Integers, correct_guesses
 from sfumato.microdata.models.equivalence_classes import Floats
 
 # A column is determined if at most this share of its variance is unexplained, and if two columns leave much less
@@ -64,7 +64,7 @@ class SensitivePairInference:
     share: float
 
 
-def joint_tells(table: FrequencyTable, column: str, positions: Positions | None = None) -> list[PairInference]:
+def pair_inferences(table: FrequencyTable, column: str, positions: Positions | None = None) -> list[PairInference]:
     """Return the pairs of quasi-identifiers that nearly determine a sensitive column, in decreasing order of accuracy.
 
     Args:
@@ -80,7 +80,7 @@ def joint_tells(table: FrequencyTable, column: str, positions: Positions | None 
     return sorted(tells, key=lambda tell: -tell.share)
 
 
-def private_tells(
+def sensitive_pair_inferences(
     text_counts: ValueCounts, known: Sequence[str], private: Sequence[str], missing: Sequence[str] = ()
 ) -> list[SensitivePairInference]:
     """Return the pairs of sensitive columns that nearly determine a quasi-identifier, in decreasing order of accuracy.
@@ -156,10 +156,10 @@ class _Rows:
     def _guess(self, first: Integers, second: Integers, third: Integers) -> float | None:
         """Return the share of rows whose third value the other two determine jointly; None if one alone suffices."""
         both = first * (int(second.max(initial=0)) + 1) + second
-        right = right_guesses(both, third, self.counts)
+        right = correct_guesses(both, third, self.counts)
         if right < 1 - OPEN:
             return None
-        alone = max(right_guesses(first, third, self.counts), right_guesses(second, third, self.counts))
+        alone = max(correct_guesses(first, third, self.counts), correct_guesses(second, third, self.counts))
         return right if 1 - right <= LESS_OPEN * (1 - alone) and alone < 1 - OPEN else None
 
 

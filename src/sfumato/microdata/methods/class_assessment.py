@@ -7,8 +7,8 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses
-from sfumato.microdata.models.model import GlobalModel, PrivacyModel, of_release
-from sfumato.microdata.models.published_reference import without_skew
+from sfumato.microdata.models.model import GlobalModel, PrivacyModel, is_global
+from sfumato.microdata.models.published_reference import suppress_skewed_classes
 
 ALL = 2**62
 
@@ -50,7 +50,7 @@ def assess(
     lost: Counts = np.zeros(len(failing), np.int64)
     # The fastest models come first: if they exclude a table, the others are not evaluated.
     for model in sorted(models, key=lambda model: not model.monotone_suppression):
-        if not of_release(model):
+        if not is_global(model):
             # A class that one model suppresses completely is not evaluated by the next.
             settled = lost == classes.sizes
             mask = model.failing_among(classes, whole, ~settled)
@@ -62,7 +62,7 @@ def assess(
                     return ClassAssessment(failing, lost)
     while True:
         assessment = _together(models, classes, failing, lost)
-        failing = without_skew(classes, whole, models, assessment.failing)
+        failing = suppress_skewed_classes(classes, whole, models, assessment.failing)
         if failing is assessment.failing or (failing == assessment.failing).all():
             return assessment
 
@@ -77,7 +77,7 @@ def _together(
     models: Sequence[PrivacyModel], classes: EquivalenceClasses, failing: BoolArray, lost: Counts
 ) -> ClassAssessment:
     """Evaluate the remaining classes by the global models."""
-    judging = [model for model in models if of_release(model)]
+    judging = [model for model in models if is_global(model)]
     together = max((model.lost_together(classes) for model in judging), default=0)
     while True:
         before = failing

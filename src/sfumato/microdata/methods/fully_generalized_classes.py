@@ -16,7 +16,7 @@ from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import STAR, ClassRecoding, Recoding
 
 
-def with_top_classes(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Recoding:
+def treat_fully_generalized_classes(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Recoding:
     """Return the recoding with fully generalized classes treated like suppressed rows.
 
     Raises:
@@ -29,19 +29,19 @@ def with_top_classes(plan: Plan, table: FrequencyTable, recoding: Recoding) -> R
     if telling.any():
         hidden = recoding.suppressed | tops if plan.output.suppressed == "star" else recoding.suppressed
         return replace(recoding, suppressed=hidden)
-    if must_tell(plan, table):
+    if must_distinguish_rows(plan, table):
         raise _nothing_told(plan)
     if plan.output.suppressed != "star" or not recoding.suppressed.any() or not isinstance(recoding, ClassRecoding):
         return recoding
     return _together(plan, table, recoding)
 
 
-def must_tell(plan: Plan, table: FrequencyTable) -> bool:
+def must_distinguish_rows(plan: Plan, table: FrequencyTable) -> bool:
     """Return whether rows must be distinguished: a model of a sensitive column is empty for a single class."""
     return any(model.column for model in plan.privacy) and len(table.counts) > 1
 
 
-def all_alike(recoding: Recoding) -> bool:
+def is_single_class(recoding: Recoding) -> bool:
     """Return whether all rows that are kept form one class."""
     return int((~recoding.suppressed & (recoding.sizes > 0)).sum()) < 2
 

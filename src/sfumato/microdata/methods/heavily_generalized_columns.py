@@ -9,7 +9,7 @@ from sfumato.hierarchies.levels import present_codes
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.methods.column_losses import HALF, shares_lost
 from sfumato.microdata.methods.recovery_options import RecoveryOption, RecoverySearch
-from sfumato.microdata.methods.search import find_recoding, steering_view
+from sfumato.microdata.methods.search import find_recoding, search_table
 from sfumato.microdata.methods.search_result import Result
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import Recoding, tells_something
@@ -53,7 +53,9 @@ class HeavilyGeneralizedColumn:
         }
 
 
-def lost_columns(plan: Plan, table: FrequencyTable, result: Result) -> tuple[HeavilyGeneralizedColumn, ...]:
+def heavily_generalized_columns(
+    plan: Plan, table: FrequencyTable, result: Result
+) -> tuple[HeavilyGeneralizedColumn, ...]:
     """Return the columns that lost more than half, in the order of the table, without remedies."""
     return tuple(_lost_columns(plan, table, result))
 
@@ -73,7 +75,7 @@ def with_remedies(
     Args:
         seconds: Duration of the search. The most important columns come first, then those with the least loss.
     """
-    plan, steering = steering_view(plan, table)
+    plan, steering = search_table(plan, table)
     trials = RecoverySearch(plan, steering, result, find_recoding, seconds)
     order = sorted(lost, key=lambda column: (-plan.columns[column.column].weight, column.share_lost))
     remedies = {column.column: trials.remedy(column.column) for column in order}

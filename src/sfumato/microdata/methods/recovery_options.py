@@ -19,7 +19,7 @@ from sfumato.microdata.counts.key_packing import packing_of
 from sfumato.microdata.methods.allowed_levels import levels_allowed, with_all_levels
 from sfumato.microdata.methods.column_losses import HALF, column_losses
 from sfumato.microdata.methods.full_domain.make_problem import problem_of
-from sfumato.microdata.methods.fully_generalized_classes import with_top_classes
+from sfumato.microdata.methods.fully_generalized_classes import treat_fully_generalized_classes
 from sfumato.microdata.methods.search_result import Result
 from sfumato.microdata.methods.time_limit import Deadline
 from sfumato.microdata.models.equivalence_classes import Counts, Floats, Histogram, histogram
@@ -221,7 +221,7 @@ class RecoverySearch:
     def _of_trial(self, found: Result) -> TrialOutcome | None:
         """Return the outcome of another method tried by `auto`, with its fully generalized classes left as they are."""
         try:
-            recoding = with_top_classes(self.plan, self.table, found.recoding)
+            recoding = treat_fully_generalized_classes(self.plan, self.table, found.recoding)
         except SfumatoError:
             return None
         return _outcome(self.plan, self.table, replace(found, recoding=recoding))

@@ -19,7 +19,7 @@ from sfumato.dataclass import dataclass
 from sfumato.hierarchies.spelling_variants import meanings
 from sfumato.microdata.models import bounds_kernels
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses, Floats
-from sfumato.microdata.models.model import EXACT, BaseModel, SensitiveColumn, short_of
+from sfumato.microdata.models.model import EXACT, BaseModel, SensitiveColumn, rows_beyond
 from sfumato.schema.dataclass_schema import KeyInfo, TextOrNumber
 from sfumato.schema.typed_parts import plan_part
 
@@ -56,7 +56,7 @@ class AlphaKAnonymity(BaseModel):
         kept = classes.sizes.copy()
         caps = np.where(self._bounded(whole), self.alpha, 1.0)
         bounds_kernels.capped(content.starts, content.values, content.counts, caps, failing, enough, kept)
-        return short_of(classes.sizes, np.where(kept < self.k, 0, kept))
+        return rows_beyond(classes.sizes, np.where(kept < self.k, 0, kept))
 
     def reached(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:
         return float(self._shares(classes, whole).max(initial=0.0))

@@ -21,7 +21,7 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.microdata.models import bounds_kernels
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses, Floats
-from sfumato.microdata.models.model import EXACT, Comparison, DistributionModel, SensitiveColumn, short_of
+from sfumato.microdata.models.model import EXACT, Comparison, DistributionModel, SensitiveColumn, rows_beyond
 from sfumato.schema.dataclass_schema import KeyInfo
 from sfumato.schema.typed_parts import plan_part
 
@@ -47,7 +47,7 @@ class BetaLikeness(DistributionModel):
         content = classes.sensitive[self.column]
         kept = classes.sizes.copy()
         bounds_kernels.capped(content.starts, content.values, content.counts, self._caps(whole), failing, enough, kept)
-        return short_of(classes.sizes, kept)
+        return rows_beyond(classes.sizes, kept)
 
     def reached(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:
         """Return the largest (q - p) / p of all classes."""

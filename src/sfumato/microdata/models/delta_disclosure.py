@@ -19,7 +19,7 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.microdata.models import bounds_kernels
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses, Floats
-from sfumato.microdata.models.model import EXACT, Comparison, DistributionModel, SensitiveColumn, short_of
+from sfumato.microdata.models.model import EXACT, Comparison, DistributionModel, SensitiveColumn, rows_beyond
 from sfumato.schema.dataclass_schema import KeyInfo
 from sfumato.schema.typed_parts import plan_part
 
@@ -51,7 +51,7 @@ class DeltaDisclosure(DistributionModel):
         _, low = self._ratios(classes, whole)
         # A value of which a class holds c rows limits it to c / (p exp(-delta)) rows; low is the least c / (p size).
         scarce = np.floor(low * classes.sizes * np.exp(self.delta) + 1e-6).astype(np.int64)
-        return short_of(classes.sizes, np.where(failing, np.minimum(kept, scarce), classes.sizes))
+        return rows_beyond(classes.sizes, np.where(failing, np.minimum(kept, scarce), classes.sizes))
 
     def reached(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:
         """Return the largest |ln(q/p)|; infinite if a class lacks a value."""

@@ -23,7 +23,7 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses, Floats
 from sfumato.microdata.models.k_map import persons_of
-from sfumato.microdata.models.model import EXACT, BaseModel, short_of
+from sfumato.microdata.models.model import EXACT, BaseModel, rows_beyond
 from sfumato.schema.composite import Scalar
 from sfumato.schema.dataclass_schema import KeyInfo
 from sfumato.schema.typed_parts import plan_part
@@ -65,7 +65,7 @@ class DeltaPresence(BaseModel):
     def lost(self, classes: EquivalenceClasses, whole: EquivalenceClasses, failing: BoolArray, enough: int) -> Counts:  # noqa: ARG002
         """Return a bound: finer classes have no more persons together, so no more rows than these allow."""
         kept = np.floor(self.upper * persons_of(classes) + 1e-6).astype(np.int64)
-        return short_of(classes.sizes, np.where(failing, kept, classes.sizes))
+        return rows_beyond(classes.sizes, np.where(failing, kept, classes.sizes))
 
     def reached(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:  # noqa: ARG002
         """Return the largest share."""

@@ -39,7 +39,7 @@ from sfumato.microdata.models.equivalence_classes import (
     Histogram,
     histogram,
 )
-from sfumato.microdata.models.model import EXACT, BaseModel, SensitiveColumn, short_of
+from sfumato.microdata.models.model import EXACT, BaseModel, SensitiveColumn, rows_beyond
 from sfumato.schema.dataclass_schema import KeyInfo
 from sfumato.schema.typed_parts import plan_part
 
@@ -98,7 +98,7 @@ class LDiversity(BaseModel):
             bounds_kernels.entropy(content.starts, content.counts, float(self.l), failing, enough, kept)
         else:
             bounds_kernels.recursive(content.starts, content.counts, int(self.l), self.c or 0.0, failing, enough, kept)
-        return short_of(classes.sizes, kept + without)
+        return rows_beyond(classes.sizes, kept + without)
 
     def reached(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:
         content = judged_values(classes, whole, self.column)

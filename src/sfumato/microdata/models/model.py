@@ -28,7 +28,7 @@ class PrivacyModel(Protocol):
         monotone_generalization: If all classes of a table satisfy the model, so do all of any coarser table.
         monotone_suppression: A class that satisfies the model still does after any other rows were merged into it (so
             the rows in violating classes only decrease when a table gets coarser).
-        of_release: The model is evaluated on all classes jointly (see `GlobalModel`).
+        is_global: The model is evaluated on all classes jointly (see `GlobalModel`).
         compares: The model compares the proportions of a column's values in each class with a reference table.
         least: Whether the parameter is a minimum; else it is a maximum.
     """
@@ -124,7 +124,7 @@ class GlobalModel(PrivacyModel, Protocol):
         ...
 
 
-def for_readers(model: PrivacyModel) -> bool:
+def checks_published(model: PrivacyModel) -> bool:
     """Return whether a model must also be satisfied for the published rows as reference."""
     return model.compares and model.against == "both"
 
@@ -139,12 +139,12 @@ def evaluate(model: PrivacyModel, classes: EquivalenceClasses, whole: Equivalenc
     reached = model.reached(classes, whole)
     if not len(classes.sizes):
         return True, reached
-    fine = model.keeps(classes) if of_release(model) else not model.failing(classes, whole).any()
+    fine = model.keeps(classes) if is_global(model) else not model.failing(classes, whole).any()
     gap = model.asked - reached if model.least else reached - model.asked
     return bool(fine) and gap <= EXACT * (1 + abs(model.asked)), reached
 
 
-def of_release(model: PrivacyModel) -> TypeGuard[GlobalModel]:
+def is_global(model: PrivacyModel) -> TypeGuard[GlobalModel]:
     """Return whether a model is global."""
     return model.of_release
 
@@ -231,7 +231,7 @@ class DistributionModel(BaseModel):
     compares: ClassVar[bool] = True
 
 
-def short_of(sizes: Counts, kept: Counts) -> Counts:
+def rows_beyond(sizes: Counts, kept: Counts) -> Counts:
     """Return the rows of each class beyond the part that may be kept."""
     missing: Counts = sizes - np.minimum(kept, sizes)
     return missing

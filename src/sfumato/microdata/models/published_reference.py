@@ -10,10 +10,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.microdata.models.equivalence_classes import BoolArray, EquivalenceClasses, reference_of
-from sfumato.microdata.models.model import PrivacyModel, for_readers
+from sfumato.microdata.models.model import PrivacyModel, checks_published
 
 
-def without_skew(
+def suppress_skewed_classes(
     classes: EquivalenceClasses, whole: EquivalenceClasses, models: Sequence[PrivacyModel], suppressed: BoolArray
 ) -> BoolArray:
     """Return the classes that are suppressed once the remaining ones satisfy every model for the remaining rows.
@@ -22,7 +22,7 @@ def without_skew(
         whole: The original table.
         suppressed: The classes that are suppressed for other reasons.
     """
-    comparing = [model for model in models if for_readers(model)]
+    comparing = [model for model in models if checks_published(model)]
     while comparing:
         left = np.flatnonzero(~suppressed)
         kept = classes.kept(~suppressed)

@@ -41,7 +41,7 @@ from sfumato.hierarchies.hierarchy import HierarchyBuilder
 from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.microdata.models import distance_kernels
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses, Floats, Histogram
-from sfumato.microdata.models.model import EXACT, Comparison, DistributionModel, SensitiveColumn, short_of
+from sfumato.microdata.models.model import EXACT, Comparison, DistributionModel, SensitiveColumn, rows_beyond
 from sfumato.schema.dataclass_schema import KeyInfo, TextOrNumber
 from sfumato.schema.typed_parts import plan_part
 
@@ -106,7 +106,7 @@ class TCloseness(DistributionModel):
         else:
             tree = self._tree(whole)
             distance_kernels.tree_kept(*entries, tree.labels, tree.shares, most, failing, enough, kept)
-        return short_of(classes.sizes, kept)
+        return rows_beyond(classes.sizes, kept)
 
     def reached(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:
         """Return the largest distance."""

@@ -40,7 +40,7 @@ from sfumato.microdata.perturbation.number_text import (
     checked,
     noise_decimals,
     rounded_texts,
-    texts_of,
+    strings_of,
 )
 from sfumato.microdata.perturbation.rank_swap import rank_partners
 from sfumato.microdata.plan.model import Plan
@@ -181,7 +181,7 @@ def _noisy(
         present = values[~np.isnan(values[:, at]), at]
         deviations[name] = operation.deviation or (operation.share * float(present.std()) if len(present) else 0.0)
         decimals = noise_decimals(deviations[name]) if len(present) else None
-        texts[name] = texts_of(checked(changed[:, at], name), steps[at], decimals)
+        texts[name] = strings_of(checked(changed[:, at], name), steps[at], decimals)
     figures = {"share": operation.share, "correlated": bool(operation.group), "deviations": deviations}
     return PerturbationResult(operation.name, texts, Exact(), figures, values, changed)
 
@@ -283,7 +283,7 @@ def _microaggregated(
         "blank_rows": blank,
         "revealing_means": {name: count for name, count in revealing.items() if count},
     }
-    texts = {name: texts_of(changed[:, at], steps[at]) for at, name in enumerate(names)}
+    texts = {name: strings_of(changed[:, at], steps[at]) for at, name in enumerate(names)}
     whole = not blank and not np.isnan(values).any()
     means = {name: float(values[:, at].mean()) for at, name in enumerate(names) if whole and steps[at] is None}
     least = {names: operation.k} if number else {}

@@ -56,7 +56,9 @@ class ExpectedCounts:
         return prediction.differing(outside) + self.pools.differing(self.pooled[name], inside)
 
 
-def predict(table: FrequencyTable, recoding: Recoding, handling: SuppressionHandling, plan: Plan) -> ExpectedCounts:
+def expected_counts(
+    table: FrequencyTable, recoding: Recoding, handling: SuppressionHandling, plan: Plan
+) -> ExpectedCounts:
     """Return the expected counts of a recoding of a table."""
     classes = _published(recoding, handling)
     shown = recoding.sizes > 0
@@ -144,7 +146,7 @@ def observed(
         yield CountDifference((*texts, values), text_counts.codes[:, [*places, place]], text_counts.counts)
 
 
-def veils(table: FrequencyTable, recoding: Recoding, plan: Plan) -> bool:
+def hides_sensitive(table: FrequencyTable, recoding: Recoding, plan: Plan) -> bool:
     """Return whether sensitive values of suppressed rows must be `*` too, because those rows would disclose them."""
     plan, table = person_view(plan, table)
     hidden = recoding.suppressed[recoding.owners]

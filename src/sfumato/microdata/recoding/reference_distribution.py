@@ -14,7 +14,7 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.explicit_domains import PathFree, outside
 from sfumato.hierarchies.file import HierarchyFile
-from sfumato.hierarchies.hierarchy import BoundHierarchy, make_ladder
+from sfumato.hierarchies.hierarchy import BoundHierarchy, make_hierarchy
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.models.equivalence_classes import EquivalenceClasses, Histogram
 from sfumato.microdata.models.model import PrivacyModel
@@ -60,7 +60,7 @@ class ListedHierarchy(PathFree):
     def bind(self, values: Sequence[str]) -> BoundHierarchy:
         """Return the hierarchy of the rows."""
         names, *levels = zip(*self.rows, strict=True)
-        return BoundHierarchy(make_ladder(names, levels), outside(values, set(names)))
+        return BoundHierarchy(make_hierarchy(names, levels), outside(values, set(names)))
 
 
 def reference_dict(plan: Plan, table: FrequencyTable, recoding: Recoding) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from sfumato.pipelines.attacks.control_rows import SHARE, check_control, check_r
 from sfumato.pipelines.attacks.frame_shuffles import frame_shuffles
 from sfumato.pipelines.attacks.minimality import minimality
 from sfumato.pipelines.attacks.person_histories import compared_by_persons
-from sfumato.pipelines.attacks.target import AttackTarget, in_one_text, ladders_of, others_texts, target_of, texts_of
+from sfumato.pipelines.attacks.target import AttackTarget, in_one_text, ladders_of, others_texts, strings_of, target_of
 from sfumato.pipelines.column_arguments import listed
 from sfumato.pipelines.release_folder import ProgressCallback
 from sfumato.pipelines.release_stages.checksums import remark_on_siblings
@@ -132,7 +132,7 @@ def attack(
     target = target_of(release, plan)
     check_rows(target.rows, "the release")
     pace = _Pace(progress)
-    whole = texts_of(raw, target.plan)
+    whole = strings_of(raw, target.plan)
     check_rows(whole, "the raw file")
     roles = _roles(target, whole, listed(quasi_identifiers), listed(sensitive))
     published, kept, others = _compared(target, whole, control, random, progress)
@@ -228,7 +228,7 @@ def _compared(
 ) -> tuple[Columns, Columns, Columns]:
     """Return published, raw and control rows."""
     if control is not None:
-        others = texts_of(control, target.plan)
+        others = strings_of(control, target.plan)
         check_control(raw, others)
         return target.rows, raw, others
     if target.plan is None:

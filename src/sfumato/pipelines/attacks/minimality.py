@@ -11,7 +11,7 @@ from sfumato.microdata.attacks.attack_result import Absence, AttackResult
 from sfumato.microdata.attacks.minimality import Finer, attack_minimality
 from sfumato.microdata.attacks.minimality import SensitiveTarget as Attacked
 from sfumato.microdata.models.k_anonymity import KAnonymity
-from sfumato.microdata.models.model import of_release
+from sfumato.microdata.models.model import is_global
 from sfumato.pipelines.attacks.target import AttackTarget, in_one_text, ladders_of
 
 NAME = "minimality"
@@ -33,7 +33,7 @@ def minimality(
     attacks = []
     for column in dict.fromkeys(model.column for model in plan.privacy if model.column):
         texts, codes = codes_of(in_one_text(raw, plan)[column])
-        models = tuple(model for model in plan.privacy if model.column == column and not of_release(model))
+        models = tuple(model for model in plan.privacy if model.column == column and not is_global(model))
         finer = [[Finer(parts, codes[rows].astype(np.int64)) for rows, parts in group] for group in groups]
         attacks.append(attack_minimality(finer, Attacked(column, texts, models), random))
     return attacks

@@ -78,7 +78,7 @@ def others_texts(data: Any, plan: RequestedPlan | None = None, quotes: bool = Fa
     return _in_points(_read(open_published(Path(data), reading, quotes)), plan)
 
 
-def texts_of(data: Any, plan: Plan | None = None) -> dict[str, CodedTexts]:
+def strings_of(data: Any, plan: Plan | None = None) -> dict[str, CodedTexts]:
     """Return all rows of a file or frame as texts, column by column; read as the plan requests, if there is one."""
     if plan is None:
         return others_texts(data)

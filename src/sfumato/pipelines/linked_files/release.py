@@ -19,7 +19,7 @@ from sfumato.engines.keyed_hashes import text_hash
 from sfumato.engines.opening import EngineName, publishes_files
 from sfumato.engines.postprocessing.formulas import separator_of
 from sfumato.errors import InternalError
-from sfumato.hierarchies.hierarchy import make_ladder
+from sfumato.hierarchies.hierarchy import make_hierarchy
 from sfumato.microdata.counts.count_differences import CountDifference
 from sfumato.microdata.counts.frequency_table import Coding
 from sfumato.microdata.linked_files.rows import LinkedFiles
@@ -229,7 +229,7 @@ def _recoding(
 def _key_coding(file: OpenFile, name: str) -> Coding:
     """Return keys as values of their own hierarchy."""
     texts = file.text_counts.values[file.text_counts.columns.index(name)]
-    ladder = make_ladder([str(text) for text in texts], [])
+    ladder = make_hierarchy([str(text) for text in texts], [])
     return Coding(texts, np.arange(len(texts), dtype=np.int32), ladder)
 
 

@@ -13,7 +13,7 @@ _LEAST_CELLS, _LEAST_DIMENSIONS = 8, 2
 _SHARE_OF_CELLS = 0.8
 
 
-def told_of_cells(rows: CountedRows) -> str | None:
+def aggregated_input_note(rows: CountedRows) -> str | None:
     """Return a note if the rows are likely cells of a table, else None."""
     value = next((name for name in reversed(rows.texts) if _are_cells(rows, name)), None)
     return None if value is None else CELLS.format(value=value)

@@ -26,7 +26,7 @@ _ROWS_EACH, _LEAST_ROWS = 20, 100
 _ROUNDS = 2
 
 
-def with_told_columns(
+def mark_dependent_columns(
     source: RowCounter, suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]
 ) -> dict[str, Suggestion]:
     """Return the suggestions with unknown columns marked as sensitive if they depend on a sensitive column."""

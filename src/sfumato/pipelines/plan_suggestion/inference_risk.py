@@ -10,8 +10,8 @@ from sfumato.hierarchies.role_detection.role_reasons import COMPUTED, ONE_TOLD
 from sfumato.microdata.counts.frequency_table import FrequencyTable, ValueCounts, tables_of
 from sfumato.microdata.counts.marginal_counts import one_row_each
 from sfumato.microdata.measures.attribute_inference import ROWS_MORE
-from sfumato.microdata.measures.attribute_inference import tells as tells_of
-from sfumato.microdata.measures.pair_inference import joint_tells, positions_of, private_tells
+from sfumato.microdata.measures.attribute_inference import inference_risks as tells_of
+from sfumato.microdata.measures.pair_inference import pair_inferences, positions_of, sensitive_pair_inferences
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
@@ -35,7 +35,9 @@ class InferenceFinding:
     with_private: bool = False
 
 
-def tells_in(source: RowCounter, proposal: Mapping[str, Any], person: str | None = None) -> dict[str, InferenceFinding]:
+def find_inference_risks(
+    source: RowCounter, proposal: Mapping[str, Any], person: str | None = None
+) -> dict[str, InferenceFinding]:
     """Return the sensitive columns that infer a quasi-identifier, or are computed from two, with the findings.
 
     If two columns jointly infer one, the later column is returned.
@@ -83,7 +85,7 @@ def _told_by_two(text_counts: ValueCounts, plan: Plan, told: Sequence[str]) -> I
     """Yield the later of two numeric sensitive columns that jointly infer a quasi-identifier, unless it is known."""
     private = [name for name in plan.promise_columns if name not in told]
     withheld: set[str] = set()
-    for tell in private_tells(text_counts, plan.quasi_identifiers, private, plan.data.missing):
+    for tell in sensitive_pair_inferences(text_counts, plan.quasi_identifiers, private, plan.data.missing):
         if not {tell.column, tell.beside} & withheld:
             withheld.add(tell.column)
             words = COMPUTED.format(first=tell.quasi_identifier, second=tell.beside)
@@ -92,7 +94,7 @@ def _told_by_two(text_counts: ValueCounts, plan: Plan, told: Sequence[str]) -> I
 
 def _jointly_told(table: FrequencyTable) -> dict[str, InferenceFinding]:
     positions = positions_of(table)
-    tells = (tell for name in table.sensitive for tell in joint_tells(table, name, positions)[:1])
+    tells = (tell for name in table.sensitive for tell in pair_inferences(table, name, positions)[:1])
     return {
         tell.column: InferenceFinding(
             COMPUTED.format(first=tell.quasi_identifiers[0], second=tell.quasi_identifiers[1]),

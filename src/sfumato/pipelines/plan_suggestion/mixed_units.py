@@ -21,7 +21,7 @@ _SOME_NUMBERS, _ALIKE = 5, 0.9
 _FACTOR = 10
 
 
-def told_of_mixed_measures(rows: RowCounter, plan: Mapping[str, Any], profiles: Mapping[str, Profile]) -> str | None:
+def mixed_units_note(rows: RowCounter, plan: Mapping[str, Any], profiles: Mapping[str, Profile]) -> str | None:
     """Return a note on the first column whose rounding destroys the numbers of some kinds, or None."""
     columns = plan["columns"]
     rounded = {

@@ -35,7 +35,7 @@ def no_twins(_one: str, _other: str) -> bool:
     return False
 
 
-def groups_of(names: Sequence[str], are_twins: Callable[[str, str], bool]) -> list[list[str]]:
+def groups_of(names: Sequence[str], are_near_duplicates: Callable[[str, str], bool]) -> list[list[str]]:
     """Return the groups of near-duplicate columns, two or more each: a country, its code and its label.
 
     >>> groups_of(["age", "code", "country", "sex", "label"], lambda one, other: "c" in one and "l" in other)
@@ -43,12 +43,12 @@ def groups_of(names: Sequence[str], are_twins: Callable[[str, str], bool]) -> li
     """
     groups: list[list[str]] = []
     for name in names:
-        near = [group for group in groups if any(are_twins(other, name) for other in group)]
+        near = [group for group in groups if any(are_near_duplicates(other, name) for other in group)]
         groups = [group for group in groups if group not in near] + [[*(one for group in near for one in group), name]]
     return [group for group in groups if len(group) > 1]
 
 
-def twins_among(source: RowCounter, suggestions: Mapping[str, Suggestion]) -> Callable[[str, str], bool]:
+def near_duplicates_among(source: RowCounter, suggestions: Mapping[str, Suggestion]) -> Callable[[str, str], bool]:
     """Return a function that tests whether two quasi-identifiers are near duplicates, by rows counted once."""
     names = tuple(name for name, one in suggestions.items() if one.role == "quasi-identifier")
     if len(names) < 2:
@@ -61,7 +61,7 @@ def twins_among(source: RowCounter, suggestions: Mapping[str, Suggestion]) -> Ca
         return _numbers(suggestions[name], counted.values[places[name]])
 
     @cache
-    def are_twins(one: str, other: str) -> bool:
+    def are_near_duplicates(one: str, other: str) -> bool:
         if not {one, other} <= places.keys():
             return False
         first, second = counted.codes[:, places[one]], counted.codes[:, places[other]]
@@ -70,7 +70,7 @@ def twins_among(source: RowCounter, suggestions: Mapping[str, Suggestion]) -> Ca
             return True
         return _is_function(first, second, counted.counts)
 
-    return are_twins
+    return are_near_duplicates
 
 
 def _some(text_counts: ValueCounts) -> ValueCounts:

@@ -65,7 +65,7 @@ def better_withheld(
     return _weighed(sample, table, unknown)
 
 
-def spare_twins(
+def drop_near_duplicates(
     source: RowCounter, proposal: Mapping[str, Any], members: int, groups: Sequence[Sequence[str]]
 ) -> dict[str, str]:
     """Return the redundant quasi-identifiers that are better removed, each with the near duplicate to keep.

@@ -34,7 +34,7 @@ _FEW_ANSWERS = 8
 _PARTNERS, _CORRELATED, _CHANCE = 4, 0.2, 4.0
 
 
-def without_fingerprints(
+def limit_survey_answers(
     source: RowCounter, told: Mapping[str, Suggestion], profiles: Mapping[str, Profile], rows: int
 ) -> dict[str, Suggestion]:
     """Return the suggestions with survey answers removed that would make more than a few rows unique."""
@@ -49,7 +49,7 @@ def without_fingerprints(
     }
 
 
-def note_on_answers(suggestions: Mapping[str, Suggestion]) -> str | None:
+def survey_answers_note(suggestions: Mapping[str, Suggestion]) -> str | None:
     """Return a note on published opinions if they are many."""
     count = sum(one.role == "sensitive" and one.concept == "opinion" for one in suggestions.values())
     return MANY_ANSWERS.format(count=count) if count > _FEW_ANSWERS else None

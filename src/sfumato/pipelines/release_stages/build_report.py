@@ -16,7 +16,7 @@ from sfumato.microdata.methods.allowed_levels import levels_allowed
 from sfumato.microdata.methods.search_result import Result
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import Recoding
-from sfumato.microdata.release_report import ClassFigures, LossFigure, Timings, figures
+from sfumato.microdata.release_report import ClassFigures, LossFigure, Timings, metrics
 from sfumato.microdata.verdict import Verdict
 from sfumato.pipelines.pseudonyms.keys import exposed_keys
 from sfumato.pipelines.release_folder import ReleaseReport
@@ -26,10 +26,10 @@ from sfumato.pipelines.release_stages.order import order_remarks
 from sfumato.pipelines.release_stages.report_notes import (
     column_codes,
     decimal_points,
+    inferring_columns,
     matching_values,
     merged_spellings,
     risks_of_persons,
-    telling_columns,
     tied_households,
     undone_swaps,
 )
@@ -74,9 +74,9 @@ def report_of(plan: Plan, source: Engine, outcome: ReleaseOutcome, seconds: Mapp
         suppressed_rows=withheld_rows,
         classes=_class_figures(result.recoding, table.rows),
         models=outcome.verdict.promises,
-        risk=figures(outcome.measures.risk),
-        utility=figures({**outcome.measures.utility, "losses": _losses(outcome)}),
-        nodes=figures({"total": result.total, "checked": result.checked}),
+        risk=metrics(outcome.measures.risk),
+        utility=metrics({**outcome.measures.utility, "losses": _losses(outcome)}),
+        nodes=metrics({"total": result.total, "checked": result.checked}),
         seconds=Timings(**seconds),
         engine=source.name,
         seed=plan.seed,
@@ -155,7 +155,7 @@ def _remarks(looks: ColumnProfiles, outcome: ReleaseOutcome, withheld_rows: int)
         *repeated_persons(looks),
         *tied_households(plan, source, table.rows),
         *undone_swaps(plan, source, table.rows),
-        *telling_columns(outcome.disclosed, table.rows - withheld_rows),
+        *inferring_columns(outcome.disclosed, table.rows - withheld_rows),
         *source.notes,
         *result.remarks,
         *unnamed(plan, table),

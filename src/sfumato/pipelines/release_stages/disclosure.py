@@ -23,12 +23,12 @@ from sfumato.microdata.measures.attribute_disclosure import (
     largest_share,
     unique_rows,
 )
-from sfumato.microdata.measures.attribute_inference import InferenceRisk, may_tell, tells
+from sfumato.microdata.measures.attribute_inference import InferenceRisk, inference_risks, may_infer
 from sfumato.microdata.measures.pair_inference import (
     PairInference,
-    joint_tells,
     numbers_of,
-    private_tells,
+    pair_inferences,
+    sensitive_pair_inferences,
 )
 from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
 from sfumato.microdata.plan.resolve import for_measuring
@@ -219,7 +219,7 @@ def _holdings(
         text_counts = budget.count(source, (*plan.quasi_identifiers, name), published_reading(plan, source))
         if text_counts is None or len(text_counts.counts) > MOST_WORK // 10:
             unmeasured.tells.append(name)
-        elif len(text_counts.counts) <= MOST_OWN or may_tell(
+        elif len(text_counts.counts) <= MOST_OWN or may_infer(
             int(text_counts.counts.sum()), len(text_counts.values[-1]), kept
         ):
             yield name, _holding(text_counts, plan, table, name)
@@ -231,11 +231,11 @@ def _joint_tells(
     """Yield the best pair of quasi-identifiers that each column is computed from; rows of a person count once."""
     for name, holding in holdings.items():
         if plan.person is None:
-            yield from joint_tells(holding, name)[:1]
+            yield from pair_inferences(holding, name)[:1]
             continue
         columns = (*plan.quasi_identifiers, name, plan.person)
         if (text_counts := budget.count(source, columns, published_reading(plan, source))) is not None:
-            yield from joint_tells(_holding(one_row_each(text_counts), plan, table, name), name)[:1]
+            yield from pair_inferences(_holding(one_row_each(text_counts), plan, table, name), name)[:1]
 
 
 def _private_tells(
@@ -259,7 +259,7 @@ def _private_tells(
         return
     rows = text_counts if plan.person is None else one_row_each(text_counts)
     undone: set[str] = set()
-    for tell in private_tells(rows, known, private, plan.data.missing):
+    for tell in sensitive_pair_inferences(rows, known, private, plan.data.missing):
         if not {tell.column, tell.beside} & undone:
             undone.add(tell.column)
             yield PairInference(tell.column, (tell.quasi_identifier, tell.beside), tell.share)
@@ -276,7 +276,7 @@ def _tells(holdings: Mapping[str, FrequencyTable], recoding: Recoding) -> Iterat
     labels = recoding.classes[recoding.owners].astype(np.int64)
     kept = (~recoding.suppressed[recoding.owners]).astype(np.int64)
     for name, holding in holdings.items():
-        yield from tells(holding, name, labels, kept)
+        yield from inference_risks(holding, name, labels, kept)
 
 
 def _holding(text_counts: ValueCounts, plan: Plan, table: FrequencyTable, name: str) -> FrequencyTable:

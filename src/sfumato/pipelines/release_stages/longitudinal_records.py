@@ -20,7 +20,7 @@ from sfumato.pipelines.release_stages.missing_rules import reading_of
 Ints = npt.NDArray[np.int64]
 
 
-def check_fingerprints(plan: Plan, source: Engine, table: FrequencyTable, recoding: Recoding) -> None:
+def check_longitudinal_records(plan: Plan, source: Engine, table: FrequencyTable, recoding: Recoding) -> None:
     """Refuse to publish keys by which persons could be distinguished.
 
     Raises:

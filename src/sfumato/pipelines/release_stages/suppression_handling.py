@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.expected_counts import veils
+from sfumato.microdata.recoding.expected_counts import hides_sensitive
 from sfumato.microdata.recoding.missing_values import absent_texts
 from sfumato.microdata.recoding.recoding import Recoding, SuppressionHandling
 
@@ -43,7 +43,7 @@ def handling_of(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Suppre
     return SuppressionHandling(
         suppressed=plan.output.suppressed,
         withheld_columns=plan.withheld_columns,
-        veiled_columns=plan.shown_sensitive if veils(table, recoding, plan) else (),
+        veiled_columns=plan.shown_sensitive if hides_sensitive(table, recoding, plan) else (),
         labels=dict(_changed(plan, table)),
         class_column=plan.output.class_column,
         order_key=f"{plan.secret}:order:" if plan.output.order == "shuffle" else None,

@@ -16,7 +16,7 @@ from sfumato.microdata.counts.persons import by_plain_keys
 from sfumato.microdata.models.equivalence_classes import EquivalenceClasses, histogram
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.l_diversity import LDiversity
-from sfumato.microdata.person_matching import PersonMatching, place
+from sfumato.microdata.person_matching import PersonMatching, match_persons
 from sfumato.microdata.plan.methods import Optimal, Suppression
 from sfumato.microdata.plan.model import Plan, hierarchy_of
 from sfumato.microdata.release_histories import SharedHistories, judge_histories
@@ -47,7 +47,7 @@ class MatchedRelease:
     figures: dict[str, Any]
 
 
-def placed_beside(plan: Plan, source: Engine) -> MatchedRelease:
+def match_with_earlier(plan: Plan, source: Engine) -> MatchedRelease:
     """Return the plan with the levels of the last release, and the rows of persons who can be matched.
 
     Raises:
@@ -75,7 +75,7 @@ def _placement(plan: Plan, releases: Sequence[EarlierRelease], now: dict[str, Co
     _check_earlier(releases, k)
     classes = classes_of_persons(now)
     rule = _Rule(plan, plan.promise_columns, k, now, _last_contents(releases))
-    placement = place(
+    placement = match_persons(
         histories_by_person(releases), classes, lambda person: person_hash(person, plan.secret), rule.keeps
     )
     if not placement.placed:

@@ -18,7 +18,7 @@ from sfumato.tables.cell_labels import cells_named
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import check, derive
 from sfumato.tables.column_dependencies.column_chain import Chain
-from sfumato.tables.column_dependencies.inconsistent_records import with_odd_records
+from sfumato.tables.column_dependencies.inconsistent_records import with_inconsistent_records
 from sfumato.tables.column_dependencies.record_codes import RecordCodes
 from sfumato.tables.deadline import never, within
 from sfumato.tables.formats.cell_locations import errors_in
@@ -29,7 +29,7 @@ from sfumato.tables.plan.perturbation import CellKey
 from sfumato.tables.plan.plan import TablePlan, read_table_plan
 from sfumato.tables.plan.rules import Dominance, Frequency, Holdings, PriorPosterior, Request
 from sfumato.tables.plan.source import COUNT
-from sfumato.tables.protection_levels.resolve_plan import step_in
+from sfumato.tables.protection_levels.resolve_plan import plan_precision
 from sfumato.tables.protection_levels.value_domain import check_kind
 from sfumato.tables.published_tables.earlier_releases import EarlierTable, read_releases
 from sfumato.tables.published_tables.handed_out import check_inferred
@@ -68,7 +68,7 @@ def protect_several(
     releases = read_releases(plan)
     plan, sheets = sheets_of(plan, table, releases)
     part, joint = joint_part(plan, sheets, releases)
-    part = with_cross(with_odd_records(part, joint.loose), joint, deadline=deadline.share(0.5))
+    part = with_cross(with_inconsistent_records(part, joint.loose), joint, deadline=deadline.share(0.5))
     built = time.perf_counter()
     try:
         masked = shown_of(mask_part(part, plan.method, plan.output.language, deadline, progress), joint)
@@ -196,7 +196,7 @@ def _check_alone(plan: TablePlan, crossing: TableSpec, columns: TextColumns) -> 
     """
     trees, keys = dimensions_of(crossing.dimensions, columns, plan.folder)
     values = columns.numbers(plan.table.value)
-    check(derive(trees, keys), values, plan.table.tolerance, step_in(plan.table, values))
+    check(derive(trees, keys), values, plan.table.tolerance, plan_precision(plan.table, values))
 
 
 def _crossed(plan: TablePlan, crossing: TableSpec, data: Any) -> TextColumns:

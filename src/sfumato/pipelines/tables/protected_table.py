@@ -8,7 +8,7 @@ from sfumato.dataclass import dataclass
 from sfumato.pipelines.tables.table_release import TableRelease, TablesRelease
 from sfumato.report.tables.internal_report import DocumentContext
 from sfumato.report.tables.page import html
-from sfumato.report.tables.report import figures
+from sfumato.report.tables.report import metrics
 from sfumato.report.tables.suppressed_internal import masked_house
 from sfumato.tables.attack.findings import Audit
 from sfumato.tables.cells.columns import TextColumns
@@ -29,7 +29,7 @@ class ProtectedTable(SuppressedTable, TableRelease[SuppressedCells]):
 
     @cached_property
     def report(self) -> dict[str, Any]:
-        return figures(self)
+        return metrics(self)
 
     def page(self, report: Mapping[str, Any]) -> str:
         return html(self, report)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, get_args
 
 from sfumato.microdata.measures.column_outcomes import Fate
-from sfumato.report.annex import Annex, Chapter, necessity, processing, seals, signatures
+from sfumato.report.annex import Annex, Chapter, checksums, necessity, processing, signatures
 from sfumato.report.attack import HEAD, attack_words, verdict, why_words
 from sfumato.report.release import findings, sentences
 from sfumato.report.release.report_data import ReportData
@@ -43,7 +43,7 @@ def rows_annex(dossier: ReportData) -> Annex:
 def _evidence(dossier: ReportData) -> Chapter:
     """Return the chapter on attacks, if any were run, and the checksums of the files."""
     words = dossier.words
-    sealed = seals(words, list(_seals(dossier)))
+    sealed = checksums(words, list(_seals(dossier)))
     figures: Mapping[str, Any] | None = dossier.report.details.get("attack")
     if figures is None:
         return Chapter(words["annex.evidence"], [words["annex.no_attack"]], tables=[sealed])

@@ -50,7 +50,7 @@ def html(dossier: ReportData) -> str:
     """Return the report for publication as one page."""
     words, report = dossier.words, dossier.report
     head = [words["external.model"], words["report.column"], words["external.asked"]]
-    promises = [(model, columns, asked) for model, asked, columns in sentences.asked(words, report.models)]
+    promises = [(model, columns, asked) for model, asked, columns in sentences.requested(words, report.models)]
     figures_of_attack = report.details.get("attack")
     body = [
         f"<h1>{escape(words['external.title'])}</h1>",
@@ -70,7 +70,7 @@ def html(dossier: ReportData) -> str:
     return page(f"Sfumato: {words['external.title']}", [part for part in body if part], words.language)
 
 
-def figures(dossier: ReportData) -> dict[str, Any]:
+def metrics(dossier: ReportData) -> dict[str, Any]:
     """Return the same as plain values, for report-external.json."""
     words, report, plan = dossier.words, dossier.report, _plan(dossier)
     return {

@@ -83,7 +83,7 @@ def inferred(words: Messages, report: Report) -> list[str]:
     return [words.sentence(sentence) for sentence in check.get("sentences", ())]
 
 
-def lost_columns(words: Messages, report: Report) -> list[str]:
+def heavily_generalized_columns(words: Messages, report: Report) -> list[str]:
     """Return the heavily generalized columns, with the cheapest change that preserves them, if known."""
     entries: Sequence[Mapping[str, Any]] = report.details.get("lost_columns", ())
     return [*_mostly_withheld(words, report), *_lost(words, entries), *_few_left(words, report)]
@@ -245,7 +245,7 @@ def _in_classes(words: Messages, report: Report) -> list[str]:
     return [words["disclosure.in_classes_many"].format(count=words.count(len(rows)), **ends)]
 
 
-def tells(words: Messages, report: Report) -> list[str]:
+def inference_risks(words: Messages, report: Report) -> list[str]:
     """Return the columns that predict a quasi-identifier better than its published label, with a hint."""
     return [*_single_tells(words, report), *_joint_tells(words, report)]
 

@@ -38,11 +38,11 @@ def text(report: Report) -> str:
         *_lines("PERSONS", findings.persons_uncounted(words_in(), report)),
         *_lines("ROWS", findings.shared_identifiers(words_in(), report)),
         *_lines("EXACT", findings.rare_values(words_in(), report)),
-        *_lines("TELLS", findings.tells(words_in(), report)),
+        *_lines("TELLS", findings.inference_risks(words_in(), report)),
         *_lines("discloses", findings.disclosure(words_on_persons() if report.counts_persons else words_in(), report)),
         *_nodes(report),
         *_policy(report),
-        *_lines("LOST", findings.lost_columns(words_in(), report)),
+        *_lines("LOST", findings.heavily_generalized_columns(words_in(), report)),
         f"  seconds       {report.seconds.total:.2f} (search {report.seconds.search:.3f}, engine {report.engine})",
     ]
     return "\n".join([*lines, *(f"  note          {remark}" for remark in report.remarks)]) + "\n"
@@ -145,7 +145,7 @@ def html(dossier: ReportData) -> str:
         f"<h1>{escape(words['report.title'])}</h1>",
         paragraph(sections.subtitle(dossier), soft=True),
         sections.verdict(dossier),
-        sections.tells(dossier),
+        sections.inference_risks(dossier),
         sections.lost(dossier),
         sections.limits(dossier),
         approval.document(words, sign_off.document_rows(dossier)),
@@ -186,7 +186,7 @@ def fragment(report: Report) -> str:
     rows = "".join(
         f'<tr><th style="text-align:left;padding-right:1.5em">{escape(words)}</th>'
         f'<td style="text-align:left">{escape(value)}</td></tr>'
-        for value, words in sections.figures(ReportData(report))
+        for value, words in sections.metrics(ReportData(report))
     )
     return (
         f'<div style="border-left:.35rem solid {color};padding:.2rem 1rem;margin:.4rem 0">'
@@ -201,12 +201,12 @@ def files(dossier: ReportData) -> dict[str, str]:
     """
     from sfumato.report.release import external
 
-    inside = {"report.html": html(dossier), "report.json": _json(figures(dossier) | dict(dossier.seals))}
+    inside = {"report.html": html(dossier), "report.json": _json(metrics(dossier) | dict(dossier.seals))}
     if any(promise.model == "differential-privacy" for promise in dossier.report.models):
         return inside
     outside = {
         "report-external.html": external.html(dossier),
-        "report-external.json": _json(external.figures(dossier)),
+        "report-external.json": _json(external.metrics(dossier)),
     }
     return inside | outside
 
@@ -215,7 +215,7 @@ def _json(content: dict[str, Any]) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
-def figures(dossier: ReportData) -> dict[str, Any]:
+def metrics(dossier: ReportData) -> dict[str, Any]:
     """Return the report as plain values, for report.json."""
     about: dict[str, Any] = {"date": dossier.day.isoformat()} if dossier.day else {}
     about |= {"release": dossier.about()} if dossier.about() else {}

@@ -33,7 +33,7 @@ def promises(
     return [told for text, names in columns.items() for told in _of_columns(words, text, names)]
 
 
-def asked(words: Messages, models: Iterable[Guarantee]) -> list[tuple[str, str, str]]:
+def requested(words: Messages, models: Iterable[Guarantee]) -> list[tuple[str, str, str]]:
     """Return the requested models: their names, parameters, and columns."""
     columns: dict[tuple[str, str], list[str]] = {}
     for one in models:

@@ -102,7 +102,7 @@ def _promises(dossier: ReportData, plan: Plan) -> Iterator[approval.Decision]:
     words, why = dossier.words, dossier.words["sign.promises.why"]
     if plan.policy is not None:
         why = words["sign.promises.why.policy"].format(policy=plan.policy.name)
-    asked = sentences.asked(words, dossier.report.models)
+    asked = sentences.requested(words, dossier.report.models)
     told = [f"{model} {number} ({columns})" if columns else f"{model} {number}" for model, number, columns in asked]
     if told:
         yield words["sign.promises"], "; ".join(told), why

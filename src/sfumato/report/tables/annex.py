@@ -1,6 +1,6 @@
 """Content of the annex for a release of tables: its facts in the order of an impact assessment; internal."""
 
-from sfumato.report.annex import Annex, Chapter, necessity, processing, seals, signatures
+from sfumato.report.annex import Annex, Chapter, checksums, necessity, processing, signatures
 from sfumato.report.tables.internal_report import DocumentContext, ReportWriter, document_rows
 from sfumato.report.tables.perturbed_internal import changed_story
 from sfumato.report.tables.summary import outcome_sentences
@@ -17,7 +17,9 @@ def tables_annex(teller: ReportWriter, papers: DocumentContext) -> Annex:
         Chapter(words["annex.risks"], points=story.attackers),
         Chapter(words["annex.measures"], points=_measures(teller)),
         Chapter(words["annex.residual"], points=[*story.residual, *story.limits]),
-        Chapter(words["annex.evidence"], [words["tabled.house"]], tables=[seals(words, list(papers.seals.items()))]),
+        Chapter(
+            words["annex.evidence"], [words["tabled.house"]], tables=[checksums(words, list(papers.seals.items()))]
+        ),
         signatures(words),
     ]
     return Annex(words, plan.release.stated().get("by", ""), chapters)

@@ -10,7 +10,7 @@ from sfumato.tables.table_result import TableAnswer
 UNATTACKED = "Not audited, therefore not guaranteed:"
 
 
-def unattacked(parts: Iterable[TablePart]) -> list[str]:
+def not_audited(parts: Iterable[TablePart]) -> list[str]:
     """Return what was not audited in some parts, each once."""
     said = dict.fromkeys(what for part in parts for what in part.unattacked)
     return [f"{UNATTACKED} {what}" for what in said]
@@ -18,5 +18,5 @@ def unattacked(parts: Iterable[TablePart]) -> list[str]:
 
 def unattacked_words(words: Messages, answer: TableAnswer[Any]) -> list[str]:
     """Return that there is no guarantee for a table, and why, if the audit was incomplete."""
-    said = unattacked(one.part for one in answer.parts)
+    said = not_audited(one.part for one in answer.parts)
     return [words["tabled.unattacked"], *map(words.sentence, said)] if said else []

@@ -8,7 +8,7 @@ from sfumato.localization.messages import Messages, words_in
 from sfumato.report.page.approval import rows_outside
 from sfumato.report.page.html_page import listing, page, paragraph, section, table
 from sfumato.report.tables.limitations import attackers_considered, limits
-from sfumato.report.tables.not_audited import unattacked
+from sfumato.report.tables.not_audited import not_audited
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.suppressed_table import SuppressedTable
@@ -78,7 +78,7 @@ def _said(words: Messages, protected: SuppressedTable, report: Mapping[str, Any]
         yield audit_words(words, report["audit"])
     elif not masked_cells(protected):
         yield from [rules] if names else []
-        yield from map(words.sentence, unattacked(part.part for part in protected.parts))
+        yield from map(words.sentence, not_audited(part.part for part in protected.parts))
         return
     yield attackers_considered(words, protected.plan)
     if protected.holds:

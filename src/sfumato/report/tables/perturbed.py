@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.localization.messages import Messages, words_in
-from sfumato.report.tables.not_audited import unattacked, unattacked_words
+from sfumato.report.tables.not_audited import not_audited, unattacked_words
 from sfumato.tables.perturbation.perturbed import PerturbedCells, PerturbedResult
 from sfumato.version import __version__
 
@@ -14,7 +14,7 @@ NO_PROMISE = "No rule calls a cell unsafe, so nothing is promised; below stands 
 UNCHANGED = "Do not hand it out unless its numbers may be known: not one of them was changed."
 
 
-def figures(changed: PerturbedResult) -> dict[str, Any]:
+def metrics(changed: PerturbedResult) -> dict[str, Any]:
     """Return the metrics of report.json."""
     method, off = changed.plan.perturbation, noise(changed.parts)
     said = [] if changed.promised else [NO_PROMISE]
@@ -29,7 +29,11 @@ def figures(changed: PerturbedResult) -> dict[str, Any]:
         "reader": reader(changed.parts),
         "holds": changed.holds and (changed.attacked or not changed.promised),
         "attacked": changed.attacked,
-        "warnings": [*said, *([] if off["changed"] else [UNCHANGED]), *unattacked(part.part for part in changed.parts)],
+        "warnings": [
+            *said,
+            *([] if off["changed"] else [UNCHANGED]),
+            *not_audited(part.part for part in changed.parts),
+        ],
         "seconds": {stage: round(seconds, 4) for stage, seconds in changed.seconds.items()},
     }
 

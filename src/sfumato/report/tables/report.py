@@ -10,7 +10,7 @@ import numpy as np
 
 from sfumato.report.tables import perturbed
 from sfumato.report.tables.inherent_disclosure import known_figures, known_note, tidy
-from sfumato.report.tables.not_audited import UNATTACKED, unattacked
+from sfumato.report.tables.not_audited import UNATTACKED, not_audited
 from sfumato.tables.attack.findings import Audit, Finding
 from sfumato.tables.attack.reduced_levels import known_line
 from sfumato.tables.cell_labels import cells_named, span
@@ -37,7 +37,7 @@ NOTHING_UNSAFE = (
 WARNING = "The original's answer, faults included: the attacker gets through. Do not publish it."
 
 
-def figures(protected: SuppressedTable) -> dict[str, Any]:
+def metrics(protected: SuppressedTable) -> dict[str, Any]:
     """Return the metrics of report.json."""
     parts = protected.parts
     primary = sum(int(part.part.table.unsafe.sum()) for part in parts)
@@ -69,7 +69,7 @@ def figures(protected: SuppressedTable) -> dict[str, Any]:
         "warnings": [
             *([] if protected.holds else [WARNING]),
             *([] if masked else [NOTHING_UNSAFE]),
-            *unattacked(part.part for part in protected.parts),
+            *not_audited(part.part for part in protected.parts),
         ],
         "input_sha256": _digest(protected.source),
     }

@@ -39,7 +39,7 @@ SILENT_BEATS = 2.5
 # Errors that a full disk may cause, whatever their text says.
 ROOM_FAULTS = (CrashedError, WorkerEndedError, EngineError, InternalError)
 STORE_FAULTS = (StoreUnavailableError, OSError)
-WORK, REHEARSAL = "sfumato.service.jobs.worker:run_job", "sfumato.service.jobs.worker:rehearse"
+WORK, REHEARSAL = "sfumato.service.jobs.worker:run_job", "sfumato.service.jobs.worker:warm_up_kernels"
 
 
 class Pool:

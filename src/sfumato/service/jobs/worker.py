@@ -29,7 +29,7 @@ REHEARSED_PLAN: dict[str, Any] = {
 }
 
 
-def rehearse() -> None:
+def warm_up_kernels() -> None:
     """Run a minimal job to load what jobs need; the next server deletes its folder if this one is killed."""
     with temporary_folder() as folder:
         (folder / "rows.csv").write_text(REHEARSED_ROWS, encoding="utf-8")

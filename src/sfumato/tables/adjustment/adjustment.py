@@ -18,7 +18,7 @@ from sfumato.tables.cells.precision import ValueUnit
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.integer_programs import SolverResult, solve
-from sfumato.tables.perturbation.feasibility_intervals import reader_ranges
+from sfumato.tables.perturbation.feasibility_intervals import feasibility_intervals
 from sfumato.tables.perturbation.perturbed import PerturbedCells
 
 # Seconds for the intervals of an attacker who knows the largest move, if the search left less.
@@ -70,7 +70,7 @@ def _informed_reader(part: TablePart, published: Numbers, most: float, deadline:
     table, step = part.table, part.knowledge.step
     near = Bounds(np.maximum(published - most, table.bounds.low), np.minimum(published + most, table.bounds.high))
     ends = deadline.later(READER) if deadline.left < READER else deadline
-    reader = reader_ranges(near, table.relations, table.unsafe, step, ends, table.values)
+    reader = feasibility_intervals(near, table.relations, table.unsafe, step, ends, table.values)
     narrow = reader.ranges.high - reader.ranges.low
     exact = narrow < step * (1 - 1e-6)
     promise, slack = table.promise, 1e-6 * step

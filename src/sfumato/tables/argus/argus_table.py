@@ -8,11 +8,11 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.tables.argus.statuses import ArgusStatus, choices_of
-from sfumato.tables.cells.cells import CellStatus, LinearConstraints, Numbers, Places, make_relations
+from sfumato.tables.cells.cells import CellStatus, LinearConstraints, Numbers, Places, make_constraints
 from sfumato.tables.cells.constraints import Key, derive, describe
 from sfumato.tables.cells.dimensions import Code, CodeTree
 from sfumato.tables.cells.hrc_lines import unknown_code
-from sfumato.tables.cells.precision import step_of
+from sfumato.tables.cells.precision import precision_of
 from sfumato.tables.cells.public_floor import public_floor
 from sfumato.tables.column_dependencies.column_chain import Chain
 
@@ -87,7 +87,7 @@ class ArgusTable:
         """
         if self.given is not None:
             return self.given
-        return derive(self.trees, self.keys) if self.trees else make_relations([])
+        return derive(self.trees, self.keys) if self.trees else make_constraints([])
 
     def names(self) -> tuple[str, ...]:
         """Return a name for each cell."""
@@ -121,7 +121,7 @@ class ArgusTable:
 def floor_of(table: ArgusTable) -> Numbers:
     """Return the lower bound of each cell inferred from what will be published, for files that give none."""
     hidden = choices_of(table.statuses) != CellStatus.PUBLISH
-    return public_floor(table.values, hidden, step_of(table.values))
+    return public_floor(table.values, hidden, precision_of(table.values))
 
 
 def check_codes(tree: CodeTree, code: Code, name: str, line: int, column: int) -> None:

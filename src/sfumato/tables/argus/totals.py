@@ -7,7 +7,7 @@ import numpy as np
 from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.argus.statuses import ArgusStatus
 from sfumato.tables.cells.cells import Numbers
-from sfumato.tables.cells.precision import ValueUnit, step_of
+from sfumato.tables.cells.precision import ValueUnit, precision_of
 
 
 def with_totals(table: ArgusTable, keep_statuses: bool) -> ArgusTable:
@@ -34,7 +34,7 @@ def with_totals(table: ArgusTable, keep_statuses: bool) -> ArgusTable:
     def added(column: Numbers | None) -> Numbers | None:
         if column is None:
             return None
-        return np.array(ValueUnit(step_of(column)).clean([column[sums[key]].sum() for key in keys]))
+        return np.array(ValueUnit(precision_of(column)).clean([column[sums[key]].sum() for key in keys]))
 
     def kept(column: Numbers | None) -> Numbers | None:
         if column is None:

@@ -44,9 +44,9 @@ def audit_publication(
         values: The true values, or None. The programs start from them, and insiders cannot be audited without them.
         evidence: Alternative tables supplied by the caller, and the deadlines.
 
-    >>> from sfumato.tables.cells.cells import make_relations, no_bounds
+    >>> from sfumato.tables.cells.cells import make_constraints, no_bounds
     >>> publication = AttackerView(np.array([5.0, np.nan, 3.0]), no_bounds(3), Bounds(np.zeros(3), np.full(3, np.inf)),
-    ...     make_relations([([0, 1, 2], [-1, 1, 1])]), ("all", "a", "b"))
+    ...     make_constraints([([0, 1, 2], [-1, 1, 1])]), ("all", "a", "b"))
     >>> audit_publication(publication, no_bounds(3)).findings[0].certificate
     ('all', 'b')
     """

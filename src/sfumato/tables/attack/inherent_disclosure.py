@@ -13,7 +13,7 @@ from sfumato.tables.attack.attacker_view import AttackerView
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.audit_evidence import AuditEvidence
 from sfumato.tables.attack.findings import Audit, Finding
-from sfumato.tables.attack.reduced_levels import known_ends
+from sfumato.tables.attack.reduced_levels import reduced_levels
 from sfumato.tables.cells.attacker_knowledge import Insider
 from sfumato.tables.cells.cells import Bounds, CellStatus, Places, ProtectionLevels, no_bounds
 from sfumato.tables.cells.table_part import TablePart
@@ -42,10 +42,10 @@ def audit_promises(
             break
         part = known
         audit = _audit(publication, part, evidence)
-    return replace(audit, known_anyway=known_ends(asked, part)), part
+    return replace(audit, known_anyway=reduced_levels(asked, part)), part
 
 
-def without_known_anyway(part: TablePart, limit: Deadline) -> TablePart:
+def without_inherent_disclosure(part: TablePart, limit: Deadline) -> TablePart:
     """Lower the protection levels that no suppression could satisfy; return the same object if there are none.
 
     Raises:

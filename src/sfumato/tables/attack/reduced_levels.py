@@ -39,7 +39,7 @@ class ReducedLevel:
     attacker: str = ""
 
 
-def known_ends(asked: TablePart, promised: TablePart) -> tuple[ReducedLevel, ...]:
+def reduced_levels(asked: TablePart, promised: TablePart) -> tuple[ReducedLevel, ...]:
     """Return the requested protection levels that were lowered, in the order of cells."""
     wish = asked.table.reach if asked.asked is None else asked.asked
     cells = np.flatnonzero(asked.table.unsafe[: len(wish.down)])

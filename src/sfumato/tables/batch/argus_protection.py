@@ -17,7 +17,7 @@ from sfumato.tables.cells.attacker_knowledge import AttackerKnowledge
 from sfumato.tables.cells.cells import BoolArray, Bounds, Numbers, Places, ProtectionLevels, Table
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import check
-from sfumato.tables.cells.precision import step_of, tidied
+from sfumato.tables.cells.precision import precision_of, tidied
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.formats.argus_outputs import Protected
@@ -26,7 +26,7 @@ from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.plan.rule_inputs import RuleInputs
 from sfumato.tables.plan.source import TableSource
 from sfumato.tables.protection_levels.minimum_widths import attainable
-from sfumato.tables.protection_levels.own_contributions import with_own_cells
+from sfumato.tables.protection_levels.own_contributions import with_own_contributions
 from sfumato.tables.protection_levels.resolve_plan import with_attackers, with_parts
 from sfumato.tables.suppress_table import SuppressedCells, mask_part
 
@@ -61,7 +61,7 @@ def office_part(
         UnattainableError: Known bounds leave a sensitive cell a single value.
     """
     relations, values = table.relations(), table.values
-    step = step_of(values) if step is None else step
+    step = precision_of(values) if step is None else step
     check(relations, values, tolerance, step)
     low = floor_of(table) if table.low is None else table.low
     high = np.full(len(table), np.inf) if table.high is None else table.high
@@ -111,7 +111,7 @@ def _with_attackers(part: TablePart, table: ArgusTable) -> TablePart:
         relations=PlanPath("-"),
     )
     facts = RuleInputs(table.values, table.frequency, table.holdings, largest, part.finest, not names, holders)
-    return with_own_cells(with_attackers(TablePlan(table=source), part, facts))
+    return with_own_contributions(with_attackers(TablePlan(table=source), part, facts))
 
 
 def _holders(table: ArgusTable) -> tuple[tuple[Numbers, ...], TextColumns]:

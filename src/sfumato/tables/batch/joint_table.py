@@ -13,10 +13,10 @@ from sfumato.tables.batch.inconsistent_crosses import shared_cross
 from sfumato.tables.batch.linked_variables import VariableTable, cover_codes, linked_views
 from sfumato.tables.batch.shared_cells import CellPrecision, add_loose, shared_cells, tied_rows
 from sfumato.tables.batch.zero_patterns import ZeroPattern
-from sfumato.tables.build.code_links import loose_ties
-from sfumato.tables.cells.cells import BoolArray, CellStatus, LinearConstraints, Numbers, Places, make_relations
+from sfumato.tables.build.code_links import inconsistent_links
+from sfumato.tables.cells.cells import BoolArray, CellStatus, LinearConstraints, Numbers, Places, make_constraints
 from sfumato.tables.cells.constraints import describe
-from sfumato.tables.cells.precision import step_of
+from sfumato.tables.cells.precision import precision_of
 
 # Frequency of cells with an unknown number of respondents: no one is a singleton in them.
 MANY = 1e6
@@ -49,7 +49,7 @@ class JointTable:
     @property
     def step(self) -> float:
         """The precision of the values that tables show."""
-        return step_of(self.whole.values[self.shown])
+        return precision_of(self.whole.values[self.shown])
 
 
 def joined(tables: Sequence[ArgusTable], tolerance: float = 0.0, presences: Sequence[ZeroPattern] = ()) -> JointTable:
@@ -78,7 +78,7 @@ def joined(tables: Sequence[ArgusTable], tolerance: float = 0.0, presences: Sequ
     sections = [
         view.section(number, cells) for number, (view, cells) in enumerate(zip(own, shared.places, strict=True))
     ]
-    add_loose(tied, shared, loose_ties([one for one in sections if one is not None]))
+    add_loose(tied, shared, inconsistent_links([one for one in sections if one is not None]))
     off = np.arange(len(tied.off)) + len(shared.numbers)
     present = [one.by(view) for one, view in zip(presences, others, strict=True)]
     cross = shared_cross(coverage, shared, own, len(shared.numbers) + len(off), present)
@@ -91,7 +91,7 @@ def joined(tables: Sequence[ArgusTable], tolerance: float = 0.0, presences: Sequ
     values[counted] = [table.values[cell] for table, cell in map(ties.judged.__getitem__, counted)]
     values[off] = tied.off
     known = shown | np.isin(cells, [*counted, *off.tolist()])
-    values = possible_values(values, known, relations, step_of(values[shown]), tolerance)
+    values = possible_values(values, known, relations, precision_of(values[shown]), tolerance)
     judged = {place: cell for place, cell in ties.judged.items() if place not in odd}
     whole = _judged(columns.table(values, shown, relations), judged)
     names = _names(tables, shared.origins, _parts(own, coverage.everything, shared.numbers, size), len(cells))
@@ -170,7 +170,7 @@ def _relations(tables: Sequence[ArgusTable], places: Sequence[Places], more: Seq
     for row in map(_summed, [*rows, *more]):
         if row[0]:
             unique.setdefault(frozenset(zip(*row, strict=True)), row)
-    return make_relations(unique.values(), [f"relation {place}" for place in range(len(unique))])
+    return make_constraints(unique.values(), [f"relation {place}" for place in range(len(unique))])
 
 
 def _summed(row: Row) -> Row:

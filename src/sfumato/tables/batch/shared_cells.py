@@ -17,7 +17,7 @@ from sfumato.tables.batch.code_coverage import Identity, coverage_of, finest_cod
 from sfumato.tables.batch.hidden_cells import Row
 from sfumato.tables.batch.linked_variables import own_identity
 from sfumato.tables.cells.cells import Numbers, Places
-from sfumato.tables.cells.precision import step_of
+from sfumato.tables.cells.precision import precision_of
 
 # Tables count the same records if at least this share of the information in common cells agrees.
 ENOUGH = 0.25
@@ -40,7 +40,7 @@ class CellPrecision:
     finest: Numbers
 
 
-def grain_of(table: ArgusTable) -> CellPrecision:
+def cell_precision(table: ArgusTable) -> CellPrecision:
     """Return the precision of the cells of a table."""
     counts = []
     for tree in table.trees:
@@ -61,7 +61,7 @@ def _coarsest_step(values: Numbers) -> float:
     >>> _coarsest_step(np.array([300.0, 0.0, 20.0])), _coarsest_step(np.array([3.5])), _coarsest_step(np.zeros(2))
     (10.0, 0.1, 1.0)
     """
-    step = step_of(values)
+    step = precision_of(values)
     there = values[values != 0]
     while step >= 1 and len(there) and step < MOST_STEP and (there % (10 * step) == 0).all():
         step *= 10
@@ -85,7 +85,7 @@ def agree(one: ArgusTable, two: ArgusTable, exactly: bool = False) -> bool:
 
     Codes are compared by what they cover, since a new code may reuse the name of an old one.
     """
-    coverage, grains = coverage_of([one, two]), (grain_of(one), grain_of(two))
+    coverage, grains = coverage_of([one, two]), (cell_precision(one), cell_precision(two))
     first, second = (
         {coverage.identity(number, own, cell): cell for cell in range(len(own))}
         for number, own in enumerate((one, two))
@@ -293,7 +293,7 @@ def shared_cells(
     tables: Sequence[ArgusTable], identities: Sequence[Sequence[Identity]], tolerance: float
 ) -> SharedCells:
     """Collect the cells of several tables without duplicates, by identity."""
-    shared = SharedCells(tables, [grain_of(table) for table in tables], tolerance)
+    shared = SharedCells(tables, [cell_precision(table) for table in tables], tolerance)
     for number, own in enumerate(identities):
         shared.add(number, own)
     return shared

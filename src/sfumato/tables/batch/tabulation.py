@@ -12,7 +12,7 @@ from sfumato.schema.paths import PlanPath
 from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.argus.statuses import ArgusStatus
 from sfumato.tables.batch.safety_rules import Requests
-from sfumato.tables.cell_key.key_distribution import check_spread, spread_of
+from sfumato.tables.cell_key.key_distribution import check_spread, distribution_of
 from sfumato.tables.cells.cells import BoolArray
 from sfumato.tables.cells.dimensions import Code, CodeTree
 from sfumato.tables.cells.hrc_lines import unknown_code
@@ -195,7 +195,7 @@ def check_record_keys(records: Records, metadata: Metadata) -> None:
     for one in metadata.flagged("RECORDKEY"):
         digits = int(one.option("DECIMALS", "0"))
         keys = _record_keys(records, one, digits)
-        spread = spread_of(keys, 10 ** min(digits, 18) if digits else WORD)
+        spread = distribution_of(keys, 10 ** min(digits, 18) if digits else WORD)
         do = "Draw keys at random, one for each record; decimal keys need their number of digits in <DECIMALS>."
         check_spread(spread, f"the keys of the records ({one.name})", do)
 

@@ -28,9 +28,9 @@ from sfumato.tables.protection_levels.resolve_plan import (
     judgment_of,
     knowledge_of,
     known_bounds,
+    plan_precision,
     public_bounds,
     reader_bounds,
-    step_in,
     terms_of,
     with_attackers,
     with_parts,
@@ -124,7 +124,7 @@ def _part(
     try:
         values = own.numbers(plan.table.value)
         relations = derive(trees, keys)
-        check(relations, values, plan.table.tolerance, step_in(plan.table, values))
+        check(relations, values, plan.table.tolerance, plan_precision(plan.table, values))
     except DataError as error:
         raise in_group(error, group, rows) from None
     names = tuple(describe(trees, key) for key in keys)

@@ -27,7 +27,7 @@ def _plain(sections: Sequence[TableView]) -> list[TableView]:
     return [uncrossed(one) for one in sections if not any(tree.series for tree in one.trees)]
 
 
-def loose_ties(sections: Sequence[TableView]) -> list[Row]:
+def inconsistent_links(sections: Sequence[TableView]) -> list[Row]:
     """Return constraints between tables that hold except for inconsistent records."""
     plain = _plain(sections)
     odd = [one for one in plain if any(axis.odd for axis in one.axes)]

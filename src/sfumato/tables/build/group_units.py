@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from sfumato.tables.build.shared_detail import shared_lines
 from sfumato.tables.cells.cells import Numbers
-from sfumato.tables.cells.precision import step_of
+from sfumato.tables.cells.precision import precision_of
 from sfumato.tables.cells.table_part import TablePart
 
 Lines = npt.NDArray[np.float64]
@@ -34,12 +34,12 @@ def is_multiple(line: Numbers, other: Numbers) -> bool:
     (True, True, False)
     """
     same = np.count_nonzero(line) > 1 and np.array_equal(line, other)
-    return bool(same or _tells(line, step_of(line), other, step_of(other), 2))
+    return bool(same or _tells(line, precision_of(line), other, precision_of(other), 2))
 
 
 def _any_multiple(lines: Lines) -> bool:
     lines = lines[:, np.argsort(-np.abs(lines).sum(axis=0), kind="stable")]
-    steps = np.array([step_of(line) for line in lines])
+    steps = np.array([precision_of(line) for line in lines])
     return any(_is_multiple(lines, steps, one) for one in range(len(lines) - 1))
 
 

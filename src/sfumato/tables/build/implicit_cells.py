@@ -25,7 +25,7 @@ from sfumato.tables.cells.cells import (
 )
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline
-from sfumato.tables.protection_levels.own_contributions import with_own_cells
+from sfumato.tables.protection_levels.own_contributions import with_own_contributions
 
 # Name of constraints between sums of two tables.
 SUMS = "sums that two tables have in common"
@@ -75,7 +75,7 @@ def with_cross(
     if not cross.size:
         return part
     try:
-        return with_own_cells(_behind(part, cross, valued, deadline or Deadline()))
+        return with_own_contributions(_behind(part, cross, valued, deadline or Deadline()))
     except UnattainableError:
         # The time is over: without implicit cells, tables are audited pairwise.
         if not cross.dispensable:

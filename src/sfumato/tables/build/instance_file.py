@@ -14,7 +14,7 @@ from sfumato.tables.cells.cells import (
     ProtectionLevels,
     Statuses,
     Table,
-    make_relations,
+    make_constraints,
 )
 from sfumato.tables.cells.columns import TextColumns, read_columns
 from sfumato.tables.cells.constraints import check
@@ -32,8 +32,8 @@ from sfumato.tables.protection_levels.resolve_plan import (
     knowledge_of,
     known_bounds,
     knows_cases,
+    plan_precision,
     reader_bounds,
-    step_in,
     terms_of,
     with_attackers,
     with_parts,
@@ -53,7 +53,7 @@ def instance_part(plan: TablePlan, columns: TextColumns) -> TablePart:
     """
     values = columns.numbers(plan.table.value)
     relations = relations_of(plan, columns)
-    check(relations, values, plan.table.tolerance, step_in(plan.table, values))
+    check(relations, values, plan.table.tolerance, plan_precision(plan.table, values))
     facts = facts_of(plan.table, columns, values, relations)
     judgment = judgment_of(plan, facts, _marks(columns))
     status = np.where(judgment.unsafe, CellStatus.UNSAFE, _status(columns)).astype(np.int8)
@@ -101,7 +101,7 @@ def optional_bounds(columns: TextColumns, values: Numbers, hidden: BoolArray, pl
     """
     attacker = plan.attacker
     least = -np.inf if "lb" in columns and attacker.lower is None else attacker.lower
-    floor = public_floor(values, hidden, step_in(plan.table, values), least, plan.method.zeros)
+    floor = public_floor(values, hidden, plan_precision(plan.table, values), least, plan.method.zeros)
     ceiling = np.full(len(values), np.inf if attacker.upper is None else attacker.upper)
     bounds = Bounds(floor, ceiling).within(Bounds(_column(columns, "lb", floor), _column(columns, "ub", ceiling)))
     outside = np.flatnonzero((values < bounds.low) | (values > bounds.high))
@@ -139,7 +139,7 @@ def _table(
         status=status,
         costs=costs_of(replace(plan.method, cost=cost), facts),
         bounds=bounds,
-        reach=attainable(values, judgment.unsafe, bounds, judgment.reach, step_in(plan.table, values)),
+        reach=attainable(values, judgment.unsafe, bounds, judgment.reach, plan_precision(plan.table, values)),
         relations=relations,
         names=("",) * len(values),
     )
@@ -185,4 +185,4 @@ def _relations(plan: TablePlan, places: dict[str, int]) -> LinearConstraints:
             raise DataError(f"a relation names a cell {what}.", "Leave that line out.", "relation", values=[name, cell])
         row[places[cell]] = float(coef)
     named = [f"relation {name}" for name in rows]
-    return make_relations([(list(row), list(row.values())) for row in rows.values()], named)
+    return make_constraints([(list(row), list(row.values())) for row in rows.values()], named)

@@ -16,10 +16,10 @@ from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.tables.batch.hidden_cells import Row
 from sfumato.tables.build.build import dimensions_of, heights_of
-from sfumato.tables.build.code_links import loose_ties, ties_between
+from sfumato.tables.build.code_links import inconsistent_links, ties_between
 from sfumato.tables.build.common_codes import CommonDimension, axes_of
 from sfumato.tables.build.table_views import TableView
-from sfumato.tables.cells.cells import LinearConstraints, Numbers, Places, make_relations
+from sfumato.tables.cells.cells import LinearConstraints, Numbers, Places, make_constraints
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import Key, derive, describe
 from sfumato.tables.cells.dimensions import CodeTree
@@ -99,12 +99,12 @@ def join(sheets: Sequence[InputTable], folder: Path) -> LinkedTable:
     rows += ties_between(sections) + _doubles(sections, places)
     every = _unique(rows)
     unique, sums = _apart(every.values())
-    loose = tuple(row for key, row in _unique(loose_ties(sections)).items() if key not in every)
+    loose = tuple(row for key, row in _unique(inconsistent_links(sections)).items() if key not in every)
     named = [names[cells[0]] for cells, _ in unique]
     return LinkedTable(
         tuple(sections),
         _columns(sections, len(places)),
-        make_relations(unique, named),
+        make_constraints(unique, named),
         tuple(names),
         np.array(heights),
         loose,

@@ -12,7 +12,7 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError
 from sfumato.tables.cell_key.differences import difference_figures
-from sfumato.tables.cell_key.key_distribution import check_spread, spread_of
+from sfumato.tables.cell_key.key_distribution import check_spread, distribution_of
 from sfumato.tables.cell_key.possible_counts import SURE, possible_counts, reader_counts
 from sfumato.tables.cell_key.ptable import Ptable, remarks
 from sfumato.tables.cells.cells import BoolArray, Bounds, Numbers
@@ -21,7 +21,7 @@ from sfumato.tables.cells.precision import ValueUnit
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.perturbation.cell_uniforms import chances_of, key_of, keys_by_codes
-from sfumato.tables.perturbation.feasibility_intervals import FeasibilityIntervals, reader_ranges
+from sfumato.tables.perturbation.feasibility_intervals import FeasibilityIntervals, feasibility_intervals
 from sfumato.tables.perturbation.perturbed import PerturbedCells
 from sfumato.tables.plan.perturbation import CellKey
 
@@ -98,7 +98,7 @@ def check_cell_keys(part: TablePart, keys: Sequence[int], modulus: int, empty: B
     own = [keys[cell] for cell in finest.tolist()]
     if not part.trees and own:
         own = [max(own)]
-    check_spread(spread_of(own, modulus), "the keys of the cells", KEYS)
+    check_spread(distribution_of(own, modulus), "the keys of the cells", KEYS)
 
 
 def _still(part: TablePart, method: CellKey, table: Ptable, contents: Contents) -> BoolArray:
@@ -198,4 +198,4 @@ def _reader_of_sums(
     values, step = part.table.values, part.knowledge.step
     start = known_sums(published, _largest(method, contents), part, method, table, values)
     start = Bounds(np.minimum(start.low, values), np.maximum(start.high, values))
-    return reader_ranges(start, part.table.relations, part.table.unsafe, step, deadline, values)
+    return feasibility_intervals(start, part.table.relations, part.table.unsafe, step, deadline, values)

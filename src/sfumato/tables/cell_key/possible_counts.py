@@ -14,7 +14,7 @@ from sfumato.tables.cell_key.ptable import Ptable
 from sfumato.tables.cells.cells import Bounds, Numbers, Places
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline
-from sfumato.tables.perturbation.feasibility_intervals import FeasibilityIntervals, reader_ranges
+from sfumato.tables.perturbation.feasibility_intervals import FeasibilityIntervals, feasibility_intervals
 
 # Posterior probability from which a data user is taken to know the count.
 SURE = 0.95
@@ -41,7 +41,7 @@ class PossibleCounts:
         return int(self.counts[first]) if self.chances[first] >= SURE * self.chances.sum() else None
 
 
-def originals_of(table: Ptable, published: int, zeros: float) -> PossibleCounts:
+def possible_counts_of(table: Ptable, published: int, zeros: float) -> PossibleCounts:
     """Return the possible true counts of a published number.
 
     Args:
@@ -52,8 +52,8 @@ def originals_of(table: Ptable, published: int, zeros: float) -> PossibleCounts:
     >>> from sfumato.tables.cell_key.ptable_rows import PtableRow
     >>> one = PtableRow(1, np.array([0, 4]), np.array([0.75, 0.25]))
     >>> rows = one, PtableRow(2, np.array([0, 2]), np.array([0.5, 0.5]))
-    >>> originals_of(Ptable(rows), 2, 0.0).counts.tolist(), originals_of(Ptable(rows), 0, 0.0).counts.tolist()
-    ([2, 4], [0, 1, 2])
+    >>> [possible_counts_of(Ptable(rows), count, 0.0).counts.tolist() for count in (2, 0)]
+    [[2, 4], [0, 1, 2]]
     """
     chances: dict[int, float] = {}
     if published == 0 or (zeros and published == table.js + 1):
@@ -76,7 +76,7 @@ def possible_counts(table: Ptable, published: Numbers, zeros: float, values: Num
     Raises:
         DataError: The perturbation table yields a published number for no count.
     """
-    unique = {number: originals_of(table, round(number), zeros) for number in set(published.tolist())}
+    unique = {number: possible_counts_of(table, round(number), zeros) for number in set(published.tolist())}
     wrong = [number for number, own in unique.items() if not len(own.counts) or number != round(number)]
     if wrong:
         raise DataError(
@@ -128,7 +128,9 @@ def reader_counts(
     start = Bounds(np.minimum(hull.low, values), np.maximum(hull.high, values))
     reader = FeasibilityIntervals(start, np.zeros(len(values), bool))
     for _ in range(TURNS):
-        reader = reader_ranges(start, part.table.relations, part.table.unsafe, part.knowledge.step, deadline, values)
+        reader = feasibility_intervals(
+            start, part.table.relations, part.table.unsafe, part.knowledge.step, deadline, values
+        )
         ends = snapped(reader.ranges, possible)
         start = Bounds(np.minimum(ends.low, values), np.maximum(ends.high, values))
         if np.array_equal(start.low, reader.ranges.low) and np.array_equal(start.high, reader.ranges.high):

@@ -11,7 +11,7 @@ from sfumato.tables.cells.cells import (
     Places,
     ProtectionLevels,
     Table,
-    make_relations,
+    make_constraints,
 )
 
 
@@ -52,7 +52,7 @@ class CellOrder:
         for place in range(len(relations)):
             cells, coefs = relations.row(place)
             rows.append(sorted(zip(coefs.tolist(), places[cells].tolist(), strict=True)))
-        return make_relations([([cell for _, cell in row], [coef for coef, _ in row]) for row in sorted(rows)])
+        return make_constraints([([cell for _, cell in row], [coef for coef, _ in row]) for row in sorted(rows)])
 
 
 def order_of(table: Table) -> CellOrder:

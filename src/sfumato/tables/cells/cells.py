@@ -67,11 +67,11 @@ class LinearConstraints:
         """Return the constraints that contain none of the given cells."""
         kept = [place for place in range(len(self)) if not cells[self.row(place)[0]].any()]
         rows = [self.row(place) for place in kept]
-        return make_relations([(own.tolist(), coefs.tolist()) for own, coefs in rows], self._names_of(kept))
+        return make_constraints([(own.tolist(), coefs.tolist()) for own, coefs in rows], self._names_of(kept))
 
     def with_rows(self, rows: Sequence[tuple[Sequence[int], Sequence[float]]], name: str) -> "LinearConstraints":
         """Return these constraints and further ones that share one name."""
-        more = make_relations(rows)
+        more = make_constraints(rows)
         return LinearConstraints(
             np.concatenate([self.starts, more.starts[1:] + self.starts[-1]]),
             np.concatenate([self.cells, more.cells]),
@@ -86,12 +86,12 @@ class LinearConstraints:
         return zip(self.starts[:-1], self.starts[1:], strict=True)
 
 
-def make_relations(
+def make_constraints(
     rows: Iterable[tuple[Sequence[int], Sequence[float]]], names: Sequence[str] = ()
 ) -> LinearConstraints:
     """Build constraints from one pair (cells, coefficients) each.
 
-    >>> len(make_relations([([0, 1, 2], [-1, 1, 1])]))
+    >>> len(make_constraints([([0, 1, 2], [-1, 1, 1])]))
     1
     """
     listed = list(rows)
@@ -201,7 +201,7 @@ class Table:
 def make_table(values: Sequence[float] | Numbers, relations: LinearConstraints, **columns: Any) -> Table:
     """Build a table with defaults: every cell safe, its cost its value, lower bound 0, no protection levels.
 
-    >>> make_table([5, 2, 3], make_relations([([0, 1, 2], [-1, 1, 1])])).costs.tolist()
+    >>> make_table([5, 2, 3], make_constraints([([0, 1, 2], [-1, 1, 1])])).costs.tolist()
     [5.0, 2.0, 3.0]
     """
     numbers = np.asarray(values, np.float64)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.errors import DataError
-from sfumato.tables.cells.cells import BoolArray, LinearConstraints, Numbers, Places, make_relations
+from sfumato.tables.cells.cells import BoolArray, LinearConstraints, Numbers, Places, make_constraints
 from sfumato.tables.cells.dimensions import Code, CodeTree
 from sfumato.tables.cells.precision import ValueUnit
 
@@ -26,7 +26,7 @@ def derive(trees: Sequence[CodeTree], keys: Sequence[Key]) -> LinearConstraints:
         for parent, children in parts.items():
             rows.append(([parent, *children], [-1.0] + [1.0] * len(children)))
             names.append(describe(trees, keys[parent]))
-    return make_relations(rows, names)
+    return make_constraints(rows, names)
 
 
 def _places(keys: Sequence[Key]) -> dict[Key, int]:

@@ -20,8 +20,8 @@ class InnerSums:
 def inner_sums(relations: LinearConstraints, size: int) -> InnerSums:
     """Express every cell as a sum of finest cells.
 
-    >>> from sfumato.tables.cells.cells import make_relations
-    >>> inner_sums(make_relations([([0, 1, 2], [-1, 1, 1])]), 3).matrix.toarray().tolist()
+    >>> from sfumato.tables.cells.cells import make_constraints
+    >>> inner_sums(make_constraints([([0, 1, 2], [-1, 1, 1])]), 3).matrix.toarray().tolist()
     [[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]]
     """
     from scipy.sparse import csr_matrix

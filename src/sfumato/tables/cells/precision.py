@@ -28,10 +28,10 @@ DIGITS = 12
 WHOLE = 2.0**52
 
 
-def step_of(values: Numbers) -> float:
+def precision_of(values: Numbers) -> float:
     """Return the precision of a table: 1 for integers, otherwise one unit of the last decimal.
 
-    >>> step_of(np.array([3.0, 17.0])), step_of(np.array([3.0, 17.25])), step_of(np.array([np.nan, 4.0]))
+    >>> precision_of(np.array([3.0, 17.0])), precision_of(np.array([3.0, 17.25])), precision_of(np.array([np.nan, 4.0]))
     (1.0, 0.01, 1.0)
     """
     finite = values[np.isfinite(values)]

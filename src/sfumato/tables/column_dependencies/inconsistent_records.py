@@ -17,7 +17,7 @@ Row = tuple[list[int], list[float]]
 ODD = "records whose codes do not fit the others"
 
 
-def with_odd_records(part: TablePart, rows: Sequence[Row]) -> TablePart:
+def with_inconsistent_records(part: TablePart, rows: Sequence[Row]) -> TablePart:
     """Add constraints that inconsistent records violate, each with a further cell for its residual if it is
     not 0.
 

@@ -74,11 +74,11 @@ def bits_of(line: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return np.log2(np.maximum(1.0, 2.0 * np.sqrt(line)))
 
 
-def told_sums(lines: Lines) -> Iterator[list[int]]:
+def shown_sums(lines: Lines) -> Iterator[list[int]]:
     """Yield lines that are the sum of all others wherever nothing is suppressed, beyond chance; the total
     first.
 
-    >>> list(told_sums(np.array([[np.nan, 14.0, 40.0], [25.0, 29.0, 38.0], [28.0, 43.0, 78.0]])))
+    >>> list(shown_sums(np.array([[np.nan, 14.0, 40.0], [25.0, 29.0, 38.0], [28.0, 43.0, 78.0]])))
     [[2, 0, 1]]
     """
     shown = lines[:, ~np.isnan(lines).any(axis=0)]

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError
 from sfumato.tables.build.group_units import is_multiple
-from sfumato.tables.cells.cells import BoolArray, LinearConstraints, make_relations
+from sfumato.tables.cells.cells import BoolArray, LinearConstraints, make_constraints
 from sfumato.tables.crosstabs.approximate_totals import near_total, running_sum
 from sfumato.tables.crosstabs.labels import grades, is_margin, label_text, names_a_figure, names_a_mean, names_a_share
 from sfumato.tables.crosstabs.subtotals import AmbiguousSums, Sum, adds_up, find_sums
@@ -67,7 +67,7 @@ def relations_of(
         if subtotals is None:
             _check_near(lines, labels, sums)
         relations += [pair for one in dict.fromkeys(sums) for pair in _across(one, cells)]
-    return make_relations(relations)
+    return make_constraints(relations)
 
 
 def _across(one: Sum, cells: npt.NDArray[np.int64]) -> list[tuple[list[int], list[float]]]:

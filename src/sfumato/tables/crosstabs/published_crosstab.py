@@ -10,8 +10,16 @@ from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.tables.attack.attacker_view import AttackerView
 from sfumato.tables.attack.audit import audit_publication
-from sfumato.tables.cells.cells import BoolArray, Bounds, LinearConstraints, Numbers, Places, make_relations, no_bounds
-from sfumato.tables.crosstabs.approximate_totals import told_sums
+from sfumato.tables.cells.cells import (
+    BoolArray,
+    Bounds,
+    LinearConstraints,
+    Numbers,
+    Places,
+    make_constraints,
+    no_bounds,
+)
+from sfumato.tables.crosstabs.approximate_totals import shown_sums
 from sfumato.tables.crosstabs.crosstabs import Grid
 from sfumato.tables.crosstabs.labels import SHARES, is_margin
 from sfumato.tables.crosstabs.nested_totals import adds_up, nested_sums
@@ -258,11 +266,11 @@ def _relations(table: PublishedCrosstab) -> LinearConstraints:
     """
     places: Places = np.arange(table.counts.size).reshape(table.counts.shape)
     across = table.counts.T
-    rows = [*_row_sums(table)] or [*told_sums(table.counts)] or [*nested_sums(table.counts)]
-    columns = [*_sums(across, table.columns, range(len(across)))] or [*told_sums(across)] or [*nested_sums(across)]
+    rows = [*_row_sums(table)] or [*shown_sums(table.counts)] or [*nested_sums(table.counts)]
+    columns = [*_sums(across, table.columns, range(len(across)))] or [*shown_sums(across)] or [*nested_sums(across)]
     sums = [(places[order], at) for order in rows for at in range(len(table.columns))]
     sums += [(places.T[order], at) for order in columns for at in range(len(places))]
-    return make_relations(
+    return make_constraints(
         [([int(cell) for cell in cells[:, at]], [-1.0] + [1.0] * (len(cells) - 1)) for cells, at in sums]
     )
 

@@ -13,7 +13,7 @@ from sfumato.tables.argus.statuses import LETTERS, ArgusStatus, status_in
 from sfumato.tables.cells.cells import BoolArray, Numbers
 from sfumato.tables.cells.constraints import Key, check
 from sfumato.tables.cells.dimensions import Code, CodeTree, flat_tree
-from sfumato.tables.cells.precision import step_of
+from sfumato.tables.cells.precision import precision_of
 from sfumato.tables.formats.hrc import digits_tree, hrc_text, read_hrc
 from sfumato.tables.formats.labels_file import read_labels
 from sfumato.tables.formats.metadata import Metadata, Variable, metadata_text
@@ -231,7 +231,7 @@ def check_totals(table: ArgusTable, name: str, do: str = "", tolerance: float = 
         DataError: A total is missing or wrong, or a cell is duplicate.
     """
     try:
-        check(table.relations(), table.values, tolerance, step_of(table.values))
+        check(table.relations(), table.values, tolerance, precision_of(table.values))
     except DataError as error:
         # The tolerance is an option of plans; callers with their own hint have none.
         own = "Correct the table." if do and error.code == "data.totals" else error.do
@@ -300,4 +300,4 @@ def _is_deep(tree: CodeTree) -> bool:
 
 
 def _decimals(values: Numbers) -> int:
-    return max(0, round(-math.log10(step_of(values))))
+    return max(0, round(-math.log10(precision_of(values))))

@@ -12,7 +12,7 @@ from sfumato.tables.argus.statuses import ArgusStatus, masked_of, status_in
 from sfumato.tables.build.build import lines_of
 from sfumato.tables.cells.cells import BoolArray, Numbers, Places
 from sfumato.tables.cells.columns import TextColumns
-from sfumato.tables.cells.precision import step_of, tidied
+from sfumato.tables.cells.precision import precision_of, tidied
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.formats.apriori_file import apriori_text
 from sfumato.tables.formats.argus_outputs import Protected, output_text, shown, written_without_hidden
@@ -49,14 +49,14 @@ def masked_files(masked: SuppressedCells, plan: TablePlan, columns: TextColumns)
     Raises:
         PlanError: The table has no dimensions of one column each.
     """
-    done = Protected(office_table(masked.part, plan, columns, masked.mask), "masks")
+    done = Protected(argus_table(masked.part, plan, columns, masked.mask), "masks")
     return _files(done, replace(done, table=_alike(done.table)), plan)
 
 
 def changed_files(changed: PerturbedCells, plan: TablePlan, columns: TextColumns) -> dict[str, bytes]:
     """Return the files of a perturbed table; cells that are not published are suppressed in them."""
     method = "" if plan.perturbation is None else plan.perturbation.name
-    table = office_table(changed.part, plan, columns, np.zeros(len(columns), bool))
+    table = argus_table(changed.part, plan, columns, np.zeros(len(columns), bool))
     hidden = np.where(changed.shown, int(ArgusStatus.SAFE), int(ArgusStatus.UNSAFE_MANUAL)).astype(np.int64)
     # The file shows the decimals of published values, not those of the true ones.
     handed_out = replace(
@@ -81,7 +81,7 @@ def _files(house: Protected, handed_out: Protected, plan: TablePlan) -> dict[str
     return files
 
 
-def office_table(part: TablePart, plan: TablePlan, columns: TextColumns, mask: BoolArray) -> ArgusTable:
+def argus_table(part: TablePart, plan: TablePlan, columns: TextColumns, mask: BoolArray) -> ArgusTable:
     """Return the result for a table as an ArgusTable: reasons for suppression, respondents, protection levels."""
     table, trees = part.table, part.trees
     if not trees or any(tree.levels for tree in trees):
@@ -154,4 +154,4 @@ def _alike(table: ArgusTable) -> ArgusTable:
 
 
 def _decimals(values: Numbers) -> int:
-    return max(0, round(-float(np.log10(step_of(values)))))
+    return max(0, round(-float(np.log10(precision_of(values)))))

@@ -13,7 +13,7 @@ import numpy as np
 from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.argus.file_errors import fields_in, lines_of, number_in, truncated, wrong
 from sfumato.tables.argus.statuses import MARKS, ArgusStatus, choices_of, secondary_of
-from sfumato.tables.cells.cells import CellStatus, LinearConstraints, make_relations
+from sfumato.tables.cells.cells import CellStatus, LinearConstraints, make_constraints
 from sfumato.tables.cells.precision import tidied
 
 WIDTH = 9
@@ -93,7 +93,9 @@ def _relations(lines: Sequence[str], number: int, many: int, name: str) -> Linea
         what = f"{count} relations are announced, and here stands more"
         raise wrong(name, number + count + more[0], 1, what, "Correct the number, or leave the line out.", "length")
     rows = [_relation(lines[number + place], number + place + 1, many, name) for place in range(count)]
-    return make_relations(rows, [f"relation {place} in line {number + place + 1} of {name}" for place in range(count)])
+    return make_constraints(
+        rows, [f"relation {place} in line {number + place + 1} of {name}" for place in range(count)]
+    )
 
 
 def _relation(line: str, number: int, many: int, name: str) -> tuple[list[int], list[float]]:

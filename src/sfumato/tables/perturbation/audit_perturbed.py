@@ -18,11 +18,11 @@ from sfumato.tables.cells.constraints import derive, describe
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import within
 from sfumato.tables.linear_programs import linear_program
-from sfumato.tables.perturbation.feasibility_intervals import on_grid, reader_ranges
+from sfumato.tables.perturbation.feasibility_intervals import feasibility_intervals, on_grid
 from sfumato.tables.perturbation.parts import perturbed_parts
 from sfumato.tables.plan.perturbation import CellKey, Rounding
 from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.protection_levels.resolve_plan import step_in
+from sfumato.tables.protection_levels.resolve_plan import plan_precision
 from sfumato.tables.published_tables.parse_cells import ParsedTable
 from sfumato.tables.published_tables.parts import part_of
 from sfumato.tables.rounding.rounding import known_ranges as ranges_by_rounding
@@ -93,7 +93,7 @@ def _ranges(
         return reader_counts(possible, part, deadline, center).ranges
     start = on_grid(_known(part, plan, columns, published, values), step)
     wide = Bounds(np.minimum(start.low, center), np.maximum(start.high, center))
-    return reader_ranges(wide, part.table.relations, part.table.unsafe, step, deadline, center).ranges
+    return feasibility_intervals(wide, part.table.relations, part.table.unsafe, step, deadline, center).ranges
 
 
 def _known(
@@ -165,4 +165,4 @@ def _part(
     plan: TablePlan, rows: Places, published: Numbers, relations: LinearConstraints, names: tuple[str, ...]
 ) -> TablePart:
     table = make_table(published, relations, names=names)
-    return TablePart(rows, table, table.bounds, knowledge=AttackerKnowledge(step=step_in(plan.table, published)))
+    return TablePart(rows, table, table.bounds, knowledge=AttackerKnowledge(step=plan_precision(plan.table, published)))

@@ -27,7 +27,7 @@ class FeasibilityIntervals:
     attained: BoolArray
 
 
-def reader_ranges(
+def feasibility_intervals(
     start: Bounds,
     relations: LinearConstraints,
     first: BoolArray,

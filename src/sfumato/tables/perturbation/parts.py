@@ -26,7 +26,7 @@ from sfumato.tables.plan.perturbation import Adjustment
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.plan.rule_inputs import RuleInputs
 from sfumato.tables.plan.rules import check_marks
-from sfumato.tables.protection_levels.resolve_plan import costs_of, facts_of, judgment_of, knowledge_of, step_in
+from sfumato.tables.protection_levels.resolve_plan import costs_of, facts_of, judgment_of, knowledge_of, plan_precision
 
 
 def perturbed_parts(plan: TablePlan, columns: TextColumns) -> list[TablePart]:
@@ -58,7 +58,7 @@ def joint_perturbed(plan: TablePlan, sheets: Sequence[InputTable], folder: Path)
     """Combine several tables, so that common cells are perturbed equally."""
     joint = join(sheets, folder)
     numbers = [section.columns.numbers(plan.table.value) for section in joint.sections]
-    step = step_in(plan.table, np.concatenate(numbers))
+    step = plan_precision(plan.table, np.concatenate(numbers))
     values = merged(joint, numbers, step, plan.table.tolerance)
     return _part(plan, joint.columns, joint.relations, joint.names, joint.heights, values), joint
 
@@ -80,7 +80,7 @@ def _part(
     lines: Mapping[str, Places] | None = None,
 ) -> TablePart:
     numbers = columns.numbers(plan.table.value) if values is None else values
-    check(relations, numbers, plan.table.tolerance, step_in(plan.table, numbers))
+    check(relations, numbers, plan.table.tolerance, plan_precision(plan.table, numbers))
     facts = facts_of(plan.table, columns, numbers, relations, lines)
     low = -np.inf if (numbers < 0).any() else 0.0
     bounds = Bounds(np.full(len(numbers), low), np.full(len(numbers), np.inf))

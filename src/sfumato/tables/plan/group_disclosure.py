@@ -14,7 +14,7 @@ from sfumato.errors import PlanError
 from sfumato.schema.dataclass_schema import KeyInfo
 from sfumato.tables.cells.cells import BoolArray, Numbers, Places
 from sfumato.tables.plan.rule_inputs import RuleInputs
-from sfumato.tables.plan.rules import RuleResult, judge
+from sfumato.tables.plan.rules import RuleResult, evaluate
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class GroupDisclosure:
         held = (total > 0) & (top >= total * self.k / 100.0 - 1e-9)
         need = np.zeros(len(above))
         need[other[held]] = more[held]
-        return judge(_at(other[held], len(above)), np.zeros(len(above)), need)
+        return evaluate(_at(other[held], len(above)), np.zeros(len(above)), need)
 
 
 def _lines(values: Numbers, above: Places, largest: int) -> tuple[Places, Numbers, Numbers]:

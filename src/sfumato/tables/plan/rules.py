@@ -45,7 +45,9 @@ class RuleResult:
     published: BoolArray
 
 
-def judge(unsafe: BoolArray, down: Numbers, up: Numbers, floor: float = -np.inf, ceiling: float = np.inf) -> RuleResult:
+def evaluate(
+    unsafe: BoolArray, down: Numbers, up: Numbers, floor: float = -np.inf, ceiling: float = np.inf
+) -> RuleResult:
     """Return a result without waivers; the bounds apply to the sensitive cells."""
     none = np.zeros(len(unsafe), bool)
     bounds = Bounds(np.where(unsafe, floor, -np.inf), np.where(unsafe, ceiling, np.inf))
@@ -80,7 +82,7 @@ class RangeRule:
     def apply(self, facts: RuleInputs) -> RuleResult:
         values = facts.values
         unsafe = facts.finest & (values >= self.min) & (values <= self.max)
-        return judge(unsafe, values - self.min, self.max - values, self.min, self.max)
+        return evaluate(unsafe, values - self.min, self.max - values, self.min, self.max)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,7 @@ class Frequency:
         respondents = facts.respondents("frequency")
         unsafe = (respondents > 0) & (respondents < self.min)
         margin = np.ones(len(unsafe)) if facts.counts else _percent(facts.sizes)
-        return judge(unsafe, margin, margin)
+        return evaluate(unsafe, margin, margin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,7 @@ class ZeroUnsafe:
 
     def apply(self, facts: RuleInputs) -> RuleResult:
         unsafe = facts.values == 0
-        return judge(unsafe, np.zeros(len(unsafe)), np.full(len(unsafe), self.margin))
+        return evaluate(unsafe, np.zeros(len(unsafe)), np.full(len(unsafe), self.margin))
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,7 @@ class Dominance:
     def apply(self, facts: RuleInputs) -> RuleResult:
         top = facts.top(self.n, "dominance", self.level)
         need = np.maximum(top * 100.0 / self.k - facts.sizes, 0.0)
-        return judge(_inhabited(facts) & (top > facts.sizes * self.k / 100.0), need, need)
+        return evaluate(_inhabited(facts) & (top > facts.sizes * self.k / 100.0), need, need)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +148,7 @@ class PriorPosterior:
         many = self.n + 1 if facts.own is None else self.n
         largest, together = (facts.top(count, "p-percent", self.level) for count in (1, many))
         need = self.p / self.q * largest - (facts.sizes - together)
-        return judge(_inhabited(facts) & (need > 1e-9 * largest), np.maximum(need, 0.0), np.maximum(need, 0.0))
+        return evaluate(_inhabited(facts) & (need > 1e-9 * largest), np.maximum(need, 0.0), np.maximum(need, 0.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +162,7 @@ class Holdings:
         if facts.holdings is None:
             raise PlanError("rule holdings needs the number of holdings.", "Name it in table.holdings.", "no-holdings")
         margin = _percent(facts.sizes)
-        return judge((facts.holdings > 0) & (facts.holdings < self.min), margin, margin)
+        return evaluate((facts.holdings > 0) & (facts.holdings < self.min), margin, margin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +182,7 @@ class Request:
         if self.share > 0:
             large = facts.top(1, "request", self.level) >= facts.sizes * self.share / 100.0
         margin = _percent(facts.sizes)
-        return judge(_inhabited(facts) & asked & large, margin, margin)
+        return evaluate(_inhabited(facts) & asked & large, margin, margin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +202,7 @@ class StatusColumn:
     def apply(self, facts: RuleInputs) -> RuleResult:
         self._check(facts.columns)
         margin = np.ones(len(facts.values)) if facts.counts else _percent(facts.sizes)
-        judgment = judge(_marked(facts.columns, self.column, self.unsafe), margin, margin)
+        judgment = evaluate(_marked(facts.columns, self.column, self.unsafe), margin, margin)
         return replace(judgment, published=_marked(facts.columns, self.column, self.publish))
 
     def _check(self, columns: TextColumns) -> None:
@@ -257,7 +259,7 @@ class Waiver:
 def nothing(size: int) -> RuleResult:
     """Return the result of a rule that applies to no cell."""
     none = np.zeros(size)
-    return judge(none > 0, none, none)
+    return evaluate(none > 0, none, none)
 
 
 def combine(judgments: Sequence[RuleResult], size: int) -> RuleResult:

@@ -29,7 +29,7 @@ from sfumato.tables.cells.cells import (
 from sfumato.tables.plan.group_disclosure import GroupDisclosure
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.plan.rule_inputs import RuleInputs
-from sfumato.tables.plan.rules import RuleResult, SensitivityRule, combine, judge
+from sfumato.tables.plan.rules import RuleResult, SensitivityRule, combine, evaluate
 from sfumato.tables.protection_levels.minimum_widths import thickened
 
 # Maximum number of coalitions.
@@ -345,4 +345,4 @@ def _seen_by(rule: SensitivityRule, facts: RuleInputs, cells: Places, parts: Num
     if not isinstance(rule, GroupDisclosure):
         return rule.apply(facts.without(cells, parts))
     whole = rule.apply(facts)
-    return judge(whole.unsafe[cells], whole.reach.down[cells], whole.reach.up[cells])
+    return evaluate(whole.unsafe[cells], whole.reach.down[cells], whole.reach.up[cells])

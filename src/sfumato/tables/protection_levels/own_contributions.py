@@ -14,7 +14,7 @@ from sfumato.tables.cells.cells import BoolArray, Bounds, CellStatus, Numbers, P
 from sfumato.tables.cells.table_part import TablePart
 
 
-def with_own_cells(part: TablePart) -> TablePart:
+def with_own_contributions(part: TablePart) -> TablePart:
     """Give insiders who are alone in a cell their contribution to all cells that must contain them."""
     if part.unshown is None or not part.knowledge.attackers:
         return part

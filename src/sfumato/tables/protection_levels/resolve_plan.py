@@ -11,7 +11,7 @@ from sfumato.tables.cells.attacker_knowledge import AttackerKnowledge
 from sfumato.tables.cells.cells import BoolArray, Bounds, LinearConstraints, Numbers, Places, ProtectionLevels
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import finest_of
-from sfumato.tables.cells.precision import step_of
+from sfumato.tables.cells.precision import precision_of
 from sfumato.tables.cells.public_floor import public_floor
 from sfumato.tables.cells.table_part import PublicRuleInfo, SafetyMargin, TablePart
 from sfumato.tables.plan.group_disclosure import GroupDisclosure
@@ -116,14 +116,14 @@ def _protection_reach(protection: Protection, values: Numbers) -> ProtectionLeve
     return ProtectionLevels(np.full(size, protection.lower or 0.0), np.full(size, protection.upper or 0.0))
 
 
-def step_in(source: TableSource, values: Numbers) -> float:
+def plan_precision(source: TableSource, values: Numbers) -> float:
     """Return the precision of a table: as the plan gives it, otherwise from its values."""
-    return step_of(values) if source.step is None else source.step
+    return precision_of(values) if source.step is None else source.step
 
 
 def knowledge_of(plan: TablePlan, values: Numbers) -> AttackerKnowledge:
     """Return the outsider's knowledge in addition to the bounds."""
-    return AttackerKnowledge(plan.attacker.integer, plan.table.tolerance, step_in(plan.table, values))
+    return AttackerKnowledge(plan.attacker.integer, plan.table.tolerance, plan_precision(plan.table, values))
 
 
 def with_attackers(plan: TablePlan, part: TablePart, facts: RuleInputs) -> TablePart:
@@ -145,7 +145,7 @@ def public_bounds(plan: TablePlan, values: Numbers, hidden: BoolArray) -> Bounds
             "a value lies outside the bounds of the attacker.", "Correct attacker.lower or upper.", "bounds"
         )
     announced = plan.method.zeros or any(getattr(rule, "suppresses_empty", False) for rule in plan.primary)
-    low = public_floor(values, hidden, step_in(plan.table, values), least, announced)
+    low = public_floor(values, hidden, plan_precision(plan.table, values), least, announced)
     return Bounds(low, np.full(len(values), np.inf if most is None else most))
 
 
@@ -162,7 +162,7 @@ def known_bounds(plan: TablePlan, facts: RuleInputs, judgment: RuleResult, publi
     )
     primary = judgment.unsafe if plan.attacker.rule else np.zeros(len(facts.values), bool)
     # The publication may show that no suppressed cell is 0.
-    step = step_in(plan.table, facts.values)
+    step = plan_precision(plan.table, facts.values)
     low = np.where((public.low >= 0) & (facts.values > 0), np.maximum(public.low, step), public.low)
     return bounds.within(case_bounds(rules, facts.counts, facts.finest, low, step, primary, ~judgment.unsafe))
 

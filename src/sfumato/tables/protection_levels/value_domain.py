@@ -10,7 +10,7 @@ import numpy as np
 
 from sfumato.errors import DataError
 from sfumato.tables.cells.cells import Bounds
-from sfumato.tables.cells.precision import step_of
+from sfumato.tables.cells.precision import precision_of
 from sfumato.tables.linear_programs import LinearProgram
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.suppress_table import SuppressedCells
@@ -36,7 +36,7 @@ def check_kind(plan: TablePlan, masked: SuppressedCells) -> None:
             "Name in the plan the least that readers hold possible: attacker.lower.",
             "hidden-negative",
         )
-    if plan.table.step is None and step_of(values) < step_of(values[~mask]) * (1 - SLACK):
+    if plan.table.step is None and precision_of(values) < precision_of(values[~mask]) * (1 - SLACK):
         raise DataError(
             "masked cells have decimals that no published one has: readers take the table for one of coarser numbers.",
             "Name in the plan how fine numbers are: table.step.",

@@ -14,10 +14,10 @@ from sfumato.tables.build.unlinked_columns import likely_links
 from sfumato.tables.cells.cells import BoolArray, Bounds, no_bounds
 from sfumato.tables.cells.constraints import check
 from sfumato.tables.cells.table_part import TablePart
-from sfumato.tables.column_dependencies.inconsistent_records import with_odd_records
+from sfumato.tables.column_dependencies.inconsistent_records import with_inconsistent_records
 from sfumato.tables.linked_tables import joint_lines, joint_part
 from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.protection_levels.resolve_plan import step_in
+from sfumato.tables.protection_levels.resolve_plan import plan_precision
 from sfumato.tables.published_tables.audit_table import audit_part, audit_values
 from sfumato.tables.published_tables.parse_cells import ParsedTable
 from sfumato.tables.published_tables.parts import part_of, published_relations
@@ -49,13 +49,13 @@ def review_several(
     if all(reading.valued for reading in readings):
         part, joint = joint_part(plan, sheets)
         reading = _together(joint, readings, part.knowledge.step)
-        part = with_odd_records(part, joint.loose)
+        part = with_inconsistent_records(part, joint.loose)
         part, unattacked = _crossed(part, joint, None, True, presences)
         unattacked += _unlinked(joint, readings, part.knowledge.step, recorded)
         audit = replace(audit_values(part, _padded(reading, part)), unattacked=unattacked)
         return _with_shown(audit, joint, readings, reading)
     joint = join(sheets, plan.folder)
-    step = step_in(plan.table, np.concatenate([reading.exact for reading in readings]))
+    step = plan_precision(plan.table, np.concatenate([reading.exact for reading in readings]))
     reading = _together(joint, readings, step)
     shown = published_relations(joint.relations, reading.exact)
     check(shown, np.nan_to_num(reading.exact), plan.table.tolerance, step)

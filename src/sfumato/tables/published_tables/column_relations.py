@@ -7,7 +7,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import BoolArray, Numbers, Places
-from sfumato.tables.cells.precision import step_of
+from sfumato.tables.cells.precision import precision_of
 
 LINEAR = "It is a linear function of the published values."
 RATIO = "It is a linear function of each value's share of a published total."
@@ -100,7 +100,7 @@ def is_linear(values: Numbers, numbers: Numbers) -> bool:
     own, others = points
     if np.unique(own).size < 3 or np.unique(others).size < 3:
         return False
-    step = step_of(others)
+    step = precision_of(others)
     slope, start = np.polyfit(own, others, 1)
     if np.abs(slope * own + start - others).max() > step * 0.75 + 1e-9 * np.abs(others).max():
         return False
@@ -144,5 +144,5 @@ def may_share_totals(shown: Shown, numbers: Numbers) -> bool:
 def _is_proportional(values: Numbers, numbers: Numbers) -> bool:
     if np.unique(values).size < 2:
         return False
-    half = step_of(numbers) / 2
+    half = precision_of(numbers) / 2
     return bool(((numbers - half) / values).max() <= ((numbers + half) / values).min())

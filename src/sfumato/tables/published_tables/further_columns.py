@@ -16,7 +16,7 @@ from sfumato.tables.cells.dimensions import Code
 from sfumato.tables.crosstabs.published_cells import column_cells, is_number
 from sfumato.tables.plan.crossing import Dimension
 from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.published_tables.additive_columns import told_by_sums
+from sfumato.tables.published_tables.additive_columns import derivable_columns
 from sfumato.tables.published_tables.audit_responses import ReleasedTable
 from sfumato.tables.published_tables.column_relations import COMPUTED, Relation, Shown, may_share_totals, relation_to
 from sfumato.tables.published_tables.parse_cells import ParsedTable, statuses_in
@@ -69,7 +69,7 @@ def unexplained_columns(
     if not further:
         return ()
     shown = _shown(columns, plan, reading, dimensions, others)
-    summed = told_by_sums(reading.exact, [own.numbers for own in further.values()])
+    summed = derivable_columns(reading.exact, [own.numbers for own in further.values()])
     answers = []
     for place, (name, own) in enumerate(further.items()):
         beside = suppressed & own.says

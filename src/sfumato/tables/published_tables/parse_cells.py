@@ -13,7 +13,7 @@ from sfumato.tables.cell_labels import NAMES, PRIMARY_DASH, SuppressionReason, p
 from sfumato.tables.cells.cells import BoolArray, Bounds, Numbers, Places
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.number_parsing import finite
-from sfumato.tables.cells.precision import step_of
+from sfumato.tables.cells.precision import precision_of
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.plan.source import TableSource
 
@@ -150,7 +150,7 @@ def read_texts(texts: tuple[str, ...], column: str) -> tuple[Numbers, Bounds]:
     """
     numbers = {text: _number(text) for text in {*texts} if _EXACT.match(text)}
     exact = np.array([np.nan if (own := numbers.get(text)) is None else own for text in texts], np.float64)
-    step, none = step_of(exact), (np.nan, np.nan)
+    step, none = precision_of(exact), (np.nan, np.nan)
     told = {text: _span(text, step) for text in {*texts} - numbers.keys()}
     told |= {text: None if number is None else none for text, number in numbers.items()}
     spans = [told[text] for text in texts]

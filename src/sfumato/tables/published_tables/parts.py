@@ -16,7 +16,7 @@ from sfumato.tables.cells.cells import (
     LinearConstraints,
     Numbers,
     Places,
-    make_relations,
+    make_constraints,
     make_table,
 )
 from sfumato.tables.cells.columns import TextColumns
@@ -25,7 +25,7 @@ from sfumato.tables.cells.table_part import TablePart, in_group
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.plan.rule_inputs import RuleInputs
 from sfumato.tables.plan.rules import RuleResult, SensitivityRule, combine
-from sfumato.tables.protection_levels.resolve_plan import knowledge_of, public_bounds, step_in
+from sfumato.tables.protection_levels.resolve_plan import knowledge_of, plan_precision, public_bounds
 from sfumato.tables.published_tables.parse_cells import ParsedTable
 from sfumato.tables.published_tables.shown_facts import ShownFacts, shown_facts
 
@@ -64,7 +64,7 @@ def published_parts(plan: TablePlan, columns: TextColumns, reading: ParsedTable)
                 published_relations(relations, exact[rows]),
                 np.nan_to_num(exact[rows]),
                 plan.table.tolerance,
-                step_in(plan.table, exact),
+                plan_precision(plan.table, exact),
             )
         except DataError as error:
             raise in_group(error, group, rows) from None
@@ -78,7 +78,12 @@ def published_parts(plan: TablePlan, columns: TextColumns, reading: ParsedTable)
 
 def _instance(plan: TablePlan, columns: TextColumns, reading: ParsedTable) -> PublishedPart:
     relations, exact = relations_of(plan, columns), reading.exact
-    check(published_relations(relations, exact), np.nan_to_num(exact), plan.table.tolerance, step_in(plan.table, exact))
+    check(
+        published_relations(relations, exact),
+        np.nan_to_num(exact),
+        plan.table.tolerance,
+        plan_precision(plan.table, exact),
+    )
     one = part_of(plan, columns, exact, relations, cell_names(columns))
     bounds = optional_bounds(columns, exact, np.isnan(exact), plan)
     status = np.where(marked_unsafe(columns) & ~np.isnan(exact), CellStatus.UNSAFE, one.part.table.status)
@@ -143,7 +148,7 @@ def published_relations(relations: LinearConstraints, exact: Numbers) -> LinearC
     """The relations whose cells are all published."""
     whole = [place for place in range(len(relations)) if not np.isnan(exact[relations.row(place)[0]]).any()]
     rows = [tuple(part.tolist() for part in relations.row(place)) for place in whole]
-    return make_relations([(cells, coefs) for cells, coefs in rows], [relations.names[place] for place in whole])
+    return make_constraints([(cells, coefs) for cells, coefs in rows], [relations.names[place] for place in whole])
 
 
 def _check_groups(plan: TablePlan, parts: Sequence[TablePart], exact: Numbers) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import BoolArray, Numbers
-from sfumato.tables.cells.precision import NOISE, step_of
+from sfumato.tables.cells.precision import NOISE, precision_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,6 @@ def between_multiples(values: Numbers, bases: Numbers) -> Multiples:
     """
     shares = values / bases
     # Less than a step off a multiple is noise of binary fractions.
-    near = np.abs(shares - np.round(shares)) <= NOISE * step_of(values) / bases
+    near = np.abs(shares - np.round(shares)) <= NOISE * precision_of(values) / bases
     below = np.where(near, np.round(shares), np.floor(shares))
     return Multiples(bases, below, np.where(near, 0.0, shares - below))

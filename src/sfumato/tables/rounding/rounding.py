@@ -13,7 +13,7 @@ from sfumato.tables.cells.finest_cells import inner_sums
 from sfumato.tables.cells.precision import ValueUnit
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline
-from sfumato.tables.perturbation.feasibility_intervals import reader_ranges
+from sfumato.tables.perturbation.feasibility_intervals import feasibility_intervals
 from sfumato.tables.perturbation.perturbed import PerturbedCells
 from sfumato.tables.plan.perturbation import Rounding
 from sfumato.tables.rounding.controlled import Rounded, round_controlled
@@ -45,7 +45,7 @@ def round_part(
     shown = np.ones(len(part.table), bool) if rounding.inner else ~part.finest
     rounded = _rounded(part, rounding, bases, chances, shown, deadline.share(SEARCH))
     start = known_ranges(rounding, rounded.published, bases, step, part, rounded.steps)
-    reader = reader_ranges(start, part.table.relations, part.table.unsafe, step, deadline, part.table.values)
+    reader = feasibility_intervals(start, part.table.relations, part.table.unsafe, step, deadline, part.table.values)
     published = np.array(ValueUnit(step).clean(rounded.published.tolist()))
     return PerturbedCells(part, published, shown, reader.ranges, reader.attained, _figures(rounding, rounded))
 

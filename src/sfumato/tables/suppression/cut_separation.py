@@ -13,7 +13,7 @@ from sfumato.tables.suppression.flows.flow import GENEROUS
 from sfumato.tables.suppression.master_problem import Bridges, Cut, Master, capacity_cut, relation_cuts
 from sfumato.tables.suppression.parallel_attacks import ParallelAttackers
 from sfumato.tables.suppression.problem import SuppressionProblem, Threat
-from sfumato.tables.suppression.threat_proofs import unprotectable
+from sfumato.tables.suppression.threat_proofs import infeasible_protection
 from sfumato.tables.suppression.zero_half_cuts import ZeroHalf
 
 # Tables with at most so many entries in their relations start with all cuts against bridges.
@@ -155,7 +155,7 @@ class Separation:
 
     def _add(self, cut: Cut) -> bool:
         if cut.least > 0 and not len(cut.cells):
-            raise unprotectable(self._problem, self._problem.threats[0])
+            raise infeasible_protection(self._problem, self._problem.threats[0])
         new = self._teach_master(cut)
         if new and is_roundable(cut):
             self._roundable.append(cut)

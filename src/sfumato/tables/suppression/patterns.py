@@ -19,7 +19,13 @@ from sfumato.tables.suppression.flows.tableau import Tableau
 from sfumato.tables.suppression.initial_pattern import InitialPattern
 from sfumato.tables.suppression.problem import OUTSIDER, SuppressionProblem, Threat
 from sfumato.tables.suppression.pruning import FEW_MASKED, Reasons, SuppressionPruning
-from sfumato.tables.suppression.threat_proofs import ThreatProof, open_attackers, proof_of, unprotectable, with_turned
+from sfumato.tables.suppression.threat_proofs import (
+    ThreatProof,
+    infeasible_protection,
+    open_attackers,
+    proof_of,
+    with_turned,
+)
 
 # What a masked cell costs a flow, as a share of its own cost: enough to prefer short flows.
 REUSE = 1e-4
@@ -134,7 +140,7 @@ class PatternSearch:
             if deadline.over:
                 return False
             if flow is None:
-                raise unprotectable(self.problem, attack)
+                raise infeasible_protection(self.problem, attack)
             proofs.append(proof_of(self.problem, threat, flow))
             new = flow.cells[~masked[flow.cells]]
             masked[new] = True

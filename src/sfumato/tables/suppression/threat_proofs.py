@@ -91,7 +91,7 @@ def needed(problem: SuppressionProblem, threat: Threat, proofs: Sequence[ThreatP
     return kept
 
 
-def unprotectable(problem: SuppressionProblem, threat: Threat) -> UnattainableError:
+def infeasible_protection(problem: SuppressionProblem, threat: Threat) -> UnattainableError:
     """The error for a cell that no pattern protects; `rows` holds its place in the table, counted from 1."""
     if threat.attacker == OUTSIDER:
         who, help_ = "", "Join it with another category, or allow more cells to be masked."

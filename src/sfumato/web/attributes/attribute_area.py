@@ -56,7 +56,7 @@ class AttributeArea:
     def build(self) -> None:
         words = self.words
         with components.head(words["attributes_area"], words["attributes_intro"]):
-            components.helped(components.button(words["anonymize"], self._run), words["tip.attributes.run"])
+            components.with_tooltip(components.button(words["anonymize"], self._run), words["tip.attributes.run"])
         with self._shared.build():
             self._fields()
             self._room = ui.column().classes("w-full")
@@ -157,7 +157,7 @@ class AttributeArea:
                 value=entry.get(key) if entry.get(key) in options else None,
                 on_change=lambda event: change(key, event.value),
             )
-            components.helped(field, words[f"tip.{label}"]).props("dense")
+            components.with_tooltip(field, words[f"tip.{label}"]).props("dense")
             return field
 
         with ui.element("div").classes("sf-promise"):

@@ -45,7 +45,7 @@ class CellCosts:
             set_importance(column, NEVER if switch.value else cost.value)
             self.changed()
 
-        components.helped(cost, self.words["tip.importance"])
+        components.with_tooltip(cost, self.words["tip.importance"])
         cost.on_value_change(lambda _: take())
         switch.on_value_change(lambda _: take())
 

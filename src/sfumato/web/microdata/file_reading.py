@@ -38,7 +38,7 @@ def build(words: Messages, loaded: Loaded, take: Callable[[Reading], Any]) -> No
             _choice(words, "encoding", names, read.encoding, change)
         if ending in HEADED:
             switch = components.held(ui.switch(words["header.data"], value=read.header is False)).props("dense")
-            components.helped(switch, words["tip.header"])
+            components.with_tooltip(switch, words["tip.header"])
             switch.on_value_change(lambda event: change("header", False if event.value else None))
 
 
@@ -53,7 +53,7 @@ def choose_sheet(words: Messages, names: Sequence[str], own: str | None, take: C
     """Build the field for the sheet of a workbook; the settings of another sheet do not apply to it."""
     field = ui.select([*names], label=words["sheet"], value=own)
     field.on_value_change(lambda event: take({"table": event.value}))
-    components.helped(field.props("dense outlined options-dense"), words["tip.sheet"])
+    components.with_tooltip(field.props("dense outlined options-dense"), words["tip.sheet"])
 
 
 def _choice(
@@ -68,4 +68,4 @@ def _choice(
     options |= {sign: words[f"{key}.{name}"] for sign, name in names.items()}
     field = ui.select(options, label=words[key], value=value if value in options else None)
     field.on_value_change(lambda event: change(key, event.value)).props("dense outlined options-dense")
-    components.helped(field, words[f"tip.{key}"])
+    components.with_tooltip(field, words[f"tip.{key}"])

@@ -91,7 +91,7 @@ class MethodChoice:
         label = ui.label("").props('role="status"')
         slider = components.held(ui.slider(min=0, max=most, step=0.5, value=min(100 * self._share(), most)))
         slider.props["aria-label"] = words["suppression"].format(share="").strip(" :")
-        components.helped(slider, words["tip.suppression"]).props("label")
+        components.with_tooltip(slider, words["tip.suppression"]).props("label")
 
         def tell() -> None:
             share = words.figure(f"{100 * self._share():g} %")

@@ -37,7 +37,7 @@ class PolicyChoice:
         offered = {NONE: words["policy.none"]}
         offered |= {policy.id: policy.title for policy in policies().values() if policy.about == "rows"}
         choice = ui.select(offered, label=words["policy.choose"], value=self.name if self.name in offered else NONE)
-        components.helped(choice, words["tip.policy"]).classes("w-full").props("dense outlined")
+        components.with_tooltip(choice, words["tip.policy"]).classes("w-full").props("dense outlined")
         choice.on_value_change(lambda event: self._choose(str(event.value or NONE)))
         self._room = ui.column().classes("w-full")
         if self.name in offered and self.name != NONE:

@@ -79,7 +79,7 @@ class RowsArea:
         with self.shell.steps:
             for step in STEPS:
                 button = ui.element("button").classes("sf-step").on("click", lambda step=step: self._choose(step))
-                components.helped(button, self.workspace.words[f"help.{step}"])
+                components.with_tooltip(button, self.workspace.words[f"help.{step}"])
                 with button:
                     mark = ui.html("", sanitize=False, tag="b").props('aria-hidden="true"')
                     ui.html(escape(self.workspace.words[step]), sanitize=False)
@@ -163,7 +163,7 @@ class RowsArea:
             ("redo", self._redo),
         ):
             button = ui.button(icon=name, on_click=move).props("flat round dense")
-            components.helped(button, words[f"tip.{name}"]).props["aria-label"] = words[name]
+            components.with_tooltip(button, words[f"tip.{name}"]).props["aria-label"] = words[name]
         if back:
             components.button(words["back"], lambda: self.go(back)).props("flat")
         if onward:

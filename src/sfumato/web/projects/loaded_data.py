@@ -19,7 +19,7 @@ from sfumato.localization.messages import Messages
 from sfumato.microdata.data_plan import DATA, DataPlan
 from sfumato.microdata.missing_codes import code_texts
 from sfumato.microdata.models.equivalence_classes import Counts
-from sfumato.pipelines.plan_suggestion.aggregated_input import told_of_cells
+from sfumato.pipelines.plan_suggestion.aggregated_input import aggregated_input_note
 from sfumato.pipelines.plan_suggestion.counted_rows import CountedRows
 from sfumato.pipelines.plan_suggestion.file_checks import writes_commas
 from sfumato.pipelines.plan_suggestion.progress import ProgressCallback, ProgressReporter
@@ -131,7 +131,7 @@ def load(path: Path, said: Mapping[str, Any] | None = None, tell: ProgressCallba
             reading["table"] = engine.source.sheet
         suggested = suggest_plan(rows, path.name, looking=looking, **reading)
         preview = engine.first_rows(PREVIEW_ROWS)
-        notes = (*suggested.notes, *engine.notes, *filter(None, (told_of_cells(rows),)))
+        notes = (*suggested.notes, *engine.notes, *filter(None, (aggregated_input_note(rows),)))
     profiles, read = suggested.profiles, read_shape(DATA, dict(reading), "data")
     columns = tuple(LoadedColumn(profile.name, dict(profile.counts), profile.missing) for profile in profiles)
     return Loaded(path, profiles[0].rows, columns, preview, suggested.plan, suggested.reasons, read, notes, sheets)
@@ -174,7 +174,7 @@ def marked(path: Path) -> str | None:
         return "utf-16" if stream.read(2) in MARKS else None
 
 
-def ladder_of(column: LoadedColumn, plan: dict[str, Any], folder: Path) -> tuple[Hierarchy, int]:
+def hierarchy_of(column: LoadedColumn, plan: dict[str, Any], folder: Path) -> tuple[Hierarchy, int]:
     """Return the hierarchy of a column's values, and the number of values that it does not accept.
 
     Raises:

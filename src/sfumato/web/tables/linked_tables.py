@@ -77,7 +77,7 @@ class LinkedTables:
                 self._decimal = ui.select(
                     mark_names(words), label=words["decimal_mark"], value=".", on_change=lambda _: self._changed()
                 )
-                components.helped(self._decimal, words["tip.decimal_mark"])
+                components.with_tooltip(self._decimal, words["tip.decimal_mark"])
                 self._holding, self._weight = self._select("linked_holding"), self._select("linked_weight")
             self._crossings = ui.textarea(words["linked_crossings"], on_change=lambda _: self._changed())
             self._crossings.props("outlined rows=3 debounce=300 spellcheck=false").classes("w-full font-mono")

@@ -25,7 +25,7 @@ from sfumato.web.tables.column_detection import (
     fitting_rules,
     has_fractions,
     rules_of_rows,
-    texts_of,
+    strings_of,
 )
 
 # Initial parameters of a rule.
@@ -131,7 +131,7 @@ class ProtectionSettings:
         """Propose rules that fit the columns of a table, or of several."""
         facts = facts_in(names, lines, value)
         counts = counts_somebody(value) and not facts.contributions
-        texts = texts_of(names, lines, value) if value in names else []
+        texts = strings_of(names, lines, value) if value in names else []
         self.propose(facts, counts, whole=not has_fractions(texts))
 
     def propose(self, facts: ColumnFacts, counts: bool, whole: bool) -> None:
@@ -253,7 +253,7 @@ class ProtectionSettings:
         if name in UNRULED_METHODS:
             switch = components.held(ui.switch(self.words["masking.promised"], value=self.promised))
             switch.on_value_change(lambda event: self._promise(bool(event.value)))
-            components.helped(switch, self.words["tip.masking.promised"])
+            components.with_tooltip(switch, self.words["tip.masking.promised"])
 
     def _promise(self, promised: bool) -> None:
         self.promised = promised

@@ -70,7 +70,7 @@ def _show_files(folder: Path, words: Messages, release: Path | None) -> None:
 def _show_documents(release: Path, words: Messages) -> None:
     """Show the documents of a release: the report to sign, the annex, and the plan."""
     house = components.button(words["download_table_house"], lambda: ui.download.file(release / "report.html"))
-    components.helped(house.props("outline"), words["tip.download_table_house"])
+    components.with_tooltip(house.props("outline"), words["tip.download_table_house"])
     annex_buttons(release, words)
     components.button(words["download_plan"], lambda: ui.download.file(release / "plan.yaml")).props("outline")
 

@@ -85,7 +85,7 @@ class TableArea:
                 run = components.button(words["protect"], self._run)
                 ways = components.button(words["ways.compare"], self._compare).props("outline")
                 self._running = (run, ways)
-                components.helped(ways, words["tip.ways.compare"])
+                components.with_tooltip(ways, words["tip.ways.compare"])
             self._result.build()
         self._restore()
         self._result.show()

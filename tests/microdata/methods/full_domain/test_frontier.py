@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sfumato.hierarchies.hierarchy import make_ladder
+from sfumato.hierarchies.hierarchy import make_hierarchy
 from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable
 from sfumato.microdata.losses.registry import prepare
 from sfumato.microdata.methods.full_domain import optimal
@@ -22,7 +22,7 @@ def table(seed: int, columns: int = 4) -> FrequencyTable:
     random = np.random.default_rng(seed)
     codes = np.clip(random.normal(3.5, 1.5, (300, columns)).round(), 0, 7).astype(np.int32)
     unique, counts = np.unique(codes, axis=0, return_counts=True)
-    ladder = make_ladder([str(value) for value in range(8)], HALVES)
+    ladder = make_hierarchy([str(value) for value in range(8)], HALVES)
     coding = Coding(ladder.values, np.arange(8, dtype=np.int32), ladder)
     names = tuple(f"c{place}" for place in range(columns))
     return FrequencyTable(names, (coding,) * columns, unique, counts.astype(np.int64), {}, {})

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import UnattainableError
-from sfumato.hierarchies.hierarchy import make_ladder
+from sfumato.hierarchies.hierarchy import make_hierarchy
 from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable
 from sfumato.microdata.losses.registry import prepare
 from sfumato.microdata.methods.full_domain import exhaustive, optimal, samarati
@@ -40,7 +40,7 @@ def ladders(draw: st.DrawFn):
         merged = draw(st.lists(st.integers(0, 2), min_size=size, max_size=size))
         groups = [min(merged[group], group) for group in groups]
         levels.append([f"L{depth}-{group}" for group in groups])
-    return make_ladder([f"v{place}" for place in range(size)], levels)
+    return make_hierarchy([f"v{place}" for place in range(size)], levels)
 
 
 @st.composite
@@ -240,7 +240,7 @@ def test_samarati_finds_the_lowest_height_and_its_best_node(table, k, share) -> 
 
 
 def test_levels_may_be_bounded() -> None:
-    ladder = make_ladder(["a", "b", "c", "d"], [["x", "x", "y", "y"]])
+    ladder = make_hierarchy(["a", "b", "c", "d"], [["x", "x", "y", "y"]])
     coding = Coding(ladder.values, np.arange(4, dtype=np.int32), ladder)
     table = FrequencyTable(("c",), (coding,), np.arange(4, dtype=np.int32).reshape(4, 1), np.ones(4, np.int64), {}, {})
     free = problem_of(table, "height", [KAnonymity(1)], 0.0)

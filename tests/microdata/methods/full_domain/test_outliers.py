@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sfumato.errors import UnattainableError
-from sfumato.hierarchies.hierarchy import make_ladder
+from sfumato.hierarchies.hierarchy import make_hierarchy
 from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable
 from sfumato.microdata.losses.registry import prepare
 from sfumato.microdata.methods.full_domain import optimal
@@ -20,7 +20,7 @@ LOSSES = ["score", "loss-metric", "discernibility", "precision", "height", "aver
 def coding_of(values: int, depths: int) -> Coding:
     """A ladder that halves its values at each level; the first and the last level below the root may be alike."""
     levels = [[f"{depth}-{value >> depth}" for value in range(values)] for depth in range(1, depths)]
-    ladder = make_ladder([str(value) for value in range(values)], levels)
+    ladder = make_hierarchy([str(value) for value in range(values)], levels)
     return Coding(ladder.values, np.arange(values, dtype=np.int32), ladder)
 
 

@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 from sfumato.engines.dataframes.engine import FrameEngine
 from sfumato.microdata.methods.k_optimize import problem_arrays as at
 from sfumato.microdata.methods.k_optimize import search as k_optimize
-from sfumato.microdata.methods.k_optimize.bounds_kernels import APART, HIDES, SPLITS, WITH, WITHOUT, atom_floors, judge
+from sfumato.microdata.methods.k_optimize.bounds_kernels import (
+    APART,
+    HIDES,
+    SPLITS,
+    WITH,
+    WITHOUT,
+    atom_floors,
+    evaluate,
+)
 from sfumato.microdata.methods.k_optimize.branch_kernels import (
     CLASS0,
     CLASS1,
@@ -242,7 +250,7 @@ def judged(space, state):
     atom_floors(inst, state, *atoms, start, stop, out.penalty, stack.floors)
     classes = (stack.spans[CLASS0, 0], stack.spans[CLASS1, 0])
     sums = (stack.costs[SETTLED, 0], stack.spans[HIDDEN, 0])
-    bound = judge(inst, state, *atoms, stack.floors, start, stack.ends, *classes, *sums, out)
+    bound = evaluate(inst, state, *atoms, stack.floors, start, stack.ends, *classes, *sums, out)
     return bound, out, head_cost(inst, stack, 0, out.penalty)
 
 

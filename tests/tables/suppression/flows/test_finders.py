@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sfumato.tables.cells.cells import CellStatus, ProtectionLevels, make_relations, make_table
+from sfumato.tables.cells.cells import CellStatus, ProtectionLevels, make_constraints, make_table
 from sfumato.tables.cells.coordinates import Coordinates
 from sfumato.tables.suppression.flows.box_flows import Boxes
 from sfumato.tables.suppression.flows.finders import DeferredFinder, Finders
@@ -21,7 +21,7 @@ def problem(*shape, seed=0):
         values = np.concatenate([values.sum(axis=axis, keepdims=True), values], axis=axis)
     places = np.arange(values.size).reshape(values.shape)
     lines = [line for axis in range(len(shape)) for line in np.moveaxis(places, axis, -1).reshape(-1, shape[axis] + 1)]
-    relations = make_relations([(line.tolist(), [-1.0] + [1.0] * (len(line) - 1)) for line in lines])
+    relations = make_constraints([(line.tolist(), [-1.0] + [1.0] * (len(line) - 1)) for line in lines])
     inner = places[tuple(slice(1, None) for _ in shape)].ravel()
     status = np.zeros(values.size, np.int8)
     status[rng.choice(inner, 4, replace=False)] = CellStatus.UNSAFE

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sfumato.tables.cells.attacker_knowledge import AttackerKind, Insider
-from sfumato.tables.cells.cells import Bounds, CellStatus, ProtectionLevels, make_relations, make_table
+from sfumato.tables.cells.cells import Bounds, CellStatus, ProtectionLevels, make_constraints, make_table
 from sfumato.tables.cells.coordinates import Coordinates
 from sfumato.tables.deadline import Deadline, within
 from sfumato.tables.suppression.flows.hypercube_flows import HypercubeFlows
@@ -44,7 +44,7 @@ def problem(*trees, seed=0, unsafe=6, need=3.0, attackers=()):
     status = np.zeros(values.size, np.int8)
     status[rng.choice(values.size, unsafe, replace=False)] = CellStatus.UNSAFE
     needs = np.where(status == CellStatus.UNSAFE, need, 0.0)
-    table = make_table(values.ravel(), make_relations(relations), status=status, reach=ProtectionLevels(needs, needs))
+    table = make_table(values.ravel(), make_constraints(relations), status=status, reach=ProtectionLevels(needs, needs))
     codes = np.stack(np.unravel_index(np.arange(values.size), shape), axis=1)
     return make_problem(table, None, attackers, Coordinates(codes, tuple(trees)))
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sfumato.tables.cells.attacker_knowledge import AttackerKind, Insider
-from sfumato.tables.cells.cells import Bounds, CellStatus, ProtectionLevels, make_relations, make_table
+from sfumato.tables.cells.cells import Bounds, CellStatus, ProtectionLevels, make_constraints, make_table
 from sfumato.tables.suppression.flows.flow import GENEROUS
 from sfumato.tables.suppression.flows.flow_programs import FlowPrograms
 from sfumato.tables.suppression.flows.tableau import Tableau
@@ -28,7 +28,7 @@ def masked_part(seed, sides=(4, 4, 4), unsafe=6, share=0.4, need=0.5):
     status[masked] = CellStatus.SAFE
     status[masked[:unsafe]] = CellStatus.UNSAFE
     reach = np.where(status == CellStatus.UNSAFE, np.maximum(need * values.ravel(), 1.0), 0.0)
-    table = make_table(values.ravel(), make_relations(lines), status=status, reach=ProtectionLevels(reach, reach))
+    table = make_table(values.ravel(), make_constraints(lines), status=status, reach=ProtectionLevels(reach, reach))
     nothing = ProtectionLevels(np.zeros(1), np.zeros(1))
     alone = [
         Insider(f"c{cell}", AttackerKind.RESPONDENT, np.array([cell]), Bounds(*[table.values[[cell]]] * 2), nothing)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sfumato.hierarchies.hierarchy import make_ladder
+from sfumato.hierarchies.hierarchy import make_hierarchy
 from sfumato.microdata.counts.count_differences import numbers_of
 from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable
 from sfumato.microdata.measures.uniques.special_uniques import SpecialUniques, special_uniques
@@ -31,4 +31,4 @@ def published_table(recoding: Recoding) -> FrequencyTable:
 
 def _coding(size: int) -> Coding:
     texts = tuple(map(str, range(size)))
-    return Coding(texts, np.arange(size, dtype=np.int32), make_ladder(texts, []))
+    return Coding(texts, np.arange(size, dtype=np.int32), make_hierarchy(texts, []))

@@ -13,7 +13,7 @@ from sfumato.microdata.methods.full_domain.near_optimal import near_least
 from sfumato.microdata.methods.full_domain.timeout_result import releasable
 from sfumato.microdata.methods.search_result import ProgressCallback, Result
 from sfumato.microdata.models.equivalence_classes import BoolArray
-from sfumato.microdata.models.model import for_readers
+from sfumato.microdata.models.model import checks_published
 from sfumato.microdata.models.persons import against_raw
 from sfumato.microdata.plan.methods import FullDomain
 from sfumato.microdata.plan.model import Plan
@@ -63,9 +63,9 @@ def _proved(problem: LatticeProblem, solution: NodeSolution) -> NodeSolution:
     ways to satisfy it than the one that was evaluated. Models that refer to the original table alone require less:
     their minimum loss is a lower bound.
     """
-    if not solution.proved_optimal or not problem.limit or not any(map(for_readers, problem.models)):
+    if not solution.proved_optimal or not problem.limit or not any(map(checks_published, problem.models)):
         return solution
-    models = tuple(against_raw(model) if for_readers(model) else model for model in problem.models)
+    models = tuple(against_raw(model) if checks_published(model) else model for model in problem.models)
     raw = optimal.search(replace(problem, models=models, time_limit=problem.deadline.left))
     least = raw.best.loss if raw.bound is None else raw.bound
     if solution.best.loss <= least + NEAR * max(1.0, least):

@@ -239,7 +239,7 @@ def best_splits(inst, features, starts, keys, counts, floors, start, stop, size,
 
 
 @compiled
-def judge(
+def evaluate(
     inst: at.Instance,
     state: Int8,
     keys: Int64_2,

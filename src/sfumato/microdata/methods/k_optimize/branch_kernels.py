@@ -17,7 +17,7 @@ from sfumato.microdata.methods.k_optimize.bounds_kernels import (
     WITHOUT,
     Verdicts,
     atom_floors,
-    judge,
+    evaluate,
     whole_cost,
 )
 from sfumato.microdata.methods.k_optimize.kernels import (
@@ -237,7 +237,7 @@ def settle(inst, stack, depth, out, best, best_state, touched, stop):
         keys, counts, label_rows, floors = stack.keys, stack.counts, stack.label_rows, stack.floors
         atom_floors(inst, state, keys, counts, label_rows, start, end, out.penalty, floors)
         first, last, settled = spans[CLASS0, depth], spans[CLASS1, depth], stack.costs[SETTLED, depth]
-        bound = judge(
+        bound = evaluate(
             inst, state, keys, counts, label_rows, floors, start, stack.ends, first, last, settled, hidden, out
         )
         stack.costs[BOUND, depth] = max(stack.costs[BOUND, depth], bound)

@@ -69,7 +69,7 @@ def ratio_of(cost, value, k):
 
 
 @compiled
-def dearest(rows, members, owners, k):
+def costliest(rows, members, owners, k):
     """Return the sum of the k largest prices in a cell, of unassigned rows; -1 if there are fewer rows."""
     left, total, owned = k, 0.0, len(owners) > 0
     for row in members:
@@ -136,7 +136,7 @@ def note_cells(rows, stack, column, level, many, begin, owners, k, lowest):
         end = stack.edges[slot]
         if end < 0:
             continue
-        value = dearest(rows, stack.rows[column, level, begin:end], owners, k)
+        value = costliest(rows, stack.rows[column, level, begin:end], owners, k)
         if ratio_of(cost, value, k) <= stack.top[column]:
             stack.starts[column, level, cells], stack.ends[column, level, cells] = begin, end
             stack.values[column, level, cells], stack.alike[column, level, cells] = value, 0
@@ -197,7 +197,7 @@ def take(rows, members, cost, k, owners, number):
 def start_walk(rows, stack, prices, whole, lowest, highest, k, owners, limit):
     """Prepare the enumeration of the cells of some rows."""
     stack.cost[0], stack.top[0] = 0.0, limit
-    stack.value[0] = dearest(rows, whole, owners, k)
+    stack.value[0] = costliest(rows, whole, owners, k)
     for column in range(len(lowest)):
         stack.highest[column], stack.level[column] = highest[column], highest[column] + 1
     if stack.value[0] >= 0.0:
@@ -228,7 +228,7 @@ def next_cell(rows, stack, prices, lowest, highest, k, owners, factors, limit, s
             continue
         start, end = stack.starts[column, level, cell], stack.ends[column, level, cell]
         members = stack.rows[column, level, start:end]
-        value = dearest(rows, members, owners, k) if owned else stack.values[column, level, cell]
+        value = costliest(rows, members, owners, k) if owned else stack.values[column, level, cell]
         if value < 0.0 or (wanted and value == 0.0):
             continue
         cost = stack.cost[column] + prices.costs[column, level, rows.codes[column, members[0]]]

@@ -18,7 +18,7 @@ from sfumato.microdata.methods.local_recoding.classes import costs_of, firsts_of
 from sfumato.microdata.methods.local_recoding.sweep import UNPLACED, Ints, Sweep
 from sfumato.microdata.methods.search_result import ProgressCallback
 from sfumato.microdata.models.equivalence_classes import BoolArray, Floats
-from sfumato.microdata.models.published_reference import without_skew
+from sfumato.microdata.models.published_reference import suppress_skewed_classes
 from sfumato.microdata.plan.methods import Local
 from sfumato.microdata.plan.model import Plan
 
@@ -162,7 +162,7 @@ def _for_readers(sweep: Sweep, owners: Ints) -> Ints | None:
     # Suppressed rows form a class of their own, the last one.
     classes = sweep.classes(np.where(kept, owners, number), number + 1)
     nobody = np.arange(number + 1) == number
-    suppressed = without_skew(classes, sweep.table.whole, sweep.problem.models, nobody)
+    suppressed = suppress_skewed_classes(classes, sweep.table.whole, sweep.problem.models, nobody)
     if int(classes.sizes[suppressed].sum()) > sweep.problem.limit:
         return None
     numbers = np.where(suppressed, UNPLACED, np.cumsum(~suppressed) - 1)

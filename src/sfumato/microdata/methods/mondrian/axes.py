@@ -199,9 +199,9 @@ def _tails(
 def axis_of(ladder: Hierarchy, column: ColumnPlan, rows: Counts) -> Axis:
     """Return the axis of a column.
 
-    >>> from sfumato.hierarchies.hierarchy import make_ladder
+    >>> from sfumato.hierarchies.hierarchy import make_hierarchy
     >>> column = ColumnPlan("quasi-identifier", "integer")
-    >>> axis_of(make_ladder(["10", "9"], []), column, np.array([1, 1])).order.tolist()
+    >>> axis_of(make_hierarchy(["10", "9"], []), column, np.array([1, 1])).order.tolist()
     [1, 0]
     """
     numbers = ladder.numbers_as(column.type)

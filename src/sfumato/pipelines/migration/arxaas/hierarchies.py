@@ -12,7 +12,7 @@ from typing import Any
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.hierarchies.explicit_domains import PathFree, outside
-from sfumato.hierarchies.hierarchy import ROOT, BoundHierarchy, make_ladder
+from sfumato.hierarchies.hierarchy import ROOT, BoundHierarchy, make_hierarchy
 
 Rows = list[list[str]]
 # Maximum number of characters of a hierarchy, because a short request could otherwise exhaust the memory.
@@ -47,7 +47,7 @@ class TableHierarchy(PathFree):
         """Return the hierarchy of the rows, bound to values."""
         domain = [row[0] for row in self.rows]
         levels = [list(labels) for labels in list(zip(*self.rows, strict=True))[1:]]
-        return BoundHierarchy(make_ladder(domain, levels), outside(values, set(domain)))
+        return BoundHierarchy(make_hierarchy(domain, levels), outside(values, set(domain)))
 
 
 def build(builder: Mapping[str, Any], column: Sequence[str]) -> Rows:

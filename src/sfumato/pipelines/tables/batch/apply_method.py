@@ -12,7 +12,7 @@ from sfumato.tables.batch.argus_protection import mask_by_response, mask_office,
 from sfumato.tables.batch.tabulation import check_record_keys
 from sfumato.tables.cell_key.noise import Contents, noisy_part
 from sfumato.tables.cell_key.ptable_file import read_ptable
-from sfumato.tables.cells.precision import step_of
+from sfumato.tables.cells.precision import precision_of
 from sfumato.tables.deadline import Deadline, within
 from sfumato.tables.formats.argus_outputs import Protected
 from sfumato.tables.formats.batch_file import RuleCall
@@ -135,7 +135,7 @@ def _check_totals(job: TableJob, number: int) -> None:
     Raises:
         DataError: The totals do not add up.
     """
-    if job.table is not None and job.tolerance > step_of(job.table.values) / 2:
+    if job.table is not None and job.tolerance > precision_of(job.table.values) / 2:
         what = f"totals of table {number}, which was read by <READTABLE> 2, are off by up to {job.tolerance:g}: such a"
         do = "Correct it, let <READTABLE> 1 compute its totals, or protect it alone, and publish it alone."
         raise DataError(f"{what} table is not masked together with others.", do, "totals")

@@ -7,7 +7,7 @@ from typing import Any
 from sfumato.dataclass import dataclass
 from sfumato.pipelines.tables.table_release import TableRelease, TablesRelease
 from sfumato.report.tables.internal_report import DocumentContext
-from sfumato.report.tables.perturbed import figures
+from sfumato.report.tables.perturbed import metrics
 from sfumato.report.tables.perturbed_internal import changed_house
 from sfumato.report.tables.perturbed_page import html
 from sfumato.tables.cells.columns import TextColumns
@@ -26,7 +26,7 @@ class PerturbedTable(PerturbedResult, TableRelease[PerturbedCells]):
 
     @cached_property
     def report(self) -> dict[str, Any]:
-        return figures(self)
+        return metrics(self)
 
     def page(self, report: Mapping[str, Any]) -> str:
         return html(self, report)

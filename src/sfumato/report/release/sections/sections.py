@@ -67,14 +67,14 @@ def _uncounted_verdict(dossier: ReportData, promised: list[str]) -> str:
     return f'<div class="verdict bad"><strong>{escape(head)}</strong>{lines}'
 
 
-def tells(dossier: ReportData) -> str:
+def inference_risks(dossier: ReportData) -> str:
     """Return the columns that predict a quasi-identifier, as prominent as a violated model."""
-    return _warning(dossier.words["disclosure.tells_head"], findings.tells(dossier.words, dossier.report))
+    return _warning(dossier.words["disclosure.tells_head"], findings.inference_risks(dossier.words, dossier.report))
 
 
 def lost(dossier: ReportData) -> str:
     """Return the heavily generalized columns, as prominent as a violated model, because useless data are no release."""
-    return _warning(dossier.words["lost.head"], findings.lost_columns(dossier.words, dossier.report))
+    return _warning(dossier.words["lost.head"], findings.heavily_generalized_columns(dossier.words, dossier.report))
 
 
 def _warning(head: str, lines: list[str]) -> str:
@@ -96,7 +96,7 @@ def limits(dossier: ReportData, outside: bool = False) -> str:
     return f'<div class="verdict not">{title}{attacked}{listing([*told, *own])}{paragraph(" ".join(general))}</div>'
 
 
-def figures(dossier: ReportData) -> list[tuple[str, str]]:
+def metrics(dossier: ReportData) -> list[tuple[str, str]]:
     """Return the highlighted metrics, each with its label."""
     words, report = dossier.words, dossier.report
     before, after = report.risk["before"], report.risk["after"]
@@ -123,7 +123,7 @@ def _loss_figure(words: Messages, report: Report) -> tuple[str, str]:
 
 def key_figures(dossier: ReportData) -> str:
     """Return the highlighted metrics as tiles."""
-    return tiles(figures(dossier))
+    return tiles(metrics(dossier))
 
 
 def columns(dossier: ReportData) -> str:

@@ -39,7 +39,7 @@ class CodingFields:
         kinds = {"": words["publish.unlimited"], SHARE: words["publish.by_share"], NUMBER: words["publish.by_number"]}
         with ui.element("div").classes("sf-fields"):
             choice = ui.select(kinds, label=words[f"publish.{name}"], value=kind_of(now)).props("dense")
-            components.helped(choice, words[f"tip.publish.{name}"])
+            components.with_tooltip(choice, words[f"tip.publish.{name}"])
             number = ui.number(words[f"publish.{name}.number"], value=amount_of(now)).props("dense debounce=400")
             number.set_visibility(now is not None)
 

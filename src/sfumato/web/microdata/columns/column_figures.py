@@ -77,7 +77,7 @@ def _high(count: int, top: int, height: float) -> float:
     return max(height * count / top, 1.0) if count else 0.0
 
 
-def rungs(column: LoadedColumn, ladder: Hierarchy, show: Callable[[str], str] = str) -> str:
+def levels(column: LoadedColumn, ladder: Hierarchy, show: Callable[[str], str] = str) -> str:
     """Show the most frequent value of a column with its label at each level; of many levels the first and last."""
     place = _most_frequent(column, ladder)
     if place is None:

@@ -23,7 +23,7 @@ from sfumato.web.microdata.columns.columns_table import role_says, short_role
 from sfumato.web.microdata.columns.default_hierarchies import KINDS, start
 from sfumato.web.microdata.columns.hierarchy_editor import HierarchyEditor
 from sfumato.web.microdata.columns.publish_choice import ColumnState, PublishChoice
-from sfumato.web.projects.loaded_data import LoadedColumn, ladder_of
+from sfumato.web.projects.loaded_data import LoadedColumn, hierarchy_of
 from sfumato.web.projects.workspace import Workspace
 
 # Further settings of a hierarchy: the weight of its loss, and the levels that may be published.
@@ -121,7 +121,7 @@ class ColumnPanel:
             value=settings["type"],
             on_change=lambda event: self._choose(event.value),
         )
-        components.helped(self._kind, words["tip.hierarchy.kind"]).classes("w-full").props("dense outlined")
+        components.with_tooltip(self._kind, words["tip.hierarchy.kind"]).classes("w-full").props("dense outlined")
         self._fields = ui.column().classes("w-full gap-2")
         self._badge = ui.html("", sanitize=False).props('role="status"')
         self._preview = ui.html("", sanitize=False).classes("w-full")
@@ -191,7 +191,7 @@ class ColumnPanel:
 
     def _bound(self, settings: Any) -> tuple[Hierarchy, int]:
         check_paths(settings, self.workspace.extra, HIERARCHY)
-        return ladder_of(self.column, {**self.plan, "hierarchy": settings}, self.workspace.place("x").parent)
+        return hierarchy_of(self.column, {**self.plan, "hierarchy": settings}, self.workspace.place("x").parent)
 
     def _why(self, error: Exception, settings: Any) -> str:
         """Return why settings give no hierarchy, without the internal name of a stored text."""

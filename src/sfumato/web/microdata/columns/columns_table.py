@@ -10,7 +10,7 @@ from sfumato.microdata.plan.model import ROLES
 from sfumato.web.components import help_of
 from sfumato.web.microdata.columns import column_figures
 from sfumato.web.microdata.columns.publish_choice import ITSELF, said
-from sfumato.web.projects.loaded_data import LoadedColumn, ladder_of
+from sfumato.web.projects.loaded_data import LoadedColumn, hierarchy_of
 from sfumato.web.projects.workspace import Workspace
 
 HEADS = ("column", "holds", "role", "why_role", "ladder")
@@ -122,12 +122,12 @@ class ColumnsTable:
         if len(column.counts) > MOST_VALUES:
             return f'<span class="why">{escape(str(plan.get("hierarchy", {}).get("type", "")))}</span>'
         try:
-            ladder, _ = ladder_of(column, plan, self.workspace.place("x").parent)
+            ladder, _ = hierarchy_of(column, plan, self.workspace.place("x").parent)
         except (SfumatoError, KeyError):
             return f'<span class="why">{escape(self.words["invalid"])}</span>'
         loaded = self.workspace.loaded
         assert loaded is not None
-        return column_figures.rungs(column, ladder, lambda label: loaded.shown(column.name, label, self.words))
+        return column_figures.levels(column, ladder, lambda label: loaded.shown(column.name, label, self.words))
 
 
 def role_says(words: Messages, plan: dict[str, Any], reason: str = "") -> str:

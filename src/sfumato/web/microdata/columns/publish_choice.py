@@ -98,7 +98,7 @@ class PublishChoice:
         options = {entry: self._label(entry) for entry in dict.fromkeys((*offered, name))}
         choice = ui.select(options, label=self.words["publish"], value=name)
         choice.on_value_change(lambda event: self._choose(str(event.value)))
-        components.helped(choice, self.words["tip.publish"]).classes("w-full").props("dense outlined")
+        components.with_tooltip(choice, self.words["tip.publish"]).classes("w-full").props("dense outlined")
         self._room = ui.column().classes("w-full gap-2")
         self._show(name)
 

@@ -22,7 +22,7 @@ from sfumato.web.microdata.columns.column_figures import example
 from sfumato.web.microdata.method_choice import shared_options
 from sfumato.web.microdata.result import frontier, lattice, result_figures
 from sfumato.web.microdata.result.result_figures import Point
-from sfumato.web.projects.loaded_data import ladder_of
+from sfumato.web.projects.loaded_data import hierarchy_of
 from sfumato.web.projects.workspace import Run
 
 PLACE_IN_PLAN, SENTENCE_END = re.compile(r"^[a-z_]+(?:\[\d+\])?(?:\.[^:]+)?: "), re.compile(r"(?<=[.?]) (?=[A-ZÄÖÜ])")
@@ -151,7 +151,7 @@ class OtherChoices:
         assert self.workspace.loaded is not None
         column, plan = self.workspace.loaded.column(name), self.workspace.plan["columns"][name]
         try:
-            ladder, _ = ladder_of(column, plan, self.workspace.place("x").parent)
+            ladder, _ = hierarchy_of(column, plan, self.workspace.place("x").parent)
         except (SfumatoError, KeyError):
             return name, str(level), ""
         shown = (self.workspace.loaded.shown(name, text, self.words) for text in example(column, ladder, level))

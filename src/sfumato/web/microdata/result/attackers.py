@@ -37,10 +37,10 @@ class AttackerSummary:
     expected: float
 
 
-def spread_of(risk: Mapping[str, Any]) -> Distribution:
+def distribution_of(risk: Mapping[str, Any]) -> Distribution:
     """Return the distribution of class sizes in a report; rows equal sizes unless the report has its own.
 
-    >>> spread_of({"sizes": {"5": 2}, "rows_of_sizes": {"5": 30}})
+    >>> distribution_of({"sizes": {"5": 2}, "rows_of_sizes": {"5": 30}})
     Distribution(classes={5: 2}, rows={5: 30})
     """
     classes = {int(size): int(count) for size, count in (risk.get("sizes") or {}).items()}
@@ -51,7 +51,7 @@ def spread_of(risk: Mapping[str, Any]) -> Distribution:
 def attacks(spread: Distribution, population: int | None) -> dict[str, AttackerSummary]:
     """Return the risk of the three attacker models by name; without a population, these rows count as the whole of it.
 
-    >>> alike = spread_of({"sizes": {"1": 1, "3": 1}})
+    >>> alike = distribution_of({"sizes": {"1": 1, "3": 1}})
     >>> found = attacks(alike, None)
     >>> found["prosecutor"] == found["journalist"] == AttackerSummary(1.0, 0.5, 2.0)
     True

@@ -22,8 +22,8 @@ from sfumato.web.microdata.result.attackers import (
     AttackerSummary,
     Distribution,
     attacks,
+    distribution_of,
     estimates,
-    spread_of,
 )
 
 # Number of column sets listed with the rows that they single out.
@@ -44,12 +44,12 @@ def build(dossier: ReportData, report: dict[str, Any]) -> None:
 
 def _attackers(words: Messages, report: dict[str, Any]) -> None:
     """Show the attacker models with their risk; those without knowledge of participation depend on the population."""
-    sides = {side: spread_of(report["risk"][side]) for side in ("before", "after")}
+    sides = {side: distribution_of(report["risk"][side]) for side in ("before", "after")}
     rows = sides["before"].whole
     with components.card(words["risk.attackers"]):
         field = ui.number(words["risk.population"], min=rows, max=LARGEST_POPULATION, precision=0, format="%d")
         field.classes("sf-population").props("dense outlined clearable debounce=300")
-        components.helped(field, words["risk.population.help"])
+        components.with_tooltip(field, words["risk.population.help"])
         room = ui.column().classes("w-full gap-3").props('aria-live="polite"')
 
         def show(population: int | None) -> None:

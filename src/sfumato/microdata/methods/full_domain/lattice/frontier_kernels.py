@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.microdata.counts.grouping_kernels import group, relabel
+from sfumato.microdata.counts.grouping_kernels import group, recode
 from sfumato.microdata.counts.kernels import surcharges
 from sfumato.native.array_types import Float64, Float64_2, Int16, Int32, Int64, Int64_2, Int64_3, UInt64, UInt64_2
 from sfumato.native.dispatch import compiled
@@ -328,7 +328,7 @@ def roll(tables, columns, room, state, level):
         room.high[column] = np.int64((level >> columns.places[column]) & columns.bits[column])
     keys = tables.keys[:, begin:end]
     relabeled = room.relabeled[:, :least]
-    relabel(
+    recode(
         keys, columns.word, columns.shift, columns.mask, room.low, room.high, columns.steps, columns.begins, relabeled
     )
     state[STAMP] += 1
