@@ -14,8 +14,8 @@ import numpy as np
 from sfumato.errors import UnattainableError
 from sfumato.pipelines.tables.protect import run
 from sfumato.tables.build.build import build, read_source
-from sfumato.tables.cells.cells import Reach, Status, Table, make_relations, make_table
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.cells import CellStatus, ProtectionLevels, Table, make_constraints, make_table
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.plan.plan import TablePlan, read_table_plan
 from sfumato.tables.suppression.heuristic import fast
 from sfumato.tables.suppression.optimal import optimal
@@ -91,7 +91,7 @@ def measured_instances() -> Iterator[str]:
         )
 
 
-def scattered(shape: Sequence[int], seed: int = 1, share: float = 0.05) -> Columns:
+def scattered(shape: Sequence[int], seed: int = 1, share: float = 0.05) -> TextColumns:
     """A survey whose unsafe cells lie anywhere: a share has one or two respondents, the others three or more."""
     rng = np.random.default_rng(seed)
     values, number = np.floor(rng.lognormal(4, 1.2, shape)).clip(1), rng.integers(3, 12, shape)
@@ -100,7 +100,7 @@ def scattered(shape: Sequence[int], seed: int = 1, share: float = 0.05) -> Colum
     return _with_margins(values, number)
 
 
-def uneven(shape: Sequence[int], seed: int = 1, share: float = 0.05, skew: float = UNEVEN) -> Columns:
+def uneven(shape: Sequence[int], seed: int = 1, share: float = 0.05, skew: float = UNEVEN) -> TextColumns:
     """A survey of respondents over categories of uneven size, as many as leave a share of the cells with one or two."""
     rng = np.random.default_rng(seed)
     sizes = np.ones(shape)
@@ -117,7 +117,7 @@ def _few(mean: Any) -> float:
     return float((np.exp(-mean) * (mean + mean**2 / 2)).mean())
 
 
-def _with_margins(values: Any, number: Any) -> Columns:
+def _with_margins(values: Any, number: Any) -> TextColumns:
     """A table of sums and numbers of respondents with its margins."""
     shape = values.shape
     for axis in range(len(shape)):
@@ -126,7 +126,9 @@ def _with_margins(values: Any, number: Any) -> Columns:
     codes = list(zip(*product(*(["Total", *map(str, range(size))] for size in shape)), strict=True))
     texts = {f"d{place}": own for place, own in enumerate(codes)}
     numbers = {"v": values, "n": number}
-    return Columns(texts | {name: tuple(f"{own:.0f}" for own in column.ravel()) for name, column in numbers.items()})
+    return TextColumns(
+        texts | {name: tuple(f"{own:.0f}" for own in column.ravel()) for name, column in numbers.items()}
+    )
 
 
 SURVEYS = {"uneven": uneven, "scattered": scattered}
@@ -165,10 +167,10 @@ def grid(rows: int, columns: int, share: float, seed: int) -> Table:
     places = np.arange(values.size).reshape(values.shape)
     lines = [line.tolist() for line in (*places, *places.T)]
     status = np.zeros(values.size, np.int8)
-    status[rng.choice(places[1:, 1:].ravel(), int(share * rows * columns), replace=False)] = Status.UNSAFE
-    need = np.where(status == Status.UNSAFE, np.ceil(values.ravel() * 0.15), 0.0)
-    relations = make_relations([(line, [-1.0] + [1.0] * (len(line) - 1)) for line in lines])
-    return make_table(values.ravel(), relations, status=status, reach=Reach(need, need))
+    status[rng.choice(places[1:, 1:].ravel(), int(share * rows * columns), replace=False)] = CellStatus.UNSAFE
+    need = np.where(status == CellStatus.UNSAFE, np.ceil(values.ravel() * 0.15), 0.0)
+    relations = make_constraints([(line, [-1.0] + [1.0] * (len(line) - 1)) for line in lines])
+    return make_table(values.ravel(), relations, status=status, reach=ProtectionLevels(need, need))
 
 
 def measured_grids() -> Iterator[str]:
@@ -186,7 +188,7 @@ def measured_grids() -> Iterator[str]:
         yield f"| fast, 100×100, {share:.0%} unsafe | cost {quick.cost:,.0f} | {wall:.1f} | {processor:.1f} |"
 
 
-def city(seed: int) -> Columns:
+def city(seed: int) -> TextColumns:
     """A city: 12 districts, 34 quarters, small counts."""
     rng = np.random.default_rng(seed)
     ends = np.sort(rng.choice(np.arange(1, 34), 11, replace=False))
@@ -196,7 +198,7 @@ def city(seed: int) -> Columns:
         rows.append((str(district), "0", int(values.sum())))
         rows += [(str(district), str(quarter), int(value)) for quarter, value in enumerate(values, 1)]
     rows.append(("0", "0", sum(row[2] for row in rows if row[1] == "0")))
-    return Columns({name: tuple(str(row[place]) for row in rows) for place, name in enumerate(("K", "Q", "n"))})
+    return TextColumns({name: tuple(str(row[place]) for row in rows) for place, name in enumerate(("K", "Q", "n"))})
 
 
 def plan_of(levels: list[str], low: float, high: float, method: str | dict[str, Any]) -> TablePlan:
@@ -226,7 +228,7 @@ def measured_cities() -> Iterator[str]:
     yield f"| the same, worst | proved | | {max(times):.3f} |"
 
 
-def hierarchy(seed: int) -> tuple[Columns, list[str]]:
+def hierarchy(seed: int) -> tuple[TextColumns, list[str]]:
     """A hierarchy of two or three levels with small counts."""
     rng = np.random.default_rng(seed)
     depth, largest = 2 + seed % 2, int(rng.integers(3, 9))
@@ -246,7 +248,7 @@ def hierarchy(seed: int) -> tuple[Columns, list[str]]:
     grow(())
     levels = [f"L{place}" for place in range(depth)]
     names = [*levels, "n"]
-    return Columns({name: tuple(str(row[place]) for row in rows) for place, name in enumerate(names)}), levels
+    return TextColumns({name: tuple(str(row[place]) for row in rows) for place, name in enumerate(names)}), levels
 
 
 def measured_hierarchies(count: int = 1000) -> Iterator[str]:

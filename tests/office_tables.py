@@ -10,17 +10,17 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato.tables.argus.argus_table import OfficeTable
+from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.argus.statuses import MARKS
-from sfumato.tables.cells.cells import Numbers, Relations, make_relations
-from sfumato.tables.cells.columns import Columns, read_columns
+from sfumato.tables.cells.cells import LinearConstraints, Numbers, make_constraints
+from sfumato.tables.cells.columns import TextColumns, read_columns
 from sfumato.tables.cells.constraints import Key
-from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.cells.dimensions import Code, CodeTree
 
 NUMBERS = ("value", "freq", "nhold", "status", "cost", "lb", "ub", "lpl", "upl", "id", "MAX")
 
 
-def read_instance(folder: Path, spanning: tuple[str, ...] = ()) -> OfficeTable:
+def read_instance(folder: Path, spanning: tuple[str, ...] = ()) -> ArgusTable:
     """The table of a folder with `cells.csv` and `relations.csv`.
 
     Args:
@@ -32,7 +32,7 @@ def read_instance(folder: Path, spanning: tuple[str, ...] = ()) -> OfficeTable:
     keys: tuple[Key, ...] = tuple(
         tuple((code,) for code in codes) for codes in zip(*(columns.text(name) for name in spanning), strict=True)
     )
-    return OfficeTable(
+    return ArgusTable(
         value="value",
         trees=tuple(_tree(name, place, keys, relations) for place, name in enumerate(spanning)),
         keys=keys,
@@ -49,21 +49,21 @@ def read_instance(folder: Path, spanning: tuple[str, ...] = ()) -> OfficeTable:
     )
 
 
-def _numbers(columns: Columns, name: str) -> Numbers | None:
+def _numbers(columns: TextColumns, name: str) -> Numbers | None:
     return columns.numbers(name) if name in columns else None
 
 
-def _relations(columns: Columns) -> Relations:
+def _relations(columns: TextColumns) -> LinearConstraints:
     rows: dict[str, tuple[list[int], list[float]]] = {}
     coefs = columns.numbers("coef")
     for name, cell, coef in zip(columns.text("relation"), columns.text("cell_id"), coefs, strict=True):
         own = rows.setdefault(name, ([], []))
         own[0].append(int(cell))
         own[1].append(float(coef))
-    return make_relations(rows.values(), [f"relation {name}" for name in rows])
+    return make_constraints(rows.values(), [f"relation {name}" for name in rows])
 
 
-def _tree(name: str, place: int, keys: tuple[Key, ...], relations: Relations) -> Tree:
+def _tree(name: str, place: int, keys: tuple[Key, ...], relations: LinearConstraints) -> CodeTree:
     parents: dict[Code, Code] = {}
     for relation in range(len(relations)):
         cells, coefs = relations.row(relation)
@@ -73,10 +73,10 @@ def _tree(name: str, place: int, keys: tuple[Key, ...], relations: Relations) ->
             if code != above:
                 parents[code] = above
     root = next((key[place] for key in keys if key[place] not in parents), ("Total",))
-    return Tree(name, root, parents)
+    return CodeTree(name, root, parents)
 
 
-def are_same(one: OfficeTable, other: OfficeTable) -> bool:
+def are_same(one: ArgusTable, other: ArgusTable) -> bool:
     """Whether both are the same table, whatever the order of their cells: codes, values, statuses."""
     if len(one) != len(other) or len(one.trees) != len(other.trees):
         return False
@@ -91,7 +91,7 @@ def are_same(one: OfficeTable, other: OfficeTable) -> bool:
     return trees and near and bool((one.statuses == other.statuses[order]).all())
 
 
-def _rows(table: OfficeTable) -> list[list[tuple[int, float]]]:
+def _rows(table: ArgusTable) -> list[list[tuple[int, float]]]:
     relations = table.relations()
     rows = (zip(*(part.tolist() for part in relations.row(place)), strict=True) for place in range(len(relations)))
     return sorted(sorted(row) for row in rows)

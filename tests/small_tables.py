@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 from hypothesis import strategies as st
 
-from sfumato.hierarchies.hierarchy import make_ladder
+from sfumato.hierarchies.hierarchy import make_hierarchy
 from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable
 from sfumato.microdata.models.equivalence_classes import histogram
 
@@ -22,7 +22,7 @@ def ladders(draw: st.DrawFn):
         merged = draw(st.lists(st.integers(0, 2), min_size=size, max_size=size))
         groups = [min(merged[group], group) for group in groups]
         levels.append([f"L{depth}-{group}" for group in groups])
-    return make_ladder([f"v{place}" for place in range(size)], levels)
+    return make_hierarchy([f"v{place}" for place in range(size)], levels)
 
 
 def tabulated(chosen, codes, sensitive) -> FrequencyTable:

@@ -4,7 +4,7 @@ import subprocess
 import sys
 import time
 
-from sfumato.atomic_folders import Scratch
+from sfumato.atomic_folders import ScratchFolder
 
 # Interrupted at every line of the module, in a process of its own each time.
 INTERRUPTED = """
@@ -59,7 +59,7 @@ for number in range(20_000):
 
 def test_a_scratch_folder_goes_though_others_still_write_into_it(tmp_path) -> None:
     """As the engine of an interrupted run does, whose threads end later."""
-    scratch = Scratch(tmp_path)
+    scratch = ScratchFolder(tmp_path)
     command = [sys.executable, "-c", WRITER, str(scratch.path)]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL) as writer:
         while len(list(scratch.path.iterdir())) < 500:

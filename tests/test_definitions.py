@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from definitions import COLUMN, LOSSES, METHODS, MODELS, Class, Found, Node, Person, Persons, chosen_k, values_of
 from sfumato.microdata.losses.registry import prepare
-from sfumato.microdata.methods.full_domain.lattice.problem import Problem
-from sfumato.microdata.models.equivalence_classes import Classes, histogram, reference_of
+from sfumato.microdata.methods.full_domain.lattice.problem import LatticeProblem
+from sfumato.microdata.models.equivalence_classes import EquivalenceClasses, histogram, reference_of
 from sfumato.microdata.models.k_anonymity import KAnonymity
-from sfumato.microdata.models.model import Model, evaluate, of_release
+from sfumato.microdata.models.model import PrivacyModel, evaluate, is_global
 from sfumato.microdata.models.registry import MODEL, SHAPES
 from sfumato.microdata.plan.methods import LOSSES as PLANNED_LOSSES
 from sfumato.microdata.plan.methods import METHODS as PLANNED_METHODS
@@ -37,24 +37,26 @@ def test_every_model_has_a_definition() -> None:
     assert set(MODELS) == set(SHAPES)
 
 
-def model_of(name: str, plan: dict[str, Any]) -> Model:
+def model_of(name: str, plan: dict[str, Any]) -> PrivacyModel:
     """The model as a plan would name it, compared with the raw table alone."""
     about = {} if "column" not in SHAPES[name].keys else {"column": COLUMN}
     against = {"reference": "raw"} if "reference" in SHAPES[name].keys else {}
     return read(MODEL, {"model": name, **plan, **about, **against})
 
 
-def counted(classes: list[Class], whole: Persons) -> tuple[Classes, Classes]:
+def counted(classes: list[Class], whole: Persons) -> tuple[EquivalenceClasses, EquivalenceClasses]:
     """The classes, and the whole table, as the program has them: with the persons who have each value."""
     domain = tuple(sorted(values_of(whole), key=lambda value: (value is None, value or "")))
 
-    def of(groups: list[Persons]) -> Classes:
+    def of(groups: list[Persons]) -> EquivalenceClasses:
         owners = [place for place, group in enumerate(groups) for person in group for _ in person]
         values = [domain.index(value) for group in groups for person in group for value in sorted(person, key=str)]
         ones = np.ones(len(values), np.int64)
         held = histogram(np.array(owners), np.array(values, np.int32), ones, len(groups), len(domain))
         several = any(len(person) > 1 for person in whole)
-        return Classes(np.array([len(group) for group in groups]), {COLUMN: replace(held, texts=domain)}, several)
+        return EquivalenceClasses(
+            np.array([len(group) for group in groups]), {COLUMN: replace(held, texts=domain)}, several
+        )
 
     found = holding_persons(of([one.persons for one in classes]), np.array([one.population for one in classes]))
     return replace(found, counts_persons=of([whole]).counts_persons), of([whole])
@@ -81,7 +83,7 @@ def test_a_model_is_its_definition(several: bool, name: str, plan: dict[str, Any
     holds, reached = evaluate(model, classes, table)
     assert reached == pytest.approx(definition.reached(groups, whole, plan))
     assert holds == definition.holds(groups, whole, plan)
-    if of_release(model):
+    if is_global(model):
         left = [one for one, short in zip(groups, model.short(classes), strict=True) if not short]
         assert not left or definition.holds(left, whole, plan)
         # Judged class by class it asks for more than for all together.
@@ -99,7 +101,7 @@ def test_what_is_said_of_coarser_tables_is_so(several: bool, name: str, plan: di
     from sfumato.microdata.models.persons import PersonModel
 
     model: Any = model_of(name, plan)
-    if (several and not MODELS[name].by_persons) or of_release(model):
+    if (several and not MODELS[name].by_persons) or is_global(model):
         pytest.skip("persons do not go with it" if several else "it is about all classes together")
     one, two = data.draw(crowds(several)), data.draw(crowds(several))
     first, second = one[0], two[0]
@@ -119,10 +121,10 @@ def test_a_failing_that_forgets_a_condition_is_no_verdict() -> None:
     """What is reached is less than what is asked, though no class is said to fail: the guarantee does not hold."""
 
     class Forgetful(type(model_of("k-anonymity", {"k": 20_000}))):  # type: ignore[misc]
-        def failing(self, classes: Classes, whole: Classes) -> Any:
+        def failing(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> Any:
             return np.zeros(len(classes.sizes), bool)
 
-    classes = Classes(np.array([15_000, 30_000]))
+    classes = EquivalenceClasses(np.array([15_000, 30_000]))
     assert evaluate(Forgetful(20_000), classes, classes) == (False, 15_000)
 
 
@@ -148,7 +150,7 @@ def test_a_loss_is_its_definition(name: str, made: Any, k: int) -> None:
     weights = (1.0,) * len(chosen)
     loss = prepare(name, table, weights, "sum", k, "s")
     tops = tuple(ladder.height - 1 for ladder in chosen)
-    problem = Problem(table, (KAnonymity(k),), loss, len(codes), (0,) * len(tops), tops)
+    problem = LatticeProblem(table, (KAnonymity(k),), loss, len(codes), (0,) * len(tops), tops)
     for levels in lattice(chosen):
         small = [row for rows in classes_at(chosen, codes, levels) if len(rows) < k for row in rows]
         node = Node(

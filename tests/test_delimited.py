@@ -11,7 +11,7 @@ from sfumato.delimited.dialect import Dialect, likely_separator
 from sfumato.delimited.header import read_head
 from sfumato.delimited.records import Line, parse_lines, read_lines
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.engine import Reading
+from sfumato.engines.engine import MissingRules
 from sfumato.engines.opening import open_engine
 from sfumato.engines.record_io import read_records
 from sfumato.errors import DataError, PlanError, SfumatoError
@@ -28,7 +28,7 @@ from sfumato.schema.paths import PlanPath
 from sfumato.tables.cells.columns import read_columns
 
 READERS = {
-    "microdata": lambda path: DuckDBEngine(path).count(["a"], Reading()),
+    "microdata": lambda path: DuckDBEngine(path).count(["a"], MissingRules()),
     "risk": lambda path: risk(path, ["a"]),
     "tabulate": lambda path: tabulate(path, ["a"]),
     "tables": read_columns,
@@ -80,8 +80,8 @@ def test_the_separator_is_found_in_the_header() -> None:
 
 COMMAS = "town;bmi;code\nUlm;22,5;A,1\nBonn;-3,25e1;1.234,5\nUlm;22,5;7\n"
 MARKS = {
-    "microdata": lambda path: DuckDBEngine(path, DataPlan(decimal=",")).count(["bmi"], Reading()).values[0],
-    "frames": lambda path: open_engine(path, _plan(), "frames").count(["bmi"], Reading()).values[0],
+    "microdata": lambda path: DuckDBEngine(path, DataPlan(decimal=",")).count(["bmi"], MissingRules()).values[0],
+    "frames": lambda path: open_engine(path, _plan(), "frames").count(["bmi"], MissingRules()).values[0],
     "tables": lambda path: read_columns(path, Dialect(decimal=",")).text("bmi"),
     "records": lambda path: [record["bmi"] for record in read_records(path, decimal=",")],
     "hierarchies": lambda path: HierarchyFile(PlanPath(path), decimal=",").bind([]).ladder.labels[1],
@@ -250,7 +250,7 @@ def test_a_column_without_a_name_is_called_by_its_place(header: str, names: tupl
     assert any("has no name" in note for note in head.notes)
     engine = DuckDBEngine(path)
     assert tuple(engine.columns) == names
-    assert engine.count([names[1]], Reading()).rows == 2
+    assert engine.count([names[1]], MissingRules()).rows == 2
 
 
 def test_row_numbers_without_a_name_are_withheld(tmp_path: Path) -> None:

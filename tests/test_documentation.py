@@ -26,7 +26,7 @@ from sfumato.microdata.models.registry import SHAPES
 from sfumato.microdata.plan.methods import METHOD
 from sfumato.microdata.plan.plan_schema import COLUMN, PLAN
 from sfumato.microdata.plan.read import read_plan
-from sfumato.schema.composite import MapOf, read
+from sfumato.schema.composite import MapSchema, read
 from sfumato.tables.plan.plan import PLAN as TABLE_PLAN
 from sfumato.tables.plan.plan import read_table_plan
 
@@ -149,7 +149,7 @@ def read_yaml(text: str) -> None:
         for key, part in value.items():
             read(TABLE_PLAN.keys[key].shape, part, key)
     else:
-        read(MapOf(COLUMN), value.get("columns", value), "columns")
+        read(MapSchema(COLUMN), value.get("columns", value), "columns")
 
 
 def read_other(language: str, text: str) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sfumato.engines.workbooks.sheets import read_sheet
 from sfumato.errors import SfumatoError
-from sfumato.tables.argus.argus_table import OfficeTable
+from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.build.build import build, read_source
 from sfumato.tables.formats.apriori_file import apply_apriori
 from sfumato.tables.formats.batch_file import (
@@ -154,7 +154,7 @@ LONG_PLAN = {
 
 
 @cache
-def _table() -> OfficeTable:
+def _table() -> ArgusTable:
     return parse_px(PX.decode())
 
 

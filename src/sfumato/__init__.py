@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from sfumato.errors import EngineError as EngineError
     from sfumato.errors import InternalError as InternalError
     from sfumato.errors import PlanError as PlanError
-    from sfumato.errors import PromiseError as PromiseError
     from sfumato.errors import SfumatoError as SfumatoError
     from sfumato.errors import UnattainableError as UnattainableError
-    from sfumato.hierarchies.builders import any_ as any_
+    from sfumato.errors import ViolationError as ViolationError
     from sfumato.hierarchies.builders import dates as dates
     from sfumato.hierarchies.builders import digits as digits
     from sfumato.hierarchies.builders import hierarchy_file as hierarchy_file
     from sfumato.hierarchies.builders import intervals as intervals
     from sfumato.hierarchies.builders import order as order
+    from sfumato.hierarchies.builders import suppress_all as suppress_all
     from sfumato.hierarchies.builders import tree as tree
     from sfumato.microdata.column_transforms.perturbation import Microaggregate as Microaggregate
     from sfumato.microdata.column_transforms.perturbation import Noise as Noise
@@ -48,11 +48,11 @@ if TYPE_CHECKING:
     from sfumato.microdata.plan.builder import Plan as Plan
     from sfumato.microdata.plan.files import FilePlan as FilePlan
     from sfumato.microdata.plan.methods import Auto as Auto
-    from sfumato.microdata.plan.methods import CellSuppression as CellSuppression
     from sfumato.microdata.plan.methods import Exhaustive as Exhaustive
     from sfumato.microdata.plan.methods import Greedy as Greedy
     from sfumato.microdata.plan.methods import KOptimize as KOptimize
     from sfumato.microdata.plan.methods import Local as Local
+    from sfumato.microdata.plan.methods import LocalSuppression as LocalSuppression
     from sfumato.microdata.plan.methods import Microaggregation as Microaggregation
     from sfumato.microdata.plan.methods import Mondrian as Mondrian
     from sfumato.microdata.plan.methods import Optimal as Optimal
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from sfumato.microdata.plan.model import UtilityPlan as UtilityPlan
     from sfumato.microdata.plan.read import read_plan as read_plan
     from sfumato.microdata.release_report import Report as Report
-    from sfumato.microdata.verdict import Promise as Promise
+    from sfumato.microdata.verdict import Guarantee as Guarantee
     from sfumato.microdata.verdict import Verdict as Verdict
     from sfumato.pipelines.attacks.attack import AttackReport as AttackReport
     from sfumato.pipelines.attacks.attack import attack as attack
@@ -108,12 +108,12 @@ _HOMES = {
         "EngineError",
         "InternalError",
         "PlanError",
-        "PromiseError",
+        "ViolationError",
         "SfumatoError",
         "UnattainableError",
     ),
     "hierarchies.builders": (
-        "any_",
+        "suppress_all",
         "dates",
         "digits",
         "hierarchy_file",
@@ -144,7 +144,7 @@ _HOMES = {
     "microdata.plan.files": ("FilePlan",),
     "microdata.plan.methods": (
         "Auto",
-        "CellSuppression",
+        "LocalSuppression",
         "Exhaustive",
         "Greedy",
         "KOptimize",
@@ -166,7 +166,7 @@ _HOMES = {
     "microdata.column_transforms.perturbation": ("Microaggregate", "Noise", "Pram", "RankSwap", "SwapHouseholds"),
     "microdata.column_transforms.transform_plan": ("PublishPlan",),
     "microdata.verdict": (
-        "Promise",
+        "Guarantee",
         "Verdict",
     ),
     "pipelines.attacks.attack": ("AttackReport", "attack"),

@@ -39,9 +39,9 @@ from sfumato.service.http.shutdown import Stopping
 from sfumato.service.jobs.pool import Pool
 from sfumato.service.jobs.routes import job_routes
 from sfumato.service.settings import JobSettings, Settings, from_environment
-from sfumato.service.workers.messages import Call
+from sfumato.service.workers.messages import WorkerCall
 from sfumato.service.workers.process import end_with_parent
-from sfumato.service.workers.request_queue import Lanes
+from sfumato.service.workers.request_queue import RequestQueue
 
 PREPARE = "sfumato.service.attributes.endpoints:prepare"
 ABOUT = "Anonymizes personal data attribute by attribute, as a knowledge graph or an inline configuration says."
@@ -57,7 +57,7 @@ def create_app(settings: Settings | None = None, jobs: JobSettings | None = None
     keep_log_plain()
     metrics = Metrics()
     ontologies = [chosen.ontologies] if chosen.ontologies else []
-    lanes = Lanes(chosen.limits, Call(PREPARE, (chosen.of_workers,)), confined=ontologies)
+    lanes = RequestQueue(chosen.limits, WorkerCall(PREPARE, (chosen.of_workers,)), confined=ontologies)
     door = make_door(chosen, jobs.folder if jobs else None)
     pool = Pool(jobs, Fetcher(chosen.allowed_hosts), door.audit) if jobs else None
     stopping = Stopping()
@@ -131,7 +131,7 @@ async def _invalid(request: Request, error: Exception) -> Response:
     return problems.answer(request, problems.RefusedError(HTTPStatus.BAD_REQUEST, "http.parameter", what))
 
 
-def _lifespan(lanes: Lanes, pool: Pool | None, stopping: Stopping):  # type: ignore[no-untyped-def]  # noqa: ANN202
+def _lifespan(lanes: RequestQueue, pool: Pool | None, stopping: Stopping):  # type: ignore[no-untyped-def]  # noqa: ANN202
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         stopping.listen()

@@ -26,7 +26,7 @@ def staged(folder: Path) -> Iterator[Path]:
     check_free(folder)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        stage = Scratch(folder.parent, f".{folder.name}-")
+        stage = ScratchFolder(folder.parent, f".{folder.name}-")
     except OSError as error:
         raise unwritable(folder, error) from None
     try:
@@ -49,7 +49,7 @@ def staged(folder: Path) -> Iterator[Path]:
 def workspace_for(folder: Path) -> Iterator[Path]:
     """Yield a working folder for a release next to its target, so that large files need not be copied."""
     # Files still open in an interrupted run are removed at exit; finalizers run in reverse, so this one comes later.
-    later = None if folder.parent.exists() else weakref.finalize(Scratch, _remove_empty, folder.parent)
+    later = None if folder.parent.exists() else weakref.finalize(ScratchFolder, _remove_empty, folder.parent)
     try:
         _make_parents(folder)
         yield folder.parent
@@ -118,7 +118,7 @@ def link(source: Path, target: Path) -> None:
         shutil.copyfile(source, target)
 
 
-class Scratch:
+class ScratchFolder:
     """A private temporary folder that lives as long as its owner.
 
     Interruption-safe: the removal is registered before the folder is made, and until it is gone.

@@ -12,20 +12,20 @@ from sfumato.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class ResponseStatus:
     """The exit and HTTP status of one kind of error."""
 
     exit: int
     http: int
 
 
-STATUS: dict[str, Status] = {
-    "promise": Status(exit=1, http=409),
-    "plan": Status(exit=2, http=400),
-    "data": Status(exit=3, http=400),
-    "unattainable": Status(exit=4, http=422),
-    "engine": Status(exit=5, http=503),
-    "internal": Status(exit=5, http=500),
+STATUS: dict[str, ResponseStatus] = {
+    "promise": ResponseStatus(exit=1, http=409),
+    "plan": ResponseStatus(exit=2, http=400),
+    "data": ResponseStatus(exit=3, http=400),
+    "unattainable": ResponseStatus(exit=4, http=422),
+    "engine": ResponseStatus(exit=5, http=503),
+    "internal": ResponseStatus(exit=5, http=500),
 }
 
 
@@ -65,11 +65,11 @@ class SfumatoError(Exception):
         return f"{self.what} {self.do}".strip()
 
     @property
-    def status(self) -> Status:
+    def status(self) -> ResponseStatus:
         return STATUS[self.kind]
 
 
-class PromiseError(SfumatoError):
+class ViolationError(SfumatoError):
     """A privacy model is violated by the given data."""
 
     kind = "promise"
@@ -103,7 +103,7 @@ class InternalError(SfumatoError):
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class PlanIssue:
     """One issue of a plan: its path, the problem, and a hint."""
 
     at: str
@@ -119,8 +119,8 @@ class PlanError(SfumatoError):
 
     kind = "plan"
 
-    def __init__(self, faults: Sequence[Fault] | str, do: str = "", code: str = "", **where: object) -> None:
-        self.faults = (Fault("plan", faults, do),) if isinstance(faults, str) else tuple(faults)
+    def __init__(self, faults: Sequence[PlanIssue] | str, do: str = "", code: str = "", **where: object) -> None:
+        self.faults = (PlanIssue("plan", faults, do),) if isinstance(faults, str) else tuple(faults)
         text = faults if isinstance(faults, str) else "\n".join(str(fault) for fault in self.faults)
         super().__init__(text, do if isinstance(faults, str) else "", code, **where)  # type: ignore[arg-type]
 

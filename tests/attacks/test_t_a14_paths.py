@@ -24,14 +24,14 @@ from sfumato.pipelines.tables.protect import run_plan
 from sfumato.schema.composite import (
     Choice,
     Conversion,
-    Either,
     Flag,
     Integer,
-    ListOf,
-    MapOf,
+    ListSchema,
+    MapSchema,
     Number,
-    Record,
-    Tagged,
+    RecordSchema,
+    TaggedUnionSchema,
+    UnionSchema,
 )
 from sfumato.schema.paths import FilePath
 from sfumato.service.jobs.plans import check_paths
@@ -46,18 +46,18 @@ Leaf = tuple[str, Any, Callable[[Any], Any]]
 
 def least(shape: Any) -> Any:
     """A value that fits, for the keys that must be there beside the one in question."""
-    if isinstance(shape, Record):
+    if isinstance(shape, RecordSchema):
         return {key: least(spec.shape) for key, spec in shape.keys.items() if spec.required}
-    if isinstance(shape, Tagged):
+    if isinstance(shape, TaggedUnionSchema):
         name = next(iter(shape.variants))
         return {shape.tag: name, **least(shape.variants[name])}
-    if isinstance(shape, Either):
+    if isinstance(shape, UnionSchema):
         return least(shape.options[0][1])
     if isinstance(shape, Conversion):
         return least(shape.shape)
-    if isinstance(shape, ListOf):
+    if isinstance(shape, ListSchema):
         return [least(shape.item)] * shape.at_least
-    if isinstance(shape, MapOf):
+    if isinstance(shape, MapSchema):
         return {ANY: least(shape.value)} if shape.at_least else {}
     if isinstance(shape, Choice):
         return shape.names[0]
@@ -68,19 +68,19 @@ def least(shape: Any) -> Any:
 
 def leaves(shape: Any, at: str = "", wrap: Callable[[Any], Any] = lambda value: value, **tag: str) -> Iterator[Leaf]:
     """Every key of a plan whose value is no record, and how a plan is made that has a value there."""
-    if isinstance(shape, Record):
+    if isinstance(shape, RecordSchema):
         for key, spec in shape.keys.items():
             rest = {**tag, **least(shape)}
             yield from leaves(spec.shape, f"{at}.{key}", lambda v, key=key, rest=rest: wrap({**rest, key: v}))
-    elif isinstance(shape, Tagged):
+    elif isinstance(shape, TaggedUnionSchema):
         for name, record in shape.variants.items():
             yield from leaves(record, f"{at}.{name}", wrap, **{shape.tag: name})
-    elif isinstance(shape, ListOf):
+    elif isinstance(shape, ListSchema):
         yield from leaves(shape.item, at, lambda value: wrap([value]))
-    elif isinstance(shape, MapOf):
+    elif isinstance(shape, MapSchema):
         yield f"{at}.KEY", shape, lambda value: wrap({value: least(shape.value)})
         yield from leaves(shape.value, at, lambda value: wrap({ANY: value}))
-    elif isinstance(shape, Either):
+    elif isinstance(shape, UnionSchema):
         for _, option in shape.options:
             yield from leaves(option, at, wrap)
     elif isinstance(shape, Conversion):

@@ -4,7 +4,7 @@ import pytest
 
 from sfumato.errors import SfumatoError
 from sfumato.service.workers.fork_server import run_once
-from sfumato.service.workers.messages import Call, CrashedError
+from sfumato.service.workers.messages import CrashedError, WorkerCall
 from sfumato.service.workers.process import WorkerLimits
 
 LOAD = "sfumato.web.projects.loaded_data:load"
@@ -17,8 +17,8 @@ def test_a_worker_without_a_folder_reads_its_file_and_no_other(tmp_path) -> None
     secret.write_text("ort;alter\nWien;5\n", encoding="utf-8")
     lines = "".join(f"Köln;{20 + n % 9}\n" for n in range(30))
     (own / "rows.csv").write_text("ort;alter\n" + lines, encoding="cp1252")
-    loaded = run_once(Call(LOAD, (own / "rows.csv", {"encoding": "cp1252"})), LIMITS, 60)
+    loaded = run_once(WorkerCall(LOAD, (own / "rows.csv", {"encoding": "cp1252"})), LIMITS, 60)
     assert (loaded.rows, [path.name for path in own.iterdir()]) == (30, ["rows.csv"])
     (own / "link.csv").symlink_to(secret)
     with pytest.raises((SfumatoError, CrashedError)):
-        run_once(Call(LOAD, (own / "link.csv", {})), LIMITS, 60)
+        run_once(WorkerCall(LOAD, (own / "link.csv", {})), LIMITS, 60)

@@ -117,7 +117,7 @@ def test_it_is_kept_when_the_recoding_is_applied_to_other_rows(tmp_path) -> None
     assert sf.verify(out).holds
     assert plan_dict(read_plan(out / "plan.yaml"))["columns"]["race"]["protect"]["model"] == "l-diversity"
     patients(400, 6).with_columns(race=pl.lit("white")).write_csv(tmp_path / "white.csv")
-    with pytest.raises(sf.PromiseError):
+    with pytest.raises(sf.ViolationError):
         apply(out / "recoding.json", tmp_path / "white.csv", tmp_path / "later")
 
 

@@ -13,7 +13,7 @@ import pytest
 from sfumato import anonymize, verify
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.duckdb.sources import Source
-from sfumato.engines.engine import Reading
+from sfumato.engines.engine import MissingRules
 from sfumato.engines.lines import records_in
 from sfumato.engines.record_io import read_records
 from sfumato.engines.tabulation.tabulation import base_of
@@ -100,7 +100,7 @@ def test_records_are_those_of_other_readers(tmp_path: Path, width: int, monkeypa
         if number % 6:
             continue
         with closing(DuckDBEngine(tmp_path / "rows.csv", DataPlan(separator=",", header=True))) as engine:
-            assert engine.count(engine.columns, Reading()).rows == expected, (number, text)
+            assert engine.count(engine.columns, MissingRules()).rows == expected, (number, text)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "latin-1", "cp1252"])
@@ -109,14 +109,14 @@ def test_records_of_other_encodings_and_separators_are_counted(tmp_path: Path, e
     path.write_bytes('a§b\n1§"ü\nü"\nß§"x§y"\n'.encode(encoding))
     plain = DataPlan(encoding="utf-8" if encoding == "utf-8-sig" else encoding, separator="§", header=True)
     with closing(DuckDBEngine(path, plain)) as engine:
-        assert engine.count(("a",), Reading()).rows == 2
+        assert engine.count(("a",), MissingRules()).rows == 2
 
 
 def test_several_files_and_damaged_ones(tmp_path: Path) -> None:
     for name, rows in (("a.csv", 3), ("b.csv", 4)):
         (tmp_path / name).write_text("zip,note\n" + "1,x\n" * rows, encoding="utf-8")
     with closing(DuckDBEngine(tmp_path)) as engine:
-        assert engine.count(("zip",), Reading()).rows == 7
+        assert engine.count(("zip",), MissingRules()).rows == 7
     (tmp_path / "b.csv").write_text('zip,note\n1,x\n1,"x\n1,x\n', encoding="utf-8")
     with pytest.raises(DataError, match=r"line 3 of b\.csv"):
         DuckDBEngine(tmp_path)

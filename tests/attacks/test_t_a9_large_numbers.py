@@ -12,7 +12,7 @@ import pytest
 
 from sfumato import DataError, anonymize, protect
 from sfumato.hierarchies.label_bounds import bounds_of
-from sfumato.hierarchies.role_detection.robust_intervals import Spread, decimal_numbers, whole_numbers
+from sfumato.hierarchies.role_detection.robust_intervals import NumberDistribution, decimal_numbers, whole_numbers
 from sfumato.microdata.models.t_closeness import ranks_of
 from sfumato.microdata.recoding.range_grid import NumberGrid
 from sfumato.pipelines.suggest import suggest
@@ -140,7 +140,7 @@ def test_ranks_and_bounds_of_long_numbers_are_exact() -> None:
 @pytest.mark.parametrize("start", [2**53 - 30, BASE, 10**15])
 def test_suggest_takes_numbers_close_to_each_other(start: int, tmp_path: Path) -> None:
     numbers = np.arange(start, start + 25).astype(np.float64)
-    spread = Spread(np.unique(numbers), np.ones(len(np.unique(numbers))))
+    spread = NumberDistribution(np.unique(numbers), np.ones(len(np.unique(numbers))))
     assert whole_numbers(spread)["type"] == decimal_numbers(spread)["type"] == "intervals"
     path = tmp_path / "rows.csv"
     path.write_text("n,sex\n" + "".join(f"{start + place % 25},{'mf'[place % 2]}\n" for place in range(200)))

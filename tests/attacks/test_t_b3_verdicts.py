@@ -8,7 +8,7 @@ import pytest
 from sfumato import anonymize
 from sfumato.localization.messages import words_in
 from sfumato.report.release.report import html
-from sfumato.report.release.report_data import Dossier
+from sfumato.report.release.report_data import ReportData
 
 # What no sentence of a page or report says as a verdict of its own; what a plan or a policy says is quoted as theirs.
 VERDICTS = {
@@ -35,6 +35,6 @@ def test_removed_columns_are_not_said_to_name_persons() -> None:
     columns = {"zip": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}, "shoe": {"role": "identifier"}}
     plan = {"version": 1, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 2}]}
     release = anonymize(rows, plan)
-    report = html(Dossier(release.report, release.plan))
+    report = html(ReportData(release.report, release.plan))
     assert "They name a person" not in report
     assert "whether or not they identify a person" in report

@@ -84,10 +84,10 @@ def test_native_dates_and_missing_values_of_pandas():
 
 def test_ranges_in_a_frame():
     frame = pl.DataFrame({"pay": [1.0, 2.0, None]})
-    from sfumato.attributes.configuration import Configuration, Rule
+    from sfumato.attributes.configuration import AttributeRule, Configuration
     from sfumato.attributes.operations.datatypes import type_named
 
-    configuration = Configuration((Rule("pay", "Generalization", type_named("Double")),), form="range")
+    configuration = Configuration((AttributeRule("pay", "Generalization", type_named("Double")),), form="range")
     answer = anonymize_attributes(frame, configuration)
     assert answer.data["pay_range"].to_list() == [{"min": 1.0, "max": 2.0}] * 2 + [None]
 

@@ -14,7 +14,7 @@ import pytest
 
 from sfumato.engines.dataframes.engine import FrameEngine
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.engine import Reading
+from sfumato.engines.engine import MissingRules
 from sfumato.errors import DataError, PlanError
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.pipelines.release import anonymize
@@ -71,9 +71,13 @@ def tally(counted) -> Counter:
 def test_counts_are_as_written_by_hand(source) -> None:
     engine = engine_of(source)
     assert engine.columns == NAMES
-    assert tally(engine.count([NAMES[0], NAMES[2]], Reading())) == {("m", "007"): 2, ("w", "7"): 2, (None, "007"): 1}
-    assert tally(engine.count([NAMES[1]], Reading())) == {("a,b",): 2, ('q"q',): 1, (None,): 1, ("",): 1}
-    required = Reading(missing=("a,b",), required=(NAMES[1],))
+    assert tally(engine.count([NAMES[0], NAMES[2]], MissingRules())) == {
+        ("m", "007"): 2,
+        ("w", "7"): 2,
+        (None, "007"): 1,
+    }
+    assert tally(engine.count([NAMES[1]], MissingRules())) == {("a,b",): 2, ('q"q',): 1, (None,): 1, ("",): 1}
+    required = MissingRules(missing=("a,b",), required=(NAMES[1],))
     assert tally(engine.count([NAMES[0]], required)) == {("w",): 1, (None,): 1}
     assert engine.count([NAMES[0]], required).rows == 5
     assert engine.locate(NAMES[2], ["7"], 10) == (3, 4)
@@ -169,7 +173,7 @@ def test_texts_of_typed_values_are_the_same_everywhere(tmp_path) -> None:
     }
     for engine in [DuckDBEngine(path), *map(FrameEngine, frames)]:
         for name, texts in expected.items():
-            assert set(engine.count([name], Reading()).values[0]) == texts, (engine.name, name)
+            assert set(engine.count([name], MissingRules()).values[0]) == texts, (engine.name, name)
         engine.close()
 
 
@@ -247,7 +251,7 @@ def test_every_source_reads_the_same(tmp_path, name) -> None:
     path, data = write_sources(tmp_path)[name]
     engine = DuckDBEngine(path, data, ("a", "b"))
     assert engine.columns == ("a", "b")
-    assert tally(engine.count(["a", "b"], Reading())) == {("007", "ä"): 1, ("8", None): 1}
+    assert tally(engine.count(["a", "b"], MissingRules())) == {("007", "ä"): 1, ("8", None): 1}
     plan = {
         "version": 1,
         "data": {

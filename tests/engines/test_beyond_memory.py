@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.engine import Reading
+from sfumato.engines.engine import MissingRules
 from sfumato.errors import DataError, PlanError
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.read import read_plan
@@ -84,7 +84,7 @@ def test_limits_reach_the_engine_and_its_files_go_where_they_should(people, tmp_
     settings = engine._run("SELECT current_setting('memory_limit'), current_setting('temp_directory')")[0]
     assert settings[0] == "286.1 MiB"
     assert Path(settings[1]).parent == tmp_path
-    counted = engine.count(["row"], Reading())
+    counted = engine.count(["row"], MissingRules())
     assert len(counted.counts) == ROWS
     engine.close()
     assert list(tmp_path.iterdir()) == []
@@ -114,7 +114,7 @@ def test_folders_patterns_and_partitions_are_read_in_the_order_of_their_names(tm
     for source in (tmp_path / "people", tmp_path / "people" / "*" / "*.parquet", tmp_path / "*.csv"):
         engine = DuckDBEngine(source)
         assert engine.columns == ("name", "zip")
-        assert set(engine.count(["zip"], Reading()).values[0]) == {"00712", "10115"}
+        assert set(engine.count(["zip"], MissingRules()).values[0]) == {"00712", "10115"}
         assert engine.locate("name", ["c"], 5) == (3,)
         assert len(engine.fingerprint()) == 64
         engine.close()
@@ -132,7 +132,7 @@ def test_a_release_is_laid_in_folders(tmp_path) -> None:
     assert release.data.is_dir()
     assert len(list(release.data.iterdir())) == 3
     engine = DuckDBEngine(release.data)
-    counted = engine.count(["zip", "row"], Reading())
+    counted = engine.count(["zip", "row"], MissingRules())
     found = sorted((counted.values[1][row], counted.values[0][zip_]) for zip_, row in counted.codes.tolist())
     engine.close()
     assert found == [("0", "007"), ("1", "007"), ("2", "ä/ö"), ("3", "ä/ö"), ("4", None), ("5", None)]

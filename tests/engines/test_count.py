@@ -16,7 +16,7 @@ from sfumato.engines.duckdb import count_statements as statements
 from sfumato.engines.duckdb.count_statements import SAMPLED_ROWS, Counting
 from sfumato.engines.duckdb.dictionary_columns import MAX_TEXTS
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.engine import Reading
+from sfumato.engines.engine import MissingRules
 from sfumato.errors import EngineError
 from sfumato.microdata.data_plan import DataPlan
 from sizes import size
@@ -45,8 +45,8 @@ def tables(draw: st.DrawFn) -> pa.Table:
     return pa.table(columns)
 
 
-def counting(engine: DuckDBEngine, columns: tuple[str, ...], reading: Reading | None = None) -> Counting:
-    return Counting(engine.source.table, columns, reading or Reading(), engine.plan.strip)
+def counting(engine: DuckDBEngine, columns: tuple[str, ...], reading: MissingRules | None = None) -> Counting:
+    return Counting(engine.source.table, columns, reading or MissingRules(), engine.plan.strip)
 
 
 def combinations(found) -> Counter:
@@ -65,7 +65,7 @@ def test_both_ways_count_the_same(tmp_path_factory, table, strip, drops, diction
     pq.write_table(table, path, use_dictionary=dictionary)
     engine = DuckDBEngine(path, DataPlan(strip=strip))
     columns = tuple(table.column_names)
-    reading = Reading(("?", ""), columns[:2] if drops else ())
+    reading = MissingRules(("?", ""), columns[:2] if drops else ())
     by_texts = engine._by_texts(counting(engine, columns, reading))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(statements, "SAMPLED_ROWS", sampled)
@@ -100,13 +100,13 @@ def test_too_many_texts_are_counted_as_texts(tmp_path, first) -> None:
     values = np.array(["same"] * first + [f"text {place}" for place in range(MAX_TEXTS + 500)], object)
     engine = written(tmp_path / "many.parquet", {"x": values, "y": np.arange(len(values)) % 2})
     assert engine._by_codes(counting(engine, ("x", "y"))) is None
-    assert engine.count(("x", "y"), Reading()).counts.sum() == len(values)
+    assert engine.count(("x", "y"), MissingRules()).counts.sum() == len(values)
     engine.close()
 
 
 def test_a_file_that_changes_while_it_is_counted_is_refused(tmp_path, monkeypatch) -> None:
     engine = written(tmp_path / "rows.parquet", {"x": ["a", "b", "c"]})
-    engine.count(("x",), Reading())
+    engine.count(("x",), MissingRules())
     run = engine._run
 
     def changing(statement: str):
@@ -117,5 +117,5 @@ def test_a_file_that_changes_while_it_is_counted_is_refused(tmp_path, monkeypatc
 
     monkeypatch.setattr(engine, "_run", changing)
     with pytest.raises(EngineError, match="changed while"):
-        engine.count(("x",), Reading())
+        engine.count(("x",), MissingRules())
     engine.close()

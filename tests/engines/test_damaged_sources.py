@@ -15,7 +15,7 @@ import pytest
 
 from sfumato.engines.dataframes.engine import FrameEngine
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.engine import Reading
+from sfumato.engines.engine import MissingRules
 from sfumato.engines.opening import open_engine
 from sfumato.errors import DataError, PlanError, SfumatoError
 from sfumato.microdata.data_plan import DataPlan
@@ -64,7 +64,7 @@ def test_a_damaged_file_is_a_fault_of_the_data(tmp_path, name) -> None:
     (tmp_path / name).write_bytes(DAMAGED[name])
     with pytest.raises(DataError) as caught:
         engine = DuckDBEngine(tmp_path / name)
-        engine.count([engine.columns[0]], Reading())
+        engine.count([engine.columns[0]], MissingRules())
     assert caught.value.status.exit == 3
     assert name in str(caught.value)
     assert caught.value.do
@@ -222,7 +222,7 @@ def test_line_breaks_within_quotes_are_of_any_kind(tmp_path, end) -> None:
     path = tmp_path / "rows.csv"
     path.write_bytes(end.join(LINES).encode())
     with closing(DuckDBEngine(path)) as engine:
-        assert engine.count(("a",), Reading()).rows == 4
+        assert engine.count(("a",), MissingRules()).rows == 4
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -236,5 +236,5 @@ def test_the_advice_for_a_file_of_wide_signs_can_be_followed(tmp_path, encoding,
     assert caught.value.code == "data.encoding" and "data.encoding in its plan" in caught.value.do
     (advised,) = re.findall(r"--encoding ([\w-]+)", caught.value.do)
     with closing(DuckDBEngine(path, DataPlan(encoding=advised))) as engine:
-        assert engine.columns == ("a", "b") and engine.count(("a",), Reading()).rows == 4
+        assert engine.columns == ("a", "b") and engine.count(("a",), MissingRules()).rows == 4
     assert suggest_for_file(path).plan["data"]["encoding"] == advised

@@ -66,12 +66,12 @@ def test_one_thread_writes_what_many_write(source, order, mode, monkeypatch) -> 
 
 def test_all_threads_are_back_after_one_wrote_alone(source) -> None:
     from sfumato.engines.duckdb.engine import DuckDBEngine
-    from sfumato.engines.engine import Reading
+    from sfumato.engines.engine import MissingRules
 
     release = released(source, "keep", "strict")
     engine = DuckDBEngine(source, opens=[source.parent])
     threads = engine._run("SELECT current_setting('threads')")
-    engine.apply(release.recoding, release.handling, Reading(), source.with_name("again.parquet")).close()
+    engine.apply(release.recoding, release.handling, MissingRules(), source.with_name("again.parquet")).close()
     assert engine._run("SELECT current_setting('threads')") == threads
     assert not engine._run("SELECT * FROM duckdb_tables() WHERE table_name = 'published'")
     engine.close()

@@ -11,7 +11,7 @@ import pytest
 from sfumato.engines.duckdb import engine as module
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.duckdb.in_memory_persons import fits
-from sfumato.engines.engine import Reading
+from sfumato.engines.engine import MissingRules
 from sfumato.engines.keyed_hashes import PERSON, record_key, recorded
 from sfumato.engines.postprocessing.person_record import record_of
 from sfumato.microdata.data_plan import DataPlan
@@ -50,7 +50,7 @@ def visits(seed: int) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=["who", "age", "sex", "illness"], orient="row")
 
 
-def by_person(engine: DuckDBEngine, person: str, value: str | None, reading: Reading) -> Any:
+def by_person(engine: DuckDBEngine, person: str, value: str | None, reading: MissingRules) -> Any:
     """The persons of combinations, as sets of what each has: numbers of persons are of no matter."""
     engine.count(("age", "sex", "illness"), reading)
     found = engine.count_persons(("age", "sex"), person, value, reading)
@@ -75,10 +75,10 @@ def test_memory_and_database_count_the_same_persons(tmp_path: Path, monkeypatch,
     for here in (True, False):
         monkeypatch.setattr(module, "fits", lambda *_, here=here: here)
         with closing(DuckDBEngine(tmp_path / "rows.parquet")) as source:
-            answers.append([by_person(source, "who", value, Reading(missing))])
+            answers.append([by_person(source, "who", value, MissingRules(missing))])
         with closing(DuckDBEngine(tmp_path / "out" / "data.parquet")) as published:
             published.attach_persons(tmp_path / "out" / "persons.parquet")
-            answers[-1].append(by_person(published, PERSON, value, Reading()))
+            answers[-1].append(by_person(published, PERSON, value, MissingRules()))
     assert answers[0] == answers[1]
     assert answers[0][0][0] and answers[0][0][1], "some add up, and some do not"
 

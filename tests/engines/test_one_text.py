@@ -16,7 +16,7 @@ import pytest
 from sfumato.engines.canonical_text import short_text
 from sfumato.engines.dataframes.engine import FrameEngine
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.engine import Reading
+from sfumato.engines.engine import MissingRules
 from sfumato.errors import DataError
 from sfumato.pipelines.release import anonymize
 
@@ -68,7 +68,7 @@ def test_texts_are_the_same_everywhere(tmp_path, name) -> None:
     array, texts = VALUES[name]
     for source in engines(pa.table({"x": array}), tmp_path):
         engine = opened(source)
-        assert set(engine.count(["x"], Reading()).values[0]) == set(texts), type(source)
+        assert set(engine.count(["x"], MissingRules()).values[0]) == set(texts), type(source)
         engine.close()
 
 
@@ -107,7 +107,7 @@ def test_what_has_no_text_is_refused(tmp_path, name) -> None:
         engine = opened(source)
         assert engine.textless(engine.columns) == ("photo",), type(source)
         with pytest.raises(DataError, match='"photo"') as caught:
-            engine.count(["fine", "photo"], Reading())
+            engine.count(["fine", "photo"], MissingRules())
         engine.close()
         assert caught.value.code == "data.no-text"
 
@@ -144,7 +144,7 @@ def test_the_text_does_not_depend_on_where_the_machine_stands(tmp_path, monkeypa
         array, texts = VALUES["moments with zone"]
         for source in engines(pa.table({"x": array}), tmp_path):
             engine = opened(source)
-            assert list(engine.count(["x"], Reading()).values[0]) == texts
+            assert list(engine.count(["x"], MissingRules()).values[0]) == texts
             engine.close()
     finally:
         monkeypatch.undo()
@@ -174,7 +174,7 @@ def test_texts_of_json_stay_texts(tmp_path) -> None:
     ]
     (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
     engine = DuckDBEngine(tmp_path / "rows.jsonl")
-    texts = {name: set(engine.count([name], Reading()).values[0]) for name in engine.columns}
+    texts = {name: set(engine.count([name], MissingRules()).values[0]) for name in engine.columns}
     assert texts == {
         "mixed": {"1", "true"},
         "day": {"2020-01-02", "2020-01-03", None},
@@ -190,7 +190,7 @@ def test_untyped_columns_of_sqlite(tmp_path) -> None:
         base.executemany("INSERT INTO rows VALUES (?, ?, ?, NULL)", [(1, 2.5, 7), ("x", 2, 8), (2.5, None, None)])
     base.close()
     engine = DuckDBEngine(tmp_path / "base.sqlite")
-    texts = {name: set(engine.count([name], Reading()).values[0]) for name in engine.columns}
+    texts = {name: set(engine.count([name], MissingRules()).values[0]) for name in engine.columns}
     assert texts == {
         "mixed": {"1", "x", "2.5"},
         "real": {"2.5", "2.0", None},
@@ -204,7 +204,7 @@ def test_untyped_columns_of_sqlite(tmp_path) -> None:
     engine = DuckDBEngine(tmp_path / "base.sqlite")
     assert engine.columns == ("mixed", "real", "whole", "photo")
     with pytest.raises(DataError, match='"photo"'):
-        engine.count(["photo"], Reading())
+        engine.count(["photo"], MissingRules())
     engine.close()
 
 
@@ -213,7 +213,7 @@ def test_texts_of_dropped_rows_are_not_counted(tmp_path) -> None:
     table = pa.table({"zip": ["12", "12", "98765"], "sex": ["m", "m", None]})
     for source in engines(table, tmp_path):
         engine = opened(source)
-        counted = engine.count(["zip", "sex"], Reading(required=("sex",)))
+        counted = engine.count(["zip", "sex"], MissingRules(required=("sex",)))
         assert (counted.values, counted.rows) == ((("12",), ("m",)), 3)
         engine.close()
     plan = {

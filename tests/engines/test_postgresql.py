@@ -12,7 +12,7 @@ import pytest
 from sfumato.engines.databases.address import read_address
 from sfumato.engines.databases.engine import PostgreSQLEngine
 from sfumato.engines.databases.writing import write_table
-from sfumato.engines.engine import Reading
+from sfumato.engines.engine import MissingRules
 from sfumato.engines.opening import open_engine
 from sfumato.errors import DataError, EngineError, InternalError, PlanError
 from sfumato.microdata.plan.read import read_plan
@@ -75,8 +75,12 @@ def tally(counted) -> Counter:
 def test_the_database_counts_as_written_by_hand(people) -> None:
     engine = PostgreSQLEngine(read_address(people))
     assert engine.columns == tuple(PLAN["columns"])
-    assert tally(engine.count(["Geschlecht", "zip"], Reading())) == {("m", "007"): 2, ("w", "7"): 2, (None, "007"): 1}
-    required = Reading(missing=("a,b",), required=('na"me',))
+    assert tally(engine.count(["Geschlecht", "zip"], MissingRules())) == {
+        ("m", "007"): 2,
+        ("w", "7"): 2,
+        (None, "007"): 1,
+    }
+    required = MissingRules(missing=("a,b",), required=('na"me',))
     found = engine.count(["Geschlecht"], required)
     assert (tally(found), found.rows) == ({("w",): 1, (None,): 1}, 5)
     assert engine.locate("zip", ["7"], 1) == (3,)
@@ -96,7 +100,7 @@ def test_texts_of_typed_values_are_the_same_as_elsewhere(postgresql) -> None:
         "(false, -3, 1e20, 'NaN', '1899-12-31', '1970-01-01', 0), (NULL, NULL, 2, NULL, NULL, NULL, NULL)",
     )
     engine = PostgreSQLEngine(read_address(f"{postgresql.url}?table=typed"))
-    found = engine.count(engine.columns, Reading())
+    found = engine.count(engine.columns, MissingRules())
     texts = {name: set(texts) for name, texts in zip(found.columns, found.values, strict=True)}
     engine.close()
     assert texts == {
@@ -157,9 +161,9 @@ def test_a_table_that_does_not_count_as_predicted_is_not_committed(people, postg
 
 def test_rows_written_meanwhile_are_not_seen(people, postgresql) -> None:
     engine = open_engine(people, read_plan(PLAN))
-    before = engine.count(["zip"], Reading())
+    before = engine.count(["zip"], MissingRules())
     execute(postgresql, "INSERT INTO people (id, zip) VALUES (99, '999')")
-    after = engine.count(["zip"], Reading())
+    after = engine.count(["zip"], MissingRules())
     engine.close()
     execute(postgresql, "DELETE FROM people WHERE id = 99")
     assert tally(before) == tally(after)
@@ -281,7 +285,7 @@ def test_texts_are_those_of_the_other_engines_wherever_the_server_is(postgresql,
     }
     try:
         release = anonymize(f"{postgresql.url}?table=texts", plan)
-        counted = release.published.count(list(expected), Reading())
+        counted = release.published.count(list(expected), MissingRules())
         assert dict(zip(expected, map(set, counted.values), strict=True)) == expected
         release.close()
     finally:

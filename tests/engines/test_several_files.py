@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.engine import Reading
+from sfumato.engines.engine import MissingRules
 from sfumato.errors import DataError
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.pipelines.release import anonymize
@@ -71,7 +71,7 @@ def test_files_in_an_encoding_that_is_rewritten(tmp_path) -> None:
     (folder / "a.csv").write_text("a\nä\n", encoding="cp1252")
     (folder / "b.csv").write_text("a\nß\n", encoding="cp1252")
     engine = DuckDBEngine(folder, DataPlan(encoding="cp1252"))
-    assert set(engine.count(["a"], Reading()).values[0]) == {"ä", "ß"}
+    assert set(engine.count(["a"], MissingRules()).values[0]) == {"ä", "ß"}
     engine.close()
 
 
@@ -79,7 +79,7 @@ def test_signs_of_patterns_in_a_name_are_no_pattern(tmp_path) -> None:
     (tmp_path / "a[1].csv").write_text("a\nright\n", encoding="utf-8")
     (tmp_path / "a1.csv").write_text("a\nwrong\n", encoding="utf-8")
     engine = DuckDBEngine(tmp_path / "a[1].csv")
-    assert engine.count(["a"], Reading()).values == (("right",),)
+    assert engine.count(["a"], MissingRules()).values == (("right",),)
     engine.close()
 
 
@@ -93,7 +93,7 @@ def parquet(folder: Path, *tables: dict) -> Path:
 def test_parquet_files_go_by_name(tmp_path) -> None:
     folder = parquet(tmp_path / "rows", {"a": ["x"], "b": ["y"]}, {"b": ["v"], "a": ["u"]})
     engine = DuckDBEngine(folder)
-    assert [sorted(values) for values in engine.count(["a", "b"], Reading()).values] == [["u", "x"], ["v", "y"]]
+    assert [sorted(values) for values in engine.count(["a", "b"], MissingRules()).values] == [["u", "x"], ["v", "y"]]
     engine.close()
 
 
@@ -115,8 +115,8 @@ def test_json_records_go_by_name_in_all_files(tmp_path) -> None:
     (tmp_path / "99.jsonl").write_text('{"a": "x", "late": 1}', encoding="utf-8")
     engine = DuckDBEngine(tmp_path)
     assert engine.columns == ("a", "b", "late")
-    assert set(engine.count(["a"], Reading()).values[0]) == {"u", "x"}
-    assert set(engine.count(["b"], Reading()).values[0]) == {"v", "y", None}
+    assert set(engine.count(["a"], MissingRules()).values[0]) == {"u", "x"}
+    assert set(engine.count(["b"], MissingRules()).values[0]) == {"v", "y", None}
     engine.close()
 
 
@@ -130,4 +130,4 @@ def test_spark_refuses_them_too(tmp_path, spark) -> None:
     several = parquet(tmp_path / "more", {"a": ["x"], "b": ["y"]}, {"b": ["v"], "a": ["u"], "name": ["Carol"]})
     engine = SparkEngine.of_path(several)
     assert engine.columns == ("a", "b", "name")
-    assert set(engine.count(["a"], Reading()).values[0]) == {"u", "x"}
+    assert set(engine.count(["a"], MissingRules()).values[0]) == {"u", "x"}

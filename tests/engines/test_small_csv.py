@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.engine import Reading
+from sfumato.engines.engine import MissingRules
 from sfumato.engines.small_csv import plain_file
 from sfumato.microdata.data_plan import DataPlan
 
@@ -39,7 +39,7 @@ def _tallied(text_counts):
 
 
 @pytest.mark.parametrize("text", PLAIN.values(), ids=PLAIN)
-@pytest.mark.parametrize("reading", [Reading(), Reading(("NA", "?"), ("a",))], ids=["all rows", "a required"])
+@pytest.mark.parametrize("reading", [MissingRules(), MissingRules(("NA", "?"), ("a",))], ids=["all rows", "a required"])
 def test_it_is_counted_as_the_database_counts_it(tmp_path, text, reading):
     path = tmp_path / "rows.csv"
     path.write_text(text, encoding="utf-8", newline="")

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.engine import Reading
+from sfumato.engines.engine import MissingRules
 from sfumato.engines.spark.engine import SparkEngine
 from sfumato.errors import DataError, EngineError
 from sfumato.microdata.data_plan import DataPlan
@@ -69,9 +69,13 @@ def engine(request, spark, tmp_path):
 
 def test_counts_are_as_written_by_hand(engine) -> None:
     assert engine.columns == NAMES
-    assert tally(engine.count([NAMES[0], NAMES[2]], Reading())) == {("m", "007"): 2, ("w", "7"): 2, (None, "007"): 1}
-    assert tally(engine.count([NAMES[1]], Reading())) == {("a,b",): 2, ('q"q',): 1, (None,): 1, ("",): 1}
-    required = Reading(missing=("a,b",), required=(NAMES[1],))
+    assert tally(engine.count([NAMES[0], NAMES[2]], MissingRules())) == {
+        ("m", "007"): 2,
+        ("w", "7"): 2,
+        (None, "007"): 1,
+    }
+    assert tally(engine.count([NAMES[1]], MissingRules())) == {("a,b",): 2, ('q"q',): 1, (None,): 1, ("",): 1}
+    required = MissingRules(missing=("a,b",), required=(NAMES[1],))
     found = engine.count([NAMES[0]], required)
     assert tally(found) == {("w",): 1, (None,): 1}
     assert found.rows == 5
@@ -114,7 +118,7 @@ def test_texts_of_typed_values_are_the_same_as_elsewhere(spark, tmp_path) -> Non
         "day": {"2024-02-29", "1899-12-31", None},
         "moment": {"2024-02-29 13:05:07", "1970-01-01 00:00:00", None},
     }
-    found = engine.count(list(expected), Reading())
+    found = engine.count(list(expected), MissingRules())
     assert {name: set(texts) for name, texts in zip(found.columns, found.values, strict=True)} == expected
 
 
@@ -141,7 +145,7 @@ def test_a_csv_file_is_read_and_written_as_by_duckdb(spark, tmp_path) -> None:
     path.write_text(CSV, encoding="utf-8")
     expected = {("007", "ä\nö"): 1, (" 8", None): 1, ("x;y", 'say "hi"'): 1}
     for engine in (SparkEngine.of_path(path), DuckDBEngine(path)):
-        assert tally(engine.count(["a", "b"], Reading())) == expected
+        assert tally(engine.count(["a", "b"], MissingRules())) == expected
         assert engine.locate("a", ["x;y"], 5) == (3,)
     plan = {
         "version": 1,
@@ -151,7 +155,7 @@ def test_a_csv_file_is_read_and_written_as_by_duckdb(spark, tmp_path) -> None:
     }
     release = anonymize(path, plan, engine="spark")
     assert isinstance(release.data, Path)
-    assert tally(DuckDBEngine.of_published(release.data, ("a", "b"), ";").count(["a", "b"], Reading())) == expected
+    assert tally(DuckDBEngine.of_published(release.data, ("a", "b"), ";").count(["a", "b"], MissingRules())) == expected
     folder = release.save(tmp_path / "out")
     assert (folder / "data.csv").read_bytes() == release.data.read_bytes()
     release.close()
@@ -160,7 +164,7 @@ def test_a_csv_file_is_read_and_written_as_by_duckdb(spark, tmp_path) -> None:
 def test_a_ragged_csv_file_is_refused(spark, tmp_path) -> None:
     (tmp_path / "ragged.csv").write_text("a,b\n1,2\n1,2,3\n")
     with pytest.raises(DataError, match="too many or too few"):
-        SparkEngine.of_path(tmp_path / "ragged.csv", DataPlan()).count(["a"], Reading())
+        SparkEngine.of_path(tmp_path / "ragged.csv", DataPlan()).count(["a"], MissingRules())
 
 
 def test_partitioned_folders_keep_texts_and_row_numbers(spark, tmp_path) -> None:
@@ -169,7 +173,7 @@ def test_partitioned_folders_keep_texts_and_row_numbers(spark, tmp_path) -> None
         folder.mkdir(parents=True)
         pq.write_table(pa.table({"name": names}), folder / "part-0.parquet")
     for engine in (SparkEngine.of_path(tmp_path / "people"), DuckDBEngine(tmp_path / "people")):
-        assert tally(engine.count(["zip", "name"], Reading())) == {
+        assert tally(engine.count(["zip", "name"], MissingRules())) == {
             ("00712", "x"): 1,
             ("00712", "y"): 1,
             ("10115", "z"): 1,
@@ -220,7 +224,7 @@ def test_a_parquet_release_is_a_folder_that_reads_back(spark, tmp_path) -> None:
         tmp_path / "rows.parquet", PLAN | {"output": {"format": "parquet", "order": "keep"}}, engine="spark"
     )
     expected = {("m", "007"): 2, ("w", "7"): 2}
-    assert tally(DuckDBEngine(release.data).count([NAMES[0], NAMES[2]], Reading())) == expected
+    assert tally(DuckDBEngine(release.data).count([NAMES[0], NAMES[2]], MissingRules())) == expected
     release.close()
 
 
@@ -340,7 +344,7 @@ def test_what_has_no_text_is_refused(spark, kind) -> None:
     rows = spark.sql(f"SELECT 1 AS a, {kind} AS photo UNION ALL SELECT 1 AS a, {kind} AS photo")
     engine = SparkEngine.of_frame(rows)
     with pytest.raises(DataError, match='"photo"'):
-        engine.count(["a", "photo"], Reading())
+        engine.count(["a", "photo"], MissingRules())
     plan = {
         "version": 1,
         "columns": {"a": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}, "photo": {"role": "insensitive"}},
@@ -388,7 +392,7 @@ def test_a_decimal_comma_is_read_as_a_point(spark, tmp_path) -> None:
         "a;b\n1,5;x,y\n-2,25e1;€ 1.234,5\n7 %;1.200\n31.12.2024;5,4 mg\n1\u00a0234,5 €;1'200,7\n"
     )
     engine = SparkEngine.of_path(tmp_path / "rows.csv", DataPlan(decimal=","))
-    assert tally(engine.count(["a", "b"], Reading())) == {
+    assert tally(engine.count(["a", "b"], MissingRules())) == {
         ("1.5", "x,y"): 1,
         ("-2.25e1", "€ 1234.5"): 1,
         ("7 %", "1200"): 1,

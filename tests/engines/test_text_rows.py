@@ -8,7 +8,7 @@ import pytest
 
 from sfumato.engines.duckdb import in_memory_csv
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.engine import Reading
+from sfumato.engines.engine import MissingRules
 from sfumato.pipelines.release import anonymize
 
 COLUMNS = ("zip", "sex", "note")
@@ -34,7 +34,7 @@ def source(tmp_path: Path) -> Path:
 
 
 def tallies(engine: DuckDBEngine, columns: tuple[str, ...] = COLUMNS) -> dict[tuple[str | None, ...], int]:
-    counted = engine.count(columns, Reading())
+    counted = engine.count(columns, MissingRules())
     rows = ([texts[code] for texts, code in zip(counted.values, codes, strict=True)] for codes in counted.codes)
     return dict(zip(map(tuple, rows), counted.counts.tolist(), strict=True))
 
@@ -83,10 +83,10 @@ def test_columns_with_many_texts_are_grouped(source, monkeypatch) -> None:
 )
 def test_texts_that_are_only_likely_are_those_of_the_file(source, likely) -> None:
     with closing(DuckDBEngine(source)) as engine:
-        counted = engine.count(COLUMNS, Reading())
+        counted = engine.count(COLUMNS, MissingRules())
     with closing(DuckDBEngine(source)) as engine:
         engine.likely = {name: (*texts, None) if None not in texts else texts for name, texts in likely.items()}
-        again = engine.count(COLUMNS, Reading())
+        again = engine.count(COLUMNS, MissingRules())
     assert again.values == counted.values
     assert (again.codes == counted.codes).all()
     assert (again.counts == counted.counts).all()

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sfumato.engines.duckdb.dictionary_columns import Picker
+from sfumato.engines.duckdb.dictionary_columns import DictionaryExpression
 from sfumato.pipelines.release import anonymize
 
 ANY = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
@@ -66,7 +66,7 @@ def test_a_population_may_write_numbers_otherwise(tmp_path, population, classes)
 
 
 def test_a_number_that_is_not_known_picks_nothing() -> None:
-    picker = Picker("unused", "CAST(s.n AS VARCHAR)", ("5", "6", "7"), "BIGINT", "n")
+    picker = DictionaryExpression("unused", "CAST(s.n AS VARCHAR)", ("5", "6", "7"), "BIGINT", "n")
     picked = picker.picked(["50", "60", "70"], "INTEGER")
     rows = duckdb.execute(f"SELECT n, {picked} FROM range(-3, 12) AS s(n)").fetchall()
     assert {number: entry for number, entry in rows if entry is not None} == {5: 50, 6: 60, 7: 70}

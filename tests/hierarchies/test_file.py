@@ -5,10 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import PlanError
-from sfumato.hierarchies.character_masking import Digits
+from sfumato.hierarchies.character_masking import CharacterMasking
 from sfumato.hierarchies.dates import Dates
 from sfumato.hierarchies.file import HierarchyFile
-from sfumato.hierarchies.hierarchy import ladder_text, make_ladder
+from sfumato.hierarchies.hierarchy import hierarchy_csv, make_hierarchy
 from sfumato.hierarchies.intervals import Intervals
 from sfumato.schema.paths import PlanPath
 
@@ -77,7 +77,7 @@ def test_a_separator_is_one_character():
 
 
 def same(ladder, path):
-    path.write_text(ladder_text(ladder), encoding="utf-8", newline="")
+    path.write_text(hierarchy_csv(ladder), encoding="utf-8", newline="")
     again = HierarchyFile(PlanPath(path)).bind([]).ladder
     assert (again.values, again.labels) == (ladder.values, ladder.labels)
     assert [codes.tolist() for codes in again.codes] == [codes.tolist() for codes in ladder.codes]
@@ -88,8 +88,8 @@ def same(ladder, path):
     "ladder",
     [
         Dates("%Y%m%d").bind(["20170110", "19780808", "19780809"]).ladder,
-        Digits(side="left").bind(["123", "223", "45"]).ladder,
-        Digits(3, character="x").bind(["123", "124"]).ladder,
+        CharacterMasking(side="left").bind(["123", "223", "45"]).ladder,
+        CharacterMasking(3, character="x").bind(["123", "124"]).ladder,
         Intervals(16, 95, widths=(5, 10, 20), top=80).bind(["99"]).ladder,
     ],
     ids=["dates", "left digits", "masked digits", "coded intervals"],
@@ -99,7 +99,7 @@ def test_built_ladders_are_the_same_after_saving(ladder, tmp_path):
 
 
 def test_the_missing_value_is_left_out_when_saving():
-    assert ladder_text(make_ladder(["a"], []).with_missing()) == "a;*\n"
+    assert hierarchy_csv(make_hierarchy(["a"], []).with_missing()) == "a;*\n"
 
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)
@@ -109,4 +109,4 @@ texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 @given(st.lists(st.tuples(texts, texts), unique_by=lambda row: row[0], min_size=1, max_size=8))
 def test_any_texts_survive_saving(tmp_path_factory, rows):
     values, groups = zip(*rows, strict=True)
-    same(make_ladder(values, [groups]), tmp_path_factory.mktemp("ladder") / "ladder.csv")
+    same(make_hierarchy(values, [groups]), tmp_path_factory.mktemp("ladder") / "ladder.csv")

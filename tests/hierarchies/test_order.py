@@ -3,7 +3,7 @@
 import pytest
 
 from sfumato.hierarchies.order import Order
-from sfumato.hierarchies.suppress_all import AnyValue
+from sfumato.hierarchies.suppress_all import SuppressAll
 
 
 def test_powers_of_a_size_until_one_group_is_left():
@@ -55,12 +55,12 @@ def test_faults_of_the_parameters(parameters, words):
 
 
 def test_any_is_the_value_or_nothing():
-    assert AnyValue().bind(["m", "f"]).ladder.rows() == [("f", "*"), ("m", "*")]
+    assert SuppressAll().bind(["m", "f"]).ladder.rows() == [("f", "*"), ("m", "*")]
 
 
 def test_any_with_a_fixed_domain_rejects_others():
-    binding = AnyValue(("m", "f", "d")).bind(["f", "x"])
+    binding = SuppressAll(("m", "f", "d")).bind(["f", "x"])
     assert binding.ladder.values == ("m", "f", "d")
     assert binding.rejected == ("x",)
     with pytest.raises(ValueError, match="duplicate"):
-        AnyValue(("m", "m"))
+        SuppressAll(("m", "m"))

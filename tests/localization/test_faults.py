@@ -19,7 +19,7 @@ from sfumato.tables.plan.plan import read_table_plan
 SOURCES = Path(sfumato.__file__).parent
 GERMAN, ENGLISH = words_in("de"), words_in()
 ENGLISH_WORDS = re.compile(r"\b(the|must|is|are|has|have|of|give|name|mend|row|column|with|needs|which|that)\b", re.I)
-RAISING = re.compile(r"(?:\w+Error|Fault|.*refuse|.*_fault)$")
+RAISING = re.compile(r"(?:\w+Error|PlanIssue|.*refuse|.*_fault)$")
 # Rooms of which every sentence is known in German.
 COMPLETE = ("attributes", "delimited", "engines", "hierarchies", "microdata", "schema", "tables/cells", "tables/plan")
 # Sentences made of others, which are known with what they are made of.

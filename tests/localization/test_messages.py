@@ -15,7 +15,7 @@ from sfumato.hierarchies.role_detection.date_formats import DATE_FORMATS
 from sfumato.hierarchies.role_detection.role_reasons import PHRASES
 from sfumato.hierarchies.types import COLUMN_TYPES as TYPES
 from sfumato.localization.messages import SAID, accepted_words, languages, words_in
-from sfumato.localization.plurals import CountedText
+from sfumato.localization.plurals import PluralMessage
 from sfumato.microdata.models.registry import SHAPES
 from sfumato.microdata.plan.methods import METHOD
 from sfumato.microdata.plan.model import ROLES
@@ -194,7 +194,7 @@ def test_reasons_are_german_whatever_is_put_behind_them() -> None:
     german = words_in("de")
     texts = {name: text for name, text in vars(role_reasons).items() if isinstance(text, str) and name.isupper()}
     filled = {
-        name: CountedText(text).format(why=KNOWN, known=KNOWN, **FILLED)
+        name: PluralMessage(text).format(why=KNOWN, known=KNOWN, **FILLED)
         for name, text in texts.items()
         if name not in TOLD_ELSEWHERE
     }
@@ -240,7 +240,7 @@ def sentences_of(node: ast.AST) -> list[str]:
 def is_apart(node: ast.AST) -> bool:
     """Whether something is a docstring, an error, or what is said of a key of plans."""
     if isinstance(node, ast.Call):
-        return ast.unparse(node.func).endswith(("Error", "Note"))
+        return ast.unparse(node.func).endswith(("Error", "KeyInfo"))
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 

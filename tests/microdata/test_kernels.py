@@ -23,7 +23,7 @@ from sfumato.microdata.counts.person_numbers import number_keys
 from sfumato.microdata.methods.k_optimize import problem_arrays as at
 from sfumato.microdata.methods.k_optimize.cut_features import space_of
 from sfumato.microdata.methods.k_optimize.local_search import stray, wander
-from sfumato.microdata.methods.k_optimize.workers import Open, Watcher, Worker
+from sfumato.microdata.methods.k_optimize.workers import OpenNode, SearchThread, Watcher
 from sfumato.microdata.perturbation import microaggregation
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.release_check import guess_kernels
@@ -324,8 +324,8 @@ def walk_features() -> None:
     space = space_of(plan, plan.method, frequency_table(plan, open_engine(rows, plan)))
     state = np.full(len(space.instance.features), at.TAIL, np.int8)
     state[0] = at.HEAD
-    worker, watch = Worker(space), Watcher()
-    worker.look(Open(0.0, state))
+    worker, watch = SearchThread(space), Watcher()
+    worker.look(OpenNode(0.0, state))
     stray(worker.place, wander(worker.place, space.empty(), 1, watch), 2, watch)
 
 

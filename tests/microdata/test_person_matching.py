@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from sfumato.microdata.person_matching import place
+from sfumato.microdata.person_matching import match_persons
 from sfumato.microdata.release_histories import judge_histories
 
 
@@ -15,7 +15,7 @@ def test_groups_stay_large_over_time(seed) -> None:
     people = {f"p{number}": draw.randrange(4) for number in range(60)}
     histories: dict[str, tuple] = {}
     for month in range(8):
-        placement = place(histories, people, lambda person: person, lambda group, *_: len(group) >= k)
+        placement = match_persons(histories, people, lambda person: person, lambda group, *_: len(group) >= k)
         everybody = {**histories, **dict.fromkeys(placement.placed)}
         histories = {
             person: (*histories.get(person, (None,) * month), people[person] if person in placement.placed else None)
@@ -37,7 +37,7 @@ def test_strands_of_persons_with_several_rows_stay_large_over_time(seed) -> None
         histories = {
             person: tuple(release.get(person) for release in releases) for release in releases for person in release
         }
-        placement = place(histories, people, lambda person: person, lambda group, *_: len(group) >= k)
+        placement = match_persons(histories, people, lambda person: person, lambda group, *_: len(group) >= k)
         releases.append({person: people[person] for person in placement.placed})
         assert len(releases[0]) > 60 and judge_histories(releases, [{}] * len(releases), k).hold
         for person in [person for person in people if draw.random() < 0.05]:
@@ -56,10 +56,10 @@ def test_who_changes_alone_is_withheld_with_company_and_never_alone() -> None:
     histories |= {f"q{number}": (("b",),) for number in range(5)}
     classes = {person: history[0] for person, history in histories.items()}
     keeps = lambda group, *_: len(group) >= 3  # noqa: E731
-    assert not place(histories, classes, str, keeps).withheld, "who stays as published tells nothing new"
-    moved = place(histories, classes | {"twice": ("a",)}, str, keeps)
+    assert not match_persons(histories, classes, str, keeps).withheld, "who stays as published tells nothing new"
+    moved = match_persons(histories, classes | {"twice": ("a",)}, str, keeps)
     assert "twice" in moved.withheld and len(moved.withheld) == 3 and "both" in moved.placed
-    spread = place(histories, classes | {"both": ("b", "b")}, str, keeps)
+    spread = match_persons(histories, classes | {"both": ("b", "b")}, str, keeps)
     assert len(spread.withheld) == 5, "two of each class go with who stood in both"
 
 

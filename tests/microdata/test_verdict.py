@@ -5,14 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from sfumato.microdata.counts.frequency_table import TextCounts
+from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.counts.persons import PersonCount
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.alpha_k_anonymity import AlphaKAnonymity
 from sfumato.microdata.models.average_risk import AverageRisk
 from sfumato.microdata.models.delta_presence import DeltaPresence, Subset
 from sfumato.microdata.models.differential_privacy import DifferentialPrivacy
-from sfumato.microdata.models.equivalence_classes import Classes, Histogram
+from sfumato.microdata.models.equivalence_classes import EquivalenceClasses, Histogram
 from sfumato.microdata.models.global_risk import GlobalRisk
 from sfumato.microdata.models.individual_risk import IndividualRisk
 from sfumato.microdata.models.k_anonymity import KAnonymity, SetSizes
@@ -24,13 +24,13 @@ from sfumato.microdata.verdict import Verdict, judge
 Row = tuple[str | None, ...]
 
 
-def counted(columns: Sequence[str], rows: Sequence[Row]) -> TextCounts:
+def counted(columns: Sequence[str], rows: Sequence[Row]) -> ValueCounts:
     """Rows as an engine counts them."""
     combinations = list(dict.fromkeys(rows))
     values = tuple(tuple(dict.fromkeys(row[place] for row in rows)) for place in range(len(columns)))
     codes = [[texts.index(text) for texts, text in zip(values, row, strict=True)] for row in combinations]
     counts = np.array([rows.count(row) for row in combinations], np.int64)
-    return TextCounts(tuple(columns), values, np.array(codes, np.int32).reshape(-1, len(columns)), counts, len(rows))
+    return ValueCounts(tuple(columns), values, np.array(codes, np.int32).reshape(-1, len(columns)), counts, len(rows))
 
 
 def test_no_row_keeps_no_promise() -> None:
@@ -59,7 +59,7 @@ def test_suppressed_rows_are_compared_with_the_raw_table_too() -> None:
     """Published shares are 5 to 3, the raw ones 1 to 1: star rows that are all of one value break t = 0.4."""
     rows: list[Row] = [("a", "x"), ("a", "y")] * 3 + [("*", "x"), ("*", "x")]
     raw = Histogram(np.array([0, 2]), np.array([0, 1], np.int32), np.array([5, 5]), 2, ("x", "y"))
-    reference = Classes(np.array([10]), {"s": raw})
+    reference = EquivalenceClasses(np.array([10]), {"s": raw})
     for t, holds in ((0.5, True), (0.4, False)):
         verdict = judge(counted(["q", "s"], rows), ["q"], [TCloseness(t, "s")], reference=reference)
         assert verdict.holds is holds
@@ -71,7 +71,7 @@ def test_suppressed_rows_are_compared_with_the_raw_table_too() -> None:
 def test_a_promise_says_what_it_was_compared_with() -> None:
     rows: list[Row] = [("a", "x"), ("a", "y")] * 3
     raw = Histogram(np.array([0, 2]), np.array([0, 1], np.int32), np.array([5, 5]), 2, ("x", "y"))
-    known = Classes(np.array([10]), {"s": raw})
+    known = EquivalenceClasses(np.array([10]), {"s": raw})
     for reference, against, compared in (
         (known, "both", "both"),
         (known, "raw", "raw"),
@@ -97,7 +97,7 @@ def test_values_are_compared_by_what_they_are_not_by_their_places() -> None:
     """The raw table has nine y and one x; of the published rows x stands first."""
     rows: list[Row] = [("a", "x")] + [("a", "y")] * 9
     raw = Histogram(np.array([0, 2]), np.array([0, 1], np.int32), np.array([9, 1]), 2, ("y", "x"))
-    reference = Classes(np.array([10]), {"s": raw})
+    reference = EquivalenceClasses(np.array([10]), {"s": raw})
     promise = TCloseness(0.0, "s", reference="raw")
     verdict = judge(counted(["q", "s"], rows), ["q"], [promise], reference=reference)
     assert (verdict.promises[0].reached, verdict.holds) == (0.0, True)
@@ -124,7 +124,7 @@ def test_what_the_rows_do_not_tell_is_said_and_fails(model, words) -> None:
 def test_what_is_known_is_not_called_unknown() -> None:
     rows: list[Row] = [("a", "x"), ("a", "y")] * 60
     raw = Histogram(np.array([0, 2]), np.array([0, 1], np.int32), np.array([60, 60]), 2, ("x", "y"))
-    known = Classes(np.array([120]), {"s": raw})
+    known = EquivalenceClasses(np.array([120]), {"s": raw})
     models = [DifferentialPrivacy(1.0, 1e-6), IndividualRisk(1.0, sampling_fraction=0.5)]
     assert judge(counted(["q", "s"], rows), ["q"], models, reference=known).faults == ()
 
@@ -160,7 +160,7 @@ def members() -> dict[str | None, PersonCount]:
         table = counted(columns, [row for row, _ in entries])
         places = [[texts.index(text) for texts, text in zip(table.values, row, strict=True)] for row, _ in entries]
         ones = np.ones(len(entries), np.int64)
-        each = TextCounts(table.columns, table.values, np.array(places, np.int32), ones, len(entries))
+        each = ValueCounts(table.columns, table.values, np.array(places, np.int32), ones, len(entries))
         counts[name] = PersonCount(each, np.array([person for _, person in entries]))
     return counts
 

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from sfumato.native.array_types import Bytes, Flags, Halves, Ints, Ints2, Reals, Words, Words2
+from sfumato.native.array_types import Bool, Float64, Int32, Int64, Int64_2, UInt8, UInt64, UInt64_2
 from sfumato.native.build import BuildError, build, program
 from sfumato.native.byte_kernels import put_word, word_at
-from sfumato.native.c_codegen.program import Program
+from sfumato.native.c_codegen.program import CProgram
 from sfumato.native.c_codegen.types import TranslationError
 
 NONE = -1
@@ -18,8 +18,8 @@ _WORD = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Pair(NamedTuple):
-    one: Ints
-    other: Reals
+    one: Int64
+    other: Float64
 
 
 def divided(a: int, b: int):
@@ -34,7 +34,7 @@ def extremes(a: int, b: float):
     return min(a, b), max(a, b), min(a, 3), max(a, 3, -2), b if a > 2 else a, bool(a) and b > 0.0, 1 < a <= 4
 
 
-def counted(values: Ints, step: int):
+def counted(values: Int64, step: int):
     total, last = 0, NONE
     for at in range(len(values) - 1, -1, -1):
         if values[at] < 0:
@@ -48,7 +48,7 @@ def counted(values: Ints, step: int):
     return total, last
 
 
-def widened(values: Ints | Halves):
+def widened(values: Int64 | Int32):
     best = 0
     for value in values:
         best += value
@@ -57,7 +57,7 @@ def widened(values: Ints | Halves):
     return best
 
 
-def swapped(values: Ints):
+def swapped(values: Int64):
     values[0], values[-1] = values[-1], values[0]
     values[1:3] = 7
     one = two = values[1] + 1
@@ -67,13 +67,13 @@ def swapped(values: Ints):
         values[place] += one + two
 
 
-def moved(table: Ints2, row: int, begin: int):
+def moved(table: Int64_2, row: int, begin: int):
     table[row] = table[0]
     table[:, begin:] = 5
     return table[1:, :2].copy(), table.shape[1], table[row, 1:].max(), table.ravel().min()
 
 
-def arranged(values: Reals, k: int):
+def arranged(values: Float64, k: int):
     order = np.sort(values)
     part = np.partition(values, k)[k]
     found = np.searchsorted(order, values[0])
@@ -97,7 +97,7 @@ def inner(values, factor):
     return room[0] + room[1], room[2]
 
 
-def outer(pair: Pair, both: tuple[Ints, Flags]):
+def outer(pair: Pair, both: tuple[Int64, Bool]):
     numbers, flags = both
     ends = inner(pair.one, 2)
     rest = inner(pair.other, 0.5)
@@ -106,7 +106,7 @@ def outer(pair: Pair, both: tuple[Ints, Flags]):
     return ends[0] + rest[1], low, high, flags[0], len(pair.one)
 
 
-def packed(keys: Words2, out: Words):
+def packed(keys: UInt64_2, out: UInt64):
     for row in range(keys.shape[1]):
         out[row] = 0
         for at in range(len(keys)):
@@ -120,7 +120,7 @@ def many_rooms(count: int):
     return total
 
 
-def moved_bytes(data: Bytes, begin: int, to: int):
+def moved_bytes(data: UInt8, begin: int, to: int):
     word = word_at(data, begin)
     put_word(data, to, word)
     return word, word_at(data, to - 1)
@@ -232,7 +232,7 @@ def test_an_array_that_may_not_be_written_is_refused_where_it_would_be(native):
     assert native.widened(values) == 15
 
 
-def unclear_types(values: Ints):
+def unclear_types(values: Int64):
     total = 0
     for value in values:
         total += value
@@ -244,7 +244,7 @@ def mixed_words(word: np.uint64, number: int):
     return word + number
 
 
-def unknown_call(values: Ints):
+def unknown_call(values: Int64):
     return np.cumsum(values)
 
 
@@ -265,7 +265,7 @@ def test_a_refusing_compiler_is_an_error_that_says_why(tmp_path, monkeypatch):
 
 
 def test_a_loop_that_others_call_is_written_once_for_each_type():
-    text = Program()
+    text = CProgram()
     names = {text.specialize(inner, kinds)[0] for kinds in _kinds_of_inner() for _ in range(2)}
     assert len(names) == len(text.functions) == 2
 

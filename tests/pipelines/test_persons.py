@@ -22,7 +22,7 @@ from sfumato.errors import DataError, UnattainableError
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.verify import verify
 from sfumato.report.release.report import promise_text
-from sfumato.web.microdata.result.risk_view import attacks, spread_of
+from sfumato.web.microdata.result.risk_view import attacks, distribution_of
 from sizes import size
 
 AGE = {"type": "intervals", "start": 0, "end": 39, "widths": [5, 10, 20]}
@@ -156,7 +156,7 @@ def test_risks_are_those_of_persons(method: str) -> None:
     assert after["highest"] == pytest.approx(max(1 / len(set(members)) for members in classes.values()))
     mean = sum(len(members) / len(set(members)) for members in classes.values()) / len(release.data)
     assert after["average"] == pytest.approx(mean)
-    found = attacks(spread_of(after), None)["marketer"]
+    found = attacks(distribution_of(after), None)["marketer"]
     assert (found.average, found.expected) == pytest.approx((mean, mean * len(release.data)))
     combinations = defaultdict(list)
     for person, *values in raw.select(["who", "age", "town", "sex"]).rows():
@@ -373,13 +373,13 @@ def test_classes_with_persons_enough_are_judged_the_same_without_naming_the_othe
     from sfumato.engines.opening import open_engine
     from sfumato.microdata.counts.grouping import Grouper
     from sfumato.microdata.methods.full_domain.make_problem import problem_of
-    from sfumato.microdata.methods.search import steering_view
+    from sfumato.microdata.methods.search import search_table
     from sfumato.microdata.models.persons import PERSONS
     from sfumato.microdata.plan.read import read_plan
     from sfumato.pipelines.release_stages.counting import frequency_table
 
     plan = read_plan(plan_of("k", "optimal"))
-    plan, table = steering_view(plan, frequency_table(plan, open_engine(visits(3, 200), plan)))
+    plan, table = search_table(plan, frequency_table(plan, open_engine(visits(3, 200), plan)))
     problem, all_named = problem_of(plan, plan.method, table), Grouper(table)
     named = {True: 0, False: 0}
     for node in problem.nodes():
@@ -406,7 +406,7 @@ def test_persons_of_a_parquet_file_are_counted_as_by_hand(tmp_path, numbers, val
     from contextlib import closing
 
     from sfumato.engines.duckdb.engine import DuckDBEngine
-    from sfumato.engines.engine import Reading
+    from sfumato.engines.engine import MissingRules
     from sfumato.engines.keyed_hashes import PERSON, PERSONS_FILE
     from sfumato.microdata.counts.persons import ADDED_UP
 
@@ -416,9 +416,9 @@ def test_persons_of_a_parquet_file_are_counted_as_by_hand(tmp_path, numbers, val
     raw.select(pl.col("who").cast(str).alias(PERSON)).write_parquet(tmp_path / PERSONS_FILE)
     names = ("age", "town", "sex", *([value] if value else []))
     with closing(DuckDBEngine(tmp_path / "rows.parquet")) as engine:
-        engine.count(names, Reading())
+        engine.count(names, MissingRules())
         engine.attach_persons(tmp_path / PERSONS_FILE)
-        entries = engine.count_persons(names[:3], PERSON if keyed else "who", value, Reading())
+        entries = engine.count_persons(names[:3], PERSON if keyed else "who", value, MissingRules())
     texts = zip(entries.text_counts.codes.tolist(), entries.persons, entries.text_counts.counts, strict=True)
     counted: dict[tuple[Any, ...], int] = defaultdict(int)
     single: set[tuple[Any, ...]] = set()

@@ -44,7 +44,7 @@ def test_new_rows_are_published_as_those_that_were_fitted(transformer):
 
 
 def test_rows_that_break_a_promise_or_hold_something_new_are_refused(transformer):
-    with pytest.raises(sf.PromiseError):
+    with pytest.raises(sf.ViolationError):
         transformer.transform(rows(2))
     with pytest.raises(sf.DataError):
         transformer.transform(rows(120).assign(age=99))

@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from sfumato.hierarchies.role_detection.profile import Profile
-from sfumato.policies.safe_harbor.columns import Setting, column_identifiers, identifiers_of
+from sfumato.policies.safe_harbor.columns import SafeHarborContext, column_identifiers, identifiers_of
 
 TODAY = date(2026, 6, 1)
 # Column, its values, and the kinds of identifiers that it holds.
@@ -144,7 +144,7 @@ COLUMNS = [
 ]
 
 
-def kinds(column: str, values: list[str], setting: Setting) -> set[str]:
+def kinds(column: str, values: list[str], setting: SafeHarborContext) -> set[str]:
     rows = 40 if column == "ward_id" else 1
     profile = Profile(column, dict.fromkeys(values, rows), rows * len(values))
     return {kind for kind, _ in column_identifiers(profile, setting)}
@@ -157,21 +157,25 @@ def test_there_are_enough_of_both() -> None:
 
 @pytest.mark.parametrize(("column", "values", "wrong"), COLUMNS, ids=[f"{c}-{v[0]}" for c, v, _ in COLUMNS])
 def test_columns_written_by_hand(column, values, wrong) -> None:
-    assert kinds(column, values, Setting(TODAY)) == wrong
+    assert kinds(column, values, SafeHarborContext(TODAY)) == wrong
 
 
 def test_people_of_areas_count_where_they_are_given() -> None:
     people = {"021": 900_000, "036": 21_000, "100": 20_000}
-    assert kinds("zip", ["036**", "021"], Setting(TODAY, people)) == set()
-    assert kinds("zip", ["100"], Setting(TODAY, people)) == {"geography"}
-    assert kinds("zip", ["555"], Setting(TODAY, people)) == {"geography"}, "an area that nobody counted is not crowded"
+    assert kinds("zip", ["036**", "021"], SafeHarborContext(TODAY, people)) == set()
+    assert kinds("zip", ["100"], SafeHarborContext(TODAY, people)) == {"geography"}
+    assert kinds("zip", ["555"], SafeHarborContext(TODAY, people)) == {"geography"}, (
+        "an area that nobody counted is not crowded"
+    )
 
 
 def test_a_code_for_reidentification_is_for_people_to_judge() -> None:
-    assert kinds("subject_id", ["S-1001", "S-1002"], Setting(TODAY, code_column="subject_id")) == set()
+    assert kinds("subject_id", ["S-1001", "S-1002"], SafeHarborContext(TODAY, code_column="subject_id")) == set()
 
 
 def test_free_text_is_named() -> None:
     text = "The patient came in with his brother, who had seen him fall from a ladder."
-    identifiers = identifiers_of([Profile("report", {text: 1}, 1), Profile("sex", {"f": 1}, 1)], Setting(TODAY))
+    identifiers = identifiers_of(
+        [Profile("report", {text: 1}, 1), Profile("sex", {"f": 1}, 1)], SafeHarborContext(TODAY)
+    )
     assert identifiers.free_text == ("report",)

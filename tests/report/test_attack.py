@@ -6,17 +6,19 @@ import polars as pl
 import pytest
 
 from sfumato.localization.messages import words_in
-from sfumato.microdata.attacks.attack_result import Attack, Rate, judged_together
+from sfumato.microdata.attacks.attack_result import AttackResult, Rate, judged_together
 from sfumato.pipelines.release import anonymize
 from sfumato.report.attack import attack_words, outside, placed, reached, section, summary, text, verdict, verdict_head
 
 # Looks like a success alone, yet is none among many attacks.
-BY_CHANCE = Attack("inference", "nearest rows", Rate(39, 64), Rate(16, 64), Rate(0, 16))
-BY_OWN_ROW = Attack("inference", "nearest rows", Rate(60, 64), Rate(16, 64), Rate(0, 16), without_own_row=Rate(15, 64))
-FEW = Attack("singling-out", "one column", Rate(0, 3), Rate(0, 3), Rate(0, 3))
-NEVER = Attack("singling-out", "one column", Rate(0, 1000), Rate(0, 1000), Rate(0, 1000))
-NOTHING = Attack("linking", "with a register", Rate(0, 0), Rate(0, 0))
-PLAIN = Attack("linking", "two groups of columns", Rate(1, 64), Rate(1, 64), Rate(0, 64))
+BY_CHANCE = AttackResult("inference", "nearest rows", Rate(39, 64), Rate(16, 64), Rate(0, 16))
+BY_OWN_ROW = AttackResult(
+    "inference", "nearest rows", Rate(60, 64), Rate(16, 64), Rate(0, 16), without_own_row=Rate(15, 64)
+)
+FEW = AttackResult("singling-out", "one column", Rate(0, 3), Rate(0, 3), Rate(0, 3))
+NEVER = AttackResult("singling-out", "one column", Rate(0, 1000), Rate(0, 1000), Rate(0, 1000))
+NOTHING = AttackResult("linking", "with a register", Rate(0, 0), Rate(0, 0))
+PLAIN = AttackResult("linking", "two groups of columns", Rate(1, 64), Rate(1, 64), Rate(0, 64))
 
 
 @pytest.mark.parametrize(
@@ -45,7 +47,7 @@ def test_what_had_nothing_to_try_is_no_attack() -> None:
     assert "1 attack was" in outside(figures, words_in())
 
 
-BESIDE = Attack("inference", "nearest rows", Rate(60, 64), Rate(4, 64), Rate(0, 16), counted=False)
+BESIDE = AttackResult("inference", "nearest rows", Rate(60, 64), Rate(4, 64), Rate(0, 16), counted=False)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +102,7 @@ def test_what_was_reached_stands_where_risks_are_told(tmp_path, attacks) -> None
     assert (reached in limits(read_dossier(tmp_path / "out"))) == (len(attacks) > 1)
 
 
-BY_INSENSITIVE = Attack(
+BY_INSENSITIVE = AttackResult(
     "singling-out",
     "several columns",
     Rate(60, 64),

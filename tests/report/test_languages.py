@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from sfumato.microdata.method_comparison import Cell, Runs
+from sfumato.microdata.method_comparison import ComparisonRun, Runs
 from sfumato.pipelines.risk import risk
 from sfumato.pipelines.tables.protect import protect
 from sfumato.report import compare
@@ -23,7 +23,10 @@ def shown(page: str) -> str:
 
 
 def compared(language: str) -> str:
-    cells = (Cell("local", 5, 0.0, 0.2, 0, 4, 5, 9, 0.2, 0.1, False, 0.1), Cell("optimal", 5, 0.0, error="x", code="y"))
+    cells = (
+        ComparisonRun("local", 5, 0.0, 0.2, 0, 4, 5, 9, 0.2, 0.1, False, 0.1),
+        ComparisonRun("optimal", 5, 0.0, error="x", code="y"),
+    )
     return compare.html(Runs(20, ("age",), ("local", "optimal"), (5,), (0.0,), cells, language))
 
 

@@ -9,17 +9,17 @@ from sfumato.errors import PlanError
 from sfumato.schema.composite import (
     Anything,
     Choice,
-    Either,
     Flag,
     Integer,
-    Key,
-    ListOf,
-    MapOf,
+    KeySchema,
+    ListSchema,
+    MapSchema,
     Number,
-    Record,
+    RecordSchema,
     Scalar,
-    Tagged,
+    TaggedUnionSchema,
     Text,
+    UnionSchema,
     read,
 )
 from sfumato.schema.files import load
@@ -36,17 +36,19 @@ class Box:
             raise ValueError("nobody builds boxes of width 13.")
 
 
-BOX = Record(
+BOX = RecordSchema(
     {
-        "width": Key(Integer(1, 100), required=True),
-        "max-height": Key(Number(0)),
-        "label": Key(Text(may_be_empty=True)),
+        "width": KeySchema(Integer(1, 100), required=True),
+        "max-height": KeySchema(Number(0)),
+        "label": KeySchema(Text(may_be_empty=True)),
     },
     Box,
     "A box.",
 )
-THING = Tagged("kind", {"box": BOX, "dot": Record({}, dict)})
-SHARE = Either((((int, float), Number(0, 1)), ((dict,), Record({"rows": Key(Integer(0), required=True)}, dict))))
+THING = TaggedUnionSchema("kind", {"box": BOX, "dot": RecordSchema({}, dict)})
+SHARE = UnionSchema(
+    (((int, float), Number(0, 1)), ((dict,), RecordSchema({"rows": KeySchema(Integer(0), required=True)}, dict)))
+)
 NAN, INFINITE = float("nan"), float("inf")
 
 ACCEPTED = [
@@ -59,8 +61,8 @@ ACCEPTED = [
     ("flag", Flag(), False, False),
     ("choice", Choice(("a", "b")), "b", "b"),
     ("anything", Anything(), [None], [None]),
-    ("list", ListOf(Integer()), [1, 2], (1, 2)),
-    ("map", MapOf(Integer()), {"a": 1}, {"a": 1}),
+    ("list", ListSchema(Integer()), [1, 2], (1, 2)),
+    ("map", MapSchema(Integer()), {"a": 1}, {"a": 1}),
     ("record", BOX, {"width": 3, "max-height": 2}, Box(3, 2.0)),
     ("tagged", THING, {"kind": "box", "width": 3}, Box(3)),
     ("either a number", SHARE, 0.5, 0.5),
@@ -77,10 +79,10 @@ REFUSED = [
     ("infinite", Number(), INFINITE, "must be a finite number"),
     ("text as flag", Flag(), "yes", "must be true or false"),
     ("wrong choice", Choice(("distinct", "entropy")), "distnict", 'Did you mean "distinct"?'),
-    ("text as list", ListOf(Text()), "abc", "must be a list"),
-    ("short list", ListOf(Text(), at_least=1), [], "at least 1 entries"),
-    ("list as map", MapOf(Text()), [1], "must be a mapping"),
-    ("short map", MapOf(Text(), at_least=1), {}, "at least 1 entries"),
+    ("text as list", ListSchema(Text()), "abc", "must be a list"),
+    ("short list", ListSchema(Text(), at_least=1), [], "at least 1 entries"),
+    ("list as map", MapSchema(Text()), [1], "must be a mapping"),
+    ("short map", MapSchema(Text(), at_least=1), {}, "at least 1 entries"),
     ("missing key", BOX, {}, "width: is missing"),
     ("unknown key", BOX, {"width": 1, "lable": "x"}, 'lable: unknown key. Did you mean "label"?'),
     ("fault between keys", BOX, {"width": 13}, "nobody builds boxes"),
@@ -118,7 +120,9 @@ def test_the_schema_refuses_the_same(shape, value):
 
 
 def test_all_faults_are_reported_at_once_with_their_places():
-    shape = Record({"boxes": Key(ListOf(BOX)), "by-name": Key(MapOf(BOX)), "size": Key(Integer())}, dict)
+    shape = RecordSchema(
+        {"boxes": KeySchema(ListSchema(BOX)), "by-name": KeySchema(MapSchema(BOX)), "size": KeySchema(Integer())}, dict
+    )
     plan = {"boxes": [{"width": 0}, {"width": "x"}], "by-name": {"a": {}}, "size": None, "sise": 1}
     with pytest.raises(PlanError) as caught:
         read(shape, plan)
@@ -189,10 +193,10 @@ def test_scalars_are_read_as_they_stand_there(tmp_path):
     )
     found = load(tmp_path / "plan.yaml")
     texts = ("007", "01067", "1.10", "no", "On", "NULL", "0x1F", "1_000", "2020-01-01", "12:30", "7", "1e5", "true")
-    assert read(ListOf(Scalar()), found["codes"]) == texts
-    assert read(MapOf(Scalar()), found["tree"]) == {"01067": "DD", "no": "N", "1.1": "a", "1.10": "b", "7": "c"}
-    assert read(ListOf(Number()), found["numbers"]) == (7, -2, 1.5, 0.5, 1000)
-    assert read(ListOf(Flag()), found["flags"]) == (True, False)
+    assert read(ListSchema(Scalar()), found["codes"]) == texts
+    assert read(MapSchema(Scalar()), found["tree"]) == {"01067": "DD", "no": "N", "1.1": "a", "1.10": "b", "7": "c"}
+    assert read(ListSchema(Number()), found["numbers"]) == (7, -2, 1.5, 0.5, 1000)
+    assert read(ListSchema(Flag()), found["flags"]) == (True, False)
 
 
 def test_a_number_that_stands_twice_as_a_key_is_refused(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 
 from sfumato.errors import PlanError
 from sfumato.schema.composite import read
-from sfumato.schema.dataclass_schema import Note, TextOrNumber, record_of
+from sfumato.schema.dataclass_schema import KeyInfo, TextOrNumber, record_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,11 +18,11 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    k: Annotated[int, Note("rows", minimum=2)]
-    class_column: Annotated[str | None, Note(key="class")] = None
-    codes: Annotated[tuple[TextOrNumber, ...], Note(at_least=1)] = ()
+    k: Annotated[int, KeyInfo("rows", minimum=2)]
+    class_column: Annotated[str | None, KeyInfo(key="class")] = None
+    codes: Annotated[tuple[TextOrNumber, ...], KeyInfo(at_least=1)] = ()
     part: Part = field(default_factory=lambda: Part("a"))
-    share: Annotated[float | None, Note(maximum=1)] = None
+    share: Annotated[float | None, KeyInfo(maximum=1)] = None
     flag: bool = False
 
 

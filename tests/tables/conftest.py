@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.plan.plan import TablePlan, read_table_plan
 
 KNOWN = [
@@ -27,11 +27,11 @@ BROKEN = {
 }
 
 
-def columns(rows: list[tuple[Any, ...]], names: tuple[str, ...]) -> Columns:
-    return Columns({name: tuple(str(row[place]) for row in rows) for place, name in enumerate(names)})
+def columns(rows: list[tuple[Any, ...]], names: tuple[str, ...]) -> TextColumns:
+    return TextColumns({name: tuple(str(row[place]) for row in rows) for place, name in enumerate(names)})
 
 
-def city(districts: dict[str, list[int]]) -> Columns:
+def city(districts: dict[str, list[int]]) -> TextColumns:
     rows: list[tuple[Any, ...]] = [("0", "0", sum(sum(values) for values in districts.values()))]
     for district, values in districts.items():
         rows.append((district, "0", sum(values)))
@@ -40,18 +40,18 @@ def city(districts: dict[str, list[int]]) -> Columns:
 
 
 @pytest.fixture
-def known() -> Columns:
+def known() -> TextColumns:
     return columns(KNOWN, ("Kreis", "Quartier", "Wert"))
 
 
 @pytest.fixture(params=list(BROKEN))
-def broken(request: pytest.FixtureRequest) -> tuple[str, Columns]:
+def broken(request: pytest.FixtureRequest) -> tuple[str, TextColumns]:
     prefer, districts = BROKEN[request.param]
     return prefer, city(districts)
 
 
 @pytest.fixture
-def make_city() -> Callable[[dict[str, list[int]]], Columns]:
+def make_city() -> Callable[[dict[str, list[int]]], TextColumns]:
     return city
 
 
@@ -71,10 +71,10 @@ def make_plan() -> Callable[..., TablePlan]:
 
 
 @pytest.fixture
-def random_hierarchy() -> Callable[[int], tuple[Columns, tuple[str, ...]]]:
+def random_hierarchy() -> Callable[[int], tuple[TextColumns, tuple[str, ...]]]:
     """A hierarchy of two or three levels with small counts, by its seed."""
 
-    def make(seed: int) -> tuple[Columns, tuple[str, ...]]:
+    def make(seed: int) -> tuple[TextColumns, tuple[str, ...]]:
         rng = np.random.default_rng(seed)
         depth, largest = 2 + seed % 2, int(rng.integers(3, 9))
         rows: list[tuple[Any, ...]] = []

@@ -7,16 +7,16 @@ import pytest
 
 from sfumato.errors import InternalError, UnattainableError
 from sfumato.tables import linear_programs
-from sfumato.tables.cells.attacker_knowledge import Attacker, Kind
-from sfumato.tables.cells.cells import Bounds, Reach, Status, make_relations, make_table
+from sfumato.tables.cells.attacker_knowledge import AttackerKind, Insider
+from sfumato.tables.cells.cells import Bounds, CellStatus, ProtectionLevels, make_constraints, make_table
 from sfumato.tables.deadline import Deadline, within
 from sfumato.tables.linear_programs import limit, linear_program, solved
 from sfumato.tables.suppression import attack_programs
-from sfumato.tables.suppression.attack_programs import Attackers
+from sfumato.tables.suppression.attack_programs import AttackerProgram
 from sfumato.tables.suppression.cut_separation import Separation
 from sfumato.tables.suppression.flows import flow_programs
 from sfumato.tables.suppression.master_problem import Master, relation_cuts
-from sfumato.tables.suppression.parallel_attacks import Guards
+from sfumato.tables.suppression.parallel_attacks import ParallelAttackers
 from sfumato.tables.suppression.patterns import PatternSearch
 from sfumato.tables.suppression.problem import make_problem
 
@@ -28,11 +28,11 @@ def cube(size=6):
         values = np.concatenate([values.sum(axis=axis, keepdims=True), values], axis=axis)
     places = np.arange(values.size).reshape(values.shape)
     lines = [line for axis in range(3) for line in np.moveaxis(places, axis, 2).reshape(-1, size + 1).tolist()]
-    relations = make_relations([(line, [-1.0] + [1.0] * size) for line in lines])
+    relations = make_constraints([(line, [-1.0] + [1.0] * size) for line in lines])
     status = np.zeros(values.size, np.int8)
-    status[places[1, 1, 1]] = Status.UNSAFE
-    need = np.where(status == Status.UNSAFE, 4.0, 0.0)
-    return make_problem(make_table(values.ravel(), relations, status=status, reach=Reach(need, need)))
+    status[places[1, 1, 1]] = CellStatus.UNSAFE
+    need = np.where(status == CellStatus.UNSAFE, 4.0, 0.0)
+    return make_problem(make_table(values.ravel(), relations, status=status, reach=ProtectionLevels(need, need)))
 
 
 def furthest(problem):
@@ -58,7 +58,7 @@ def test_where_the_simplex_method_leads_nowhere_interior_points_answer_the_same(
 
 def test_an_attack_without_time_gets_through_nowhere_and_one_with_time_is_an_error(monkeypatch):
     problem = cube()
-    attackers = Attackers(problem)
+    attackers = AttackerProgram(problem)
     attackers.open(np.zeros(problem.size))
     assert attackers.directions(problem.threats[0]) is not None
     monkeypatch.setattr(attack_programs, "solved", lambda *_: False)
@@ -70,7 +70,7 @@ def test_an_attack_without_time_gets_through_nowhere_and_one_with_time_is_an_err
 
 def test_what_guards_had_no_time_for_is_not_withstood():
     problem = cube()
-    guards = Guards(problem)
+    guards = ParallelAttackers(problem)
     guards.open(np.ones(problem.size))
     assert guards.failed(problem.threats, Deadline()) == []
     assert guards.failed(problem.threats, within(0.0)) == list(problem.threats)
@@ -127,7 +127,9 @@ def test_cuts_of_relations_against_thousands_of_coalitions_keep_their_time():
     cell = problem.threats[0].cell
     cells = np.setdiff1d(np.arange(problem.size), [cell])
     values, nothing = problem.values[cells], np.zeros(len(cells))
-    knowing = Attacker("a and b", Kind.COALITION, cells, Bounds(values, values), Reach(nothing, nothing))
+    knowing = Insider(
+        "a and b", AttackerKind.COALITION, cells, Bounds(values, values), ProtectionLevels(nothing, nothing)
+    )
     attacked = replace(problem, attackers=(knowing,) * 5)
     outside = len(relation_cuts(problem))
     assert len(relation_cuts(attacked)) > outside
@@ -138,8 +140,12 @@ def test_cuts_of_relations_against_thousands_of_coalitions_keep_their_time():
 def test_what_an_attacker_knows_is_made_when_he_is_asked():
     problem = cube(3)
     cells, values = np.array([0, 1]), problem.values[:2]
-    knows = Attacker(
-        "a", Kind.HOLDING, cells, Bounds(values, values + np.array([0.0, 2.0])), Reach(np.ones(2), np.ones(2))
+    knows = Insider(
+        "a",
+        AttackerKind.HOLDING,
+        cells,
+        Bounds(values, values + np.array([0.0, 2.0])),
+        ProtectionLevels(np.ones(2), np.ones(2)),
     )
     problem = replace(problem, attackers=(knows, knows))
     assert problem.insiders == {0: [(0, 0.0, 0.0), (1, 0.0, 0.0)], 1: [(0, 2.0, 0.0), (1, 2.0, 0.0)]}

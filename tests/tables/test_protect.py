@@ -9,15 +9,15 @@ from hashlib import sha256
 import numpy as np
 import pytest
 
-from sfumato.errors import PlanError, PromiseError, SfumatoError
+from sfumato.errors import PlanError, SfumatoError, ViolationError
 from sfumato.localization.messages import words_in
 from sfumato.pipelines.tables.audit import audit
 from sfumato.pipelines.tables.protect import protect, run
 from sfumato.report.tables.page import html
 from sfumato.report.tables.report import summary
 from sfumato.tables import suppress_table
-from sfumato.tables.cells.cells import Reach
-from sfumato.tables.cells.columns import Columns, read_columns
+from sfumato.tables.cells.cells import ProtectionLevels
+from sfumato.tables.cells.columns import TextColumns, read_columns
 from sfumato.tables.plan.plan import read_table_plan
 
 PARTS = {
@@ -119,12 +119,12 @@ def test_public_files_show_no_hidden_value(make_city, make_plan, tmp_path):
 def test_failed_audit_publishes_nothing(known, make_plan, monkeypatch):
     make = suppress_table.make_problem
     monkeypatch.setattr(suppress_table, "make_problem", lambda table, *_: make(_unprotected(table)))
-    with pytest.raises(PromiseError):
+    with pytest.raises(ViolationError):
         run(make_plan(), known)
 
 
 def _unprotected(table):
-    return table.with_columns(reach=Reach(table.reach.down * 0, table.reach.up * 0))
+    return table.with_columns(reach=ProtectionLevels(table.reach.down * 0, table.reach.up * 0))
 
 
 def test_holdings_bring_insiders(make_plan):
@@ -370,7 +370,7 @@ def test_gap_says_what_is_proved(known, make_plan):
 
 
 def test_a_table_of_one_masked_cell_is_audited():
-    cells = Columns({"area": ("Total",), "n": ("2",)})
+    cells = TextColumns({"area": ("Total",), "n": ("2",)})
     plan = {
         "version": 1,
         "table": {"value": "n"},

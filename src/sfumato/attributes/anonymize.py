@@ -12,10 +12,10 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.attributes.configuration import Configuration, Rule
+from sfumato.attributes.configuration import AttributeRule, Configuration
 from sfumato.attributes.operations.buckets import number_of_buckets
 from sfumato.attributes.operations.generalization import Interval
-from sfumato.attributes.operations.operation import Codes, Operation, Outcome, Task, find, normalize
+from sfumato.attributes.operations.operation import Codes, Operation, OperationResult, Task, find, normalize
 from sfumato.attributes.operations.value_errors import ValueRefusedError
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, InternalError, PlanError
@@ -37,7 +37,7 @@ ABSENT = _Absent()
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class AttributeColumn:
     """One column of the result: the name under which it is published, and its values in the given order.
 
     Attributes:
@@ -48,7 +48,7 @@ class Column:
 
     name: str
     values: list[Any]
-    outcome: Outcome | None = None
+    outcome: OperationResult | None = None
     codes: Codes | None = None
     entries: Sequence[Any] = ()
 
@@ -101,7 +101,7 @@ def anonymize_records(
 
 
 def _rows(
-    records: Sequence[Mapping[str, Any]], names: Sequence[str], answer: Mapping[str, Column], same: bool
+    records: Sequence[Mapping[str, Any]], names: Sequence[str], answer: Mapping[str, AttributeColumn], same: bool
 ) -> list[dict[str, Any]]:
     """Return columns as rows; each row has the attributes of its record."""
     if same:
@@ -115,7 +115,7 @@ def _rows(
 
 
 def check_rows(
-    records: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Column]
+    records: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]], columns: Mapping[str, AttributeColumn]
 ) -> None:
     """Check that every changed attribute contains exactly what its operation returned.
 
@@ -129,7 +129,7 @@ def check_rows(
 
 
 def _has_layouts(
-    records: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Column]
+    records: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]], columns: Mapping[str, AttributeColumn]
 ) -> bool:
     """Return whether each row has the published names of its record's attributes, in the same order."""
     layouts = {layout: tuple(columns[name].name for name in layout) for layout in set(map(tuple, records))}
@@ -138,7 +138,7 @@ def _has_layouts(
     return all(map(eq, map(layouts.__getitem__, map(tuple, records)), map(tuple, rows)))
 
 
-def _holds(rows: Sequence[Mapping[str, Any]], column: Column) -> bool:
+def _holds(rows: Sequence[Mapping[str, Any]], column: AttributeColumn) -> bool:
     codes: list[int] = [] if column.codes is None else column.codes.tolist()
     name, entries = column.name, column.entries
     if not codes or min(codes) >= 0:
@@ -148,7 +148,7 @@ def _holds(rows: Sequence[Mapping[str, Any]], column: Column) -> bool:
 
 def anonymize_columns(
     columns: Columns, configuration: Configuration, rows: int, seed: int | None = None
-) -> tuple[dict[str, Column], dict[str, int], tuple[str, ...]]:
+) -> tuple[dict[str, AttributeColumn], dict[str, int], tuple[str, ...]]:
     """Anonymize columns; return the result by name, the metrics, and the warnings."""
     if not rows:
         raise DataError("there are no data.", "Send at least one record.", "empty")
@@ -157,7 +157,7 @@ def anonymize_columns(
     unknown = _unknown(columns, configuration)
     present = [(rule, operation) for rule, operation in operations if rule.attribute in columns]
     run = _Run(configuration, sum(_is_counted(rule, columns[rule.attribute]) for rule, _ in present), seed)
-    answer = {name: Column(name, list(columns[name])) for name in unknown}
+    answer = {name: AttributeColumn(name, list(columns[name])) for name in unknown}
     for rule, operation in present:
         answer[rule.attribute] = _column(columns[rule.attribute], rule, operation, run)
     _check_names(answer)
@@ -240,18 +240,18 @@ def passed_warning(unknown: Sequence[str]) -> tuple[str, ...]:
     return ("Passed through unchanged: " + ", ".join(unknown) + ".",) if unknown else ()
 
 
-def _is_counted(rule: Rule, values: Sequence[Any]) -> bool:
+def _is_counted(rule: AttributeRule, values: Sequence[Any]) -> bool:
     return normalize(rule.operation) in COUNTED and not all(map(is_missing, values))
 
 
-def _column(values: Sequence[Any], rule: Rule, operation: Operation, run: _Run) -> Column:
+def _column(values: Sequence[Any], rule: AttributeRule, operation: Operation, run: _Run) -> AttributeColumn:
     configuration = run.configuration
     there = _present(values)
     whole = bool(there.all())
     filled = values if whole else [value for value, present in zip(values, there.tolist(), strict=True) if present]
     name = rule.attribute + _suffix(operation, configuration)
     if not len(filled):
-        return Column(name, list(values))
+        return AttributeColumn(name, list(values))
     task = Task(
         rule.attribute,
         rule.data_type,
@@ -266,11 +266,13 @@ def _column(values: Sequence[Any], rule: Rule, operation: Operation, run: _Run) 
     _check_length(outcome, len(filled), rule)
     entries = _as_published(outcome.entries, configuration)
     if whole:
-        return Column(name, list(map(entries.__getitem__, outcome.codes.tolist())), outcome, outcome.codes, entries)
+        return AttributeColumn(
+            name, list(map(entries.__getitem__, outcome.codes.tolist())), outcome, outcome.codes, entries
+        )
     codes = np.full(len(values), -1, np.int64)
     codes[there] = outcome.codes
     published = [entries[code] if code >= 0 else value for code, value in zip(codes.tolist(), values, strict=True)]
-    return Column(name, published, outcome, codes, entries)
+    return AttributeColumn(name, published, outcome, codes, entries)
 
 
 def _suffix(operation: Operation, configuration: Configuration) -> str:
@@ -303,13 +305,13 @@ class _Noise:
         return getattr(self._generator, name)
 
 
-def _check_length(outcome: Outcome, expected: int, rule: Rule) -> None:
+def _check_length(outcome: OperationResult, expected: int, rule: AttributeRule) -> None:
     if len(outcome.codes) != expected:
         what = f'the operation {rule.operation} gave not one answer a value (attribute "{rule.attribute}").'
         raise DataError(what, "Nothing is published; mend the operation.", "operation-length")
 
 
-def _check_names(answer: Mapping[str, Column]) -> None:
+def _check_names(answer: Mapping[str, AttributeColumn]) -> None:
     taken: dict[str, str] = {}
     for name, column in answer.items():
         if taken.setdefault(column.name, name) != name:
@@ -317,7 +319,7 @@ def _check_names(answer: Mapping[str, Column]) -> None:
             raise PlanError(what, "Rename one of them.", "name-taken", column=name)
 
 
-def _kpis(answer: Mapping[str, Column], rows: int) -> dict[str, int]:
+def _kpis(answer: Mapping[str, AttributeColumn], rows: int) -> dict[str, int]:
     buckets = {
         f"{name}NumberAttributes": column.outcome.buckets
         for name, column in answer.items()

@@ -8,9 +8,9 @@ from sfumato.attributes.operations.buckets import BucketRule
 from sfumato.attributes.operations.datatypes import DataType, type_named
 from sfumato.attributes.operations.operation import known_operations, normalize
 from sfumato.dataclass import dataclass
-from sfumato.errors import Fault, PlanError, did_you_mean
-from sfumato.schema.composite import MapOf, read
-from sfumato.schema.dataclass_schema import Note, record_of
+from sfumato.errors import PlanError, PlanIssue, did_you_mean
+from sfumato.schema.composite import MapSchema, read
+from sfumato.schema.dataclass_schema import KeyInfo, record_of
 
 # range: bounds under a new name; label: a text under the attribute's own name; graph: names with the operation.
 Form = Literal["range", "label", "graph"]
@@ -19,7 +19,7 @@ MOST_BUCKETS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class AttributeRule:
     """The operation for one attribute."""
 
     attribute: str
@@ -39,7 +39,7 @@ class Configuration:
         smallest_group: The minimum number of members of a group of objects.
     """
 
-    rules: tuple[Rule, ...]
+    rules: tuple[AttributeRule, ...]
     form: Form = "label"
     buckets: BucketRule = "sqrt"
     pass_through: bool = False
@@ -67,9 +67,9 @@ _TYPES = "Numeric, Integer, Double, Date, DateTime, String, Boolean, Address."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Entry:
-    anonymisationType: Annotated[str, Note("Masking, Generalization or Randomization, in any case.")] = ""  # noqa: N815
-    anonymizationType: Annotated[str, Note("The same in American spelling.")] = ""  # noqa: N815
-    dataType: Annotated[str, Note(_TYPES)]  # noqa: N815
+    anonymisationType: Annotated[str, KeyInfo("Masking, Generalization or Randomization, in any case.")] = ""  # noqa: N815
+    anonymizationType: Annotated[str, KeyInfo("The same in American spelling.")] = ""  # noqa: N815
+    dataType: Annotated[str, KeyInfo(_TYPES)]  # noqa: N815
 
     def __post_init__(self) -> None:
         if bool(self.anonymisationType) == bool(self.anonymizationType):
@@ -80,7 +80,7 @@ class _Entry:
         return self.anonymisationType or self.anonymizationType
 
 
-SHAPE = MapOf(record_of(_Entry), at_least=1)
+SHAPE = MapSchema(record_of(_Entry), at_least=1)
 
 
 def inline(entries: Any, objects: tuple[DataType, ...] = ()) -> Configuration:
@@ -97,20 +97,22 @@ def inline(entries: Any, objects: tuple[DataType, ...] = ()) -> Configuration:
     if faults:
         raise PlanError(faults, code="configuration")
     entries = ((name, known_name(entry.operation) or "", entry.dataType) for name, entry in table.items())
-    return Configuration(tuple(Rule(name, operation, type_named(kind, objects)) for name, operation, kind in entries))
+    return Configuration(
+        tuple(AttributeRule(name, operation, type_named(kind, objects)) for name, operation, kind in entries)
+    )
 
 
-def _faults(name: str, entry: _Entry, objects: tuple[DataType, ...]) -> list[Fault]:
+def _faults(name: str, entry: _Entry, objects: tuple[DataType, ...]) -> list[PlanIssue]:
     at = f"configuration.{name}"
     faults = []
     if known_name(entry.operation) is None:
         valid = [word.capitalize() for word in known_operations()]
         what = f'"{entry.operation}" is not an operation.'
-        faults.append(Fault(f"{at}.anonymisationType", what, did_you_mean(entry.operation, valid)))
+        faults.append(PlanIssue(f"{at}.anonymisationType", what, did_you_mean(entry.operation, valid)))
     try:
         type_named(entry.dataType, objects)
     except PlanError as error:
-        faults.append(Fault(f"{at}.dataType", error.what, error.do))
+        faults.append(PlanIssue(f"{at}.dataType", error.what, error.do))
     return faults
 
 
@@ -150,9 +152,9 @@ def check_allowed(configuration: Configuration, allowed: Mapping[str, frozenset[
         raise PlanError(faults, code="ontology")
 
 
-def _refusal(rule: Rule, allowed: Mapping[str, frozenset[str]]) -> Fault:
+def _refusal(rule: AttributeRule, allowed: Mapping[str, frozenset[str]]) -> PlanIssue:
     if rule.attribute not in allowed:
-        return Fault(rule.attribute, "the ontology does not know this attribute.")
+        return PlanIssue(rule.attribute, "the ontology does not know this attribute.")
     names = ", ".join(sorted(name.capitalize() for name in allowed[rule.attribute]))
     what = f"the ontology does not allow the operation {rule.operation} for this attribute."
-    return Fault(rule.attribute, what, f"Allowed: {names}.")
+    return PlanIssue(rule.attribute, what, f"Allowed: {names}.")

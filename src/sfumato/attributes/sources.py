@@ -55,7 +55,7 @@ class Sources:
         """Return the configuration in a document."""
         return self._configuration(document, data_class, "")
 
-    def classes(self, address: str) -> configurations.Classes:
+    def classes(self, address: str) -> configurations.ClassConfigurations:
         """Return the classes that the graph at an address configures."""
         return self._classes(_plain(self.fetcher.fetch(address)))
 
@@ -90,7 +90,7 @@ class Sources:
             classes, configurations.find_class(classes, data_class, document.address), prefix
         )
 
-    def _read_classes(self, document: Document) -> configurations.Classes:
+    def _read_classes(self, document: Document) -> configurations.ClassConfigurations:
         classes = configurations.read_classes(self._graph(document))
         self._note("classes", document)
         return classes

@@ -9,7 +9,7 @@ import typer
 
 from sfumato.atomic_folders import check_free, workspace_for
 from sfumato.cli.options import AsJson, Decimal, Engine, Header, NewFolder, Quiet, check_engine
-from sfumato.cli.progress import Progress, progress_shown, show
+from sfumato.cli.progress import ProgressBar, progress_shown, show
 from sfumato.delimited.dialect import check_decimal
 from sfumato.errors import PlanError
 
@@ -60,7 +60,7 @@ def command(
             _tell(_release(limited, data, engine, out, to_table, progress, attack), out, progress, json)
 
 
-def _tell(report: "Report", out: Path, progress: Progress, json: bool) -> None:
+def _tell(report: "Report", out: Path, progress: ProgressBar, json: bool) -> None:
     """Show the report, and list the files for publication and the internal ones."""
     from sfumato.pipelines.release_folder import parts_of
     from sfumato.report.release.report import text
@@ -97,7 +97,7 @@ def _release(
     engine: Any,
     out: Path,
     to_table: str | None,
-    progress: Progress,
+    progress: ProgressBar,
     attack: bool,
 ) -> "Report":
     """Release, attack the release if requested, save it, and write the requested table."""
@@ -117,7 +117,7 @@ def _release(
     return release.report
 
 
-def _attacked(release: "Release", data: str | None, progress: Progress) -> "Release":
+def _attacked(release: "Release", data: str | None, progress: ProgressBar) -> "Release":
     from sfumato.pipelines.attacks.saved_report import attacked
 
     progress("attack", 0, 1)

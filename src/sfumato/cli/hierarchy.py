@@ -14,7 +14,7 @@ from sfumato.cli.options import PlanFile, separator_sign
 from sfumato.errors import PlanError, did_you_mean
 
 if TYPE_CHECKING:
-    from sfumato.hierarchies.hierarchy import Ladder
+    from sfumato.hierarchies.hierarchy import Hierarchy
     from sfumato.microdata.plan.model import Plan, RequestedPlan
 
 
@@ -26,7 +26,7 @@ def command(
     separator: Annotated[str, typer.Option(help="Separator between the levels.", callback=separator_sign)] = ";",
 ) -> None:
     """Print the hierarchy of a column: one row per value, one column per level."""
-    from sfumato.hierarchies.hierarchy import ladder_text
+    from sfumato.hierarchies.hierarchy import hierarchy_csv
     from sfumato.microdata.plan.read import read_plan
 
     if len(separator) != 1:
@@ -35,13 +35,13 @@ def command(
         check_free(out)
     ladder = _ladder(read_plan(plan), column, data)
     if out is None:
-        sys.stdout.write(ladder_text(ladder, separator))
+        sys.stdout.write(hierarchy_csv(ladder, separator))
         return
-    write_text(out, ladder_text(ladder, separator))
+    write_text(out, hierarchy_csv(ladder, separator))
     sys.stderr.write(f"Wrote {ladder.size:,} values with {ladder.height} levels to {out}.\n")
 
 
-def _ladder(plan: "RequestedPlan", column: str, data: Path | None) -> "Ladder":
+def _ladder(plan: "RequestedPlan", column: str, data: Path | None) -> "Hierarchy":
     """Return the hierarchy of a column for the values in the data."""
     from sfumato.engines.opening import open_engine
     from sfumato.pipelines.release_stages.counting import frequency_table

@@ -24,7 +24,7 @@ STAGES = {
 PATIENCE_SECONDS = 1.0
 
 
-class Progress:
+class ProgressBar:
     """Progress on a terminal for work longer than a second; silent if requested or without a terminal."""
 
     def __init__(self, quiet: bool = False) -> None:
@@ -73,9 +73,9 @@ class Progress:
 
 
 @contextmanager
-def progress_shown(quiet: bool) -> Iterator[Progress]:
+def progress_shown(quiet: bool) -> Iterator[ProgressBar]:
     """Show progress while a command runs."""
-    progress = Progress(quiet)
+    progress = ProgressBar(quiet)
     try:
         yield progress
     finally:

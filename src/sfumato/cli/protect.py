@@ -14,7 +14,7 @@ import typer
 
 from sfumato.cli.progress import show
 from sfumato.errors import PlanError
-from sfumato.tables.suppression.suppression import Progress
+from sfumato.tables.suppression.suppression import ProgressCallback
 
 # Seconds between two lines in a pipe.
 PAUSE_SECONDS = 2.0
@@ -92,7 +92,7 @@ def _batch(path: Path, out: Path | None, encoding: str | None, quiet: bool, as_j
 
 
 @contextmanager
-def progress(quiet: bool) -> Iterator[Progress | None]:
+def progress(quiet: bool) -> Iterator[ProgressCallback | None]:
     """Report the progress of the search: a changing line on a terminal, occasional lines in a pipe."""
     from rich.console import Console
 

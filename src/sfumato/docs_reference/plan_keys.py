@@ -11,14 +11,22 @@ from sfumato.hierarchies.registry import TYPES
 from sfumato.microdata.models.registry import SHAPES
 from sfumato.microdata.plan.methods import METHOD, Suppression
 from sfumato.microdata.plan.plan_schema import PLAN
-from sfumato.schema.composite import Conversion, Either, ListOf, MapOf, Record, Shape, Tagged
+from sfumato.schema.composite import (
+    Conversion,
+    ListSchema,
+    MapSchema,
+    RecordSchema,
+    Schema,
+    TaggedUnionSchema,
+    UnionSchema,
+)
 from sfumato.tables.plan.plan import PLAN as TABLE_PLAN
 from sfumato.tables.plan.plan import RULES
 
 HEAD = "| key | may be | unless given | what it is |\n|---|---|---|---|"
 # A marker in a written page that is replaced by its table: <!-- keys: method mondrian -->
 MARKER = re.compile(r"<!-- keys: (\w+) ([\w-]+) -->")
-KINDS: dict[str, Mapping[str, Record[Any]]] = {
+KINDS: dict[str, Mapping[str, RecordSchema[Any]]] = {
     "model": SHAPES,
     "method": METHOD.variants,
     "hierarchy": TYPES,
@@ -32,14 +40,14 @@ def fill(text: str) -> str:
     return MARKER.sub(lambda marker: keys_table(KINDS[marker[1]][marker[2]]), text)
 
 
-def keys_table(record: Record[Any]) -> str:
+def keys_table(record: RecordSchema[Any]) -> str:
     """Return the table of the keys of a record."""
     if not record.keys:
         return "It has no keys."
     return "\n".join([HEAD, *_lines(record)])
 
 
-def _lines(record: Record[Any]) -> Iterator[str]:
+def _lines(record: RecordSchema[Any]) -> Iterator[str]:
     kind = getattr(record.make, "func", record.make)  # a class, or one with some of its fields given
     defaults, notes = _defaults(kind), _notes(kind)
     for key, spec in record.keys.items():
@@ -103,7 +111,7 @@ def table_plan_page() -> str:
     )
 
 
-def _sections(at: str, record: Record[Any], sections: set[int], about: str = "") -> Iterator[str]:
+def _sections(at: str, record: RecordSchema[Any], sections: set[int], about: str = "") -> Iterator[str]:
     """Yield a section for a record, and for each record within it."""
     yield from ([f"## {at}"] if at else ["## The whole"])
     if about or record.about:
@@ -120,21 +128,21 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:].rstrip(".") + "."
 
 
-def _parts(at: str, shape: Shape[Any]) -> Iterator[tuple[str, Record[Any]]]:
+def _parts(at: str, shape: Schema[Any]) -> Iterator[tuple[str, RecordSchema[Any]]]:
     """Yield the records inside a schema, by path."""
     match shape:
-        case Record():
+        case RecordSchema():
             yield at, shape
-        case Tagged():
+        case TaggedUnionSchema():
             for name, record in shape.variants.items():
                 yield f"{at.rpartition('.')[2]}: {name}", record
-        case ListOf():
+        case ListSchema():
             yield from _parts(at, shape.item)
-        case MapOf():
+        case MapSchema():
             yield from _parts(f"{at}.NAME", shape.value)
         case Conversion():
             yield from _parts(at, shape.shape)
-        case Either():
+        case UnionSchema():
             for _, option in shape.options:
                 yield from _parts(at, option)
         case _:

@@ -8,10 +8,10 @@ import numpy.typing as npt
 
 from sfumato.engines.canonical_text import as_text, short_text
 from sfumato.errors import extra_part
-from sfumato.microdata.counts.frequency_table import TextCounts
+from sfumato.microdata.counts.frequency_table import ValueCounts
 
 
-def text_counts(columns: Sequence[str], grouped: Any, rows: int | None = None) -> TextCounts:
+def text_counts(columns: Sequence[str], grouped: Any, rows: int | None = None) -> ValueCounts:
     """Convert an Arrow table of combinations to counts.
 
     Args:
@@ -23,7 +23,7 @@ def text_counts(columns: Sequence[str], grouped: Any, rows: int | None = None) -
     counts = np.asarray(grouped.column(len(columns)).to_numpy(), np.int64)
     codes = np.column_stack([codes for _, codes in coded]) if coded else np.zeros((0, 0), np.int32)
     whole = int(counts.sum()) if rows is None else rows
-    return TextCounts(tuple(columns), tuple(texts for texts, _ in coded), codes, counts, whole)
+    return ValueCounts(tuple(columns), tuple(texts for texts, _ in coded), codes, counts, whole)
 
 
 def _coded(column: Any) -> tuple[tuple[str | None, ...], npt.NDArray[np.int32]]:

@@ -8,13 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.counts.frequency_table import TextCounts
+from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.counts.persons import PersonCount, all_persons
-from sfumato.microdata.recoding.recoding import Handling, Recoding
+from sfumato.microdata.recoding.recoding import Recoding, SuppressionHandling
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class MissingRules:
     """How missing values are read.
 
     Attributes:
@@ -44,12 +44,12 @@ class CountsPersons:
 
     def first_texts(self: "Engine", column: str) -> dict[str, int]:
         """Return the texts of a column with their numbers of rows."""
-        text_counts = self.count((column,), Reading())
+        text_counts = self.count((column,), MissingRules())
         texts = (text_counts.values[0][code] for code in text_counts.codes[:, 0].tolist())
         return {text: int(rows) for text, rows in zip(texts, text_counts.counts, strict=True) if text is not None}
 
     def count_persons(
-        self: "Engine", columns: Sequence[str], person: str, value: str | None, reading: Reading
+        self: "Engine", columns: Sequence[str], person: str, value: str | None, reading: MissingRules
     ) -> PersonCount:
         """Count the persons of each combination by transferring all of them."""
         names = (*columns, *([value] if value else []), person)
@@ -112,11 +112,13 @@ class Engine(Protocol):
         """
         ...
 
-    def count(self, columns: Sequence[str], reading: Reading) -> TextCounts:
+    def count(self, columns: Sequence[str], reading: MissingRules) -> ValueCounts:
         """Count the distinct combinations of some columns."""
         ...
 
-    def count_persons(self, columns: Sequence[str], person: str, value: str | None, reading: Reading) -> PersonCount:
+    def count_persons(
+        self, columns: Sequence[str], person: str, value: str | None, reading: MissingRules
+    ) -> PersonCount:
         """Count the persons of each combination of some columns, with their values of a further one if it is given."""
         ...
 
@@ -128,7 +130,9 @@ class Engine(Protocol):
         """Return the numbers of the first rows with one of these texts, counted from 1."""
         ...
 
-    def apply(self, recoding: Recoding, handling: Handling, reading: Reading, target: Path | None) -> "PublishedRows":
+    def apply(
+        self, recoding: Recoding, handling: SuppressionHandling, reading: MissingRules, target: Path | None
+    ) -> "PublishedRows":
         """Publish the rows to a file or as a frame, and return an engine that reads them."""
         ...
 

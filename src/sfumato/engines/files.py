@@ -80,7 +80,7 @@ def files_in(path: Path, form: str) -> list[Path]:
     return fitting or files
 
 
-def fingerprint(path: Path) -> str:
+def checksum(path: Path) -> str:
     """Return the SHA-256 of a file, or of all files of a folder or pattern, sorted by name."""
     import hashlib
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sfumato.errors import DataError, Fault, PlanError, did_you_mean, nearest
+from sfumato.errors import DataError, PlanError, PlanIssue, did_you_mean, nearest
 
 # The prefix of the engines' own columns, which data columns may not have.
 RESERVED = "sfumato_"
@@ -32,9 +32,9 @@ def check_header(asked: Iterable[str], columns: Sequence[str]) -> None:
     )
 
 
-def _absent(name: str, columns: Sequence[str]) -> Fault:
+def _absent(name: str, columns: Sequence[str]) -> PlanIssue:
     near = nearest(name, columns)
-    return Fault(name, "the data have no such column.", "" if near is None else f'Did you mean "{near}"?')
+    return PlanIssue(name, "the data have no such column.", "" if near is None else f'Did you mean "{near}"?')
 
 
 def check_names(columns: Sequence[Any]) -> None:

@@ -16,19 +16,19 @@ from sfumato.microdata.recoding.recoding import (
     STAR,
     ClassRecoding,
     Division,
-    Handling,
     LevelRecoding,
     Recoding,
+    SuppressionHandling,
     numbered,
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Lookups:
+class JoinTables:
     """The join tables of a recoding."""
 
     recoding: Recoding
-    handling: Handling
+    handling: SuppressionHandling
 
     @property
     def stars(self) -> bool:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sfumato.native.array_types import Bytes, Ints
+from sfumato.native.array_types import Int64, UInt8
 from sfumato.native.byte_kernels import word_at
 from sfumato.native.dispatch import compiled
 
@@ -50,7 +50,7 @@ def _opens(data, begin, place, separator):
 
 
 @compiled
-def count_records(data: Bytes, separator: Bytes, quote: int, blanks: bool, state: Ints):
+def count_records(data: UInt8, separator: UInt8, quote: int, blanks: bool, state: Int64):
     """Count the records of a piece of a file that ends with a line break or with the file.
 
     Args:

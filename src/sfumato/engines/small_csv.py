@@ -14,9 +14,9 @@ from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import encoding_of
 from sfumato.delimited.header import Head
 from sfumato.engines.category_order import numbered
-from sfumato.engines.engine import Reading
+from sfumato.engines.engine import MissingRules
 from sfumato.engines.files import format_of, head_of
-from sfumato.microdata.counts.frequency_table import TextCounts
+from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.data_plan import DataPlan
 
 # Above this size, a database counts faster.
@@ -47,7 +47,7 @@ class PlainFile:
         """Notes on the columns for data users."""
         return self.head.notes
 
-    def count(self, columns: Sequence[str], reading: Reading) -> TextCounts:
+    def count(self, columns: Sequence[str], reading: MissingRules) -> ValueCounts:
         """Count the distinct combinations of some columns; an empty field is missing."""
         places = [self.columns.index(name) for name in columns]
         required = [self.columns.index(name) for name in reading.required]
@@ -58,7 +58,7 @@ class PlainFile:
         coded = [numbered(texts) for texts in zip(*tallies, strict=True)] or [((), np.zeros(0, np.int32))] * len(places)
         codes = np.column_stack([each for _, each in coded])
         counts = np.fromiter(tallies.values(), np.int64, len(tallies))
-        return TextCounts(tuple(columns), tuple(texts for texts, _ in coded), codes, counts, len(self.lines))
+        return ValueCounts(tuple(columns), tuple(texts for texts, _ in coded), codes, counts, len(self.lines))
 
 
 def plain_file(path: Path, data: DataPlan) -> PlainFile | None:

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Literal
 
 from sfumato.errors import PlanError
-from sfumato.hierarchies.character_masking import Digits, Side
+from sfumato.hierarchies.character_masking import CharacterMasking, Side
 from sfumato.hierarchies.dates import LEVELS, Dates
 from sfumato.hierarchies.file import HierarchyFile
 from sfumato.hierarchies.intervals import Intervals, NumberKind
 from sfumato.hierarchies.order import Order
-from sfumato.hierarchies.suppress_all import AnyValue
+from sfumato.hierarchies.suppress_all import SuppressAll
 from sfumato.hierarchies.tree import Tree
 from sfumato.schema.paths import PlanPath
 from sfumato.schema.typed_parts import read_fields
@@ -34,14 +34,14 @@ def _checked(kind: str) -> Iterator[None]:
         raise PlanError(f"{kind}: {error}", f"help(sf.{kind}) shows its parameters.", "hierarchy") from None
 
 
-def any_(*values: str) -> AnyValue:
+def suppress_all(*values: str) -> SuppressAll:
     """The value itself, or `*`.
 
     Args:
         values: The domain in its order, if it is fixed; else the values of the data.
     """
-    with _checked("any_"):
-        return read_fields(AnyValue(values or None))
+    with _checked("suppress_all"):
+        return read_fields(SuppressAll(values or None))
 
 
 def intervals(
@@ -70,7 +70,7 @@ def intervals(
         return read_fields(Intervals(start, end, widths, cuts, bottom, top, numbers))
 
 
-def digits(length: int | None = None, *, side: Side = "right", shown: Sequence[int] = ()) -> Digits:
+def digits(length: int | None = None, *, side: Side = "right", shown: Sequence[int] = ()) -> CharacterMasking:
     """Mask the characters of a code one after the other.
 
     Args:
@@ -79,7 +79,7 @@ def digits(length: int | None = None, *, side: Side = "right", shown: Sequence[i
         shown: The number of characters shown at each level, in decreasing order.
     """
     with _checked("digits"):
-        return read_fields(Digits(length, side, shown=tuple(shown)))
+        return read_fields(CharacterMasking(length, side, shown=tuple(shown)))
 
 
 def dates(format: str = "%Y-%m-%d", *levels: DateLevel, formats: Sequence[str] = ()) -> Dates:

@@ -6,19 +6,19 @@ from itertools import filterfalse, pairwise
 from typing import Annotated, Literal
 
 from sfumato.dataclass import dataclass
-from sfumato.hierarchies.explicit_domains import Placeless
-from sfumato.hierarchies.hierarchy import ROOT, Binding, assemble
+from sfumato.hierarchies.explicit_domains import PathFree
+from sfumato.hierarchies.hierarchy import ROOT, BoundHierarchy, assemble
 from sfumato.hierarchies.levels import Level, level_above, level_of_labels, root_level
-from sfumato.schema.dataclass_schema import Note
+from sfumato.schema.dataclass_schema import KeyInfo
 
 # A hierarchy has one level per character: longer texts are no codes.
 MAX_LENGTH = 64
 Side = Literal["right", "left"]
-Shown = Annotated[int, Note(minimum=1, maximum=MAX_LENGTH)]
+Shown = Annotated[int, KeyInfo(minimum=1, maximum=MAX_LENGTH)]
 
 
 @dataclass(frozen=True, slots=True)
-class Digits(Placeless):
+class CharacterMasking(PathFree):
     """One character is masked per level, until `*****` is left.
 
     Without a length, the longest value sets it, and shorter ones are treated as if already masked at the missing end:
@@ -33,16 +33,16 @@ class Digits(Placeless):
         character: The masking character; the root consists of stars in any case.
         shown: The number of characters shown at each level, in decreasing order; by default one less per level.
 
-    >>> Digits(length=5).bind(["72021"]).ladder.rows()
+    >>> CharacterMasking(length=5).bind(["72021"]).ladder.rows()
     [('72021', '7202*', '720**', '72***', '7****', '*****')]
     """
 
-    length: Annotated[int | None, Note("Characters of a code; others are rejected.", minimum=1, maximum=MAX_LENGTH)] = (
-        None
-    )
-    side: Annotated[Side, Note("The end at which characters vanish first.", key="from")] = "right"
-    character: Annotated[str, Note("What masks a character.")] = ROOT
-    shown: Annotated[tuple[Shown, ...], Note("How many characters each level shows, from many to few.")] = ()
+    length: Annotated[
+        int | None, KeyInfo("Characters of a code; others are rejected.", minimum=1, maximum=MAX_LENGTH)
+    ] = None
+    side: Annotated[Side, KeyInfo("The end at which characters vanish first.", key="from")] = "right"
+    character: Annotated[str, KeyInfo("What masks a character.")] = ROOT
+    shown: Annotated[tuple[Shown, ...], KeyInfo("How many characters each level shows, from many to few.")] = ()
 
     def __post_init__(self) -> None:
         if len(self.character) != 1:
@@ -55,11 +55,11 @@ class Digits(Placeless):
     def by_rule(self) -> bool:
         return self.length is not None or bool(self.shown)
 
-    def bind(self, values: Sequence[str]) -> Binding:
+    def bind(self, values: Sequence[str]) -> BoundHierarchy:
         """Return the hierarchy of the values of the correct length, sorted by text."""
         domain = sorted(filter(self._fits, values))
         length = self.length or max(self.shown or map(len, domain), default=1) or 1
-        return Binding(assemble(domain, self._levels(domain, length)), tuple(filterfalse(self._fits, values)))
+        return BoundHierarchy(assemble(domain, self._levels(domain, length)), tuple(filterfalse(self._fits, values)))
 
     def _fits(self, value: str) -> bool:
         if self.length is None:

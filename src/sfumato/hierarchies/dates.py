@@ -9,11 +9,11 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.datetimes import Integers, directives, read_moments, readable
-from sfumato.hierarchies.explicit_domains import Placeless
-from sfumato.hierarchies.hierarchy import Binding, assemble
+from sfumato.hierarchies.explicit_domains import PathFree
+from sfumato.hierarchies.hierarchy import BoundHierarchy, assemble
 from sfumato.hierarchies.levels import Level, level_of_keys, root_level
 from sfumato.schema.composite import Choice
-from sfumato.schema.dataclass_schema import Note
+from sfumato.schema.dataclass_schema import KeyInfo
 
 LEVELS = ("day", "half-month", "month", "quarter", "half-year", "year", "decade", "century", "millennium", "any")
 Rung = Annotated[str, Choice(LEVELS)]
@@ -51,7 +51,7 @@ _STEPS: dict[str, _Step] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Dates(Placeless):
+class Dates(PathFree):
     """The levels of a date, from fine to coarse; level 0 is the original text, the last one is `****`.
 
     `day` is the original text itself, unless the format has a time of day: then it is a separate level above it.
@@ -66,12 +66,14 @@ class Dates(Placeless):
     [('10.01.2017', '2017Q1', '2017', '****')]
     """
 
-    format: Annotated[str, Note("How the dates are written (strptime), %Y-%m-%d unless given.")] = "%Y-%m-%d"
-    levels: Annotated[tuple[Rung, ...], Note("The rungs wanted, from fine to coarse.", at_least=1)] = ()
-    formats: Annotated[tuple[str, ...], Note("Other ways in which some dates are written, tried in this order.")] = ()
+    format: Annotated[str, KeyInfo("How the dates are written (strptime), %Y-%m-%d unless given.")] = "%Y-%m-%d"
+    levels: Annotated[tuple[Rung, ...], KeyInfo("The rungs wanted, from fine to coarse.", at_least=1)] = ()
+    formats: Annotated[
+        tuple[str, ...], KeyInfo("Other ways in which some dates are written, tried in this order.")
+    ] = ()
     latest_year: Annotated[
         int | None,
-        Note("The last year that two digits may stand for; without it, 69 to 99 are 1969 to 1999.", minimum=1),
+        KeyInfo("The last year that two digits may stand for; without it, 69 to 99 are 1969 to 1999.", minimum=1),
     ] = None
 
     def __post_init__(self) -> None:
@@ -86,7 +88,7 @@ class Dates(Placeless):
         if early:
             raise ValueError(f'the format "{self.format}" is too coarse for the level {early[0]}.')
 
-    def bind(self, values: Sequence[str]) -> Binding:
+    def bind(self, values: Sequence[str]) -> BoundHierarchy:
         """Return the hierarchy of the values that are dates, from the earliest to the latest."""
         moments = read_moments(values, self.format, self.latest_year)
         for format_ in self.formats:
@@ -97,7 +99,7 @@ class Dates(Placeless):
         texts = [values[place] for place in kept]
         rejected = tuple(values[place] for place in np.flatnonzero(~moments.valid).tolist())
         ladder = assemble(texts, [*levels, root_level(len(texts), _NOTHING)], moments.ordinals[kept])
-        return Binding(ladder, rejected)
+        return BoundHierarchy(ladder, rejected)
 
     def _steps(self) -> list[_Step]:
         # An original year or month needs no level that repeats it.

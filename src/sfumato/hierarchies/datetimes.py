@@ -24,7 +24,7 @@ _PIVOT = 69
 
 
 @dataclass(frozen=True, slots=True)
-class Moments:
+class Datetimes:
     """The dates and times of texts, and which texts are none.
 
     Attributes:
@@ -41,13 +41,13 @@ class Moments:
     micros: Integers
     ordinals: npt.NDArray[np.float64]
 
-    def or_else(self, others: "Moments") -> "Moments":
+    def or_else(self, others: "Datetimes") -> "Datetimes":
         """Return these dates, replaced by those of another format where invalid."""
         parts = ((getattr(self, field.name), getattr(others, field.name)) for field in fields(self))
-        return Moments(*(np.where(self.valid, mine, theirs) for mine, theirs in parts))
+        return Datetimes(*(np.where(self.valid, mine, theirs) for mine, theirs in parts))
 
 
-def read_moments(texts: Sequence[str], format_: str, latest_year: int | None = None) -> Moments:
+def read_moments(texts: Sequence[str], format_: str, latest_year: int | None = None) -> Datetimes:
     """Parse texts in a format.
 
     Args:
@@ -167,7 +167,7 @@ def _apart(format_: str) -> bool:
     return not re.search(rf"%[{''.join(_NUMERIC)}]%[{''.join(_NUMERIC)}]", format_)
 
 
-def _moments(parts: Integers) -> Moments:
+def _moments(parts: Integers) -> Datetimes:
     valid, year, month, day, hour, minute, second, micro = parts
     fine = valid.astype(bool) & (year >= 1) & (month >= 1) & (month <= 12) & (hour < 24) & (minute < 60) & (second < 60)
     index = np.where(fine, (year - 1970) * 12 + month - 1, 0)
@@ -176,4 +176,4 @@ def _moments(parts: Integers) -> Moments:
     whole = hour * 3600 + minute * 60 + second
     since = first + day - 1
     ordinals = since + _UNIX_ORDINAL + (whole + micro / 1e6) / _DAY_SECONDS
-    return Moments(fine, year, month, day, (since * _DAY_SECONDS + whole) * 1_000_000 + micro, ordinals)
+    return Datetimes(fine, year, month, day, (since * _DAY_SECONDS + whole) * 1_000_000 + micro, ordinals)

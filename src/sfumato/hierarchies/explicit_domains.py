@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Self
 
 
-class Placeless:
+class PathFree:
     """Base class of hierarchies that read no file."""
 
     __slots__ = ()

@@ -10,8 +10,8 @@ from sfumato.delimited.dialect import DecimalMark, Dialect
 from sfumato.delimited.records import read_lines
 from sfumato.errors import DataError, EngineError, PlanError
 from sfumato.hierarchies.explicit_domains import outside
-from sfumato.hierarchies.hierarchy import Binding, Ladder, make_ladder
-from sfumato.schema.dataclass_schema import Note
+from sfumato.hierarchies.hierarchy import BoundHierarchy, Hierarchy, make_hierarchy
+from sfumato.schema.dataclass_schema import KeyInfo
 from sfumato.schema.paths import PlanPath
 
 _Row = tuple[int, list[str]]
@@ -28,9 +28,9 @@ class HierarchyFile:
         separator: The column separator.
     """
 
-    path: Annotated[PlanPath, Note("The file, relative to the plan: value;level 1;level 2;…, no header.")]
-    separator: Annotated[str, Note("Separator of the columns, ; unless given.")] = ";"
-    decimal: Annotated[DecimalMark, Note("The decimal mark of its numbers, a point unless given.")] = "."
+    path: Annotated[PlanPath, KeyInfo("The file, relative to the plan: value;level 1;level 2;…, no header.")]
+    separator: Annotated[str, KeyInfo("Separator of the columns, ; unless given.")] = ";"
+    decimal: Annotated[DecimalMark, KeyInfo("The decimal mark of its numbers, a point unless given.")] = "."
 
     def __post_init__(self) -> None:
         if len(self.separator) != 1 or self.separator in '"\r\n':
@@ -44,19 +44,19 @@ class HierarchyFile:
         """Return the hierarchy with its path resolved from a folder."""
         return replace(self, path=self.path.located(folder))
 
-    def bind(self, values: Sequence[str]) -> Binding:
+    def bind(self, values: Sequence[str]) -> BoundHierarchy:
         """Return the hierarchy in the file.
 
         Raises:
             PlanError: The file cannot be read, is empty, ragged, has a duplicate value or splits what it had merged.
         """
         ladder = self._ladder(self._rows())
-        return Binding(ladder, outside(values, {*ladder.values}))
+        return BoundHierarchy(ladder, outside(values, {*ladder.values}))
 
-    def _ladder(self, rows: list[_Row]) -> Ladder:
+    def _ladder(self, rows: list[_Row]) -> Hierarchy:
         columns = list(zip(*(row for _, row in rows), strict=True))
         try:
-            return make_ladder(columns[0], columns[1:])
+            return make_hierarchy(columns[0], columns[1:])
         except PlanError as error:
             parted = set(error.values)
             lines = [line for line, row in rows if row[0] in parted]

@@ -14,11 +14,11 @@ from sfumato.hierarchies.levels import ROOT, Codes, Level, level_of_labels, with
 from sfumato.hierarchies.types import NUMBER_TYPES, ColumnType, numbers_of
 
 Numbers = npt.NDArray[np.float64]
-__all__ = ["ROOT", "Binding", "Codes", "Hierarchy", "Ladder", "Numbers", "assemble", "make_ladder"]
+__all__ = ["ROOT", "BoundHierarchy", "Codes", "Hierarchy", "HierarchyBuilder", "Numbers", "assemble", "make_hierarchy"]
 
 
 @dataclass(frozen=True)
-class Ladder:
+class Hierarchy:
     """The levels of one column, from the original values (level 0) to one root.
 
     Values are in the column's natural order (numbers and dates ascending, files and trees as listed); a value's index
@@ -30,7 +30,7 @@ class Ladder:
         codes: For each level, the index of each value's label.
         numbers: The values as numbers (days for dates) if the column is numeric, else None.
 
-    >>> ladder = make_ladder(["72021", "72062"], [["7202*", "7206*"], ["*", "*"]])
+    >>> ladder = make_hierarchy(["72021", "72062"], [["7202*", "7206*"], ["*", "*"]])
     >>> ladder.height, ladder.published("72062", 1)
     (3, '7206*')
     """
@@ -121,7 +121,7 @@ class Ladder:
         parent[self.codes[low]] = self.codes[high]
         return parent
 
-    def with_missing(self) -> "Ladder":
+    def with_missing(self) -> "Hierarchy":
         """Return the hierarchy with the missing value as an additional value."""
         if None in self.places:
             return self
@@ -132,7 +132,7 @@ class Ladder:
             for place, level in enumerate(self.codes)
         )
         numbers = None if self.numbers is None else np.append(self.numbers, np.nan)
-        return Ladder((*self.values, None), labels, codes, numbers)
+        return Hierarchy((*self.values, None), labels, codes, numbers)
 
     def rows(self) -> list[tuple[str | None, ...]]:
         """Return one row per value with its label at each level: the layout of a hierarchy file."""
@@ -143,15 +143,15 @@ class Ladder:
 
 
 @dataclass(frozen=True, slots=True)
-class Binding:
+class BoundHierarchy:
     """A hierarchy for the values of a column, and the values that the builder does not accept."""
 
-    ladder: Ladder
+    ladder: Hierarchy
     rejected: tuple[str, ...] = ()
 
 
 @runtime_checkable
-class Hierarchy(Protocol):
+class HierarchyBuilder(Protocol):
     """Hierarchy builder: the plan parameters from which a hierarchy is made for the values of a column."""
 
     @property
@@ -159,19 +159,19 @@ class Hierarchy(Protocol):
         """Whether a value's labels depend on that value alone, so that new values get labels as well."""
         ...
 
-    def bind(self, values: Sequence[str]) -> Binding:
+    def bind(self, values: Sequence[str]) -> BoundHierarchy:
         """Return a hierarchy that covers the values, except those it rejects; values are distinct and not missing."""
         ...
 
-    def located(self, folder: Path) -> "Hierarchy":
+    def located(self, folder: Path) -> "HierarchyBuilder":
         """Return the builder with its paths, if it has some, resolved from a folder."""
         ...
 
 
-def make_ladder(values: Sequence[str], levels: Sequence[Sequence[str]]) -> Ladder:
+def make_hierarchy(values: Sequence[str], levels: Sequence[Sequence[str]]) -> Hierarchy:
     """Return a hierarchy from the values and each level's label of each value; a root is added if missing.
 
-    >>> make_ladder(["a", "b"], []).labels
+    >>> make_hierarchy(["a", "b"], []).labels
     (('a', 'b'), ('*',))
     """
     return assemble(values, [level_of_labels(level) for level in levels])
@@ -179,18 +179,18 @@ def make_ladder(values: Sequence[str], levels: Sequence[Sequence[str]]) -> Ladde
 
 def assemble(
     values: Sequence[str], levels: Sequence[Level], numbers: Sequence[float] | Numbers | None = None
-) -> Ladder:
+) -> Hierarchy:
     """Return a hierarchy from distinct values and the levels above them; a root is added if the last level is none."""
     raw: Level = (tuple(values), np.arange(len(values), dtype=np.int32))
     labels, codes = zip(*with_root([raw, *levels]), strict=True)
-    return Ladder(tuple(values), labels, codes, None if numbers is None else np.asarray(numbers, np.float64))
+    return Hierarchy(tuple(values), labels, codes, None if numbers is None else np.asarray(numbers, np.float64))
 
 
-def ladder_text(ladder: Ladder, separator: str = ";") -> str:
+def hierarchy_csv(ladder: Hierarchy, separator: str = ";") -> str:
     """Return a hierarchy as the text of a hierarchy file, without the missing value.
 
-    >>> from sfumato.hierarchies.hierarchy import make_ladder
-    >>> ladder_text(make_ladder(["a;b", "c"], []))
+    >>> from sfumato.hierarchies.hierarchy import make_hierarchy
+    >>> hierarchy_csv(make_hierarchy(["a;b", "c"], []))
     '"a;b";*\\nc;*\\n'
     """
     rows = (row for row in ladder.rows() if row[0] is not None)

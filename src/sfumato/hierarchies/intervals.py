@@ -12,11 +12,11 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
-from sfumato.hierarchies.explicit_domains import Placeless
-from sfumato.hierarchies.hierarchy import Binding, Numbers, assemble
+from sfumato.hierarchies.explicit_domains import PathFree
+from sfumato.hierarchies.hierarchy import BoundHierarchy, Numbers, assemble
 from sfumato.hierarchies.levels import Level, level_of_keys
 from sfumato.hierarchies.types import exact, inexact, numerals, plain, ranks_of
-from sfumato.schema.dataclass_schema import Note
+from sfumato.schema.dataclass_schema import KeyInfo
 
 MOST_CUTS = 1_000_000
 # Up to this size, every integer of the range is in the domain; beyond it, only those of the data.
@@ -24,11 +24,11 @@ MAX_DOMAIN = 100_000
 # Doubles are exact up to here.
 _EXACT = 2**53
 NumberKind = Literal["whole", "decimal"]
-Cuts = Annotated[tuple[float, ...], Note(at_least=1)]
+Cuts = Annotated[tuple[float, ...], KeyInfo(at_least=1)]
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class IntervalGrid:
     """Intervals between cuts; the first begins at the range's start, the last ends with the range's end.
 
     Attributes:
@@ -65,7 +65,7 @@ class Grid:
         """A limit as text."""
         return plain(exact(number))
 
-    def check_above(self, fine: "Grid") -> None:
+    def check_above(self, fine: "IntervalGrid") -> None:
         """Refuse to be the level above a finer grid whose intervals it would cut."""
         loose = sorted(set(self.cuts) - set(fine.cuts))
         if loose:
@@ -76,14 +76,14 @@ class Grid:
 
 def grid_of(
     range_: tuple[float, float], limits: tuple[float, float], level: float | Sequence[float], whole: bool
-) -> Grid:
+) -> IntervalGrid:
     """Return the grid of one level, from the width of its intervals or from their starts."""
     start, end = exact(range_[0]), exact(range_[1])
     cuts = _by_width(start, end, exact(level)) if isinstance(level, int | float) else _by_bounds(start, end, level)
     if not whole:
         # The end belongs to the last interval, not to one of its own.
         cuts = tuple(cut for cut in cuts if cut < end)
-    return Grid(cuts, (exact(limits[0]), exact(limits[1])), end, whole)
+    return IntervalGrid(cuts, (exact(limits[0]), exact(limits[1])), end, whole)
 
 
 def _by_width(start: Decimal, end: Decimal, width: Decimal) -> tuple[Decimal, ...]:
@@ -111,7 +111,7 @@ def _whole_label(low: Decimal, high: Decimal) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Intervals(Placeless):
+class Intervals(PathFree):
     """Numbers from start to end (both included) in intervals, one width per level, then `*`.
 
     If all parameters are integers, so must the values be, unless `numbers` says decimal: the domain is then every
@@ -136,13 +136,15 @@ class Intervals(Placeless):
     '36-40'
     """
 
-    start: Annotated[float | None, Note("The lowest value.")] = None
-    end: Annotated[float | None, Note("The highest value.")] = None
-    widths: Annotated[tuple[float, ...], Note("The width of the intervals at each level.", at_least=1)] = ()
-    bounds: Annotated[tuple[Cuts, ...], Note("Instead of widths: where intervals begin, per level.", at_least=1)] = ()
-    bottom: Annotated[float | None, Note("Values below it are published as <bottom.")] = None
-    top: Annotated[float | None, Note("Values above it are published as >top.")] = None
-    numbers: Annotated[NumberKind | None, Note("What the values are; by the parameters unless given.")] = None
+    start: Annotated[float | None, KeyInfo("The lowest value.")] = None
+    end: Annotated[float | None, KeyInfo("The highest value.")] = None
+    widths: Annotated[tuple[float, ...], KeyInfo("The width of the intervals at each level.", at_least=1)] = ()
+    bounds: Annotated[
+        tuple[Cuts, ...], KeyInfo("Instead of widths: where intervals begin, per level.", at_least=1)
+    ] = ()
+    bottom: Annotated[float | None, KeyInfo("Values below it are published as <bottom.")] = None
+    top: Annotated[float | None, KeyInfo("Values above it are published as >top.")] = None
+    numbers: Annotated[NumberKind | None, KeyInfo("What the values are; by the parameters unless given.")] = None
 
     def __post_init__(self) -> None:
         if bool(self.widths) == bool(self.bounds):
@@ -211,14 +213,14 @@ class Intervals(Placeless):
         """Whether this is a hierarchy of integers."""
         return self.numbers == "whole" or (self.numbers is None and self._whole_parameters())
 
-    def bind(self, values: Sequence[str]) -> Binding:
+    def bind(self, values: Sequence[str]) -> BoundHierarchy:
         """Return the hierarchy of the range's integers or of the data's numbers, ascending."""
         closed = self._closed(values)
         low, high = closed.range
         whole = closed.whole and high - low < MAX_DOMAIN
         return closed._bind(values, range(int(low), int(high) + 1) if whole else range(0))
 
-    def bind_alone(self, values: Sequence[str]) -> Binding:
+    def bind_alone(self, values: Sequence[str]) -> BoundHierarchy:
         """Return the hierarchy of the given values only, which shows whether they fit and is fast for wide ranges."""
         return self._closed(values)._bind(values, range(0))
 
@@ -236,7 +238,7 @@ class Intervals(Placeless):
             fault = str(error)
         raise PlanError(f"intervals: {fault}", "Give other widths, or start and end.", "hierarchy") from None
 
-    def _bind(self, values: Sequence[str], further: Sequence[int]) -> Binding:
+    def _bind(self, values: Sequence[str], further: Sequence[int]) -> BoundHierarchy:
         """Return the hierarchy of the values and of further integers."""
         numbers = numerals(values)
         fits = self._fits(numbers)
@@ -246,7 +248,7 @@ class Intervals(Placeless):
         texts, ordered = _domain(kept, numbers[fits], further)
         rejected = tuple(value for value, fit in zip(values, fits, strict=True) if not fit)
         longer = inexact(texts, ordered)
-        return Binding(
+        return BoundHierarchy(
             assemble(texts, [self._level(grid, ordered, longer) for grid in self._grids()], ordered), rejected
         )
 
@@ -268,14 +270,14 @@ class Intervals(Placeless):
         fits = (self.bottom is not None or number >= low) and (self.top is not None or number <= high)
         return fits and (number == number.to_integral_value() if self.whole else True)
 
-    def _grids(self) -> list[Grid]:
+    def _grids(self) -> list[IntervalGrid]:
         """Return the grid of each level, checked to be nested in the grid below."""
         grids = [grid_of(self.range, self.limits, level, self.whole) for level in self.widths or self.bounds]
         for fine, coarse in pairwise(grids):
             coarse.check_above(fine)
         return grids
 
-    def _level(self, grid: Grid, numbers: Numbers, longer: Mapping[int, Decimal]) -> Level:
+    def _level(self, grid: IntervalGrid, numbers: Numbers, longer: Mapping[int, Decimal]) -> Level:
         bottom, top = self.limits
         keys = grid.cells(numbers)
         keys[numbers < bottom], keys[numbers > top] = -1, grid.count

@@ -7,18 +7,18 @@ from typing import Annotated
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.hierarchies.explicit_domains import Placeless, check_distinct, check_nesting, outside
-from sfumato.hierarchies.hierarchy import Binding, Numbers, assemble
+from sfumato.hierarchies.explicit_domains import PathFree, check_distinct, check_nesting, outside
+from sfumato.hierarchies.hierarchy import BoundHierarchy, Numbers, assemble
 from sfumato.hierarchies.levels import Level, level_of_keys
 from sfumato.hierarchies.types import numerals, ranks_of
-from sfumato.schema.dataclass_schema import Note, TextOrNumber
+from sfumato.schema.dataclass_schema import KeyInfo, TextOrNumber
 
 _SIZE = "Instead of groups: neighbors per group at the first level, then its powers."
-Neighbors = Annotated[int, Note(minimum=2)]
+Neighbors = Annotated[int, KeyInfo(minimum=2)]
 
 
 @dataclass(frozen=True, slots=True)
-class Order(Placeless):
+class Order(PathFree):
     """Groups of neighbors, published as `first..last`.
 
     Attributes:
@@ -30,9 +30,9 @@ class Order(Placeless):
     (('low..medium', 'high..top'), ('*',))
     """
 
-    groups: Annotated[tuple[Neighbors, ...], Note("How many neighbors a group has at each level.", at_least=1)] = ()
-    size: Annotated[int | None, Note(_SIZE, minimum=2)] = None
-    values: Annotated[tuple[TextOrNumber, ...] | None, Note("The domain in its order.", at_least=1)] = None
+    groups: Annotated[tuple[Neighbors, ...], KeyInfo("How many neighbors a group has at each level.", at_least=1)] = ()
+    size: Annotated[int | None, KeyInfo(_SIZE, minimum=2)] = None
+    values: Annotated[tuple[TextOrNumber, ...] | None, KeyInfo("The domain in its order.", at_least=1)] = None
 
     def __post_init__(self) -> None:
         if bool(self.groups) == bool(self.size):
@@ -45,13 +45,13 @@ class Order(Placeless):
     def by_rule(self) -> bool:
         return False
 
-    def bind(self, values: Sequence[str]) -> Binding:
+    def bind(self, values: Sequence[str]) -> BoundHierarchy:
         """Return the hierarchy of the data's values or of the fixed domain, in order."""
         if self.values is None:
             ordered, numbers = in_order(values)
-            return Binding(assemble(ordered, self._levels(ordered), numbers))
+            return BoundHierarchy(assemble(ordered, self._levels(ordered), numbers))
         ladder = assemble(self.values, self._levels(self.values), _ascending(self.values))
-        return Binding(ladder, outside(values, set(self.values)))
+        return BoundHierarchy(ladder, outside(values, set(self.values)))
 
     def _levels(self, ordered: Sequence[str]) -> list[Level]:
         places = np.arange(len(ordered), dtype=np.int64)

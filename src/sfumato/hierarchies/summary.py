@@ -4,13 +4,13 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from sfumato.hierarchies.hierarchy import Hierarchy
+from sfumato.hierarchies.hierarchy import HierarchyBuilder
 from sfumato.hierarchies.registry import TYPES
 
 LONGEST = 60
 
 
-def hierarchy_words(hierarchy: Hierarchy | None) -> str:
+def hierarchy_words(hierarchy: HierarchyBuilder | None) -> str:
     """Describe a hierarchy in one line, truncated if long.
 
     >>> from sfumato.hierarchies.intervals import Intervals
@@ -29,7 +29,7 @@ def hierarchy_words(hierarchy: Hierarchy | None) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
-def type_name(hierarchy: Hierarchy) -> str:
+def type_name(hierarchy: HierarchyBuilder) -> str:
     """Return the plan name of a hierarchy type."""
     return next(name for name, record in TYPES.items() if record.make is type(hierarchy))
 

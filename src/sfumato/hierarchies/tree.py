@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 from sfumato.dataclass import dataclass
-from sfumato.hierarchies.explicit_domains import Placeless, outside
-from sfumato.hierarchies.hierarchy import ROOT, Binding, make_ladder
-from sfumato.schema.composite import MapOf, Scalar
+from sfumato.hierarchies.explicit_domains import PathFree, outside
+from sfumato.hierarchies.hierarchy import ROOT, BoundHierarchy, make_hierarchy
+from sfumato.schema.composite import MapSchema, Scalar
 
 
 @dataclass(frozen=True, slots=True)
-class Tree(Placeless):
+class Tree(PathFree):
     """A map from child to parent, of any depth; a node without a parent is below `*`.
 
     Levels are counted from the root: at each level all labels have at most that depth. A leaf that is higher than the
@@ -25,7 +25,7 @@ class Tree(Placeless):
     [('Bonn', 'NRW', '*'), ('Köln', 'NRW', '*'), ('Ulm', 'BW', '*')]
     """
 
-    parents: Annotated[Mapping[str, str], MapOf(Scalar(), at_least=1, about="The parent of each child.")]
+    parents: Annotated[Mapping[str, str], MapSchema(Scalar(), at_least=1, about="The parent of each child.")]
 
     def __post_init__(self) -> None:
         if not self.parents:
@@ -36,14 +36,14 @@ class Tree(Placeless):
         if cyclic:
             raise ValueError("a cycle: nothing is its own ancestor, but so are " + ", ".join(cyclic[:5]) + ".")
 
-    def bind(self, values: Sequence[str]) -> Binding:
+    def bind(self, values: Sequence[str]) -> BoundHierarchy:
         """Return the hierarchy of all leaves, and of the inner labels among the values."""
         inner = {*self.parents.values()} - {ROOT}
         names = dict.fromkeys((*self.parents, *self.parents.values()))
         names.pop(ROOT, None)
         present = set(values)
         domain = [name for name in names if name in present or name not in inner]
-        return Binding(make_ladder(domain, self._levels(domain)), outside(values, names))
+        return BoundHierarchy(make_hierarchy(domain, self._levels(domain)), outside(values, names))
 
     def _levels(self, domain: Sequence[str]) -> list[list[str]]:
         """Return for each depth from the one above the deepest up to the root each value's ancestor there or itself."""

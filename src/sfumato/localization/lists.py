@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.localization.plurals import filled
 
 # Of more names than these, only the first are told where there is little room.
 MOST_NAMES, FIRST_NAMES = 8, 5
 
 
-class Enumeration(str):
+class ListMessage(str):
     """A sentence with a list of names in it.
 
     Attributes:
@@ -31,7 +31,7 @@ class Enumeration(str):
         return f"{self.first} {self.more}{self.tail}" if self.rest else str(self)
 
 
-def enumeration(words: Words, text: str, names: Sequence[str], **values: object) -> Enumeration:
+def enumeration(words: Messages, text: str, names: Sequence[str], **values: object) -> ListMessage:
     """A sentence whose place `{columns}` is filled with names.
 
     >>> from sfumato.localization.messages import words_in
@@ -44,12 +44,12 @@ def enumeration(words: Words, text: str, names: Sequence[str], **values: object)
     counted = {**values, "count": words.count(len(names))}
     head, tail = filled(before, counted), filled(behind, counted)
     few = len(names) if len(names) <= MOST_NAMES else FIRST_NAMES
-    told = Enumeration(f"{head}{', '.join(names)}{tail}")
+    told = ListMessage(f"{head}{', '.join(names)}{tail}")
     told.first, told.rest, told.tail = f"{head}{', '.join(names[:few])}", ", ".join(names[few:]), tail
     told.more = words["names.more"].format(count=words.count(len(names) - few))
     return told
 
 
-def names_told(words: Words, names: Sequence[str]) -> Enumeration:
+def names_told(words: Messages, names: Sequence[str]) -> ListMessage:
     """Names alone."""
     return enumeration(words, "{columns}", names)

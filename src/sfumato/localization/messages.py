@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sfumato.dataclass import dataclass
 from sfumato.localization.number_format import amount, percent
-from sfumato.localization.plurals import CHOICE, CountedText
+from sfumato.localization.plurals import CHOICE, PluralMessage
 from sfumato.patterns import regex
 
 _KEY = re.compile(r"[\w.-]+")
@@ -53,7 +53,7 @@ PERSONS = ".of_persons"
 
 
 @dataclass(frozen=True, slots=True)
-class Words(Mapping[str, str]):
+class Messages(Mapping[str, str]):
     """The texts of one language by their keys.
 
     >>> words_in("de").percent(0.125), words_in("de").count(1234)
@@ -201,7 +201,7 @@ def languages() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in _FOLDER.glob("*.yaml")))
 
 
-def words_in(language: str = DEFAULT) -> Words:
+def words_in(language: str = DEFAULT) -> Messages:
     """The words of a language.
 
     >>> words_in()["data"]
@@ -211,7 +211,7 @@ def words_in(language: str = DEFAULT) -> Words:
 
 
 @cache
-def words_on_persons(language: str = DEFAULT) -> Words:
+def words_on_persons(language: str = DEFAULT) -> Messages:
     """The words of a language where persons are counted, not rows: texts that have a twin of persons are that one.
 
     >>> words_on_persons()["risk.smallest"]
@@ -219,17 +219,19 @@ def words_on_persons(language: str = DEFAULT) -> Words:
     """
     texts = words_in(language).texts
     twins = {key.removesuffix(PERSONS): text for key, text in texts.items() if key.endswith(PERSONS)}
-    return Words(language, {**texts, **twins})
+    return Messages(language, {**texts, **twins})
 
 
 @cache
-def _table(language: str) -> Words:
+def _table(language: str) -> Messages:
     """The table of a language, which is read once however it is asked for."""
     texts = read_table(_FOLDER / f"{language}.yaml")
-    return Words(language, {key: CountedText(text) if CHOICE.search(text) else text for key, text in texts.items()})
+    return Messages(
+        language, {key: PluralMessage(text) if CHOICE.search(text) else text for key, text in texts.items()}
+    )
 
 
-def accepted_words(accepted: str) -> Words:
+def accepted_words(accepted: str) -> Messages:
     """The words in the first language of an `Accept-Language` header that there is a table for.
 
     >>> accepted_words("xx, de;q=0.5").language

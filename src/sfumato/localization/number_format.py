@@ -1,4 +1,4 @@
-"""Numbers as people read them, in English; `Words` turns them to its language."""
+"""Numbers as people read them, in English; `Messages` turns them to its language."""
 
 
 def percent(share: float) -> str:

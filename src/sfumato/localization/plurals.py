@@ -21,10 +21,10 @@ class _Counting(Formatter):
 _COUNTING = _Counting()
 
 
-class CountedText(str):
+class PluralMessage(str):
     """A text with choices by counts.
 
-    >>> CountedText("{rows} {rows:row is|rows are} left").format(rows="1")
+    >>> PluralMessage("{rows} {rows:row is|rows are} left").format(rows="1")
     '1 row is left'
     """
 

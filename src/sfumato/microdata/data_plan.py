@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import DecimalMark, Dialect
-from sfumato.schema.dataclass_schema import NO_KEY, Note, TextOrNumber, record_of
+from sfumato.schema.dataclass_schema import NO_KEY, KeyInfo, TextOrNumber, record_of
 from sfumato.schema.frozen_dict import FrozenDict
 from sfumato.schema.paths import PlanPath
 from sfumato.schema.typed_parts import plan_part
@@ -38,29 +38,29 @@ class DataPlan:
         codes: Texts that mean "missing" in one column, as the plan's columns say; no key of `data`.
     """
 
-    source: Annotated[PlanPath | None, Note("path of the data, relative to the plan")] = None
+    source: Annotated[PlanPath | None, KeyInfo("path of the data, relative to the plan")] = None
     format: Annotated[
         Literal["csv", "parquet", "json", "excel", "sqlite", "duckdb", "survey"] | None,
-        Note("of the source; by the end of its name unless given"),
+        KeyInfo("of the source; by the end of its name unless given"),
     ] = None
-    separator: Annotated[str | None, Note("of a CSV file; found out when not given")] = None
-    encoding: Annotated[str, Note("of a CSV file")] = "utf-8"
-    quote: Annotated[str, Note("of a CSV file")] = '"'
-    decimal: Annotated[DecimalMark, Note("the decimal mark of a CSV file; what is read has a point")] = "."
-    header: Annotated[bool | None, Note("whether a CSV file has a header; looked into unless said")] = None
-    strip: Annotated[bool, Note("take white space off the values of a CSV file")] = False
-    missing: Annotated[tuple[TextOrNumber, ...], Note("texts that mean missing")] = ()
+    separator: Annotated[str | None, KeyInfo("of a CSV file; found out when not given")] = None
+    encoding: Annotated[str, KeyInfo("of a CSV file")] = "utf-8"
+    quote: Annotated[str, KeyInfo("of a CSV file")] = '"'
+    decimal: Annotated[DecimalMark, KeyInfo("the decimal mark of a CSV file; what is read has a point")] = "."
+    header: Annotated[bool | None, KeyInfo("whether a CSV file has a header; looked into unless said")] = None
+    strip: Annotated[bool, KeyInfo("take white space off the values of a CSV file")] = False
+    missing: Annotated[tuple[TextOrNumber, ...], KeyInfo("texts that mean missing")] = ()
     on_invalid: OnInvalid = "error"
     on_missing: OnMissing = "category"
     spellings: Annotated[
         Literal["one", "keep"],
-        Note("whether spellings of one sensitive value, as HIV and hiv, count and are published as one; or stay"),
+        KeyInfo("whether spellings of one sensitive value, as HIV and hiv, count and are published as one; or stay"),
     ] = "one"
-    table: Annotated[str | None, Note("table of a database file, or sheet of a workbook")] = None
-    memory_limit: Annotated[str | None, Note("the most memory that the engine may use, for example 2GB")] = None
-    temp_folder: Annotated[PlanPath | None, Note("folder for rows that do not fit in memory, relative to the plan")] = (
-        None
-    )
+    table: Annotated[str | None, KeyInfo("table of a database file, or sheet of a workbook")] = None
+    memory_limit: Annotated[str | None, KeyInfo("the most memory that the engine may use, for example 2GB")] = None
+    temp_folder: Annotated[
+        PlanPath | None, KeyInfo("folder for rows that do not fit in memory, relative to the plan")
+    ] = None
     codes: Annotated[Mapping[str, tuple[str, ...]], NO_KEY] = field(default_factory=FrozenDict)
 
     def __post_init__(self) -> None:

@@ -9,7 +9,7 @@ COMPARED = {"loss": "loss-metric", "aggregate": "mean"}
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class ComparisonRun:
     """One run of the comparison: its loss, or why it failed.
 
     Attributes:
@@ -39,7 +39,7 @@ class Cell:
         return asdict(self)
 
 
-COLUMNS = tuple(field.name for field in fields(Cell))
+COLUMNS = tuple(field.name for field in fields(ComparisonRun))
 
 
 @dataclass(frozen=True)
@@ -58,15 +58,15 @@ class Runs:
     methods: tuple[str, ...]
     k: tuple[int, ...]
     suppression: tuple[float, ...]
-    cells: tuple[Cell, ...]
+    cells: tuple[ComparisonRun, ...]
     language: str = "en"
 
     @property
-    def answers(self) -> tuple[Cell, ...]:
+    def answers(self) -> tuple[ComparisonRun, ...]:
         """The successful runs."""
         return tuple(cell for cell in self.cells if cell.loss is not None)
 
-    def best(self, k: int, suppression: float) -> Cell | None:
+    def best(self, k: int, suppression: float) -> ComparisonRun | None:
         """Return the run of least loss for one k and suppression limit; of equal ones the faster."""
         answers = [cell for cell in self.answers if cell.k == k and cell.suppression == suppression]
         return min(answers, key=lambda cell: (round(cell.loss or 0.0, 9), cell.seconds or 0.0), default=None)

@@ -9,7 +9,7 @@ with several history branches is published in all or in none.
 from collections.abc import Callable, Hashable, Mapping, Sequence
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.release_histories import History, strands
+from sfumato.microdata.release_histories import History, history_branches
 
 # Whether persons satisfy the models with rows of a class: now, or (False) as last published.
 Keeps = Callable[[Sequence[str], Hashable, bool], bool]
@@ -18,23 +18,23 @@ Step = tuple[History, History | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Placement:
+class PersonMatching:
     """The result of the matching: the persons who are published, and those who are present but suppressed."""
 
     placed: frozenset[str]
     withheld: frozenset[str]
 
 
-def place(
+def match_persons(
     histories: Mapping[str, History], classes: Mapping[str, Hashable], order: Callable[[str], str], keeps: Keeps
-) -> Placement:
+) -> PersonMatching:
     """Decide which persons are published.
 
     Args:
         histories: Of every person in an earlier release; classes: current classes of all persons present.
         order: Order in which persons are suppressed to protect others; it must be unpredictable.
 
-    >>> placement = place({"a": (1,), "b": (1,), "c": (1,), "d": (1,)}, {"a": 1, "b": 1, "c": 1}, str,
+    >>> placement = match_persons({"a": (1,), "b": (1,), "c": (1,), "d": (1,)}, {"a": 1, "b": 1, "c": 1}, str,
     ...                   lambda group, state, now: len(group) >= 2)
     >>> sorted(placement.placed), sorted(placement.withheld)
     (['b', 'c'], ['a'])
@@ -50,17 +50,17 @@ def place(
         torn = {person for person in several if placed.get(person, 0) < len(steps[person])}
         if not torn:
             everybody = frozenset(placed)
-            return Placement(everybody, frozenset(classes) - everybody)
+            return PersonMatching(everybody, frozenset(classes) - everybody)
         several -= torn
         steps |= {person: [(before, None) for before, _ in steps[person]] for person in torn}
 
 
 def _steps(before: History, now: Hashable) -> list[Step]:
     """Return the branches of a person before, each with its continuation."""
-    earlier = strands(before)
+    earlier = history_branches(before)
     if now is None:
         return [(strand, None) for strand in earlier]
-    later = strands((*before, now))
+    later = history_branches((*before, now))
     if all(state is None for state in before):
         return [(before, strand) for strand in later]
     if len(later) != len(earlier):

@@ -9,17 +9,17 @@ import numpy.typing as npt
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.levels import present_codes
 from sfumato.microdata.counts.count_differences import numbers_of
-from sfumato.microdata.counts.frequency_table import TextCounts, value_of
+from sfumato.microdata.counts.frequency_table import ValueCounts, value_of
 from sfumato.microdata.counts.missing_matches import matching_rows
 from sfumato.microdata.counts.persons import PersonCount, person_histogram, places_among, value_codes
 from sfumato.microdata.counts.survey_sample import weights_in_order
 from sfumato.microdata.models.class_weights import holding_weights
 from sfumato.microdata.models.equivalence_classes import (
     POPULATION,
-    Classes,
+    BoolArray,
     Counts,
+    EquivalenceClasses,
     Histogram,
-    Mask,
     histogram,
     reference_of,
 )
@@ -30,7 +30,7 @@ STAR = "*"
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class PublishedClasses:
     """Published rows as classes, with the reference of the models.
 
     Attributes:
@@ -40,23 +40,23 @@ class Published:
         combinations: The codes of the quasi-identifiers of all classes; hidden: which of them are suppressed rows.
     """
 
-    visible: Classes
-    suppressed: Classes
-    shown: Classes
-    raw: Classes | None
+    visible: EquivalenceClasses
+    suppressed: EquivalenceClasses
+    shown: EquivalenceClasses
+    raw: EquivalenceClasses | None
     combinations: npt.NDArray[np.int32]
-    hidden: Mask
+    hidden: BoolArray
 
 
 def classes_of(
-    text_counts: TextCounts,
+    text_counts: ValueCounts,
     quasi_identifiers: Sequence[str],
     columns: set[str],
     missing: Sequence[str],
-    reference: Classes | None = None,
+    reference: EquivalenceClasses | None = None,
     persons: Mapping[tuple[str | None, ...], int] | None = None,
     star_rows: bool = True,
-) -> Published:
+) -> PublishedClasses:
     """Return published rows as classes of equal quasi-identifiers."""
     places = [text_counts.columns.index(name) for name in quasi_identifiers]
     codes = text_counts.codes[:, places]
@@ -74,25 +74,25 @@ def classes_of(
     contents = {
         name: _histogram(text_counts, name, owners, shown, count, missing, texts.get(name, ())) for name in columns
     }
-    all_classes = Classes(sizes, contents)
+    all_classes = EquivalenceClasses(sizes, contents)
     visible, suppressed = all_classes.kept(~hidden), all_classes.kept(hidden)
     if veiled:
-        suppressed = Classes(sizes[hidden], {})
+        suppressed = EquivalenceClasses(sizes[hidden], {})
     shown_rows = reference_of(all_classes if suppressed.sensitive else visible, all_classes)
     raw = None if reference is None else _reference(reference, contents)
     if persons is not None:
         combinations = _texts_of(text_counts, places, codes[first[~hidden]])
         visible = holding_persons(visible, np.array([persons.get(labels, 0) for labels in combinations], np.int64))
-    return Published(visible, suppressed, shown_rows, raw, codes[first], hidden)
+    return PublishedClasses(visible, suppressed, shown_rows, raw, codes[first], hidden)
 
 
 def published_persons(
-    text_counts: TextCounts,
+    text_counts: ValueCounts,
     quasi_identifiers: Sequence[str],
-    published: Published,
+    published: PublishedClasses,
     members: Mapping[str | None, PersonCount],
     missing: Sequence[str],
-) -> Published:
+) -> PublishedClasses:
     """Return the published classes with persons instead of rows."""
     contents = {
         PERSONS if name is None else persons_with(name): _person_content(
@@ -104,11 +104,11 @@ def published_persons(
     count = len(published.hidden)
     nothing = Histogram(np.zeros(count + 1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int64), 1)
     names = [name for name in published.visible.sensitive if name != POPULATION]
-    all_classes = Classes(np.zeros(count, np.int64), {**dict.fromkeys(names, nothing), **contents})
+    all_classes = EquivalenceClasses(np.zeros(count, np.int64), {**dict.fromkeys(names, nothing), **contents})
     visible = by_persons(all_classes.kept(~published.hidden), all_classes)
     suppressed = by_persons(all_classes.kept(published.hidden), all_classes)
     if not published.suppressed.sensitive:
-        suppressed = Classes(suppressed.sizes, {}, counts_persons=True)
+        suppressed = EquivalenceClasses(suppressed.sizes, {}, counts_persons=True)
     if POPULATION in published.visible.sensitive:
         visible = replace(visible, sensitive={**visible.sensitive, POPULATION: published.visible.sensitive[POPULATION]})
     rows = all_classes if published.suppressed.sensitive else all_classes.kept(~published.hidden)
@@ -117,7 +117,7 @@ def published_persons(
     return replace(published, visible=visible, suppressed=suppressed, shown=shown, raw=raw)
 
 
-def _in_persons(whole: Classes, coded: Classes) -> Classes:
+def _in_persons(whole: EquivalenceClasses, coded: EquivalenceClasses) -> EquivalenceClasses:
     """Return the reference in persons, with its values coded as in other classes."""
     members = whole_by_persons(whole)
     wider = {
@@ -130,9 +130,9 @@ def _in_persons(whole: Classes, coded: Classes) -> Classes:
 
 def _person_content(
     name: str | None,
-    text_counts: TextCounts,
+    text_counts: ValueCounts,
     quasi_identifiers: Sequence[str],
-    published: Published,
+    published: PublishedClasses,
     entry: PersonCount,
     missing: Sequence[str],
 ) -> Histogram:
@@ -159,7 +159,7 @@ def _person_content(
     return replace(content, texts=texts)
 
 
-def _reference(reference: Classes, contents: Mapping[str, Histogram]) -> Classes:
+def _reference(reference: EquivalenceClasses, contents: Mapping[str, Histogram]) -> EquivalenceClasses:
     """Return the original table, extended by values that are published though it lacks them."""
     wider = {
         name: replace(reference.sensitive[name], size=new.size, texts=new.texts, memo={}, order_memo={})
@@ -169,14 +169,14 @@ def _reference(reference: Classes, contents: Mapping[str, Histogram]) -> Classes
 
 
 def _texts_of(
-    text_counts: TextCounts, places: Sequence[int], codes: npt.NDArray[np.int32]
+    text_counts: ValueCounts, places: Sequence[int], codes: npt.NDArray[np.int32]
 ) -> list[tuple[str | None, ...]]:
     """Return published combinations as texts."""
     texts = [text_counts.values[place] for place in places]
     return [tuple(values[code] for values, code in zip(texts, row, strict=True)) for row in codes.tolist()]
 
 
-def _stars(text_counts: TextCounts, places: Sequence[int]) -> Mask:
+def _stars(text_counts: ValueCounts, places: Sequence[int]) -> BoolArray:
     """Return the combinations with `*` in every quasi-identifier."""
     stars = np.ones(len(text_counts.counts), bool)
     for place in places:
@@ -185,7 +185,7 @@ def _stars(text_counts: TextCounts, places: Sequence[int]) -> Mask:
     return stars
 
 
-def _veiled(text_counts: TextCounts, columns: set[str], hidden: Mask) -> bool:
+def _veiled(text_counts: ValueCounts, columns: set[str], hidden: BoolArray) -> bool:
     """Return whether the sensitive values of all suppressed rows are `*` too."""
     for name in columns:
         place = text_counts.columns.index(name)
@@ -195,10 +195,10 @@ def _veiled(text_counts: TextCounts, columns: set[str], hidden: Mask) -> bool:
 
 
 def _histogram(
-    text_counts: TextCounts,
+    text_counts: ValueCounts,
     name: str,
     owners: Counts,
-    shown: Mask,
+    shown: BoolArray,
     count: int,
     missing: Sequence[str],
     texts: Sequence[str | None],
@@ -220,7 +220,7 @@ def _histogram(
 
 
 def matched(
-    text_counts: TextCounts, quasi_identifiers: Sequence[str], missing: Sequence[str], star_rows: bool
+    text_counts: ValueCounts, quasi_identifiers: Sequence[str], missing: Sequence[str], star_rows: bool
 ) -> Counts:
     """Return for each published combination the rows that match it if a missing value matches anything."""
     places = [text_counts.columns.index(name) for name in quasi_identifiers]
@@ -237,11 +237,11 @@ def matched(
 
 
 def weighted(
-    text_counts: TextCounts,
+    text_counts: ValueCounts,
     quasi_identifiers: Sequence[str],
-    published: Published,
+    published: PublishedClasses,
     weights: Mapping[tuple[str | None, ...], int],
-) -> Classes:
+) -> EquivalenceClasses:
     """Return the visible classes with the weights of their rows."""
     places = [text_counts.columns.index(name) for name in quasi_identifiers]
     labels = _texts_of(text_counts, places, published.combinations[~published.hidden])

@@ -14,15 +14,15 @@ from sfumato.dataclass import dataclass
 History = tuple[Hashable, ...]
 
 
-def strands(history: History) -> tuple[History, ...]:
+def history_branches(history: History) -> tuple[History, ...]:
     """Return the history branches of a person that are visible in the files.
 
     Args:
         history: For each release the rows of the person, a tuple of classes; or one class that is no tuple.
 
-    >>> strands((("w", "w"), ("w", "w"))), strands((None, ("m", "w")))
+    >>> history_branches((("w", "w"), ("w", "w"))), history_branches((None, ("m", "w")))
     (((('w',), ('w',)),), ((None, ('m',)), (None, ('w',))))
-    >>> strands((("w", "w"), ("w",)))
+    >>> history_branches((("w", "w"), ("w",)))
     ((('w', 'w'), ('w',)),)
     """
     states = {state for state in history if state is not None}
@@ -39,7 +39,7 @@ def groups_of(histories: Iterable[History]) -> Counter[History]:
     >>> groups_of([(("w",),), (("m", "w"),)])[(("w",),)]
     2
     """
-    return Counter(strand for history in histories for strand in strands(history))
+    return Counter(strand for history in histories for strand in history_branches(history))
 
 
 @dataclass(frozen=True, slots=True)

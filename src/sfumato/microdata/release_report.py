@@ -7,8 +7,8 @@ from typing import Any
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.measures.attribute_disclosure import Disclosure
-from sfumato.microdata.methods.full_domain.lattice.problem import Judgment
-from sfumato.microdata.verdict import Promise
+from sfumato.microdata.methods.full_domain.lattice.problem import NodeEvaluation
+from sfumato.microdata.verdict import Guarantee
 
 # The loss by which releases are compared, whatever their methods minimized.
 COMPARED = "loss-metric"
@@ -16,10 +16,10 @@ COMPARED = "loss-metric"
 EXTERNAL_SEALS = {"external_html_sha256": "report-external.html", "external_json_sha256": "report-external.json"}
 
 
-class Figures(dict[str, Any]):
+class NamedMetrics(dict[str, Any]):
     """Metrics by name: as keys, and as attributes if the name allows it (`-` becomes `_`).
 
-    >>> figures({"after": {"highest": 0.2}}).after.highest
+    >>> metrics({"after": {"highest": 0.2}}).after.highest
     0.2
     """
 
@@ -30,9 +30,11 @@ class Figures(dict[str, Any]):
         raise AttributeError(name)
 
 
-def figures(entries: Mapping[str, Any]) -> Figures:
+def metrics(entries: Mapping[str, Any]) -> NamedMetrics:
     """Return metrics with all nested ones."""
-    return Figures({name: figures(entry) if isinstance(entry, Mapping) else entry for name, entry in entries.items()})
+    return NamedMetrics(
+        {name: metrics(entry) if isinstance(entry, Mapping) else entry for name, entry in entries.items()}
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ class ClassFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class Seconds:
+class Timings:
     """Duration of each part; the difference to the total was spent on measuring risk and utility.
 
     Attributes:
@@ -101,15 +103,15 @@ class Report:
     dropped_rows: int
     suppressed_rows: int
     classes: ClassFigures
-    models: tuple[Promise, ...]
-    risk: Figures
-    utility: Figures
-    nodes: Figures
-    seconds: Seconds
+    models: tuple[Guarantee, ...]
+    risk: NamedMetrics
+    utility: NamedMetrics
+    nodes: NamedMetrics
+    seconds: Timings
     engine: str
     seed: int | None
     input_sha256: str
-    candidates: tuple[Judgment, ...] = ()
+    candidates: tuple[NodeEvaluation, ...] = ()
     remarks: tuple[str, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
     disclosure: Disclosure = field(default_factory=Disclosure)
@@ -206,6 +208,6 @@ class Report:
             return {}
         return {"candidates": [self._candidate(node) for node in self.candidates]}
 
-    def _candidate(self, node: Judgment) -> dict[str, Any]:
+    def _candidate(self, node: NodeEvaluation) -> dict[str, Any]:
         levels = dict(zip(self.levels, node.node, strict=True))
         return {"levels": levels, "loss": node.loss, "suppressed_rows": node.suppressed_rows, "satisfied": node.holds}

@@ -5,7 +5,7 @@ Words of 32 bits are stored in words of 64; sums are truncated to 32 bits when s
 
 import numpy as np
 
-from sfumato.native.array_types import Bytes, Ints, Words, Words2
+from sfumato.native.array_types import Int64, UInt8, UInt64, UInt64_2
 from sfumato.native.dispatch import compiled
 
 _LOW = np.uint64(0xFFFFFFFF)
@@ -73,7 +73,7 @@ def _pad(length, before, text):
 
 
 @compiled
-def hash_numbers(prefix: Bytes, numbers: Ints, constants: Words, first: Words, out: Words2):
+def hash_numbers(prefix: UInt8, numbers: Int64, constants: UInt64, first: UInt64, out: UInt64_2):
     """Hash texts that consist of a prefix and a number.
 
     Args:

@@ -16,26 +16,26 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.count_differences import numbers_of
-from sfumato.microdata.counts.frequency_table import TextCounts
+from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.counts.persons import PersonCount
 from sfumato.microdata.models.delta_presence import DeltaPresence
 from sfumato.microdata.models.differential_privacy import DifferentialPrivacy
-from sfumato.microdata.models.equivalence_classes import Classes
+from sfumato.microdata.models.equivalence_classes import EquivalenceClasses
 from sfumato.microdata.models.global_risk import GlobalRisk
 from sfumato.microdata.models.individual_risk import IndividualRisk
 from sfumato.microdata.models.k_anonymity import least_sizes
-from sfumato.microdata.models.model import Model, evaluate, for_readers
+from sfumato.microdata.models.model import PrivacyModel, checks_published, evaluate
 from sfumato.microdata.models.population_uniqueness import PopulationUniqueness
 from sfumato.microdata.models.protection import Protection, holding_groups
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.published_table import Published, classes_of, matched, published_persons, weighted
+from sfumato.microdata.published_table import PublishedClasses, classes_of, matched, published_persons, weighted
 
 # The reference that a model was really compared with, for reports; empty if only the unknown original table would do.
 Compared = Literal["both", "raw", "published", "nothing"]
 
 
 @dataclass(frozen=True, slots=True)
-class Promise:
+class Guarantee:
     """One privacy model with its result on the published rows."""
 
     model: str
@@ -67,7 +67,7 @@ class Verdict:
     classes: int
     smallest: int
     largest: int
-    promises: tuple[Promise, ...]
+    promises: tuple[Guarantee, ...]
     faults: tuple[str, ...] = ()
     counts_persons: bool = False
     unchecked: tuple[str, ...] = ()
@@ -126,12 +126,12 @@ def _line(cells: Sequence[str], kind: str) -> str:
 
 
 def judge(
-    text_counts: TextCounts,
+    text_counts: ValueCounts,
     quasi_identifiers: Sequence[str],
-    models: Sequence[Model],
+    models: Sequence[PrivacyModel],
     missing: Sequence[str] = (),
     missing_matches: bool = False,
-    reference: Classes | None = None,
+    reference: EquivalenceClasses | None = None,
     persons: Mapping[tuple[str | None, ...], int] | None = None,
     star_rows: bool = True,
     members: Mapping[str | None, PersonCount] | None = None,
@@ -154,7 +154,7 @@ def judge(
     published = classes_of(text_counts, quasi_identifiers, columns, missing, reference, persons, star_rows)
     visible = published.visible
     if missing_matches:
-        visible = Classes(matched(text_counts, quasi_identifiers, missing, star_rows), {})
+        visible = EquivalenceClasses(matched(text_counts, quasi_identifiers, missing, star_rows), {})
     compared = replace(published, visible=visible)
     if weights is not None:
         compared = replace(compared, visible=weighted(text_counts, quasi_identifiers, compared, weights))
@@ -178,7 +178,7 @@ def judge(
     )
 
 
-def _with_sets(model: Model, promise: Promise, published: Published) -> Promise:
+def _with_sets(model: PrivacyModel, promise: Guarantee, published: PublishedClasses) -> Guarantee:
     """Return the result of a class-size model, evaluated on all sets of fewer columns that it has requirements for."""
     sizes = least_sizes((model,))
     if not sizes:
@@ -200,7 +200,11 @@ def _with_sets(model: Model, promise: Promise, published: Published) -> Promise:
 
 
 def _unchecked_promises(
-    models: Sequence[Model], promises: Sequence[Promise], known_list: bool, known_weights: bool, known_table: bool
+    models: Sequence[PrivacyModel],
+    promises: Sequence[Guarantee],
+    known_list: bool,
+    known_weights: bool,
+    known_table: bool,
 ) -> Iterator[str]:
     """Yield the reasons why some models cannot be verified from the rows alone."""
     for model, promise in zip(models, promises, strict=True):
@@ -209,7 +213,9 @@ def _unchecked_promises(
             yield why
 
 
-def _unchecked(model: Model, promise: Promise, known_list: bool, known_weights: bool, known_table: bool) -> str | None:
+def _unchecked(
+    model: PrivacyModel, promise: Guarantee, known_list: bool, known_weights: bool, known_table: bool
+) -> str | None:
     """Return the reason why a model cannot be verified from the rows alone; None if it can."""
     if promise.parameters.get("reference") == "nothing":
         what = f'of "{promise.column}" is promised against the raw table alone'
@@ -227,9 +233,9 @@ def _unchecked(model: Model, promise: Promise, known_list: bool, known_weights: 
 
 
 def judge_plan(
-    text_counts: TextCounts,
+    text_counts: ValueCounts,
     plan: Plan,
-    reference: Classes | None = None,
+    reference: EquivalenceClasses | None = None,
     persons: Mapping[tuple[str | None, ...], int] | None = None,
     star_rows: bool | None = None,
     members: Mapping[str | None, PersonCount] | None = None,
@@ -250,7 +256,7 @@ def judge_plan(
     )
 
 
-def _promise(model: Model, published: Published) -> Promise:
+def _promise(model: PrivacyModel, published: PublishedClasses) -> Guarantee:
     """Evaluate one model against all its known references."""
     wholes = _compared(model, published)
     visible, suppressed = published.visible, published.suppressed
@@ -261,16 +267,18 @@ def _promise(model: Model, published: Published) -> Promise:
     reached = max((figure for _, figure in found), default=math.inf)
     compared: Compared = "both" if len(wholes) > 1 else next(iter(wholes), "nothing")
     parameters = parameters_of(model) | ({"reference": compared} if model.compares else {})
-    return Promise(model.name, model.asked, reached, holds, model.subject, parameters)
+    return Guarantee(model.name, model.asked, reached, holds, model.subject, parameters)
 
 
-def _compared(model: Model, published: Published) -> dict[Compared, Classes]:
+def _compared(model: PrivacyModel, published: PublishedClasses) -> dict[Compared, EquivalenceClasses]:
     """Return the known references of a model; one that does not compare uses the values of either."""
-    wholes: dict[Compared, Classes] = {} if published.raw is None else {"raw": published.raw}
-    return wholes | {"published": published.shown} if for_readers(model) or not (wholes or model.compares) else wholes
+    wholes: dict[Compared, EquivalenceClasses] = {} if published.raw is None else {"raw": published.raw}
+    return (
+        wholes | {"published": published.shown} if checks_published(model) or not (wholes or model.compares) else wholes
+    )
 
 
-def parameters_of(model: Model) -> dict[str, object]:
+def parameters_of(model: PrivacyModel) -> dict[str, object]:
     """Return the plain parameters of a model, without its column and its threshold."""
     if isinstance(model, Protection):
         return {"by": model.model.name, **parameters_of(model.model)}

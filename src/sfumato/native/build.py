@@ -15,7 +15,7 @@ from types import FunctionType
 
 import numpy as np
 
-from sfumato.native.c_codegen.program import Program, signatures
+from sfumato.native.c_codegen.program import CProgram, signatures
 from sfumato.native.c_codegen.wrappers import Entry, get, give, module, wrapper
 from sfumato.native.dispatch import ROOT, find_native, public_name, sources, stamp
 
@@ -53,7 +53,7 @@ def build(folder: Path, functions: dict[str, FunctionType]) -> Path:
 
 def program(functions: dict[str, FunctionType]) -> str:
     """Loops in C, as a module for Python."""
-    text = Program()
+    text = CProgram()
     entries = {name: _entries(text, function) for name, function in functions.items()}
     used = {kind for name in entries for entry in entries[name] for kind in (*entry.kinds, entry.result)}
     ordered = sorted(used, key=lambda kind: kind.tag)
@@ -76,7 +76,7 @@ def loops() -> dict[str, FunctionType]:
     return functions
 
 
-def _entries(text: Program, function: FunctionType) -> list[Entry]:
+def _entries(text: CProgram, function: FunctionType) -> list[Entry]:
     entries = []
     for kinds in signatures(function) or ():
         name, result, written = text.specialize(function, kinds)

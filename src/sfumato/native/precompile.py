@@ -9,10 +9,10 @@ from sfumato.errors import EngineError
 from sfumato.native.cache_folder import cache_folder, is_own
 from sfumato.native.dispatch import ROOT, find_native, stamp
 
-Tell = Callable[[str], None]
+ProgressCallback = Callable[[str], None]
 
 
-def build_ahead(tell: Tell) -> None:
+def build_ahead(tell: ProgressCallback) -> None:
     """Build the extension module if it is missing or outdated.
 
     Args:

@@ -24,24 +24,30 @@ from sfumato.engines.engine import Engine, PublishedRows
 from sfumato.engines.keyed_hashes import PERSON, recorded, text_hash
 from sfumato.engines.postprocessing.formulas import quote_formulas, separator_of
 from sfumato.engines.postprocessing.interval_bounds import with_bounds
-from sfumato.errors import DataError, PlanError, PromiseError, UnattainableError
+from sfumato.errors import DataError, PlanError, UnattainableError, ViolationError
 from sfumato.hierarchies.spelling_variants import plain_text
 from sfumato.hierarchies.types import canonical
 from sfumato.localization.plurals import filled
-from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable, TextCounts, table_of, typed
+from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable, ValueCounts, table_of, typed
 from sfumato.microdata.counts.missing_matches import failing_classes
 from sfumato.microdata.counts.persons import person_view
 from sfumato.microdata.counts.survey_sample import weighted_view
 from sfumato.microdata.methods.class_assessment import assess
-from sfumato.microdata.models.equivalence_classes import Mask
+from sfumato.microdata.models.equivalence_classes import BoolArray
 from sfumato.microdata.models.protection import holding_groups
 from sfumato.microdata.plan.methods import SafePub
 from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
-from sfumato.microdata.recoding.expected_counts import classes_of, predict
+from sfumato.microdata.recoding.expected_counts import classes_of, expected_counts
 from sfumato.microdata.recoding.population import holding_persons, weights_by_label
-from sfumato.microdata.recoding.recoding import ClassRecoding, Handling, Labels, class_recoding, published_labels
+from sfumato.microdata.recoding.recoding import (
+    ClassRecoding,
+    Labels,
+    SuppressionHandling,
+    class_recoding,
+    published_labels,
+)
 from sfumato.microdata.recoding.recoding_file import RecodingFile, flat_ladder, no_recoding, read_recoding
 from sfumato.microdata.recoding.reference_distribution import read_reference
 from sfumato.microdata.verdict import Verdict, judge_plan
@@ -97,7 +103,7 @@ class Differences:
 
 
 @dataclass(frozen=True, slots=True)
-class Application:
+class ApplyResult:
     """The result of applying a recoding to new rows.
 
     Attributes:
@@ -120,7 +126,7 @@ class Application:
         return text(self.verdict) + rows + (DIFFERS.format(**figures) if self.added or self.removed else "")
 
 
-def apply(recoding: Path, data: Path, out: Path, *, drop_violating: bool = False, released: bool = True) -> Application:
+def apply(recoding: Path, data: Path, out: Path, *, drop_violating: bool = False, released: bool = True) -> ApplyResult:
     """Apply the recoding of a release to the rows of a file.
 
     Args:
@@ -128,7 +134,7 @@ def apply(recoding: Path, data: Path, out: Path, *, drop_violating: bool = False
         released: Whether the rows of the release were published, so that the new ones are compared with them.
 
     Raises:
-        PromiseError: The new rows violate a model; nothing is written.
+        ViolationError: The new rows violate a model; nothing is written.
         DataError: The recoding does not know a value or combination.
         UnattainableError: The new rows differ from those of the release by fewer than k persons.
     """
@@ -188,7 +194,7 @@ def _check_applicable(plan: Plan, divided: bool) -> None:
         )
 
 
-def _apply(engine: Engine, plan: Plan, earlier: _Earlier, stage: Path, drop_violating: bool) -> Application:
+def _apply(engine: Engine, plan: Plan, earlier: _Earlier, stage: Path, drop_violating: bool) -> ApplyResult:
     """Apply the recoding of a release to the rows of an engine, which must satisfy the models by themselves."""
     check_columns(plan, engine.columns)
     check_texts(plan, engine)
@@ -203,14 +209,14 @@ def _apply(engine: Engine, plan: Plan, earlier: _Earlier, stage: Path, drop_viol
     recoding = replace(recoding, suppressed=recoding.suppressed | failing)
     target = stage / f"data.{plan.output.format}"
     verdict, found = _written(engine, plan, table, recoding, target, earlier)
-    outcome = Application(verdict, int(recoding.sizes[recoding.suppressed].sum()), found.added, found.removed)
+    outcome = ApplyResult(verdict, int(recoding.sizes[recoding.suppressed].sum()), found.added, found.removed)
     write_text(stage / "report.json", json.dumps(outcome.to_dict(), indent=2, ensure_ascii=False) + "\n")
     found.record()
     return outcome
 
 
-def _broken(rows: int, classes: int) -> PromiseError:
-    return PromiseError(
+def _broken(rows: int, classes: int) -> ViolationError:
+    return ViolationError(
         filled(
             "applied to these rows the recoding violates a privacy model: {rows} {rows:row|rows} in {classes} "
             "{classes:class|classes} {rows:fails|fail} it.",
@@ -231,7 +237,7 @@ def _written(
 ) -> tuple[Verdict, Differences]:
     handling = handling_of(plan, table, recoding)
     with closing(with_bounds(_published(engine, plan, recoding, handling, target), plan)) as published:
-        recounted = recount(published, predict(table, recoding, handling, plan))
+        recounted = recount(published, expected_counts(table, recoding, handling, plan))
         members = published_persons(plan, published)
         columns, separator = published.columns, separator_of(published, plan.data.separator)
         differences = _differences(plan, published) if earlier.released else Differences()
@@ -239,9 +245,9 @@ def _written(
         judging = partial(judge_plan, plan=plan, reference=table.whole)
         verdict = judging(typed(recounted, plan)[0], persons=earlier.persons, members=members, weights=weights)
         if not verdict.rows:
-            raise PromiseError("no row is left.", "Make a new release for these rows.", "reapply")
+            raise ViolationError("no row is left.", "Make a new release for these rows.", "reapply")
         if not verdict.holds:
-            raise PromiseError("the new rows violate the privacy models.", "Make a new release for them.", "reapply")
+            raise ViolationError("the new rows violate the privacy models.", "Make a new release for them.", "reapply")
         checked = release_check(published, plan, recounted, lambda rows, known: judging(rows, members=known))
         refuse(checked, plan)
     if plan.output.quotes_formulas:
@@ -378,7 +384,9 @@ def _amount(text: str) -> str:
     return plain_text(text) if number is None else number
 
 
-def _published(engine: Engine, plan: Plan, recoding: ClassRecoding, handling: Handling, target: Path) -> PublishedRows:
+def _published(
+    engine: Engine, plan: Plan, recoding: ClassRecoding, handling: SuppressionHandling, target: Path
+) -> PublishedRows:
     """Return the published rows, perturbed if the plan requests it."""
     if not plan.perturbations:
         return engine.apply(recoding, handling, reading_of(plan), target)
@@ -389,7 +397,7 @@ def _published(engine: Engine, plan: Plan, recoding: ClassRecoding, handling: Ha
     return published
 
 
-def _table(text_counts: TextCounts, plan: Plan, recoding_file: RecodingFile, engine: Engine) -> FrequencyTable:
+def _table(text_counts: ValueCounts, plan: Plan, recoding_file: RecodingFile, engine: Engine) -> FrequencyTable:
     """Return the frequency table of the new rows, with the values of the recoding."""
     codings = []
     for name, values in zip(plan.quasi_identifiers, recoding_file.codings, strict=True):
@@ -422,7 +430,7 @@ def _unknown(name: str, texts: list[str | None], engine: Engine) -> DataError:
     )
 
 
-def _learned(recoding_file: RecodingFile, text_counts: TextCounts, plan: Plan) -> RecodingFile:
+def _learned(recoding_file: RecodingFile, text_counts: ValueCounts, plan: Plan) -> RecodingFile:
     """Return the recoding with unseen values whose labels follow from a rule-based hierarchy."""
     if recoding_file.combinations is not None:
         return recoding_file
@@ -474,10 +482,12 @@ def _recoding(table: FrequencyTable, recoding_file: RecodingFile) -> ClassRecodi
     return class_recoding(table, owners, labels, rows, sizes, np.array([hidden for _, hidden in classes], bool))
 
 
-def _failing(table: FrequencyTable, recoding: ClassRecoding, plan: Plan, persons: Mapping[Labels, int] | None) -> Mask:
+def _failing(
+    table: FrequencyTable, recoding: ClassRecoding, plan: Plan, persons: Mapping[Labels, int] | None
+) -> BoolArray:
     """Return which kept classes of the new rows violate a model."""
     kept = ~recoding.suppressed
-    failing: Mask = np.zeros(len(recoding.sizes), bool)
+    failing: BoolArray = np.zeros(len(recoding.sizes), bool)
     if plan.data.on_missing == "any":
         k = plan.minimum_class_size
         unknown = np.column_stack([_unknown_labels(recoding, place) for place in range(len(recoding.columns))])
@@ -495,8 +505,8 @@ def _failing(table: FrequencyTable, recoding: ClassRecoding, plan: Plan, persons
     return failing
 
 
-def _unknown_labels(recoding: ClassRecoding, place: int) -> Mask:
+def _unknown_labels(recoding: ClassRecoding, place: int) -> BoolArray:
     """Return which classes are published with a missing value in a column."""
     absent = np.array([label is None for label in recoding.labels[place]], bool)
-    missing: Mask = absent[recoding.classes[:, place]]
+    missing: BoolArray = absent[recoding.classes[:, place]]
     return missing

@@ -8,7 +8,7 @@ from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.header import read_head
 from sfumato.engines.record_io import read_records
 from sfumato.errors import DataError
-from sfumato.hierarchies.datetimes import Moments, read_moments
+from sfumato.hierarchies.datetimes import Datetimes, read_moments
 from sfumato.hierarchies.role_detection.date_formats import date_hierarchy
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.pipelines.plan_suggestion.file_checks import likely_encoding, writes_commas
@@ -69,7 +69,7 @@ def _iso_texts(name: str, counts: Counter[str | None]) -> dict[str, str]:
     return iso
 
 
-def _written(texts: list[str], moments: Moments, timed: bool) -> dict[str, str]:
+def _written(texts: list[str], moments: Datetimes, timed: bool) -> dict[str, str]:
     unit = "datetime64[s]" if timed else "datetime64[D]"
     iso = moments.micros.astype("datetime64[us]").astype(unit).astype(str).tolist()
     return {text: day for text, day, valid in zip(texts, iso, moments.valid.tolist(), strict=True) if valid}

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 from sfumato.atomic_folders import staged, write_text
 from sfumato.dataclass import dataclass
 from sfumato.engines.opening import EngineName, open_engine
-from sfumato.errors import Fault, PlanError, SfumatoError, did_you_mean
+from sfumato.errors import PlanError, PlanIssue, SfumatoError, did_you_mean
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.losses.coverage import aggregated
 from sfumato.microdata.measures.release import published_sizes
 from sfumato.microdata.measures.risk import prosecutor
-from sfumato.microdata.method_comparison import COMPARED, Cell, Runs
+from sfumato.microdata.method_comparison import COMPARED, ComparisonRun, Runs
 from sfumato.microdata.methods.search import search
 from sfumato.microdata.methods.search_result import Result
 from sfumato.microdata.models.k_anonymity import KAnonymity
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from sfumato.report.comparison_charts import Chart
 
 # Called with the run (method, k and suppression in words), the number of runs done, and the total.
-Progress = Callable[[str, int, int], None]
+ProgressCallback = Callable[[str, int, int], None]
 DEFAULT_METHODS = ("samarati", "optimal", "local", "mondrian")
 # Names for methods with an option set.
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -105,7 +105,7 @@ def compare(
     k: Sequence[int] = (),
     suppression: Sequence[float] = (),
     engine: EngineName | None = None,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Comparison:
     """Run a grid of methods, k and suppression limits on the same data.
 
@@ -165,19 +165,19 @@ class _Grid:
     def __post_init__(self) -> None:
         names = [*METHOD.variants, *VARIANTS]
         faults = [
-            Fault("methods", f'there is no method "{name}".', did_you_mean(name, names))
+            PlanIssue("methods", f'there is no method "{name}".', did_you_mean(name, names))
             for name in self.methods
             if name not in names
         ]
         if faults or not self.methods:
             raise PlanError(faults or "no method is named.", code="methods")
 
-    def run(self, table: FrequencyTable, tell: Progress) -> Iterator[Cell]:
+    def run(self, table: FrequencyTable, tell: ProgressCallback) -> Iterator[ComparisonRun]:
         """Yield the runs; a method that ignores suppression is run once for all limits."""
         done, whole = 0, len(self.methods) * len(self.k) * len(self.suppression)
         for method in self.methods:
             for k in self.k:
-                cell: Cell | None = None
+                cell: ComparisonRun | None = None
                 for budget in self.suppression:
                     share = _share(budget, table.rows)
                     tell(f"{method}, k = {k}, suppression {share:g}: {whole - done} runs left", done, whole)
@@ -190,15 +190,15 @@ class _Grid:
     def _suppresses(self, method: str) -> bool:
         return _options(method)["name"] in SUPPRESSING
 
-    def _cell(self, table: FrequencyTable, method: str, k: int, budget: Suppression) -> Cell:
+    def _cell(self, table: FrequencyTable, method: str, k: int, budget: Suppression) -> ComparisonRun:
         share = _share(budget, table.rows)
         begin = perf_counter()
         try:
             plan = self._planned(method, k, budget)
             result = search(plan, table)
         except SfumatoError as error:
-            return Cell(method, k, share, seconds=perf_counter() - begin, error=str(error), code=error.code)
-        return _measured(Cell(method, k, share, seconds=perf_counter() - begin), plan, result)
+            return ComparisonRun(method, k, share, seconds=perf_counter() - begin, error=str(error), code=error.code)
+        return _measured(ComparisonRun(method, k, share, seconds=perf_counter() - begin), plan, result)
 
     def _planned(self, method: str, k: int, budget: Suppression) -> Plan:
         """Return the plan of one run."""
@@ -222,7 +222,7 @@ def _options(method: str) -> dict[str, Any]:
     return dict(VARIANTS.get(method, {"name": method}))
 
 
-def _measured(cell: Cell, plan: Plan, result: Result) -> Cell:
+def _measured(cell: ComparisonRun, plan: Plan, result: Result) -> ComparisonRun:
     """Return a run with the metrics of its result."""
     recoding = result.recoding
     kept, _ = published_sizes(plan, recoding)

@@ -9,29 +9,29 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from sfumato.atomic_folders import Scratch
+from sfumato.atomic_folders import ScratchFolder
 from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, PublishedRows
 from sfumato.engines.opening import EngineName, open_engine, publishes_files
 from sfumato.engines.postprocessing.interval_bounds import with_bounds
 from sfumato.errors import InternalError
-from sfumato.microdata.counts.frequency_table import FrequencyTable, TextCounts, typed
+from sfumato.microdata.counts.frequency_table import FrequencyTable, ValueCounts, typed
 from sfumato.microdata.measures.release import measure, measure_raw
-from sfumato.microdata.methods.heavily_generalized_columns import lost_columns, with_remedies
+from sfumato.microdata.methods.heavily_generalized_columns import heavily_generalized_columns, with_remedies
 from sfumato.microdata.methods.search import search
 from sfumato.microdata.methods.search_result import Result
 from sfumato.microdata.plan.methods import Local
 from sfumato.microdata.plan.model import Plan, RequestedPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
-from sfumato.microdata.recoding.expected_counts import Prediction, predict
+from sfumato.microdata.recoding.expected_counts import ExpectedCounts, expected_counts
 from sfumato.microdata.recoding.population import persons_by_label, weights_by_label
-from sfumato.microdata.recoding.recoding import Handling
+from sfumato.microdata.recoding.recoding import SuppressionHandling
 from sfumato.microdata.verdict import Verdict, judge_plan
 from sfumato.pipelines.pseudonyms.keys import check_single, drawn_key, keys_of
 from sfumato.pipelines.release_check import refuse, release_check
-from sfumato.pipelines.release_folder import Progress, Release
-from sfumato.pipelines.release_stages.build_report import Outcome, report_of
+from sfumato.pipelines.release_folder import ProgressCallback, Release
+from sfumato.pipelines.release_stages.build_report import ReleaseOutcome, report_of
 from sfumato.pipelines.release_stages.coding_limits import with_limits
 from sfumato.pipelines.release_stages.counting import (
     check_texts,
@@ -48,8 +48,8 @@ from sfumato.pipelines.release_stages.transformed_columns import sensitive_share
 from sfumato.schema.paths import PlanPath
 
 if TYPE_CHECKING:
-    from sfumato.pipelines.release_stages.perturb import Perturbed
-    from sfumato.pipelines.sequential_releases.match_persons import Placed
+    from sfumato.pipelines.release_stages.perturb import PerturbedRows
+    from sfumato.pipelines.sequential_releases.match_persons import MatchedRelease
     from sfumato.policies.evaluation import PolicyVerdict
 
 T = TypeVar("T")
@@ -63,7 +63,7 @@ def anonymize(
     *,
     engine: EngineName | None = None,
     workspace: Path | None = None,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Release:
     """Release microdata as a plan requests.
 
@@ -90,7 +90,7 @@ def anonymize(
         return cast("Release", anonymize_files(data, read, engine=engine, workspace=workspace))
     requested = _sourced(read, data)
     with ExitStack() as undo:
-        folder = Scratch(workspace) if publishes_files(data, engine) else None
+        folder = ScratchFolder(workspace) if publishes_files(data, engine) else None
         if folder is not None:
             undo.callback(folder.cleanup)
         release = _released(data, requested, engine, folder, tell)
@@ -99,7 +99,7 @@ def anonymize(
 
 
 def _released(
-    data: Any, requested: RequestedPlan, engine: EngineName | None, folder: Scratch | None, tell: Progress
+    data: Any, requested: RequestedPlan, engine: EngineName | None, folder: ScratchFolder | None, tell: ProgressCallback
 ) -> Release:
     place = None if folder is None else folder.path
     with ExitStack() as stack:
@@ -129,16 +129,16 @@ def _with_policy(plan: RequestedPlan, source: Engine) -> RequestedPlan:
     return with_policy(plan, source)
 
 
-def _placed(plan: Plan, source: Engine) -> "Placed | None":
+def _placed(plan: Plan, source: Engine) -> "MatchedRelease | None":
     """Match persons with earlier releases, if the plan names some."""
     if not plan.previous:
         return None
-    from sfumato.pipelines.sequential_releases.match_persons import placed_beside
+    from sfumato.pipelines.sequential_releases.match_persons import match_with_earlier
 
-    return placed_beside(plan, source)
+    return match_with_earlier(plan, source)
 
 
-def _together(placed: "Placed | None", published: PublishedRows, plan: Plan) -> Any:
+def _together(placed: "MatchedRelease | None", published: PublishedRows, plan: Plan) -> Any:
     """Return the metrics of the comparison with earlier releases, or None without any."""
     if placed is None:
         return None
@@ -176,8 +176,8 @@ class _Draft:
     table: FrequencyTable
     promise_table: FrequencyTable
     result: Result
-    handling: Handling
-    prediction: Prediction
+    handling: SuppressionHandling
+    prediction: ExpectedCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,13 +185,15 @@ class _Written:
     """The published rows, and how they were perturbed."""
 
     rows: PublishedRows
-    perturbation: "Perturbed | None"
+    perturbation: "PerturbedRows | None"
 
 
 class _Run:
     """One run of the pipeline, with timings."""
 
-    def __init__(self, plan: Plan, source: Engine, tell: Progress, placed: "Placed | None" = None) -> None:
+    def __init__(
+        self, plan: Plan, source: Engine, tell: ProgressCallback, placed: "MatchedRelease | None" = None
+    ) -> None:
         self.plan = plan if placed is None else placed.plan
         self.source = source if placed is None else placed.source
         self.placed = placed
@@ -200,7 +202,7 @@ class _Run:
         self.limit_remarks: tuple[str, ...] = ()
         self.keys = keys_of(plan)
 
-    def release(self, folder: Scratch | None) -> Release:
+    def release(self, folder: ScratchFolder | None) -> Release:
         begin = perf_counter()
         with ThreadPoolExecutor(1) as beside, ExitStack() as undo:
             table = self._count()
@@ -215,7 +217,9 @@ class _Run:
             disclosed = disclosure(written.rows, recounted, self.plan, self.source, table, result.recoding, self.shared)
             measures = measured()
             self.seconds["total"] = perf_counter() - begin
-            outcome = Outcome(table, result, verdict, measures, disclosed, written.perturbation, self.limit_remarks)
+            outcome = ReleaseOutcome(
+                table, result, verdict, measures, disclosed, written.perturbation, self.limit_remarks
+            )
             report = report_of(self.plan, self.source, outcome, self.seconds)
             spread = dict(sensitive_shares(self.plan, self.source, written.rows, self.shared, table.rows))
             told = {"sensitive_shares": spread} if spread else {}
@@ -256,13 +260,13 @@ class _Run:
         promise_table = table.holding(self.plan.checked_columns)
         handling = handling_of(self.plan, promise_table, result.recoding)
         if self.plan.publishes_keys:
-            from sfumato.pipelines.release_stages.longitudinal_records import check_fingerprints
+            from sfumato.pipelines.release_stages.longitudinal_records import check_longitudinal_records
 
-            check_fingerprints(self.plan, self.source, promise_table, result.recoding)
-        prediction = predict(promise_table, result.recoding, handling, self.plan)
+            check_longitudinal_records(self.plan, self.source, promise_table, result.recoding)
+        prediction = expected_counts(promise_table, result.recoding, handling, self.plan)
         return _Draft(table, promise_table, result, handling, prediction)
 
-    def _publish(self, draft: _Draft, folder: Scratch | None, undo: ExitStack) -> _Written:
+    def _publish(self, draft: _Draft, folder: ScratchFolder | None, undo: ExitStack) -> _Written:
         """Write the published rows: recoded, perturbed and with bounds, as the plan requests."""
         target = None if folder is None else folder.path / f"data.{self.plan.output.format}"
         with self._stage("apply"):
@@ -273,7 +277,7 @@ class _Run:
         rows = self._bounded(recoded if perturbation is None else perturbation.engine, undo)
         return _Written(rows, perturbation)
 
-    def _judge(self, draft: _Draft, published: PublishedRows) -> tuple[TextCounts, Verdict]:
+    def _judge(self, draft: _Draft, published: PublishedRows) -> tuple[ValueCounts, Verdict]:
         """Recount the written rows and evaluate the models on them.
 
         Raises:
@@ -294,7 +298,7 @@ class _Run:
             raise InternalError("the published rows violate the privacy models.", code="promise")
         return recounted, verdict
 
-    def _checked(self, draft: _Draft, published: PublishedRows, rows: TextCounts) -> dict[str, Any]:
+    def _checked(self, draft: _Draft, published: PublishedRows, rows: ValueCounts) -> dict[str, Any]:
         """Return the findings of the release check on the written rows, if there are any.
 
         Raises:
@@ -343,7 +347,7 @@ class _Run:
 
     def _with_lost_columns(self, table: FrequencyTable, result: Result) -> Result:
         """Return the result with heavily generalized columns and with options to preserve them."""
-        lost = lost_columns(self.plan, table, result)
+        lost = heavily_generalized_columns(self.plan, table, result)
         if not lost:
             return replace(result, others={})
         seconds = self.seconds.get("search", 0.0)
@@ -366,7 +370,7 @@ class _Run:
         undo.callback(bounded.close)
         return bounded
 
-    def _perturb(self, published: PublishedRows, target: Path | None, undo: ExitStack) -> "Perturbed | None":
+    def _perturb(self, published: PublishedRows, target: Path | None, undo: ExitStack) -> "PerturbedRows | None":
         """Perturb the published rows, if the plan requests it."""
         if not self.plan.perturbations:
             return None

@@ -12,23 +12,23 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.engines.engine import Engine, Reading
+from sfumato.engines.engine import Engine, MissingRules
 from sfumato.engines.keyed_hashes import PERSON
 from sfumato.errors import DataError, InternalError, UnattainableError
-from sfumato.microdata.counts.frequency_table import TextCounts, typed
+from sfumato.microdata.counts.frequency_table import ValueCounts, typed
 from sfumato.microdata.counts.marginal_counts import counted_by, in_order
 from sfumato.microdata.counts.persons import PersonCount, all_persons
-from sfumato.microdata.plan.methods import CellSuppression
+from sfumato.microdata.plan.methods import LocalSuppression
 from sfumato.microdata.plan.model import Plan, hierarchy_of
 from sfumato.microdata.release_check.finer_labels import MOST_LABELS, finer_labels
 from sfumato.microdata.release_check.raw_rows import RawRows
 from sfumato.microdata.release_check.read_back import Inference, ReadBack, mixed_columns, read_back
-from sfumato.microdata.verdict import Promise, Verdict
+from sfumato.microdata.verdict import Guarantee, Verdict
 from sfumato.pipelines.release_stages.column_checks import ONE_SPELLING, SHAPES, CountBy, column_promises, unplanned
 from sfumato.pipelines.release_stages.shared_counts import MOST_AT_ONCE, MOST_COLUMNS, SharedCounts, other_columns
 
 # Evaluates rows as an attacker reads them, with their persons if these are counted.
-Judge = Callable[[TextCounts, "Members | None"], Verdict]
+Judge = Callable[[ValueCounts, "Members | None"], Verdict]
 Members = dict[str | None, PersonCount]
 # Maximum number of rows counted by all counts together, if a release is too large to be counted once.
 MOST_WORK = 5_000_000
@@ -51,9 +51,9 @@ class ReleaseCheck:
         unchecked: Sentences on what was not examined.
     """
 
-    columns: tuple[Promise, ...] = ()
+    columns: tuple[Guarantee, ...] = ()
     inferences: tuple[Inference, ...] = ()
-    broken: tuple[Promise, ...] = ()
+    broken: tuple[Guarantee, ...] = ()
     unplanned: tuple[str, ...] = ()
     unchecked: tuple[str, ...] = ()
 
@@ -96,7 +96,7 @@ class ReleaseCheck:
 def release_check(
     published: Engine,
     plan: Plan,
-    rows: TextCounts,
+    rows: ValueCounts,
     judge: Judge,
     shared: SharedCounts | None = None,
     persons: bool = True,
@@ -113,9 +113,11 @@ def release_check(
     """
     counts = shared or SharedCounts(plan, published)
 
-    def count_by(columns: Sequence[str]) -> TextCounts:
+    def count_by(columns: Sequence[str]) -> ValueCounts:
         return (
-            counted_by(rows, columns) if {*columns} <= {*rows.columns} else counts.count(published, columns, Reading())
+            counted_by(rows, columns)
+            if {*columns} <= {*rows.columns}
+            else counts.count(published, columns, MissingRules())
         )
 
     checked = ReleaseCheck(
@@ -178,7 +180,7 @@ def _refuse_inference(checked: ReleaseCheck, plan: Plan) -> None:
 class _Attacker:
     """Compares the columns of published rows with each other, as an attacker does."""
 
-    def __init__(self, published: Engine, plan: Plan, rows: TextCounts, count: CountBy, persons: bool) -> None:
+    def __init__(self, published: Engine, plan: Plan, rows: ValueCounts, count: CountBy, persons: bool) -> None:
         self.published, self.plan, self.count, self.rows = published, plan, count, rows
         self.known = plan.quasi_identifiers
         keys = (plan.person,) if plan.publishes_keys and plan.person is not None else ()
@@ -196,7 +198,7 @@ class _Attacker:
         self._hierarchies = {name: hierarchy_of(plan, name) for name in self.known}
         self._finer: dict[tuple[str, tuple[str | None, ...]], Any] = {}
         # Small files are counted once by all columns.
-        self._together: tuple[TextCounts, ReadBack] | None = None
+        self._together: tuple[ValueCounts, ReadBack] | None = None
 
     def confirm_by(self, raw: CountBy | None) -> None:
         """Confirm rules from few rows by the raw rows; rows of one person agree by themselves and confirm nothing."""
@@ -205,7 +207,7 @@ class _Attacker:
         planned = {name: self.plan.columns[name] for name in self.further}
         known = (name for name, column in planned.items() if not column.is_pseudonymous)
         operations = {name: column.operations for name, column in planned.items() if column.operations is not None}
-        cells = isinstance(self.plan.method, CellSuppression)
+        cells = isinstance(self.plan.method, LocalSuppression)
         self.raw = RawRows((*self.known, *known), raw, self._hierarchies, operations, cells)
 
     def _add_order(self) -> None:
@@ -215,7 +217,7 @@ class _Attacker:
         else:
             self.unchecked.append(TOO_MANY.format(_quoted((ROW_ORDER,))))
 
-    def _counted(self, columns: Sequence[str], count: CountBy) -> TextCounts:
+    def _counted(self, columns: Sequence[str], count: CountBy) -> ValueCounts:
         """Count the rows by some columns; with the order among these, each row separately."""
         if ROW_ORDER not in columns:
             return count(columns)
@@ -257,7 +259,7 @@ class _Attacker:
             back = self._of(rows, further)
         else:
             by_person = (*(name for name in columns if name != person), person)
-            rows = self._counted(by_person, lambda names: self.published.count(names, Reading()))
+            rows = self._counted(by_person, lambda names: self.published.count(names, MissingRules()))
             back = self._of(rows, further, np.ones(len(rows.counts)))
         if not back.inferences:
             return {}
@@ -265,7 +267,7 @@ class _Attacker:
         broken = [promise for promise, old in zip(after, before, strict=True) if old.holds and not promise.holds]
         return {"inferences": back.inferences, "broken": tuple(broken)}
 
-    def _judged(self, rows: TextCounts, person: str | None, judge: Judge) -> Verdict:
+    def _judged(self, rows: ValueCounts, person: str | None, judge: Judge) -> Verdict:
         by_value = {None: self.known} | {
             model.column: (*self.known, model.column) for model in self.plan.privacy if model.column
         }
@@ -288,7 +290,7 @@ class _Attacker:
     def _read_back(self, columns: Sequence[str], further: Sequence[str]) -> ReadBack:
         return self._of(self._counted(columns, self.count), further)
 
-    def _of(self, text_counts: TextCounts, further: Sequence[str], weights: Any = None) -> ReadBack:
+    def _of(self, text_counts: ValueCounts, further: Sequence[str], weights: Any = None) -> ReadBack:
         return read_back(
             text_counts,
             self.finer(text_counts),
@@ -299,9 +301,9 @@ class _Attacker:
             raw=self.raw,
         )
 
-    def finer(self, text_counts: TextCounts) -> dict[str, Any]:
+    def finer(self, text_counts: ValueCounts) -> dict[str, Any]:
         """Return which labels of each quasi-identifier are finer; local suppression publishes blanks for `*`."""
-        masks, blank = {}, isinstance(self.plan.method, CellSuppression)
+        masks, blank = {}, isinstance(self.plan.method, LocalSuppression)
         for name in self.known:
             labels = text_counts.values[text_counts.columns.index(name)]
             key = (name, labels)

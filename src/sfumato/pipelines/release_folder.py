@@ -8,26 +8,26 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, cast
 
-from sfumato.atomic_folders import Scratch, link, make_private, staged, write_text
+from sfumato.atomic_folders import ScratchFolder, link, make_private, staged, write_text
 from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, FrameHolder
 from sfumato.engines.keyed_hashes import PERSONS_FILE
 from sfumato.engines.postprocessing.formulas import quote_formulas, separator_of
 from sfumato.errors import PlanError, did_you_mean
 from sfumato.microdata.counts.frequency_table import FrequencyTable
-from sfumato.microdata.methods.full_domain.trade_off import Alternative, alternatives
+from sfumato.microdata.methods.full_domain.trade_off import TradeOffPoint, alternatives
 from sfumato.microdata.plan.builder import Plan as RequestedPlan
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.write import plan_dict, plan_text
 from sfumato.microdata.pseudonyms.key import PseudonymKey
-from sfumato.microdata.recoding.expected_counts import Prediction
-from sfumato.microdata.recoding.recoding import Handling, Recoding
+from sfumato.microdata.recoding.expected_counts import ExpectedCounts
+from sfumato.microdata.recoding.recoding import Recoding, SuppressionHandling
 from sfumato.microdata.recoding.recoding_file import to_dict
 from sfumato.microdata.recoding.reference_distribution import reference_dict
 from sfumato.microdata.release_report import Report
 from sfumato.pipelines.json_format import readable
 from sfumato.pipelines.pseudonyms.keys import KEY_FILE, write_key
-from sfumato.pipelines.release_stages.checksums import figures_of, seals
+from sfumato.pipelines.release_stages.checksums import checksums, figures_of
 from sfumato.pipelines.release_stages.counting import recount
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from sfumato.report.release.column_explanation import Explanation
 
 # Called with the stage ("count", "search", "apply", "verify", "trade-off"), the amount done, and the total.
-Progress = Callable[[str, int, int], None]
+ProgressCallback = Callable[[str, int, int], None]
 
 # Files of a release folder for publication; all others are internal and readable by their owner only.
 HANDED_OUT = ("data.csv", "data.parquet", "report-external.html", "report-external.json")
@@ -77,12 +77,12 @@ class Release:
     resolved: Plan
     report: ReleaseReport
     recoding: Recoding
-    handling: Handling
+    handling: SuppressionHandling
     published: Engine
-    prediction: Prediction
+    prediction: ExpectedCounts
     table: FrequencyTable
-    workspace: Scratch | None
-    progress: Progress
+    workspace: ScratchFolder | None
+    progress: ProgressCallback
     pseudonym_key: PseudonymKey | None = None
 
     @property
@@ -109,12 +109,12 @@ class Release:
             PlanError: The plan has no such column.
         """
         from sfumato.report.release.column_explanation import explain
-        from sfumato.report.release.report_data import Dossier
+        from sfumato.report.release.report_data import ReportData
         from sfumato.report.release.sections.column_evidence import gather
 
         if column not in self.resolved.columns:
             raise PlanError(f'there is no column "{column}".', did_you_mean(column, self.resolved.columns), "columns")
-        return explain(Dossier(self.report, self.resolved, gather(self.resolved, self.table, self.recoding)), column)
+        return explain(ReportData(self.report, self.resolved, gather(self.resolved, self.table, self.recoding)), column)
 
     def __repr__(self) -> str:
         from sfumato.report.release.report import line
@@ -151,7 +151,7 @@ class Release:
             if self.report.method == "exhaustive":
                 write_text(stage / "nodes.csv", _nodes(self.report))
             stays = sorted({*parts_of(stage)[1], "report.json"})
-            for name, text in self.reports(seals(stage), home, tuple(stays)).items():
+            for name, text in self.reports(checksums(stage), home, tuple(stays)).items():
                 write_text(stage / name, text)
             # The staging folder itself is private, so nothing was readable by others until now.
             for name in parts_of(stage)[1]:
@@ -172,15 +172,15 @@ class Release:
             house: The internal files of the folder.
         """
         from sfumato.report.release.report import files
-        from sfumato.report.release.report_data import Dossier
+        from sfumato.report.release.report_data import ReportData
         from sfumato.report.release.sections.column_evidence import gather
 
         report, others = self._with_trade_off()
         evidence = gather(self.resolved, self.table, self.recoding)
-        dossier = Dossier(report, self.resolved, evidence, others, seals or {}, date.today(), home=home)
+        dossier = ReportData(report, self.resolved, evidence, others, seals or {}, date.today(), home=home)
         return files(replace(dossier, house=house) if house else dossier)
 
-    def _with_trade_off(self) -> tuple[Report, tuple[Alternative, ...]]:
+    def _with_trade_off(self) -> tuple[Report, tuple[TradeOffPoint, ...]]:
         """Return the report with the time of the trade-off search, and the costs of other limits and levels."""
         self.progress("trade-off", 0, 1)
         begin = perf_counter()

@@ -5,7 +5,7 @@ from pathlib import Path
 from sfumato.atomic_folders import write_bytes, write_text
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, extra_part
-from sfumato.localization.messages import Words, words_in
+from sfumato.localization.messages import Messages, words_in
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.methods.full_domain.trade_off import alternatives
 from sfumato.microdata.plan.methods import FullDomain
@@ -69,7 +69,7 @@ class Plots:
         return "Plots(risk, columns, tradeoff)"
 
     @property
-    def _words(self) -> Words:
+    def _words(self) -> Messages:
         return words_in(self.plan.language)
 
     def risk(self) -> Drawing:

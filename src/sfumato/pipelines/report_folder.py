@@ -11,18 +11,23 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sfumato.errors import DataError, EngineError
-from sfumato.microdata.measures.attribute_disclosure import AttributeFigures, Disclosure, SeveralKnown, UniqueRows
-from sfumato.microdata.measures.attribute_inference import Tell
-from sfumato.microdata.measures.pair_inference import JointTell
+from sfumato.microdata.measures.attribute_disclosure import (
+    AttributeDisclosureMetrics,
+    Disclosure,
+    SeveralKnown,
+    UniqueRows,
+)
+from sfumato.microdata.measures.attribute_inference import InferenceRisk
+from sfumato.microdata.measures.pair_inference import PairInference
 from sfumato.microdata.plan.resolve import released_plan
-from sfumato.microdata.release_report import ClassFigures, LossFigure, Report, Seconds, figures
-from sfumato.microdata.verdict import Promise
+from sfumato.microdata.release_report import ClassFigures, LossFigure, Report, Timings, metrics
+from sfumato.microdata.verdict import Guarantee
 from sfumato.pipelines.release_stages.checksums import refuse_several
 from sfumato.pipelines.tables.internal_documents import read_annex as annex_of_tables
 from sfumato.report.annex import Annex
 from sfumato.report.files import text as text_of_files
 from sfumato.report.release.annex import rows_annex
-from sfumato.report.release.report_data import Dossier
+from sfumato.report.release.report_data import ReportData
 from sfumato.report.tables.report import summary as text_of_table
 from sfumato.schema.files import load
 
@@ -102,7 +107,7 @@ def _made(folder: Path, make: Callable[[dict[str, Any]], Made]) -> Made:
         ) from None
 
 
-def read_dossier(folder: Path) -> Dossier:
+def read_dossier(folder: Path) -> ReportData:
     """Return the report data of a release folder.
 
     Raises:
@@ -115,7 +120,7 @@ def read_dossier(folder: Path) -> Dossier:
     report, content = _made(folder, lambda content: (_report(content), content))
     day = date.fromisoformat(content["date"]) if "date" in content else None
     seals = {key: content[key] for key in SEALS if key in content}
-    return Dossier(report, plan or released_plan(folder), seals=seals, day=day, home=folder)
+    return ReportData(report, plan or released_plan(folder), seals=seals, day=day, home=folder)
 
 
 def _report(content: Mapping[str, Any]) -> Report:
@@ -126,9 +131,9 @@ def _report(content: Mapping[str, Any]) -> Report:
         loss=LossFigure(**content["loss"]),
         classes=ClassFigures(**content["classes"]),
         models=tuple(_promise(entry) for entry in content["models"]),
-        risk=figures(content["risk"]),
-        utility=figures(content["utility"]),
-        seconds=Seconds(**{key: content["seconds"].get(key, 0.0) for key in Seconds.__dataclass_fields__}),
+        risk=metrics(content["risk"]),
+        utility=metrics(content["utility"]),
+        seconds=Timings(**{key: content["seconds"].get(key, 0.0) for key in Timings.__dataclass_fields__}),
         remarks=tuple(content["remarks"]),
         withheld_columns=tuple(content.get("removed_columns", ())),
         disclosure=_disclosure(content.get("disclosure") or {}),
@@ -138,12 +143,12 @@ def _report(content: Mapping[str, Any]) -> Report:
 
 
 def _disclosure(content: Mapping[str, Any]) -> Disclosure:
-    sensitive = {name: AttributeFigures(**entry) for name, entry in content.get("sensitive", {}).items()}
+    sensitive = {name: AttributeDisclosureMetrics(**entry) for name, entry in content.get("sensitive", {}).items()}
     unique = tuple(UniqueRows(tuple(entry["columns"]), entry["rows"]) for entry in content.get("unique_rows", ()))
-    tells = tuple(Tell(**entry) for entry in content.get("inference_risks", ()))
+    tells = tuple(InferenceRisk(**entry) for entry in content.get("inference_risks", ()))
     unmeasured = tuple(content.get("not_measured", ()))
     joint = tuple(
-        JointTell(entry["column"], (entry["quasi_identifiers"][0], entry["quasi_identifiers"][1]), entry["share"])
+        PairInference(entry["column"], (entry["quasi_identifiers"][0], entry["quasi_identifiers"][1]), entry["share"])
         for entry in content.get("pair_inferences", ())
     )
     share, several = content.get("largest_share"), content.get("column_sets")
@@ -151,10 +156,10 @@ def _disclosure(content: Mapping[str, Any]) -> Disclosure:
     return Disclosure(sensitive, unique, unmeasured, content.get("unique_in_classes", {}), tells, joint, share, known)
 
 
-def _promise(entry: Mapping[str, Any]) -> Promise:
+def _promise(entry: Mapping[str, Any]) -> Guarantee:
     achieved = float("inf") if entry["achieved"] is None else entry["achieved"]
     more = (entry.get("column"), entry.get("parameters", {}))
-    return Promise(entry["model"], entry["requested"], achieved, entry["satisfied"], *more)
+    return Guarantee(entry["model"], entry["requested"], achieved, entry["satisfied"], *more)
 
 
 def print_page(page: Path, target: Path) -> None:

@@ -13,7 +13,7 @@ from sfumato.delimited.dialect import DecimalMark, check_decimal
 from sfumato.engines.engine import Engine
 from sfumato.engines.identifier_checks import check_header
 from sfumato.engines.opening import open_engine
-from sfumato.errors import DataError, Fault, PlanError, did_you_mean
+from sfumato.errors import DataError, PlanError, PlanIssue, did_you_mean
 from sfumato.localization.plurals import filled
 from sfumato.microdata.counts.frequency_table import DROPPED, FrequencyTable, tabulate, value_of
 from sfumato.microdata.data_plan import DataPlan, OnMissing
@@ -169,7 +169,7 @@ def _with_sample(plan: Plan, weight: str | None, household: str | None) -> Plan:
         if name is None:
             continue
         if name in plan.quasi_identifiers:
-            raise PlanError([Fault(role, "is among the quasi-identifiers.", "Name another column.")], code="risk")
+            raise PlanError([PlanIssue(role, "is among the quasi-identifiers.", "Name another column.")], code="risk")
         columns = {other: column for other, column in columns.items() if column.role != role}
         columns[name] = ColumnPlan(role)
     return replace(plan, columns=columns)
@@ -178,15 +178,15 @@ def _with_sample(plan: Plan, weight: str | None, household: str | None) -> Plan:
 def _check_numbers(plan: Plan, population_size: int | None, sampling_fraction: float | None, threshold: float) -> None:
     faults = []
     if plan.weight is not None and (population_size is not None or sampling_fraction is not None):
-        faults.append(Fault("weight", "says how large the population is.", "Leave its size out."))
+        faults.append(PlanIssue("weight", "says how large the population is.", "Leave its size out."))
     if population_size is not None and sampling_fraction is not None:
-        faults.append(Fault("population_size", "goes without sampling_fraction.", "Give one of them."))
+        faults.append(PlanIssue("population_size", "goes without sampling_fraction.", "Give one of them."))
     if population_size is not None and population_size < 1:
-        faults.append(Fault("population_size", "must be at least 1."))
+        faults.append(PlanIssue("population_size", "must be at least 1."))
     if sampling_fraction is not None and not 0 < sampling_fraction <= 1:
-        faults.append(Fault("sampling_fraction", "must be above 0 and at most 1."))
+        faults.append(PlanIssue("sampling_fraction", "must be above 0 and at most 1."))
     if not 0 <= threshold <= 1:
-        faults.append(Fault("threshold", "must be from 0 to 1."))
+        faults.append(PlanIssue("threshold", "must be from 0 to 1."))
     if faults:
         raise PlanError(faults, code="risk")
 
@@ -212,7 +212,7 @@ def _table(source: Engine, plan: Plan) -> FrequencyTable:
     absent = [name for name in plan.columns if name not in source.columns]
     if absent:
         raise PlanError(
-            [Fault(name, "the data have no such column.", did_you_mean(name, source.columns)) for name in absent],
+            [PlanIssue(name, "the data have no such column.", did_you_mean(name, source.columns)) for name in absent],
             code="columns",
         )
     check_texts(plan, source)

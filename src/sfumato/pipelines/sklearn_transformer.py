@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from sfumato.engines.dataframes.sources import wrapped
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.errors import DataError, PlanError, PromiseError, extra_part
+from sfumato.errors import DataError, PlanError, ViolationError, extra_part
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.builder import Plan
 from sfumato.microdata.plan.read import read_plan
@@ -23,8 +23,8 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Publishes rows as a plan requests: `fit` on training rows, `transform` on new ones.
 
     Rows keep their number and order, as pipelines expect; suppressed ones are `*` in every quasi-identifier. New rows
-    must satisfy the models by themselves, or `transform` raises a PromiseError. A value that the training rows did not
-    have raises a DataError.
+    must satisfy the models by themselves, or `transform` raises a ViolationError. A value that the training rows did
+    not have raises a DataError.
 
     Attributes:
         plan: A plan, a mapping or the path of one.
@@ -51,7 +51,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Raises:
             PlanError: Nothing was fitted before.
             DataError: The rows have other columns, or unknown values.
-            PromiseError: The rows do not satisfy the models by themselves.
+            ViolationError: The rows do not satisfy the models by themselves.
         """
         import narwhals as nw
 
@@ -68,9 +68,9 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             (Path(folder) / "recoding.json").write_bytes(self._recoding)
             try:
                 apply(Path(folder) / "recoding.json", rows, out, released=False)
-            except PromiseError as error:
+            except ViolationError as error:
                 do = "Transform more rows at a time, or fit with these among the training rows."
-                raise PromiseError(error.what, do, "reapply") from None
+                raise ViolationError(error.what, do, "reapply") from None
             engine = DuckDBEngine(out / f"data.{self.release_.plan.output.format}", DataPlan(header=True))
             try:
                 published: Any = nw.from_native(engine.frame(), eager_only=True)

@@ -16,9 +16,9 @@ from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.quasi_identifier_selection import (
     MAX_QUASI_IDENTIFIERS,
     crowded_out,
+    inferred_by_several,
     select,
     spare_parts,
-    told_by_several,
     without_tells,
 )
 from sfumato.hierarchies.role_detection.role_reasons import COMMAS_IN_TEXTS, COSTLY, ENCODING, NA_IS_A_CODE, TWIN
@@ -33,18 +33,18 @@ from sfumato.hierarchies.role_detection.survey_codes import (
 from sfumato.hierarchies.types import canonical
 from sfumato.microdata.plan.builder import Plan
 from sfumato.microdata.plan.read import read_plan
-from sfumato.pipelines.plan_suggestion.counted_rows import CountedRows, CountsRows, told_of_cells
-from sfumato.pipelines.plan_suggestion.dependent_columns import with_told_columns
+from sfumato.pipelines.plan_suggestion.counted_rows import CountedRows, RowCounter, aggregated_input_note
+from sfumato.pipelines.plan_suggestion.dependent_columns import mark_dependent_columns
 from sfumato.pipelines.plan_suggestion.file_checks import (
     check_names,
     check_one_column,
     likely_encoding,
     writes_commas,
 )
-from sfumato.pipelines.plan_suggestion.footer_rows import told_of_nearly_empty
-from sfumato.pipelines.plan_suggestion.inference_risk import tells_in
-from sfumato.pipelines.plan_suggestion.mixed_units import told_of_mixed_measures
-from sfumato.pipelines.plan_suggestion.near_duplicates import groups_of, no_twins, twins_among
+from sfumato.pipelines.plan_suggestion.footer_rows import footer_rows_note
+from sfumato.pipelines.plan_suggestion.inference_risk import find_inference_risks
+from sfumato.pipelines.plan_suggestion.mixed_units import mixed_units_note
+from sfumato.pipelines.plan_suggestion.near_duplicates import groups_of, near_duplicates_among, no_twins
 from sfumato.pipelines.plan_suggestion.person_columns import FEW_ROWS, one_person, repeated_names, with_named_persons
 from sfumato.pipelines.plan_suggestion.person_key_detection import with_constant_persons
 from sfumato.pipelines.plan_suggestion.plan_draft import (
@@ -55,9 +55,9 @@ from sfumato.pipelines.plan_suggestion.plan_draft import (
     publications,
     publishable,
 )
-from sfumato.pipelines.plan_suggestion.progress import Looking
-from sfumato.pipelines.plan_suggestion.quasi_identifier_search import better_withheld, spare_twins
-from sfumato.pipelines.plan_suggestion.survey_answer_uniqueness import note_on_answers, without_fingerprints
+from sfumato.pipelines.plan_suggestion.progress import ProgressReporter
+from sfumato.pipelines.plan_suggestion.quasi_identifier_search import better_withheld, drop_near_duplicates
+from sfumato.pipelines.plan_suggestion.survey_answer_uniqueness import limit_survey_answers, survey_answers_note
 from sfumato.pipelines.plan_suggestion.survey_weights import one_of_each, with_survey_weights
 from sfumato.pipelines.plan_suggestion.unsupported_columns import with_textless
 
@@ -74,10 +74,10 @@ _FILLINGS = 2
 
 
 def suggest_plan(
-    engine: CountsRows,
+    engine: RowCounter,
     source: str | None = None,
     book: CodeBook | None = None,
-    looking: Looking | None = None,
+    looking: ProgressReporter | None = None,
     **data: Any,
 ) -> SuggestedPlan:
     """Suggest a plan for some rows: roles, types and hierarchies with a reason for each, and privacy models.
@@ -88,7 +88,7 @@ def suggest_plan(
         looking: Receives the progress.
         data: Further keys of the plan's `data`.
     """
-    looking = looking or Looking()
+    looking = looking or ProgressReporter()
     engine = engine if isinstance(engine, CountedRows) else CountedRows(engine)
     texts = engine.texts
     rows = sum(next(iter(texts.values())).values())
@@ -105,29 +105,29 @@ def suggest_plan(
     profiles = {name: profile_of(name, counts, (*missing, *codes.get(name, ()))) for name, counts in texts.items()}
     alone = dict(_judged_alone(profiles, labels, looking))
     looking.at("compare-columns")
-    told = with_told_columns(engine, with_context(alone, profiles), profiles)
+    told = mark_dependent_columns(engine, with_context(alone, profiles), profiles)
     first = with_survey_weights(engine, told, profiles)
     repeated = with_constant_persons(engine, first, profiles) if rows <= FEW_ROWS else first
     persons = one_person(engine, with_named_persons(engine, repeated, profiles), profiles)
-    are_twins = twins_among(engine, persons) if rows <= FEW_ROWS else no_twins
-    selection = select(persons, profiles, min(K, rows), are_twins)
-    answered = without_fingerprints(engine, one_of_each(selection.suggestions), profiles, rows)
+    are_near_duplicates = near_duplicates_among(engine, persons) if rows <= FEW_ROWS else no_twins
+    selection = select(persons, profiles, min(K, rows), are_near_duplicates)
+    answered = limit_survey_answers(engine, one_of_each(selection.suggestions), profiles, rows)
     looking.at("compare-columns", 0.2)
     suggestions = {name: publishable(one, profiles[name]) for name, one in answered.items()}
     reading = ({} if source is None else {"source": source}) | data | ({"missing": missing} if missing else {})
     draft = Draft(reading, suggestions, profiles, dict(publications(suggestions, profiles)), codes)
     if rows <= FEW_ROWS:
         looking.at("compare-columns", 0.5)
-        draft = _without_twins(engine, _without_tells(engine, draft), are_twins)
+        draft = _without_twins(engine, _without_tells(engine, draft), are_near_duplicates)
         looking.at("compare-columns", 0.9)
         known = draft.known_names
         draft = _filled(engine, draft, selection.waiting)
         if not draft.known_names <= known:  # columns added instead may be inferred, too
             draft = _without_tells(engine, draft)
-    empty = told_of_nearly_empty(engine)
+    empty = footer_rows_note(engine)
     proposal = draft.plan()
-    mixed = told_of_mixed_measures(engine, proposal.plan, profiles) if rows <= FEW_ROWS else None
-    notes = (mixed, repeated_names(engine, persons, profiles, K), note_on_answers(draft.suggestions), empty)
+    mixed = mixed_units_note(engine, proposal.plan, profiles) if rows <= FEW_ROWS else None
+    notes = (mixed, repeated_names(engine, persons, profiles, K), survey_answers_note(draft.suggestions), empty)
     reasons = proposal.reasons | {name: proposal.reasons[name] + NA_IS_A_CODE for name in columns_of_code(texts)}
     return with_textless(engine, replace(proposal, reasons=reasons, notes=tuple(filter(None, notes))))
 
@@ -148,7 +148,7 @@ def _without(texts: Mapping[str, Counts], missing: Sequence[str]) -> Mapping[str
 
 
 def _judged_alone(
-    profiles: Mapping[str, Profile], labels: CodeBook, looking: Looking
+    profiles: Mapping[str, Profile], labels: CodeBook, looking: ProgressReporter
 ) -> Iterator[tuple[str, Suggestion]]:
     """Yield the suggestion for each column by itself; columns with many texts take longest."""
     whole, done = sum(len(profile.counts) for profile in profiles.values()), 0
@@ -158,15 +158,15 @@ def _judged_alone(
         done += len(profile.counts)
 
 
-def _without_tells(engine: CountsRows, draft: Draft) -> Draft:
+def _without_tells(engine: RowCounter, draft: Draft) -> Draft:
     """Return the draft without sensitive columns from which a quasi-identifier can be inferred."""
     person = next((name for name, one in draft.suggestions.items() if one.role == "person"), None)
-    tells = tells_in(engine, draft.judged_columns(), person)
-    told = told_by_several(draft.suggestions, {name: one.quasi_identifier for name, one in tells.items()})
+    tells = find_inference_risks(engine, draft.judged_columns(), person)
+    told = inferred_by_several(draft.suggestions, {name: one.quasi_identifier for name, one in tells.items()})
     computed = {name: one.computed_from for name, one in tells.items() if one.computed_from}
     if told := told or spare_parts(draft.suggestions, computed):
         draft = replace(draft, suggestions=dict(draft.suggestions) | told)
-        tells = tells_in(engine, draft.judged_columns(), person)
+        tells = find_inference_risks(engine, draft.judged_columns(), person)
     if not tells:
         return draft
     words = {name: one.words for name, one in tells.items()}
@@ -178,7 +178,7 @@ def _without_tells(engine: CountsRows, draft: Draft) -> Draft:
     return replace(draft, suggestions=suggestions, published=published)
 
 
-def _without_twins(engine: CountsRows, draft: Draft, are_twins: Callable[[str, str], bool]) -> Draft:
+def _without_twins(engine: RowCounter, draft: Draft, are_near_duplicates: Callable[[str, str], bool]) -> Draft:
     """Return the draft without redundant quasi-identifiers whose removal reduces the total loss."""
     concepts = {name: one.concept for name, one in draft.suggestions.items() if one.role == "quasi-identifier"}
 
@@ -187,19 +187,19 @@ def _without_twins(engine: CountsRows, draft: Draft, are_twins: Callable[[str, s
         alike = concepts[one] == concepts[other] and concepts[one] not in (None, "date")
         details = sorted(draft.profiles[name].separation for name in (one, other))
         needed = _SAME_AGE if concepts[one] == "age" else _SAME_DETAIL
-        return alike and details[0] >= needed * details[1] and are_twins(one, other)
+        return alike and details[0] >= needed * details[1] and are_near_duplicates(one, other)
 
     groups = groups_of([*concepts], tell_the_same)
     if not groups:
         return draft
-    spare = spare_twins(engine, draft.known_columns(), member_count(draft.suggestions, draft.profiles), groups)
+    spare = drop_near_duplicates(engine, draft.known_columns(), member_count(draft.suggestions, draft.profiles), groups)
     suggestions = dict(draft.suggestions)
     for name, twin in spare.items():
         suggestions[name] = suggestions[name].withheld(TWIN.format(known=suggestions[name].reason, twin=twin))
     return replace(draft, suggestions=suggestions)
 
 
-def _filled(engine: CountsRows, draft: Draft, waiting: Mapping[str, Suggestion]) -> Draft:
+def _filled(engine: RowCounter, draft: Draft, waiting: Mapping[str, Suggestion]) -> Draft:
     """Return the draft without costly quasi-identifiers, with waiting ones tried in their places.
 
     If a column of unknown meaning was too costly, no further ones are tried.
@@ -222,7 +222,7 @@ def _is_unplaced(suggestion: Suggestion) -> bool:
     return suggestion.role == "quasi-identifier" and suggestion.rank >= UNKNOWN_RANK
 
 
-def _without_costly(engine: CountsRows, draft: Draft) -> Draft:
+def _without_costly(engine: RowCounter, draft: Draft) -> Draft:
     """Return the draft without quasi-identifiers that cost the others more detail than they keep."""
     unknown = [name for name, suggestion in draft.suggestions.items() if suggestion.concept is None]
     costly = better_withheld(engine, draft.known_columns(), member_count(draft.suggestions, draft.profiles), unknown)
@@ -277,13 +277,13 @@ def _of_file(path: Path, options: Mapping[str, Any]) -> SuggestedPlan:
         if not (separator and commas):
             proposal = suggest_plan(rows, str(path), beside or book_of(path), **options)
             labels = LABELS_BESIDE.format(name=labels_file(path).name) if beside else None
-            further = (labels, COMMAS_IN_TEXTS if commas else None, told_of_cells(rows))
+            further = (labels, COMMAS_IN_TEXTS if commas else None, aggregated_input_note(rows))
             return replace(proposal, notes=(*proposal.notes, *notes, *filter(None, further)))
     return _of_file(path, {**options, "decimal": ","})
 
 
 @contextmanager
-def _opened(path: Path, options: Mapping[str, Any]) -> Iterator[tuple[CountsRows, str, tuple[str, ...]]]:
+def _opened(path: Path, options: Mapping[str, Any]) -> Iterator[tuple[RowCounter, str, tuple[str, ...]]]:
     """Yield a row counter for the file, the separator of a delimited file, and notes on the file."""
     from sfumato.engines.files import format_of
     from sfumato.engines.small_csv import plain_file

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from sfumato.delimited.dialect import check_separator
-from sfumato.engines.engine import Engine, Reading
+from sfumato.engines.engine import Engine, MissingRules
 from sfumato.engines.identifier_checks import check_header
 from sfumato.engines.keyed_hashes import PERSONS_FILE
 from sfumato.errors import PlanError, SfumatoError, did_you_mean
@@ -93,7 +93,7 @@ def _folder(
         star_rows = plan is not None or plan_asked.output.suppressed == "star"
         resolved = _resolved(plan_asked, engine)
         verdict = _judge(engine, resolved, k, quasi_identifiers, _reference(folder, resolved), star_rows)
-    faults = checksums.broken(folder, resolved if plan is None else None, verdict)
+    faults = checksums.integrity_issues(folder, resolved if plan is None else None, verdict)
     return replace(verdict, faults=(*verdict.faults, *faults))
 
 
@@ -153,13 +153,13 @@ def _judge(
 
 def _by_k(engine: Engine, k: int, names: Sequence[str]) -> Verdict:
     _check(engine, names)
-    return judge(engine.count(names, Reading()), names, [KAnonymity(k)])
+    return judge(engine.count(names, MissingRules()), names, [KAnonymity(k)])
 
 
 def _by_plan(engine: Engine, plan: Plan, reference: Reference | None, star_rows: bool) -> Verdict:
     names = (*plan.quasi_identifiers, *plan.promise_columns)
     _check(engine, names)
-    counted = engine.count(names, Reading())
+    counted = engine.count(names, MissingRules())
     text_counts, _ = typed(counted, plan)
     named = plan.publishes_keys or getattr(engine, "person_column", None) is not None
     members = published_persons(plan, engine) if named else None

@@ -4,13 +4,13 @@ from dataclasses import field, replace
 from typing import Annotated, Literal
 
 from sfumato.dataclass import dataclass
-from sfumato.schema.composite import Either, Integer, Text
-from sfumato.schema.dataclass_schema import Note, record_of
+from sfumato.schema.composite import Integer, Text, UnionSchema
+from sfumato.schema.dataclass_schema import KeyInfo, record_of
 
 Op = Literal["<=", ">=", "=", "attested"]
 # The evidence for a limit: a text about the document, or unverified.
 Evidence = Literal["secondary", "unconfirmed"]
-SMALL = Either((((str,), Text()), ((int,), Integer())), "what a small count is published as")
+SMALL = UnionSchema((((str,), Text()), ((int,), Integer())), "what a small count is published as")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +49,10 @@ class CellRule:
         complementary: Whether further cells are suppressed so that no small one can be computed.
     """
 
-    low: Annotated[int, Note(minimum=0)]
-    high: Annotated[int, Note(minimum=1)]
+    low: Annotated[int, KeyInfo(minimum=0)]
+    high: Annotated[int, KeyInfo(minimum=1)]
     small: Annotated[str | int, SMALL]
-    base: Annotated[int, Note(minimum=1)] = 1
+    base: Annotated[int, KeyInfo(minimum=1)] = 1
     complementary: bool = True
 
 
@@ -73,7 +73,7 @@ class Policy:
     title: str
     source: str
     evidence: Evidence
-    clauses: Annotated[tuple[Clause, ...], Note(at_least=1)]
+    clauses: Annotated[tuple[Clause, ...], KeyInfo(at_least=1)]
     cells: CellRule | None = None
     aliases: tuple[str, ...] = ()
     note: str = ""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from sfumato.dataclass import dataclass
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.report.page.approval import SIGNERS, Decision
 
 # Characters that Markdown interprets; an underscore inside a word is plain.
@@ -26,28 +26,28 @@ class Chapter:
 class Annex:
     """The chapters of an annex, the messages of its language, and who released, if stated."""
 
-    words: Words
+    words: Messages
     by: str
     chapters: Sequence[Chapter]
 
 
-def processing(words: Words, rows: Sequence[Sequence[str]]) -> Chapter:
+def processing(words: Messages, rows: Sequence[Sequence[str]]) -> Chapter:
     """Return the chapter on what was released, by whom and for what purpose."""
     return Chapter(words["annex.processing"], tables=[[[words["annex.item"], words["annex.says"]], *rows]])
 
 
-def necessity(words: Words, told: Sequence[str], decisions: Sequence[Decision]) -> Chapter:
+def necessity(words: Messages, told: Sequence[str], decisions: Sequence[Decision]) -> Chapter:
     """Return the chapter on what is no longer published, and on the decisions with their reasons."""
     head = [words[f"sign.{key}"] for key in ("decision", "choice", "reason")]
     return Chapter(words["annex.necessity"], told, tables=[[head, *decisions]])
 
 
-def seals(words: Words, rows: Sequence[tuple[str, str]]) -> list[Sequence[str]]:
+def checksums(words: Messages, rows: Sequence[tuple[str, str]]) -> list[Sequence[str]]:
     """Return the table of the checksums of files."""
     return [[words["annex.file"], "SHA-256"], *rows]
 
 
-def signatures(words: Words) -> Chapter:
+def signatures(words: Messages) -> Chapter:
     """Return the chapter with a line for each person who signs."""
     head = [words["annex.who"], *(words[f"sign.{key}"] for key in ("name", "place_date", "signature"))]
     signers = [[words[f"sign.{who}"], "", "", ""] for who in SIGNERS]

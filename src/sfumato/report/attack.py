@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from sfumato.localization.lists import names_told
-from sfumato.localization.messages import Words, words_in
+from sfumato.localization.messages import Messages, words_in
 from sfumato.microdata.attacks.attack_result import is_too_few
 from sfumato.report.page.html_page import listing, page, paragraph, table
 from sfumato.report.page.html_page import section as headed
@@ -49,7 +49,7 @@ def _line(attack: Mapping[str, Any]) -> str:
     )
 
 
-def _failure(attack: Mapping[str, Any], words: Words) -> str:
+def _failure(attack: Mapping[str, Any], words: Messages) -> str:
     """Return that an attack is no evidence; if its metrics suggest otherwise, with the reason."""
     rivals = [rival for rival in (attack["baseline"], attack["control"]) if rival is not None]
     others = attack.get("without_own_row")
@@ -69,7 +69,7 @@ def _comparable(attack: Mapping[str, Any]) -> bool:
     return bool(attack.get("comparable", attack["attempts"] or attack["certain"]))
 
 
-def verdict(figures: Mapping[str, Any], words: Words) -> str:
+def verdict(figures: Mapping[str, Any], words: Messages) -> str:
     """Return whether an attack on a guarantee succeeded, and how many others did."""
     once = words.count(round(1 / figures["familywise_error"]))
     risks = beside(figures)
@@ -81,7 +81,7 @@ def verdict(figures: Mapping[str, Any], words: Words) -> str:
     return " ".join(filter(None, (said, _by_columns(figures, words), _beside(risks, words))))
 
 
-def _by_columns(figures: Mapping[str, Any], words: Words) -> str:
+def _by_columns(figures: Mapping[str, Any], words: Messages) -> str:
     """Return which columns besides the quasi-identifiers led attacks to persons, and what to do; empty if none did."""
     counted = [attack for attack in figures["attacks"] if attack["evidence"] and attack["counted"]]
     names = dict.fromkeys(name for attack in counted for name in _beyond(attack))
@@ -99,13 +99,13 @@ def beside(figures: Mapping[str, Any]) -> list[float]:
     return [attack["risk"] for attack in figures["attacks"] if attack["evidence"] and not attack["counted"]]
 
 
-def _beside(risks: Sequence[float], words: Words) -> str:
+def _beside(risks: Sequence[float], words: Messages) -> str:
     """Return how many attacks outside the guarantees succeeded, in a sentence; empty if none did."""
     key = "attack.some_beside" if len(risks) > 1 else "attack.one_beside"
     return words[key].format(count=words.count(len(risks)), risk=words.percent(max(risks))) if risks else ""
 
 
-def section(figures: Mapping[str, Any], words: Words | None = None) -> str:
+def section(figures: Mapping[str, Any], words: Messages | None = None) -> str:
     """Return the results of attacks as a section of a report."""
     words = words or words_in()
     rows = [attack_words(attack, words) for attack in figures["attacks"]]
@@ -125,7 +125,7 @@ def framed(html: str) -> str:
     return f"{BEGIN}{html}{END}"
 
 
-def placed(report: str, figures: Mapping[str, Any], words: Words, to_hand_out: bool = False) -> str:
+def placed(report: str, figures: Mapping[str, Any], words: Messages, to_hand_out: bool = False) -> str:
     """Return a report with its attack section and verdict replaced."""
     found = bool(figures["found"])
     html = outside(figures, words) if to_hand_out else section(figures, words)
@@ -134,7 +134,7 @@ def placed(report: str, figures: Mapping[str, Any], words: Words, to_hand_out: b
     return PLACE.sub(lambda _: framed(html), told)
 
 
-def reached(figures: Mapping[str, Any] | None, words: Words, to_hand_out: bool = False) -> str:
+def reached(figures: Mapping[str, Any] | None, words: Messages, to_hand_out: bool = False) -> str:
     """Return the success of attacks in a sentence for the risk section; a placeholder if there was none."""
     if not figures or not (figures["found"] or beside(figures)):
         return f"{REACHED}{END_REACHED}"
@@ -142,7 +142,7 @@ def reached(figures: Mapping[str, Any] | None, words: Words, to_hand_out: bool =
     return f"{REACHED}{paragraph(told)}{END_REACHED}"
 
 
-def verdict_head(words: Words, succeeded: bool, outside: bool = False) -> str:
+def verdict_head(words: Messages, succeeded: bool, outside: bool = False) -> str:
     """Return the beginning of the verdict on a release with satisfied models, which mentions successful attacks."""
     tone, key = (
         ("verdict not", "report.attacked_outside" if outside else "report.attacked")
@@ -169,7 +169,7 @@ def summary(figures: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def outside(figures: Mapping[str, Any], words: Words) -> str:
+def outside(figures: Mapping[str, Any], words: Messages) -> str:
     """Return the same as a section of the report for publication."""
     told = summary(figures)
     others = [words["attack.outside_not_run"].format(attacks=_names(told["not_run"], words))] if told["not_run"] else []
@@ -177,7 +177,7 @@ def outside(figures: Mapping[str, Any], words: Words) -> str:
     return headed(words["attack.title"], *map(paragraph, parts))
 
 
-def _told_outside(figures: Mapping[str, Any], words: Words) -> str:
+def _told_outside(figures: Mapping[str, Any], words: Messages) -> str:
     """Return how many attacks succeeded, for publication."""
     told = summary(figures)
     shown = {
@@ -191,7 +191,7 @@ def _told_outside(figures: Mapping[str, Any], words: Words) -> str:
     return f"{sentence} {_beside(unpromised, words)}".rstrip()
 
 
-def attack_words(attack: Mapping[str, Any], words: Words) -> tuple[str, ...]:
+def attack_words(attack: Mapping[str, Any], words: Messages) -> tuple[str, ...]:
     """Return the cells of an attack's row: name, success rate, comparison, verdict."""
     low, high = attack["risk_interval"]
     certain = words["attack.certain"].format(count=words.count(attack["certain"])) if attack["certain"] else ""
@@ -209,16 +209,16 @@ def attack_words(attack: Mapping[str, Any], words: Words) -> tuple[str, ...]:
     )
 
 
-def why_words(absence: Mapping[str, Any], words: Words) -> str:
+def why_words(absence: Mapping[str, Any], words: Messages) -> str:
     """Return an attack that was not run, and the reason."""
     return f"{_name(absence['attack'], words)}: {words.sentence(absence['why'])}"
 
 
-def _names(names: Iterable[str], words: Words) -> str:
+def _names(names: Iterable[str], words: Messages) -> str:
     return ", ".join(_name(name, words) for name in names)
 
 
-def _name(name: str, words: Words) -> str:
+def _name(name: str, words: Messages) -> str:
     return words.get(f"attack.name.{name.replace(' ', '-')}", name)
 
 

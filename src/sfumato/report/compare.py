@@ -5,8 +5,8 @@ from html import escape
 
 from sfumato.delimited.records import delimited_text
 from sfumato.errors import EngineError
-from sfumato.localization.messages import Words, words_in
-from sfumato.microdata.method_comparison import COLUMNS, Cell, Runs
+from sfumato.localization.messages import Messages, words_in
+from sfumato.microdata.method_comparison import COLUMNS, ComparisonRun, Runs
 from sfumato.report.page.html_page import page, paragraph, raw_table, section, table, tiles
 
 # Methods with one level per column for all rows: easiest to explain and to reuse.
@@ -38,16 +38,16 @@ def _width(name: str) -> int:
     return max(len(name), 8) + 3
 
 
-def _line(comparison: Runs, k: int, share: float) -> list[Cell]:
+def _line(comparison: Runs, k: int, share: float) -> list[ComparisonRun]:
     cells = {(cell.method, cell.k, cell.suppression): cell for cell in comparison.cells}
     return [cells[name, k, share] for name in comparison.methods]
 
 
-def _shown(cell: Cell) -> str:
+def _shown(cell: ComparisonRun) -> str:
     return "–" if cell.loss is None else f"{cell.loss:.4f}"
 
 
-def verdict(comparison: Runs, words: Words | None = None) -> tuple[str, str]:
+def verdict(comparison: Runs, words: Messages | None = None) -> tuple[str, str]:
     """Return which method loses least, in a sentence, and by how much, in another."""
     words = words or words_in()
     firsts = [best for k in comparison.k for share in comparison.suppression if (best := comparison.best(k, share))]
@@ -63,7 +63,7 @@ def verdict(comparison: Runs, words: Words | None = None) -> tuple[str, str]:
     return first, " ".join([_margin(comparison, winner, words), *_simplest(comparison, winner, words)])
 
 
-def _simplest(comparison: Runs, winner: str, words: Words) -> list[str]:
+def _simplest(comparison: Runs, winner: str, words: Messages) -> list[str]:
     """Return the recommended method among those with one level per column."""
     losses = {
         name: [cell.loss for cell in comparison.answers if cell.method == name and cell.loss is not None]
@@ -76,7 +76,7 @@ def _simplest(comparison: Runs, winner: str, words: Words) -> list[str]:
     return [words["compared.one_level"].format(method=min(means, key=lambda name: means[name]))]
 
 
-def _margin(comparison: Runs, winner: str, words: Words) -> str:
+def _margin(comparison: Runs, winner: str, words: Messages) -> str:
     """Return the difference between the winner and the best of the other methods."""
     ratios: dict[str, list[float]] = {}
     won = {(cell.k, cell.suppression): cell.loss for cell in comparison.answers if cell.method == winner}
@@ -90,7 +90,7 @@ def _margin(comparison: Runs, winner: str, words: Words) -> str:
     return words["compared.average"].format(losses="; ".join(told))
 
 
-def _times(ratio: float, words: Words) -> str:
+def _times(ratio: float, words: Messages) -> str:
     if abs(ratio - 1) < 0.005:
         return words["compared.as_much"]
     if ratio > 1:
@@ -123,7 +123,7 @@ def html(comparison: Runs) -> str:
     return page(f"Sfumato: {words['compared.title']}", body, words.language)
 
 
-def _tiles(comparison: Runs, words: Words) -> list[str]:
+def _tiles(comparison: Runs, words: Messages) -> list[str]:
     """Return the best method and its loss for the smallest, the middle and the largest k."""
     shown = dict.fromkeys((comparison.k[0], comparison.k[len(comparison.k) // 2], comparison.k[-1]))
     share = comparison.suppression[0]
@@ -137,7 +137,7 @@ def _tiles(comparison: Runs, words: Words) -> list[str]:
     ]
 
 
-def _matrices(comparison: Runs, words: Words) -> list[str]:
+def _matrices(comparison: Runs, words: Messages) -> list[str]:
     """Return one table per suppression limit: a row for each k, a column for each method, the best marked."""
     parts = [paragraph(words["compared.losses.says"], True)]
     for share in comparison.suppression:
@@ -149,7 +149,7 @@ def _matrices(comparison: Runs, words: Words) -> list[str]:
     return parts
 
 
-def _row(comparison: Runs, k: int, share: float, words: Words) -> list[str]:
+def _row(comparison: Runs, k: int, share: float, words: Messages) -> list[str]:
     best = comparison.best(k, share)
     cells = [f'<td class="number">{k}</td>']
     for cell in _line(comparison, k, share):
@@ -160,7 +160,7 @@ def _row(comparison: Runs, k: int, share: float, words: Words) -> list[str]:
     return cells
 
 
-def _figures(comparison: Runs, words: Words) -> list[str]:
+def _figures(comparison: Runs, words: Messages) -> list[str]:
     """Return the charts, or a hint if they cannot be drawn."""
     from sfumato.report.comparison_charts import comparison_charts, drawn, hint
 
@@ -177,13 +177,13 @@ def _figures(comparison: Runs, words: Words) -> list[str]:
     ]
 
 
-def _details(comparison: Runs, words: Words) -> str:
+def _details(comparison: Runs, words: Messages) -> str:
     keys = ("method", "k", "suppression", "loss", "suppressed_rows", "classes", "smallest", "largest", "seconds")
     rows = [[getattr(cell, key) for key in keys] for cell in comparison.cells]
     return table([words[f"compared.column.{key}"] for key in keys], rows, words)
 
 
-def _failures(comparison: Runs, words: Words) -> list[str]:
+def _failures(comparison: Runs, words: Messages) -> list[str]:
     failed = [(c.method, c.k, c.suppression, words.sentence(c.error)) for c in comparison.cells if c.error]
     head = [words[f"compared.column.{key}"] for key in ("method", "k", "suppression", "why")]
     return [section(words["compared.failed"], table(head, failed, words))] if failed else []

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from sfumato.localization.messages import Words, words_in
+from sfumato.localization.messages import Messages, words_in
 from sfumato.microdata.plan.model import Plan
 from sfumato.report.page.html_page import listing, page, paragraph, section, table, tiles
 
@@ -37,7 +37,7 @@ def html(plan: Plan, figures: Mapping[str, Any]) -> str:
     return page(words["files.title"], parts, plan.language)
 
 
-def _section(words: Words, title: str, head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def _section(words: Messages, title: str, head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return section(words[f"files.{title}"], table([words[f"files.{name}"] for name in head], rows, words))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.policies.evaluation import ClauseJudgment, PolicyVerdict
 from sfumato.policies.policy import Policy
 
@@ -41,7 +41,7 @@ def _line(policy: Policy, judgment: ClauseJudgment) -> str:
     return f"{MARKS[judgment.status]}  {clause.name}: {said}"
 
 
-def section(figures: Mapping[str, Any], words: Words) -> str:
+def section(figures: Mapping[str, Any], words: Messages) -> str:
     """Return the result, as given by `PolicyVerdict.to_dict`, as a section of a report."""
     head = "".join(f"<th>{escape(words[f'policy.{key}'])}</th>" for key in ("clause", "asked", "measured", "status"))
     rows = "".join(_row(clause, words) for clause in figures["clauses"])
@@ -55,7 +55,7 @@ def section(figures: Mapping[str, Any], words: Words) -> str:
     )
 
 
-def _row(clause: Mapping[str, Any], words: Words) -> str:
+def _row(clause: Mapping[str, Any], words: Messages) -> str:
     limit = "" if clause["value"] is None else f" ({clause['op']} {words.amount(clause['value'])})"
     unconfirmed = " " + words["policy.unconfirmed"] if clause["evidence"] == "unconfirmed" else ""
     measured = "" if clause["measured"] is None else words.amount(clause["measured"])

@@ -12,17 +12,17 @@ from typing import Any, Generic, TypeVar
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, did_you_mean
 from sfumato.schema.frozen_dict import FrozenDict
-from sfumato.schema.issues import Faults, Refused
+from sfumato.schema.issues import PlanIssues, Refused
 from sfumato.schema.scalar import (
     LARGEST,
     Anything,
     Choice,
     Flag,
     Integer,
+    JsonSchema,
     Number,
     Scalar,
     Schema,
-    Shape,
     Text,
     described,
     invalid_choice,
@@ -36,19 +36,19 @@ __all__ = [
     "Anything",
     "Choice",
     "Conversion",
-    "Either",
     "Flag",
     "Integer",
-    "Key",
-    "ListOf",
-    "MapOf",
+    "JsonSchema",
+    "KeySchema",
+    "ListSchema",
+    "MapSchema",
     "Number",
-    "Record",
+    "RecordSchema",
     "Scalar",
     "Schema",
-    "Shape",
-    "Tagged",
+    "TaggedUnionSchema",
     "Text",
+    "UnionSchema",
     "kind_of",
     "read",
 ]
@@ -58,13 +58,13 @@ T = TypeVar("T")
 NEAR = 0.6
 
 
-def read(shape: Shape[T], value: object, at: str = "") -> T:
+def read(shape: Schema[T], value: object, at: str = "") -> T:
     """Read a value, or raise a PlanError with all its issues.
 
     >>> read(Integer(minimum=1), 5)
     5
     """
-    faults = Faults()
+    faults = PlanIssues()
     try:
         result = shape.read(value, at, faults)
     except Refused:
@@ -75,33 +75,33 @@ def read(shape: Shape[T], value: object, at: str = "") -> T:
 
 
 @dataclass(frozen=True, slots=True)
-class ListOf(Generic[T]):
+class ListSchema(Generic[T]):
     """A list of values of one schema, read into a tuple."""
 
-    item: Shape[T]
+    item: Schema[T]
     at_least: int = 0
     about: str = ""
 
-    def read(self, value: object, at: str, faults: Faults) -> tuple[T, ...]:
+    def read(self, value: object, at: str, faults: PlanIssues) -> tuple[T, ...]:
         if isinstance(value, str | bytes) or not isinstance(value, Sequence):
             raise faults.refuse(at, f"must be a list, is {kind_of(value)}.")
         _check_many(value, self.at_least, at, faults)
         return tuple(_all(((self.item, entry, f"{at}[{place}]") for place, entry in enumerate(value)), faults))
 
-    def schema(self) -> Schema:
+    def schema(self) -> JsonSchema:
         size = {"minItems": self.at_least} if self.at_least else {}
         return described({"type": "array", "items": self.item.schema()} | size, self.about)
 
 
 @dataclass(frozen=True, slots=True)
-class MapOf(Generic[T]):
+class MapSchema(Generic[T]):
     """A mapping from user-defined names to values of one schema."""
 
-    value: Shape[T]
+    value: Schema[T]
     at_least: int = 0
     about: str = ""
 
-    def read(self, value: object, at: str, faults: Faults) -> FrozenDict[T]:
+    def read(self, value: object, at: str, faults: PlanIssues) -> FrozenDict[T]:
         if not isinstance(value, Mapping):
             raise faults.refuse(at, f"must be a mapping, is {kind_of(value)}.")
         _check_many(value, self.at_least, at, faults)
@@ -109,32 +109,32 @@ class MapOf(Generic[T]):
         read_entries = _all(((self.value, entry, _join(at, key)) for key, entry in entries), faults)
         return FrozenDict({key: entry for (key, _), entry in zip(entries, read_entries, strict=True)})
 
-    def schema(self) -> Schema:
+    def schema(self) -> JsonSchema:
         size = {"minProperties": self.at_least} if self.at_least else {}
         return described({"type": "object", "additionalProperties": self.value.schema()} | size, self.about)
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class KeySchema:
     """One key of a record: its schema, whether it is required, and its argument name if different."""
 
-    shape: Shape[Any]
+    shape: Schema[Any]
     required: bool = False
     attribute: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Record(Generic[T]):
+class RecordSchema(Generic[T]):
     """A mapping with known keys, passed to `make`; missing keys get its defaults.
 
     `make` may raise ValueError or PlanError for issues between keys; its text becomes the issue.
     """
 
-    keys: Mapping[str, Key]
+    keys: Mapping[str, KeySchema]
     make: Callable[..., T]
     about: str = ""
 
-    def read(self, value: object, at: str, faults: Faults) -> T:
+    def read(self, value: object, at: str, faults: PlanIssues) -> T:
         entry: Any = value
         if _is_made(self.make, entry):
             return entry  # type: ignore[no-any-return]
@@ -158,9 +158,9 @@ class Record(Generic[T]):
         """Return the name of a key in `make` and in the value that it makes."""
         return self.keys[key].attribute or key.replace("-", "_")
 
-    def schema(self) -> Schema:
+    def schema(self) -> JsonSchema:
         required = [key for key, spec in self.keys.items() if spec.required]
-        schema: Schema = {
+        schema: JsonSchema = {
             "type": "object",
             "properties": {key: spec.shape.schema() for key, spec in self.keys.items()},
             "additionalProperties": False,
@@ -169,14 +169,14 @@ class Record(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class Tagged(Generic[T]):
+class TaggedUnionSchema(Generic[T]):
     """One of several records, distinguished by the value of one key (`type`, `model`, `name`)."""
 
     tag: str
-    variants: Mapping[str, Record[T]]
+    variants: Mapping[str, RecordSchema[T]]
     about: str = ""
 
-    def read(self, value: object, at: str, faults: Faults) -> T:
+    def read(self, value: object, at: str, faults: PlanIssues) -> T:
         if not isinstance(value, Mapping):
             raise faults.refuse(at, f"must be a mapping with a key {self.tag}, is {kind_of(value)}.")
         rest = {key: entry for key, entry in value.items() if key != self.tag}
@@ -190,19 +190,21 @@ class Tagged(Generic[T]):
         self._nearest(name).read(rest, at, faults)
         raise Refused
 
-    def _nearest(self, name: object) -> "Record[Any]":
+    def _nearest(self, name: object) -> "RecordSchema[Any]":
         """Return the schema of the other keys if the tag is wrong: the nearest variant, or the keys common to all."""
         from difflib import get_close_matches
 
         near = get_close_matches(name_of(name), self.variants, n=1, cutoff=NEAR)
         if near:
             return self.variants[near[0]]
-        return Record({key: Key(Anything()) for variant in self.variants.values() for key in variant.keys}, dict)
+        return RecordSchema(
+            {key: KeySchema(Anything()) for variant in self.variants.values() for key in variant.keys}, dict
+        )
 
-    def schema(self) -> Schema:
+    def schema(self) -> JsonSchema:
         return described({"oneOf": [self._variant(name) for name in self.variants]}, self.about)
 
-    def _variant(self, name: str) -> Schema:
+    def _variant(self, name: str) -> JsonSchema:
         schema = self.variants[name].schema()
         schema["properties"] = {self.tag: {"const": name}} | schema["properties"]
         schema["required"] = [self.tag, *schema.get("required", [])]
@@ -210,19 +212,19 @@ class Tagged(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class Either:
+class UnionSchema:
     """One of several schemas, distinguished by the type of the value: the first with a matching `kinds` reads it."""
 
-    options: tuple[tuple[tuple[type, ...], Shape[Any]], ...]
+    options: tuple[tuple[tuple[type, ...], Schema[Any]], ...]
     about: str = ""
 
-    def read(self, value: object, at: str, faults: Faults) -> Any:
+    def read(self, value: object, at: str, faults: PlanIssues) -> Any:
         for kinds, shape in self.options:
             if isinstance(value, kinds):
                 return shape.read(value, at, faults)
         raise faults.refuse(at, f"{kind_of(value)} does not fit here.")
 
-    def schema(self) -> Schema:
+    def schema(self) -> JsonSchema:
         return described({"anyOf": [shape.schema() for _, shape in self.options]}, self.about)
 
 
@@ -230,17 +232,17 @@ class Either:
 class Conversion(Generic[T]):
     """A value of another schema, converted."""
 
-    shape: Shape[Any]
+    shape: Schema[Any]
     make: Callable[[Any], T]
 
-    def read(self, value: object, at: str, faults: Faults) -> T:
+    def read(self, value: object, at: str, faults: PlanIssues) -> T:
         plain = self.shape.read(value, at, faults)
         try:
             return self.make(plain)
         except (ValueError, PlanError) as error:
             raise faults.refuse(at, _said(error)) from None
 
-    def schema(self) -> Schema:
+    def schema(self) -> JsonSchema:
         return self.shape.schema()
 
 
@@ -254,7 +256,7 @@ def _said(error: ValueError | PlanError) -> str:
     return " ".join(fault.what for fault in error.faults) if isinstance(error, PlanError) else str(error)
 
 
-def _all(parts: Iterable[tuple[Shape[Any], object, str]], faults: Faults, before: int | None = None) -> list[Any]:
+def _all(parts: Iterable[tuple[Schema[Any], object, str]], faults: PlanIssues, before: int | None = None) -> list[Any]:
     """Read all parts, collecting the issues of each; refuse if there are new ones."""
     before = len(faults.entries) if before is None else before
     entries = []
@@ -266,7 +268,7 @@ def _all(parts: Iterable[tuple[Shape[Any], object, str]], faults: Faults, before
     return entries
 
 
-def _check_many(value: Sized, at_least: int, at: str, faults: Faults) -> None:
+def _check_many(value: Sized, at_least: int, at: str, faults: PlanIssues) -> None:
     if len(value) < at_least:
         raise faults.refuse(at, f"must have at least {at_least} entries, has {len(value)}.")
 

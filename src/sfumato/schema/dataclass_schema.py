@@ -16,12 +16,12 @@ from sfumato.schema.composite import (
     Choice,
     Flag,
     Integer,
-    Key,
-    ListOf,
+    KeySchema,
+    ListSchema,
     Number,
-    Record,
+    RecordSchema,
     Scalar,
-    Shape,
+    Schema,
     Text,
 )
 from sfumato.schema.paths import FilePath, PlanPath
@@ -32,7 +32,7 @@ TextOrNumber = Annotated[str, Scalar()]
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class KeyInfo:
     """Schema information about a field that its type does not contain.
 
     Attributes:
@@ -50,10 +50,10 @@ class Note:
 
 
 # For a field that is no plan key: it is set by other code.
-NO_KEY = Note("no key of a plan")
+NO_KEY = KeyInfo("no key of a plan")
 
 
-def record_of(kind: type[T], about: str = "", make: Callable[..., T] | None = None) -> Record[T]:
+def record_of(kind: type[T], about: str = "", make: Callable[..., T] | None = None) -> RecordSchema[T]:
     """Return the schema of a dataclass, its keys in the order of the fields.
 
     >>> @dataclass(frozen=True)
@@ -62,29 +62,29 @@ def record_of(kind: type[T], about: str = "", make: Callable[..., T] | None = No
     >>> record_of(Cut).schema()["properties"]
     {'mode': {'enum': ['strict', 'relaxed']}}
     """
-    return Record(_KeysOf(kind), make or kind, about)
+    return RecordSchema(_KeysOf(kind), make or kind, about)
 
 
-def records_by_name(kinds: Mapping[str, tuple[str, ...]]) -> Mapping[str, Record[Any]]:
+def records_by_name(kinds: Mapping[str, tuple[str, ...]]) -> Mapping[str, RecordSchema[Any]]:
     """Return schemas of dataclasses by their plan names, each loaded on access.
 
     Args:
         kinds: For each name the module, the class in it, and optionally a description.
 
-    >>> list(records_by_name({"note": ("sfumato.schema.dataclass_schema", "Note")})["note"].keys)[:2]
+    >>> list(records_by_name({"note": ("sfumato.schema.dataclass_schema", "KeyInfo")})["note"].keys)[:2]
     ['about', 'minimum']
     """
     return _RecordsByName(kinds)
 
 
-class _RecordsByName(Mapping[str, Record[Any]]):
+class _RecordsByName(Mapping[str, RecordSchema[Any]]):
     """Schemas loaded on access: a command needs only those that its plan names."""
 
     def __init__(self, kinds: Mapping[str, tuple[str, ...]]) -> None:
         self._kinds = kinds
-        self._records: dict[str, Record[Any]] = {}
+        self._records: dict[str, RecordSchema[Any]] = {}
 
-    def __getitem__(self, name: str) -> Record[Any]:
+    def __getitem__(self, name: str) -> RecordSchema[Any]:
         if name not in self._records:
             module, kind, *about = self._kinds[name]
             self._records[name] = record_of(getattr(import_module(module), kind), "".join(about))
@@ -100,24 +100,24 @@ class _RecordsByName(Mapping[str, Record[Any]]):
         return len(self._kinds)
 
 
-class _KeysOf(Mapping[str, Key]):
+class _KeysOf(Mapping[str, KeySchema]):
     """The keys of a dataclass, derived on access: of all schemas loaded, a command reads few."""
 
     def __init__(self, kind: type[Any]) -> None:
         self._kind = kind
 
     @cached_property
-    def _keys(self) -> dict[str, Key]:
+    def _keys(self) -> dict[str, KeySchema]:
         hints = get_type_hints(self._kind, include_extras=True)
         keys = {}
         for part in fields(self._kind):
-            note = next((entry for entry in _notes(hints[part.name]) if isinstance(entry, Note)), Note())
+            note = next((entry for entry in _notes(hints[part.name]) if isinstance(entry, KeyInfo)), KeyInfo())
             if note is NO_KEY:
                 continue
-            keys[note.key or part.name] = Key(shape_of(hints[part.name]), _required(part), part.name)
+            keys[note.key or part.name] = KeySchema(shape_of(hints[part.name]), _required(part), part.name)
         return keys
 
-    def __getitem__(self, key: str) -> Key:
+    def __getitem__(self, key: str) -> KeySchema:
         return self._keys[key]
 
     def __iter__(self) -> Iterator[str]:
@@ -127,18 +127,18 @@ class _KeysOf(Mapping[str, Key]):
         return len(self._keys)
 
 
-def shape_of(hint: Any, note: Note | None = None) -> Shape[Any]:
+def shape_of(hint: Any, note: KeyInfo | None = None) -> Schema[Any]:
     """Return the schema of a type, including its annotation."""
     if get_origin(hint) is Annotated:
-        notes = {isinstance(entry, Note): entry for entry in _notes(hint)}
+        notes = {isinstance(entry, KeyInfo): entry for entry in _notes(hint)}
         return notes[False] if False in notes else shape_of(get_args(hint)[0], notes[True])
-    note = note or Note()
+    note = note or KeyInfo()
     if get_origin(hint) in (Union, UnionType):
         return shape_of(next(kind for kind in get_args(hint) if kind is not NoneType), note)
     if get_origin(hint) is Literal:
         return Choice(get_args(hint), note.about)
     if get_origin(hint) is tuple:
-        return ListOf(shape_of(get_args(hint)[0]), note.at_least, note.about)
+        return ListSchema(shape_of(get_args(hint)[0]), note.at_least, note.about)
     if is_dataclass(hint):
         return record_of(hint, note.about)  # type: ignore[arg-type]
     if hint is PlanPath:

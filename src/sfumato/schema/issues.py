@@ -3,7 +3,7 @@
 from dataclasses import field
 
 from sfumato.dataclass import dataclass
-from sfumato.errors import Fault
+from sfumato.errors import PlanIssue
 
 
 class Refused(Exception):  # noqa: N818  (it is caught by the shapes, never shown)
@@ -11,12 +11,12 @@ class Refused(Exception):  # noqa: N818  (it is caught by the shapes, never show
 
 
 @dataclass(slots=True)
-class Faults:
+class PlanIssues:
     """The issues so far, and the paths that were read, each with its plan path."""
 
-    entries: list[Fault] = field(default_factory=list)
+    entries: list[PlanIssue] = field(default_factory=list)
     paths: list[tuple[str, str]] = field(default_factory=list)
 
     def refuse(self, at: str, what: str, do: str = "") -> Refused:
-        self.entries.append(Fault(at or "plan", what, do))
+        self.entries.append(PlanIssue(at or "plan", what, do))
         return Refused()

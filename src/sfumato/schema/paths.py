@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.dataclass import dataclass
-from sfumato.schema.issues import Faults, Refused
-from sfumato.schema.scalar import Schema, Shape, Text
+from sfumato.schema.issues import PlanIssues, Refused
+from sfumato.schema.scalar import JsonSchema, Schema, Text
 
 # Names without path components.
 PLAIN_NAME = re.compile(r"(?!\.)[\w .()+×-]{1,100}(?<![ .])")
@@ -59,29 +59,29 @@ class FilePath:
 
     about: str = ""
 
-    def read(self, value: object, at: str, faults: Faults) -> PlanPath:
+    def read(self, value: object, at: str, faults: PlanIssues) -> PlanPath:
         path = PlanPath(Text().read(value, at, faults))
         faults.paths.append((at, path))
         return path
 
-    def schema(self) -> Schema:
+    def schema(self) -> JsonSchema:
         return Text(self.about).schema()
 
 
-def paths_in(shape: Shape[Any], value: object, at: str = "") -> list[tuple[str, PlanPath]]:
+def paths_in(shape: Schema[Any], value: object, at: str = "") -> list[tuple[str, PlanPath]]:
     """Return every path in a plan, or in a part of one, with its plan path.
 
     Args:
         shape: The schema of the plan or the part.
         value: The plan or the part, as plain values.
     """
-    faults = Faults()
+    faults = PlanIssues()
     with suppress(Refused):  # issues are listed when the plan is read for use
         shape.read(value, at, faults)
     return [(at, PlanPath(path)) for at, path in faults.paths]
 
 
-def with_moved_paths(shape: Shape[Any], value: Any, old: Path, new: Path) -> Any:
+def with_moved_paths(shape: Schema[Any], value: Any, old: Path, new: Path) -> Any:
     """Return a plan in plain values for another folder: its relative paths lead to the same files from there.
 
     Args:

@@ -4,7 +4,7 @@ from dataclasses import asdict
 from typing import Annotated
 
 from sfumato.dataclass import dataclass
-from sfumato.schema.dataclass_schema import Note, record_of
+from sfumato.schema.dataclass_schema import KeyInfo, record_of
 from sfumato.schema.typed_parts import plan_part
 
 
@@ -13,10 +13,10 @@ from sfumato.schema.typed_parts import plan_part
 class ReleasePlan:
     """Who releases, for what purpose, to whom and on what legal basis: for the report to be signed."""
 
-    by: Annotated[str | None, Note("who releases")] = None
-    purpose: Annotated[str | None, Note("what for")] = None
-    recipient: Annotated[str | None, Note("to whom")] = None
-    basis: Annotated[str | None, Note("the legal basis")] = None
+    by: Annotated[str | None, KeyInfo("who releases")] = None
+    purpose: Annotated[str | None, KeyInfo("what for")] = None
+    recipient: Annotated[str | None, KeyInfo("to whom")] = None
+    basis: Annotated[str | None, KeyInfo("the legal basis")] = None
 
     def stated(self) -> dict[str, str]:
         """Return the given entries, by plan key."""

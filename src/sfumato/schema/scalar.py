@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import did_you_mean
-from sfumato.schema.issues import Faults
+from sfumato.schema.issues import PlanIssues
 
 T_co = TypeVar("T_co", covariant=True)
-Schema = dict[str, Any]
+JsonSchema = dict[str, Any]
 # The largest integer of compiled loops.
 LARGEST = 2**63 - 1
 # The words for types of values; the first match is used, because a Boolean is an integer, too.
@@ -26,12 +26,12 @@ KINDS: dict[type, str] = {
 }
 
 
-class Shape(Protocol[T_co]):
+class Schema(Protocol[T_co]):
     """The schema of a value."""
 
-    def read(self, value: object, at: str, faults: Faults) -> T_co: ...
+    def read(self, value: object, at: str, faults: PlanIssues) -> T_co: ...
 
-    def schema(self) -> Schema: ...
+    def schema(self) -> JsonSchema: ...
 
 
 def kind_of(value: object) -> str:
@@ -46,14 +46,14 @@ class Text:
     about: str = ""
     may_be_empty: bool = False
 
-    def read(self, value: object, at: str, faults: Faults) -> str:
+    def read(self, value: object, at: str, faults: PlanIssues) -> str:
         if not isinstance(value, str):
             raise faults.refuse(at, f"must be text, is {kind_of(value)}.", "Put it in quotes.")
         if not value and not self.may_be_empty:
             raise faults.refuse(at, "must not be empty.")
         return value
 
-    def schema(self) -> Schema:
+    def schema(self) -> JsonSchema:
         return described({"type": "string"} | ({} if self.may_be_empty else {"minLength": 1}), self.about)
 
 
@@ -63,7 +63,7 @@ class Scalar:
 
     about: str = ""
 
-    def read(self, value: object, at: str, faults: Faults) -> str:
+    def read(self, value: object, at: str, faults: PlanIssues) -> str:
         if isinstance(value, bool):
             return "true" if value else "false"
         if not isinstance(value, str | int | float):
@@ -71,7 +71,7 @@ class Scalar:
         # A number from a plan file keeps its notation.
         return str(getattr(value, "text", value))
 
-    def schema(self) -> Schema:
+    def schema(self) -> JsonSchema:
         return described({"type": ["string", "number", "boolean"]}, self.about)
 
 
@@ -84,13 +84,13 @@ class _Bounded:
     about: str = ""
     kind: ClassVar[str] = "number"
 
-    def check(self, value: float, at: str, faults: Faults) -> None:
+    def check(self, value: float, at: str, faults: PlanIssues) -> None:
         if self.minimum is not None and value < self.minimum:
             raise faults.refuse(at, f"must be at least {self.minimum}, is {value}.")
         if self.maximum is not None and value > self.maximum:
             raise faults.refuse(at, f"must be at most {self.maximum}, is {value}.")
 
-    def schema(self) -> Schema:
+    def schema(self) -> JsonSchema:
         bounds = {"minimum": self.minimum, "maximum": self.maximum}
         return described(
             {"type": self.kind} | {name: bound for name, bound in bounds.items() if bound is not None}, self.about
@@ -103,7 +103,7 @@ class Integer(_Bounded):
     __slots__ = ()
     kind = "integer"
 
-    def read(self, value: object, at: str, faults: Faults) -> int:
+    def read(self, value: object, at: str, faults: PlanIssues) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
             raise faults.refuse(at, f"must be a whole number, is {kind_of(value)}.")
         if abs(value) > LARGEST:
@@ -117,7 +117,7 @@ class Number(_Bounded):
 
     __slots__ = ()
 
-    def read(self, value: object, at: str, faults: Faults) -> float:
+    def read(self, value: object, at: str, faults: PlanIssues) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise faults.refuse(at, f"must be a number, is {kind_of(value)}.")
         if not abs(value) <= float_info.max:  # an integer may be too large for a float
@@ -132,12 +132,12 @@ class Flag:
 
     about: str = ""
 
-    def read(self, value: object, at: str, faults: Faults) -> bool:
+    def read(self, value: object, at: str, faults: PlanIssues) -> bool:
         if not isinstance(value, bool):
             raise faults.refuse(at, f"must be true or false, is {kind_of(value)}.")
         return value
 
-    def schema(self) -> Schema:
+    def schema(self) -> JsonSchema:
         return described({"type": "boolean"}, self.about)
 
 
@@ -148,12 +148,12 @@ class Choice:
     names: tuple[str, ...]
     about: str = ""
 
-    def read(self, value: object, at: str, faults: Faults) -> Any:
+    def read(self, value: object, at: str, faults: PlanIssues) -> Any:
         if value not in self.names:
             raise faults.refuse(at, *invalid_choice(value, self.names))
         return value
 
-    def schema(self) -> Schema:
+    def schema(self) -> JsonSchema:
         return described({"enum": list(self.names)}, self.about)
 
 
@@ -163,10 +163,10 @@ class Anything:
 
     about: str = ""
 
-    def read(self, value: object, at: str, faults: Faults) -> Any:  # noqa: ARG002
+    def read(self, value: object, at: str, faults: PlanIssues) -> Any:  # noqa: ARG002
         return value
 
-    def schema(self) -> Schema:
+    def schema(self) -> JsonSchema:
         return described({}, self.about)
 
 
@@ -181,5 +181,5 @@ def name_of(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def described(schema: Schema, about: str) -> Schema:
+def described(schema: JsonSchema, about: str) -> JsonSchema:
     return schema | ({"description": about} if about else {})

@@ -13,10 +13,10 @@ from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from sfumato.dataclass import dataclass
-from sfumato.errors import Fault, PlanError
-from sfumato.schema.composite import Key
+from sfumato.errors import PlanError, PlanIssue
+from sfumato.schema.composite import KeySchema
 from sfumato.schema.dataclass_schema import record_of
-from sfumato.schema.issues import Faults, Refused
+from sfumato.schema.issues import PlanIssues, Refused
 
 T = TypeVar("T")
 # Types that a plan file contains itself; others are results of reading.
@@ -47,7 +47,7 @@ def plan_part(kind: type[T]) -> type[T]:
             if own is not None:
                 own(self)
         except ValueError as error:
-            raise PlanError([Fault(kind.__name__, str(error))], code="faults") from None
+            raise PlanError([PlanIssue(kind.__name__, str(error))], code="faults") from None
 
     post_init.own = own  # type: ignore[attr-defined]
     kind.__post_init__ = post_init  # type: ignore[attr-defined]
@@ -60,7 +60,7 @@ def read_fields(value: T) -> T:
     Raises:
         PlanError: With all issues of its fields.
     """
-    faults = Faults()
+    faults = PlanIssues()
     kind: Any = type(value)
     for part in _parts(kind):
         entry = getattr(value, part.attribute)
@@ -76,16 +76,16 @@ def read_fields(value: T) -> T:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PartField:
     """One field: its key and schema, its default, and the classes of values that need not be read."""
 
     key: str
     attribute: str
-    spec: Key
+    spec: KeySchema
     default: Any
     classes: tuple[type, ...]
 
-    def read(self, entry: Any, at: str, faults: Faults) -> Any:
+    def read(self, entry: Any, at: str, faults: PlanIssues) -> Any:
         """Return the value of an entry: itself if it has such a class, or what its schema makes of it."""
         if entry is self.default or isinstance(entry, self.classes):
             return entry
@@ -95,11 +95,11 @@ class Part:
 
 
 @cache
-def _parts(kind: Any) -> tuple[Part, ...]:
+def _parts(kind: Any) -> tuple[PartField, ...]:
     record, hints = record_of(kind), get_type_hints(kind, include_extras=True)
     known: dict[str, Field[Any]] = {field.name: field for field in fields(kind)}
     return tuple(
-        Part(key, spec.attribute, spec, known[spec.attribute].default, tuple(value_classes(hints[spec.attribute])))
+        PartField(key, spec.attribute, spec, known[spec.attribute].default, tuple(value_classes(hints[spec.attribute])))
         for key, spec in record.keys.items()
     )
 
@@ -107,8 +107,8 @@ def _parts(kind: Any) -> tuple[Part, ...]:
 def value_classes(hint: Any) -> Iterator[type]:
     """Yield the classes of values that a field may hold and that no plan file contains.
 
-    >>> [*value_classes(float | Fault | None)]
-    [<class 'sfumato.errors.Fault'>]
+    >>> [*value_classes(float | PlanIssue | None)]
+    [<class 'sfumato.errors.PlanIssue'>]
     """
     if get_origin(hint) in (Annotated, Union, UnionType):
         options = get_args(hint)[:1] if get_origin(hint) is Annotated else get_args(hint)

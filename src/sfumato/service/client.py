@@ -30,7 +30,7 @@ REFUSALS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AnonymizedRecords:
     """Anonymized records.
 
     Attributes:
@@ -114,7 +114,7 @@ class Client:
         buckets: str | int | None = None,
         pass_through: bool | None = None,
         kpis: bool = True,
-    ) -> Answer:
+    ) -> AnonymizedRecords:
         """Mask, generalize or randomize the attributes of records; a configuration given as text is an address.
 
         Raises:
@@ -127,7 +127,7 @@ class Client:
         body = _dumped({"data": [dict(record) for record in records], "kpis": kpis, **place, **chosen})
         headers = {"content-type": "application/json"}
         content = self._json("PUT", "/api/anonymise", content=body, headers=headers)
-        return Answer(content["anonymisedData"], content.get("kpis", {}), tuple(content.get("warnings", ())))
+        return AnonymizedRecords(content["anonymisedData"], content.get("kpis", {}), tuple(content.get("warnings", ())))
 
     def submit(
         self,

@@ -8,13 +8,13 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from sfumato.service.jobs.pool import STORE_FAULTS, Pool
-from sfumato.service.workers.request_queue import Lanes
+from sfumato.service.workers.request_queue import RequestQueue
 
 
 class ServiceFigures(Collector):
     """Metrics in addition to request counts; jobs and servers are those of the whole store."""
 
-    def __init__(self, lanes: Lanes, pool: Pool | None) -> None:
+    def __init__(self, lanes: RequestQueue, pool: Pool | None) -> None:
         self._lanes, self._pool = lanes, pool
 
     def collect(self) -> Iterator[GaugeMetricFamily]:

@@ -28,7 +28,7 @@ def cells_named(names: Sequence[str]) -> str:
     return "; ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
 
 
-class Case(StrEnum):
+class SuppressionReason(StrEnum):
     """Why a cell is masked, as the case column says; the original counts further cases, `A11` to `C1`."""
 
     PRIMARY = "primär"

@@ -6,14 +6,14 @@ from typing import Any, Literal
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers
+from sfumato.tables.cells.cells import BoolArray, Bounds, Numbers
 from sfumato.tables.linear_programs import linear_program
 
 Outcome = Literal["proved", "feasible", "infeasible", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SolverResult:
     """The result of a program.
 
     Attributes:
@@ -27,7 +27,7 @@ class Answer:
     bound: float = -math.inf
 
 
-def solve(matrix: Any, costs: Numbers, bounds: Bounds, sides: Bounds, whole: Mask, seconds: float) -> Answer:
+def solve(matrix: Any, costs: Numbers, bounds: Bounds, sides: Bounds, whole: BoolArray, seconds: float) -> SolverResult:
     """Minimize costs · y, with matrix · y within the sides, y within its bounds, and some variables integer.
 
     >>> from scipy.sparse import csr_matrix
@@ -47,13 +47,13 @@ def solve(matrix: Any, costs: Numbers, bounds: Bounds, sides: Bounds, whole: Mas
     return _answer(highs, highspy.HighsModelStatus)
 
 
-def _answer(highs: Any, status: Any) -> Answer:
+def _answer(highs: Any, status: Any) -> SolverResult:
     ended, info = highs.getModelStatus(), highs.getInfo()
     nothing = np.zeros(0)
     if ended in (status.kInfeasible, status.kUnboundedOrInfeasible):
-        return Answer("infeasible", nothing, math.inf)
+        return SolverResult("infeasible", nothing, math.inf)
     point = np.array(highs.getSolution().col_value)
     if ended == status.kOptimal:
-        return Answer("proved", point, float(info.objective_function_value))
+        return SolverResult("proved", point, float(info.objective_function_value))
     there = math.isfinite(info.objective_function_value) and info.primal_solution_status == 2
-    return Answer("feasible" if there else "unknown", point if there else nothing, float(info.mip_dual_bound))
+    return SolverResult("feasible" if there else "unknown", point if there else nothing, float(info.mip_dual_bound))

@@ -100,7 +100,7 @@ class Extreme:
     point: Numbers
 
 
-class Program:
+class LinearProgram:
     """The feasible values of cells from an attacker's view, as a linear or integer program."""
 
     def __init__(self, matrix: Any, bounds: Bounds, sides: Bounds | None = None, integer: bool = False) -> None:

@@ -7,21 +7,23 @@ import numpy as np
 
 from sfumato.errors import UnattainableError
 from sfumato.tables.build.build import lines_of, resolved
-from sfumato.tables.build.linked_table import Joint, Sheet, join, merged, settled
-from sfumato.tables.build.table_views import Section
-from sfumato.tables.cells.cells import Places, Reach, Status, make_relations, make_table, no_bounds
+from sfumato.tables.build.linked_table import InputTable, LinkedTable, join, merged, settled
+from sfumato.tables.build.table_views import TableView
+from sfumato.tables.cells.cells import CellStatus, Places, ProtectionLevels, make_constraints, make_table, no_bounds
 from sfumato.tables.cells.constraints import check
 from sfumato.tables.cells.coordinates import joint_coordinates
-from sfumato.tables.cells.table_part import Part, in_part
+from sfumato.tables.cells.table_part import TablePart, in_part
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.plan.rules import check_marks
 from sfumato.tables.protection_levels.minimum_widths import thickened
-from sfumato.tables.protection_levels.resolve_plan import facts_of, step_in
-from sfumato.tables.published_tables.earlier_releases import History, Release, history_of
-from sfumato.tables.suppress_table import Masked
+from sfumato.tables.protection_levels.resolve_plan import facts_of, plan_precision
+from sfumato.tables.published_tables.earlier_releases import EarlierTable, PublicationHistory, history_of
+from sfumato.tables.suppress_table import SuppressedCells
 
 
-def joint_part(plan: TablePlan, sheets: Sequence[Sheet], releases: Sequence[Release] = ()) -> tuple[Part, Joint]:
+def joint_part(
+    plan: TablePlan, sheets: Sequence[InputTable], releases: Sequence[EarlierTable] = ()
+) -> tuple[TablePart, LinkedTable]:
     """Combine several tables, and earlier releases, into one table with attacker knowledge and protection levels.
 
     Raises:
@@ -31,14 +33,14 @@ def joint_part(plan: TablePlan, sheets: Sequence[Sheet], releases: Sequence[Rele
     joint = join([*sheets, *(release.sheet for release in releases)], plan.folder)
     check_marks(plan.primary, joint.columns)
     numbers = [section.columns.numbers(plan.table.value) for section in joint.sections]
-    step = step_in(plan.table, np.concatenate(numbers))
+    step = plan_precision(plan.table, np.concatenate(numbers))
     values = merged(joint, numbers, step, plan.table.tolerance)
     joint = settled(joint, values, step)
     check(joint.relations, values, plan.table.tolerance, step)
     rows = np.arange(len(values))
     where = joint_coordinates([(own.trees, own.keys, own.cells) for own in joint.sections], len(rows))
     table = make_table(values, joint.relations, names=joint.names)
-    part = Part(rows, table, no_bounds(len(rows)), coordinates=where)
+    part = TablePart(rows, table, no_bounds(len(rows)), coordinates=where)
     facts = facts_of(plan.table, joint.columns, values, joint.relations, joint_lines(joint, sheets))
     history = history_of(joint, list(releases), step)
     if history is not None:
@@ -50,7 +52,7 @@ def joint_part(plan: TablePlan, sheets: Sequence[Sheet], releases: Sequence[Rele
         raise in_part(error, rows, joint.names) from None
 
 
-def joint_lines(joint: Joint, sheets: Sequence[Sheet]) -> dict[str, Places]:
+def joint_lines(joint: LinkedTable, sheets: Sequence[InputTable]) -> dict[str, Places]:
     """Return for each dimension of any table the total of which each joint cell is a part."""
     lines: dict[str, Places] = {}
     for sheet, section in zip(sheets, joint.sections, strict=False):
@@ -60,24 +62,24 @@ def joint_lines(joint: Joint, sheets: Sequence[Sheet]) -> dict[str, Places]:
     return lines
 
 
-def _remembering(part: Part, history: History) -> Part:
+def _remembering(part: TablePart, history: PublicationHistory) -> TablePart:
     """Keep published cells published and suppressed ones suppressed, and add the intervals of earlier releases.
 
     A cell that was sensitive in an earlier release stays sensitive; otherwise new cells might disclose it.
     """
     table, step = part.table, part.knowledge.step
     bounds = table.bounds.within(history.ranges)
-    status = np.where(history.published, Status.PUBLISH, table.status)
-    status = np.where(history.unsafe, Status.UNSAFE, status).astype(np.int8)
-    unsafe = status == Status.UNSAFE
+    status = np.where(history.published, CellStatus.PUBLISH, table.status)
+    status = np.where(history.unsafe, CellStatus.UNSAFE, status).astype(np.int8)
+    unsafe = status == CellStatus.UNSAFE
     own, before = (part.asked or table.reach).at(unsafe & table.unsafe), history.reach
-    wished = Reach(np.maximum(own.down, before.down), np.maximum(own.up, before.up))
+    wished = ProtectionLevels(np.maximum(own.down, before.down), np.maximum(own.up, before.up))
     reach = thickened(table.values, unsafe, bounds, wished, step)
     kept = table.with_columns(status=status, bounds=bounds, reach=reach)
     return replace(part, table=kept, public=part.public.within(history.ranges), asked=wished)
 
 
-def shown_of(masked: Masked, joint: Joint) -> Masked:
+def shown_of(masked: SuppressedCells, joint: LinkedTable) -> SuppressedCells:
     """Return the result for cells of the input tables only, without the cells that link them."""
     if len(masked.mask) == len(joint.names):
         return masked
@@ -94,20 +96,20 @@ def shown_of(masked: Masked, joint: Joint) -> Masked:
     )
 
 
-def section_of(masked: Masked, section: Section) -> Masked:
+def section_of(masked: SuppressedCells, section: TableView) -> SuppressedCells:
     """The answer for one of several tables: its rows are its cells again."""
     cells, table = section.cells, masked.part.table
     names = tuple(table.names[cell] for cell in cells)
     own = make_table(
         table.values[cells],
-        make_relations([]),
+        make_constraints([]),
         status=table.status[cells],
         costs=table.costs[cells],
         bounds=table.bounds.rows(cells),
         names=names,
-    ).with_columns(reach=Reach(table.reach.down[cells], table.reach.up[cells]))
+    ).with_columns(reach=ProtectionLevels(table.reach.down[cells], table.reach.up[cells]))
     public, unattacked = masked.part.public.rows(cells), masked.part.unattacked
-    part = Part(np.arange(len(cells)), own, public, section.trees, section.keys, unattacked=unattacked)
+    part = TablePart(np.arange(len(cells)), own, public, section.trees, section.keys, unattacked=unattacked)
     mask = masked.mask[cells]
     places = {int(cell): row for row, cell in enumerate(cells)}
     findings = tuple(

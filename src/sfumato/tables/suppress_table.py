@@ -8,15 +8,15 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, UnattainableError
 from sfumato.tables import cell_labels
-from sfumato.tables.attack.attacker_view import Publication, false_cells
+from sfumato.tables.attack.attacker_view import AttackerView, false_cells
 from sfumato.tables.attack.audit import audit_publication
-from sfumato.tables.attack.audit_evidence import Evidence
-from sfumato.tables.attack.findings import Audit, Verdict
-from sfumato.tables.attack.inherent_disclosure import without_known_anyway
+from sfumato.tables.attack.audit_evidence import AuditEvidence
+from sfumato.tables.attack.findings import Audit, DisclosureStatus
+from sfumato.tables.attack.inherent_disclosure import without_inherent_disclosure
 from sfumato.tables.attack.legacy_intervals import attack
-from sfumato.tables.attack.reduced_levels import known_ends
-from sfumato.tables.cells.cells import Bounds, Mask, Table, Witness, no_bounds
-from sfumato.tables.cells.table_part import Part, in_part
+from sfumato.tables.attack.reduced_levels import reduced_levels
+from sfumato.tables.cells.cells import AlternativeTable, BoolArray, Bounds, Table, no_bounds
+from sfumato.tables.cells.table_part import TablePart, in_part
 from sfumato.tables.deadline import Deadline, within
 from sfumato.tables.interval_publication import legacy_stages
 from sfumato.tables.interval_publication.interval_grid import clusters
@@ -25,10 +25,10 @@ from sfumato.tables.plan.method import MethodChoice
 from sfumato.tables.protection_levels.shown_zeros import as_shown, with_zeros_published
 from sfumato.tables.suppression.heuristic import fast
 from sfumato.tables.suppression.implicit_alternatives import crossed_witnesses
-from sfumato.tables.suppression.initial_pattern import KnownStart
+from sfumato.tables.suppression.initial_pattern import InitialPattern
 from sfumato.tables.suppression.optimal import optimal
 from sfumato.tables.suppression.problem import make_problem
-from sfumato.tables.suppression.suppression import Progress, Suppression
+from sfumato.tables.suppression.suppression import ProgressCallback, SuppressionResult
 
 REPAIRED = "D"
 # The searches that handle implicit cells.
@@ -40,7 +40,7 @@ FIRST = 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class Masked:
+class SuppressedCells:
     """The result for one table.
 
     Attributes:
@@ -56,8 +56,8 @@ class Masked:
         bound: A lower bound of the cost, if known.
     """
 
-    part: Part
-    mask: Mask
+    part: TablePart
+    mask: BoolArray
     ranges: Bounds
     case: tuple[str, ...]
     reason: tuple[str, ...]
@@ -73,22 +73,22 @@ class Masked:
 class _Draft:
     """A suppression pattern before its audit."""
 
-    mask: Mask
+    mask: BoolArray
     ranges: Bounds
     case: tuple[str, ...]
     reason: tuple[str, ...]
     texts: bool
     bound: float | None = None
-    witnesses: tuple[Witness, ...] = ()
+    witnesses: tuple[AlternativeTable, ...] = ()
 
 
 def mask_part(
-    part: Part,
+    part: TablePart,
     method: MethodChoice,
     language: cell_labels.Language,
     deadline: Deadline,
-    progress: Progress | None = None,
-) -> Masked:
+    progress: ProgressCallback | None = None,
+) -> SuppressedCells:
     """Suppress one table and audit the result.
 
     Raises:
@@ -100,16 +100,20 @@ def mask_part(
     except UnattainableError as error:
         if error.code != f"{error.kind}.unprotectable":
             raise
-        known = without_known_anyway(part, deadline.share(SEARCH))
+        known = without_inherent_disclosure(part, deadline.share(SEARCH))
         if known is part:
             raise
         masked = _mask(known, method, language, deadline, progress)
-    return replace(masked, audit=replace(masked.audit, known_anyway=known_ends(part, masked.part)))
+    return replace(masked, audit=replace(masked.audit, known_anyway=reduced_levels(part, masked.part)))
 
 
 def _mask(
-    part: Part, method: MethodChoice, language: cell_labels.Language, deadline: Deadline, progress: Progress | None
-) -> Masked:
+    part: TablePart,
+    method: MethodChoice,
+    language: cell_labels.Language,
+    deadline: Deadline,
+    progress: ProgressCallback | None,
+) -> SuppressedCells:
     """Suppress one table so that it withstands an attacker who sees the result: it may suppress no zero, although zeros
     could be suppressed, and this is visible.
     """
@@ -125,14 +129,18 @@ def _mask(
 
 
 def _mask_once(
-    part: Part, method: MethodChoice, language: cell_labels.Language, deadline: Deadline, progress: Progress | None
-) -> Masked:
+    part: TablePart,
+    method: MethodChoice,
+    language: cell_labels.Language,
+    deadline: Deadline,
+    progress: ProgressCallback | None,
+) -> SuppressedCells:
     """Suppress one table by its protection levels, and audit the result."""
     first = deadline.share(FIRST)
     crossless = _without_cross(part, method, language, first, progress)
     if crossless is not None and (masked := _withstanding(part, crossless, method, first)) is not None:
         return masked
-    start = None if crossless is None else KnownStart(crossless.mask, crossless.witnesses)
+    start = None if crossless is None else InitialPattern(crossless.mask, crossless.witnesses)
     problem = make_problem(part.table, part.masked_before, part.knowledge.attackers, part.where)
     search = deadline.share(SEARCH)
     methods: dict[str, Callable[[], _Draft]] = {
@@ -156,7 +164,11 @@ def _mask_once(
 
 
 def _without_cross(
-    part: Part, method: MethodChoice, language: cell_labels.Language, deadline: Deadline, progress: Progress | None
+    part: TablePart,
+    method: MethodChoice,
+    language: cell_labels.Language,
+    deadline: Deadline,
+    progress: ProgressCallback | None,
 ) -> _Draft | None:
     """Search a pattern without implicit cells, with alternative tables extended to these; None if there are
     none.
@@ -185,7 +197,7 @@ def _without_cross(
     )
 
 
-def _withstanding(part: Part, draft: _Draft, method: MethodChoice, deadline: Deadline) -> Masked | None:
+def _withstanding(part: TablePart, draft: _Draft, method: MethodChoice, deadline: Deadline) -> SuppressedCells | None:
     """Return the result of a pattern found without implicit cells if it passes the audit with them; None if it does
     not, or the time is too short.
     """
@@ -196,9 +208,9 @@ def _withstanding(part: Part, draft: _Draft, method: MethodChoice, deadline: Dea
     return masked if masked.audit.passed else None
 
 
-def _suppressed(part: Part, language: cell_labels.Language, suppression: Suppression) -> _Draft:
+def _suppressed(part: TablePart, language: cell_labels.Language, suppression: SuppressionResult) -> _Draft:
     mask, unsafe = suppression.over(part.table), part.table.unsafe
-    primary, secondary = cell_labels.Case.UNSAFE, cell_labels.Case.COMPLEMENT
+    primary, secondary = cell_labels.SuppressionReason.UNSAFE, cell_labels.SuppressionReason.COMPLEMENT
     case = tuple("" if not hit else primary if own else secondary for hit, own in zip(mask, unsafe, strict=True))
     texts = {
         "": "",
@@ -217,7 +229,7 @@ def _suppressed(part: Part, language: cell_labels.Language, suppression: Suppres
     )
 
 
-def _ranged(part: Part, draft: _Draft, deadline: Deadline) -> _Draft:
+def _ranged(part: TablePart, draft: _Draft, deadline: Deadline) -> _Draft:
     """Add intervals to a pattern; where they would violate a protection level, or time is too short to check, the
     feasibility intervals are used instead.
     """
@@ -236,12 +248,12 @@ def _ranged(part: Part, draft: _Draft, deadline: Deadline) -> _Draft:
     return replace(ranged, ranges=ranged.ranges.only(~np.isin(cluster, cluster[broken])))
 
 
-def _broken(part: Part, ranged: _Draft, limit: Deadline) -> list[int] | None:
+def _broken(part: TablePart, ranged: _Draft, limit: Deadline) -> list[int] | None:
     """Return the sensitive cells whose protection level the intervals violate; None if the time is too short.
 
     The same time must be left afterwards: the publication is audited once more.
     """
-    evidence = Evidence(ranged.witnesses, within(0.0), limit, promised=True)
+    evidence = AuditEvidence(ranged.witnesses, within(0.0), limit, promised=True)
     try:
         audit, _ = _attack(part, ranged, ranged.mask, evidence)
     except UnattainableError as error:
@@ -251,7 +263,7 @@ def _broken(part: Part, ranged: _Draft, limit: Deadline) -> list[int] | None:
     return [finding.cell for finding in audit.leaks if part.table.unsafe[finding.cell]]
 
 
-def _original(part: Part, method: MethodChoice, language: cell_labels.Language, deadline: Deadline) -> _Draft:
+def _original(part: TablePart, method: MethodChoice, language: cell_labels.Language, deadline: Deadline) -> _Draft:
     """Run the legacy method, with repairs unless the plan disables them."""
     if part.terms.span is None:
         raise PlanError(
@@ -275,7 +287,11 @@ def _reason(case: str, about: cell_labels.Unit | None, language: cell_labels.Lan
 
 
 def _mended(
-    part: Part, steps: legacy_stages.Steps, draft: _Draft, language: cell_labels.Language, deadline: Deadline
+    part: TablePart,
+    steps: legacy_stages.LegacyStages,
+    draft: _Draft,
+    language: cell_labels.Language,
+    deadline: Deadline,
 ) -> _Draft:
     """Add the cells to the legacy pattern that protection requires; all intervals are left to the audit."""
     mask = optimal(make_problem(part.table, draft.mask, part.knowledge.attackers), deadline).over(part.table)
@@ -286,7 +302,7 @@ def _mended(
     return _Draft(mask, no_bounds(len(mask)), tuple(case), tuple(reason), texts=True)
 
 
-def _upper_unit(steps: legacy_stages.Steps, cell: int) -> cell_labels.Unit:
+def _upper_unit(steps: legacy_stages.LegacyStages, cell: int) -> cell_labels.Unit:
     """Return the unit above a cell; for the grand total its own."""
     step = int(steps.level[cell]) - 1
     if step >= len(steps.parts):
@@ -294,21 +310,23 @@ def _upper_unit(steps: legacy_stages.Steps, cell: int) -> cell_labels.Unit:
     return next(steps.units[upper] for upper, lower in steps.parts[step] if cell in lower)
 
 
-def _audited(part: Part, draft: _Draft, bare: bool, deadline: Deadline, limit: Deadline | None = None) -> Masked:
+def _audited(
+    part: TablePart, draft: _Draft, bare: bool, deadline: Deadline, limit: Deadline | None = None
+) -> SuppressedCells:
     """Audit a draft; suppressed cells that need no protection and can be computed are published."""
     table, mask = part.table, draft.mask
-    evidence = Evidence(draft.witnesses, deadline, limit=limit or Deadline())
+    evidence = AuditEvidence(draft.witnesses, deadline, limit=limit or Deadline())
     audit, part = _attack(part, draft, mask, evidence)
     while not bare and (needless := _needless(audit, table)):
         mask = _without(mask, needless)
         audit, part = _attack(part, draft, mask, evidence)
-    thin = [] if bare else _thin(audit, part)
+    thin = [] if bare else _near_exact_safe_cells(audit, part)
     if thin:
         # An independent audit would report them as disclosed: they are published unless this discloses others.
         opened, promised = _attack(part, draft, _without(mask, thin), evidence)
         if opened.passed and audit.passed:
             mask, audit, part = _without(mask, thin), opened, promised
-    return Masked(
+    return SuppressedCells(
         part=part,
         mask=mask,
         ranges=draft.ranges.only(mask),
@@ -323,42 +341,44 @@ def _audited(part: Part, draft: _Draft, bare: bool, deadline: Deadline, limit: D
     )
 
 
-def _masked_anyway(part: Part) -> Mask:
+def _masked_anyway(part: TablePart) -> BoolArray:
     """Return the cells that are suppressed in any case: sensitive ones, and those of earlier releases."""
     return part.table.unsafe if part.masked_before is None else part.table.unsafe | part.masked_before
 
 
-def _without(mask: Mask, cells: list[int]) -> Mask:
+def _without(mask: BoolArray, cells: list[int]) -> BoolArray:
     opened = mask.copy()
     opened[cells] = False
     return opened
 
 
-def _thin(audit: Audit, part: Part) -> list[int]:
+def _near_exact_safe_cells(audit: Audit, part: TablePart) -> list[int]:
     """Return the safe cells whose interval is narrower than the precision."""
     step, unsafe = part.knowledge.step, part.table.unsafe
     return [one.cell for one in audit.findings if one.upper - one.lower < step * (1 - 1e-6) and not unsafe[one.cell]]
 
 
 def _needless(audit: Audit, table: Table) -> list[int]:
-    exact = [finding.cell for finding in audit.findings if finding.verdict is Verdict.EXACT]
+    exact = [finding.cell for finding in audit.findings if finding.verdict is DisclosureStatus.EXACT]
     return [cell for cell in exact if not table.unsafe[cell]]
 
 
-def _attack(part: Part, draft: _Draft, mask: Mask, evidence: Evidence | None = None) -> tuple[Audit, Part]:
+def _attack(
+    part: TablePart, draft: _Draft, mask: BoolArray, evidence: AuditEvidence | None = None
+) -> tuple[Audit, TablePart]:
     """Audit a draft, and return the table with the protection levels that can be guaranteed."""
     publication = _publication(part, draft, mask, part.table.bounds)
     audit, promised = attack(publication, part, draft.case, evidence=evidence)
     return audit.with_contradictions(false_cells(publication, part.table.values, part.knowledge.step)), promised
 
 
-def _publication(part: Part, draft: _Draft, mask: Mask, bounds: Bounds) -> Publication:
+def _publication(part: TablePart, draft: _Draft, mask: BoolArray, bounds: Bounds) -> AttackerView:
     exact = np.where(mask, np.nan, part.table.values)
     relations, names = part.table.relations, part.table.names
-    return Publication(exact, draft.ranges.only(mask), bounds, relations, names, unshown=part.unshown)
+    return AttackerView(exact, draft.ranges.only(mask), bounds, relations, names, unshown=part.unshown)
 
 
-def _ends(part: Part, draft: _Draft, mask: Mask, audit: Audit, deadline: Deadline) -> Bounds:
+def _ends(part: TablePart, draft: _Draft, mask: BoolArray, audit: Audit, deadline: Deadline) -> Bounds:
     """Return the interval ends that a data user computes who does not know which cells are primary.
 
     Ends based on that knowledge would disclose it, as would ends of some cells only. If the time is too short for all
@@ -367,7 +387,7 @@ def _ends(part: Part, draft: _Draft, mask: Mask, audit: Audit, deadline: Deadlin
     ends = no_bounds(len(mask))
     if not part.public.equals(part.table.bounds):
         publication = _publication(part, draft, mask, part.public)
-        evidence = Evidence(draft.witnesses, deadline)
+        evidence = AuditEvidence(draft.witnesses, deadline)
         audit = audit_publication(publication, ends, replace(part.knowledge, attackers=()), part.table.values, evidence)
     if any(np.isnan(finding.lower) for finding in audit.findings):
         return ends

@@ -11,8 +11,8 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.tables.build.row_order import by_codes
 from sfumato.tables.cell_labels import NAMES
-from sfumato.tables.cells.columns import Columns
-from sfumato.tables.cells.table_part import Part
+from sfumato.tables.cells.columns import TextColumns
+from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.plan.plan import TablePlan
 
 
@@ -20,7 +20,7 @@ class GroupAnswer(Protocol):
     """The answer for one group: at least which cells it is about."""
 
     @property
-    def part(self) -> Part: ...
+    def part(self) -> TablePart: ...
 
 
 Group_co = TypeVar("Group_co", bound=GroupAnswer, covariant=True)
@@ -38,7 +38,7 @@ class TableAnswer(ABC, Generic[Group_co]):
     """
 
     plan: TablePlan
-    source: Columns
+    source: TextColumns
     parts: tuple[Group_co, ...]
     seconds: Mapping[str, float] = field(default_factory=dict)
     like: Any = None
@@ -55,7 +55,7 @@ class TableAnswer(ABC, Generic[Group_co]):
 
     @property
     @abstractmethod
-    def external(self) -> Columns:
+    def external(self) -> TextColumns:
         """The table to hand out."""
 
     @abstractmethod
@@ -63,9 +63,9 @@ class TableAnswer(ABC, Generic[Group_co]):
         """What is published of each row, by the names of the new columns."""
 
     @cached_property
-    def columns(self) -> Columns:
+    def columns(self) -> TextColumns:
         """The input columns, true values included, and the new ones; for the house."""
-        return Columns({**self.source.texts, **self.new_columns()})
+        return TextColumns({**self.source.texts, **self.new_columns()})
 
     def codes(self) -> dict[str, tuple[str, ...]]:
         """The columns that say which cell a row is."""
@@ -79,7 +79,7 @@ class TableAnswer(ABC, Generic[Group_co]):
         prefix = self.plan.output.prefix or self.plan.table.value
         return [prefix + ending for ending in NAMES[self.plan.output.columns][:count]]
 
-    def in_order(self, columns: Columns) -> Columns:
+    def in_order(self, columns: TextColumns) -> TextColumns:
         """Columns with their rows in the order of their codes: the order they came in may follow their values."""
         rows = by_codes([answer.part for answer in self.parts], self.source)
         return columns.rows(np.array(rows, np.int64))

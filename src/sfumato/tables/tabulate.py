@@ -12,11 +12,11 @@ from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.roles import points_to_persons
-from sfumato.schema.composite import MapOf, read
+from sfumato.schema.composite import MapSchema, read
 from sfumato.tables.build.build import tree_of
-from sfumato.tables.cells.cells import Mask, Numbers, Places
-from sfumato.tables.cells.dimensions import Code, Tree
-from sfumato.tables.cells.precision import Scale, step_of
+from sfumato.tables.cells.cells import BoolArray, Numbers, Places
+from sfumato.tables.cells.dimensions import Code, CodeTree
+from sfumato.tables.cells.precision import ValueUnit, precision_of
 from sfumato.tables.plan.crossing import DIMENSION, Dimension
 from sfumato.tables.plan.rules import YES
 
@@ -68,7 +68,7 @@ def by_weight(owners: Places, values: Numbers, weights: Numbers, top: int) -> tu
 
 def shaped(dimensions: Sequence[str] | Mapping[str, Any]) -> dict[str, Dimension]:
     if isinstance(dimensions, Mapping):
-        return read(MapOf(DIMENSION, 1), dimensions, "dimensions")
+        return read(MapSchema(DIMENSION, 1), dimensions, "dimensions")
     return {name: Dimension(column=name) for name in dimensions}
 
 
@@ -102,7 +102,7 @@ def _axis(name: str, dimension: Dimension, base: Base) -> _Axis:
     return _Axis(tuple(columns), tuple(by_depth), _unused(tree, chains.values(), depth))
 
 
-def _unused(tree: Tree, chains: Iterable[Sequence[Code]], depth: int) -> tuple[frozenset[Code], ...]:
+def _unused(tree: CodeTree, chains: Iterable[Sequence[Code]], depth: int) -> tuple[frozenset[Code], ...]:
     """The codes of a tree that no record has, below a code of which records have another part."""
     below, used = tree.children(), [{*level} for level in zip_longest(*chains)] or [set[Code | None]()]
     divided = [set[Code](), *({tree.parents[code] for code in level - {None}} for level in used[1:])]
@@ -111,7 +111,7 @@ def _unused(tree: Tree, chains: Iterable[Sequence[Code]], depth: int) -> tuple[f
     )
 
 
-def _check_codes(codes: Sequence[Code], tree: Tree, columns: Sequence[str]) -> None:
+def _check_codes(codes: Sequence[Code], tree: CodeTree, columns: Sequence[str]) -> None:
     if any(code == tree.root or "" in code for code in codes):
         raise DataError(
             f"{' and '.join(columns)}: a record has no code, or the code of the total.",
@@ -135,7 +135,7 @@ def _check_inner(chains: Mapping[Code, tuple[Code, ...]], columns: Sequence[str]
         )
 
 
-def _chain(tree: Tree, code: Code) -> tuple[Code, ...]:
+def _chain(tree: CodeTree, code: Code) -> tuple[Code, ...]:
     """The code with all above it, the total first."""
     chain = [code]
     while chain[-1] != tree.root:
@@ -181,7 +181,7 @@ def table_of(
     depths = product(*(range(len(axis.ancestors)) for axis in axes))
     rows = [row for levels in depths for row in _cells(base, axes, levels, top, asked, crossed)]
     # The last digits of a sum of binary fractions are noise, and would tell how it was added up.
-    scale = Scale(step_of(np.concatenate([base.sums, base.amounts])))
+    scale = ValueUnit(precision_of(np.concatenate([base.sums, base.amounts])))
     result: dict[str, list[Any]] = {name: [row[0][place] for row in rows] for place, name in enumerate(names)}
     result["count"] = [row[1] for row in rows]
     if base.keys:
@@ -203,7 +203,7 @@ _Top = tuple[float, str]
 _Row = tuple[tuple[str, ...], int, float, list[_Top], int, int, list[bool]]
 
 
-def _asked(base: Base, column: str) -> Mask:
+def _asked(base: Base, column: str) -> BoolArray:
     """For each contribution whether whose it is asked for protection: a holding did where any of its records did."""
     own = np.array([text.lower() in YES for text in base.codes[column]], bool)[base.owners]
     if not base.holdings:
@@ -239,7 +239,7 @@ def check_size(codes: Iterable[int], most: int) -> None:
 
 
 def _cells(
-    base: Base, axes: Sequence[_Axis], depths: Sequence[int], top: int, asked: Sequence[Mask], crossed: bool
+    base: Base, axes: Sequence[_Axis], depths: Sequence[int], top: int, asked: Sequence[BoolArray], crossed: bool
 ) -> Iterator[_Row]:
     """The cells at one combination of depths."""
     levels = [axis.ancestors[depth] for axis, depth in zip(axes, depths, strict=True)]
@@ -263,7 +263,7 @@ def _cells(
         yield codes, *numbers, [bool(mark[place]) for mark in marks]
 
 
-def _largest_asked(owners: Places, amounts: Numbers, asked: Mask, size: int) -> Mask:
+def _largest_asked(owners: Places, amounts: Numbers, asked: BoolArray, size: int) -> BoolArray:
     """For each cell whether one who contributes most to it asked; of several who do, any."""
     sizes, largest, marks = np.abs(amounts), np.zeros(size), np.zeros(size, bool)
     np.maximum.at(largest, owners, sizes)

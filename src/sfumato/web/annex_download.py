@@ -7,14 +7,14 @@ from pathlib import Path
 
 from nicegui import ui
 
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.pipelines.report_folder import read_annex
 from sfumato.report.annex import ANNEX, WORD_ANNEX, markdown
 from sfumato.report.annex_document import document
 from sfumato.web import components
 
 
-def annex_buttons(folder: Path, words: Words) -> None:
+def annex_buttons(folder: Path, words: Messages) -> None:
     """Build the buttons that create the annex of a release folder; Word only if its package is installed."""
 
     async def word() -> None:
@@ -24,7 +24,7 @@ def annex_buttons(folder: Path, words: Words) -> None:
         ui.download.content(markdown(read_annex(folder)), ANNEX)
 
     for key, run in (("download_annex", text), *((("download_annex_word", word),) if find_spec("docx") else ())):
-        components.helped(components.button(words[key], run).props("outline"), words[f"tip.{key}"])
+        components.with_tooltip(components.button(words[key], run).props("outline"), words[f"tip.{key}"])
 
 
 def _word_annex(folder: Path) -> bytes:

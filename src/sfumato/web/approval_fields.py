@@ -5,11 +5,11 @@ from typing import Any
 
 from nicegui import ui
 
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.report.page.approval import ABOUT
 
 
-def sign_off_fields(words: Words, stated: dict[str, str], changed: Callable[[dict[str, str]], Any]) -> None:
+def sign_off_fields(words: Messages, stated: dict[str, str], changed: Callable[[dict[str, str]], Any]) -> None:
     """Build a field for each key of the approval; `changed` gets the entries whenever they change."""
     about = dict(stated)
 

@@ -17,7 +17,7 @@ from nicegui.dependencies import JsComponent
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import SfumatoError
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.report.page.html_page import style
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.http.request_log import log_error
@@ -118,7 +118,7 @@ def card(title: str = "", classes: str = "") -> Iterator[ui.element]:
         yield frame
 
 
-def code(text: str, words: Words) -> None:
+def code(text: str, words: Messages) -> None:
     """Show a text for copying, unchanged."""
 
     def copy() -> None:
@@ -189,7 +189,7 @@ def held(element: Any) -> Any:
     return element
 
 
-def helped(element: Any, says: str | None) -> Any:
+def with_tooltip(element: Any, says: str | None) -> Any:
     """Return an element with a tooltip on hover and focus, if there is an explanation."""
     if says:
         element.props["data-help"] = says
@@ -201,7 +201,7 @@ def alarm(text: str) -> None:
     ui.notify(text, type="negative", multi_line=True, timeout=10_000, close_button=True)
 
 
-def error_text(error: Exception, words: Words) -> str:
+def error_text(error: Exception, words: Messages) -> str:
     """Return an error as text without values of rows; for an unexpected error, the log has its type and location."""
     if isinstance(error, SfumatoError):
         return words.sentence(str(error))
@@ -211,7 +211,7 @@ def error_text(error: Exception, words: Words) -> str:
     return words["internal"]
 
 
-def refusals(attempt: Callable[[], object], words: Words) -> list[str]:
+def refusals(attempt: Callable[[], object], words: Messages) -> list[str]:
     """Return why something is refused, or an empty list; an unexpected error counts as a refusal."""
     try:
         attempt()
@@ -238,7 +238,7 @@ class EntryCard:
     remove: Any
 
 
-def entry(title: str, about: str, remove: Callable[[], None], words: Words, opened: bool) -> EntryCard:
+def entry(title: str, about: str, remove: Callable[[], None], words: Messages, opened: bool) -> EntryCard:
     """Build an entry with title, summary, fields when opened, and a remove button."""
     with ui.element("div").classes("sf-promise sf-entry") as frame:
         with ui.element("details").props("open" if opened else "") as room:
@@ -254,7 +254,7 @@ def entry(title: str, about: str, remove: Callable[[], None], words: Words, open
 Take = Callable[[events.UploadEventArguments], Awaitable[None]]
 
 
-def upload(label: str, take: Take, most_bytes: int, words: Words, kinds: Sequence[str] = ()) -> Any:
+def upload(label: str, take: Take, most_bytes: int, words: Messages, kinds: Sequence[str] = ()) -> Any:
     """Build a drop zone for one file at a time, optionally of some extensions."""
 
     async def receive(event: events.UploadEventArguments) -> None:
@@ -276,7 +276,7 @@ def fits(name: str, kinds: Sequence[str]) -> bool:
     return not kinds or name.lower().endswith(tuple(kinds))
 
 
-def refused_upload(reasons: object, kinds: Sequence[str], words: Words) -> str:
+def refused_upload(reasons: object, kinds: Sequence[str], words: Messages) -> str:
     """Return why the browser did not send a file, from the names of its reasons."""
     named = reasons if isinstance(reasons, list) else []
     if "accept" in named:

@@ -6,7 +6,7 @@ from http import HTTPStatus
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
-from sfumato.localization.messages import Words, accepted_words, languages, words_in
+from sfumato.localization.messages import Messages, accepted_words, languages, words_in
 from sfumato.report.page.html_page import style
 from sfumato.web.components import ICON
 
@@ -32,7 +32,7 @@ def refusal(connection: HTTPConnection, status: HTTPStatus, headers: dict[str, s
     return HTMLResponse(page(first, status, home), status, {**HEADERS, **(headers or {})})
 
 
-def page(first: Words, status: HTTPStatus, home: str) -> str:
+def page(first: Messages, status: HTTPStatus, home: str) -> str:
     """Return the page: in the requested language, and in smaller type in the others."""
     others = [words_in(language) for language in languages() if language != first.language]
     css = style("colors", "report") + _STYLE
@@ -44,12 +44,12 @@ def page(first: Words, status: HTTPStatus, home: str) -> str:
     )
 
 
-def _rest(words: Words, status: HTTPStatus, home: str) -> str:
+def _rest(words: Messages, status: HTTPStatus, home: str) -> str:
     says, back = escape(words[f"refusal.{status.value}.says"]), escape(words["refusal.back"])
     return f'<p>{says}</p><a href="{escape(home)}">{back}</a>'
 
 
-def _other(words: Words, status: HTTPStatus, home: str) -> str:
+def _other(words: Messages, status: HTTPStatus, home: str) -> str:
     what = escape(words[f"refusal.{status.value}"])
     return f'<section lang="{words.language}"><b>{what}</b>{_rest(words, status, home)}</section>'
 

@@ -8,8 +8,8 @@ from nicegui import ui
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
-from sfumato.localization.messages import Words
-from sfumato.schema.composite import Choice, Flag, Integer, Key, ListOf, Number
+from sfumato.localization.messages import Messages
+from sfumato.schema.composite import Choice, Flag, Integer, KeySchema, ListSchema, Number
 from sfumato.schema.files import written
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.jobs.plans import read_plan_text
@@ -46,9 +46,9 @@ class Form:
         changed: Called after each change.
     """
 
-    words: Words
+    words: Messages
     owner: str
-    keys: Mapping[str, Key]
+    keys: Mapping[str, KeySchema]
     values: Values
     changed: Callable[[], Any]
     offers: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -91,7 +91,7 @@ class Form:
             self.values[name] = value
         self.changed()
 
-    def _field(self, name: str, key: Key, fill: Callable[[], None]) -> None:
+    def _field(self, name: str, key: KeySchema, fill: Callable[[], None]) -> None:
         long = len(self.label(name)) > LONGEST_LABEL and not isinstance(key.shape, Flag)
         if not long:
             self._bare_field(name, key, fill)
@@ -105,7 +105,7 @@ class Form:
         label = self.label(name)
         return label if len(label) <= LONGEST_LABEL else None
 
-    def _bare_field(self, name: str, key: Key, fill: Callable[[], None]) -> Any:
+    def _bare_field(self, name: str, key: KeySchema, fill: Callable[[], None]) -> Any:
         shape = key.shape
         if isinstance(shape, Choice):
             field = self._choice(name, shape, fill)
@@ -115,10 +115,10 @@ class Form:
         elif isinstance(shape, Integer | Number):
             field = self._number(name, shape)
         elif name in self.offers:
-            field = self._offer(name, several=isinstance(shape, ListOf))
+            field = self._offer(name, several=isinstance(shape, ListSchema))
         else:
-            field = self._settings(name, listed=isinstance(shape, ListOf))
-        return components.helped(field, self.words.get(f"tip.{name}"))
+            field = self._settings(name, listed=isinstance(shape, ListSchema))
+        return components.with_tooltip(field, self.words.get(f"tip.{name}"))
 
     def _number(self, name: str, shape: Integer | Number) -> Any:
         whole = isinstance(shape, Integer)

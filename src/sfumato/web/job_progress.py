@@ -10,10 +10,10 @@ from weakref import WeakSet
 from nicegui import ui
 
 from sfumato.errors import SfumatoError
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.store.jobs import Job, Kind
-from sfumato.service.workers.fork_server import Watch
+from sfumato.service.workers.fork_server import CallHandle
 from sfumato.web import components
 from sfumato.web.projects.workspace import Workspace
 
@@ -91,7 +91,7 @@ async def watched(
         SfumatoError, RefusedError: The function failed.
         CancelledWorkError: The function was cancelled.
     """
-    watch = Watch()
+    watch = CallHandle()
     bar = _Bar(workspace.words, says, watch.cancel)
 
     def look() -> None:
@@ -115,7 +115,7 @@ class _Bar:
         card: The element of the card.
     """
 
-    def __init__(self, words: Words, says: str, cancel: Callable[[], Any]) -> None:
+    def __init__(self, words: Messages, says: str, cancel: Callable[[], Any]) -> None:
         self._words, self._began, self._share = words, time.monotonic(), 0.0
         with ui.element("div").classes("sf-card").props('role="status"') as self.card:
             self._label = ui.label(says)
@@ -134,7 +134,7 @@ class _Bar:
         self._bar.value = share
 
 
-def stage_words(words: Words, stage: str | None) -> str:
+def stage_words(words: Messages, stage: str | None) -> str:
     """Describe the current stage of a job, by its name or in a sentence of its own.
 
     >>> from sfumato.localization.messages import words_in
@@ -144,7 +144,7 @@ def stage_words(words: Words, stage: str | None) -> str:
     return words.get(stage or "waiting") or words.sentence(stage or "")
 
 
-def left(words: Words, seconds: float, share: float) -> str:
+def left(words: Messages, seconds: float, share: float) -> str:
     """Return the estimated remaining time of a stage as text, or an empty text if unknown.
 
     >>> from sfumato.localization.messages import words_in

@@ -9,7 +9,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sfumato.service.access.authentication import Door
+from sfumato.service.access.authentication import Authenticator
 from sfumato.service.access.sign_in import PATH as SIGN_IN
 from sfumato.service.http.problems import RefusedError
 from sfumato.web import error_page
@@ -22,7 +22,7 @@ POLICY_VIOLATION = 1008
 class PageDoor:
     """Middleware that controls access to pages, their assets, and their connections."""
 
-    def __init__(self, app: ASGIApp, door: Door, path: str) -> None:
+    def __init__(self, app: ASGIApp, door: Authenticator, path: str) -> None:
         self._app, self._door, self._path = app, door, path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

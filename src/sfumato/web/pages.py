@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sfumato.localization.messages import accepted_words, languages, words_in
 from sfumato.policies.presets import policies
-from sfumato.service.access.authentication import Door
+from sfumato.service.access.authentication import Authenticator
 from sfumato.service.access.users import User
 from sfumato.service.jobs.pool import Pool
 from sfumato.web import components, error_page
@@ -60,7 +60,7 @@ AREAS: dict[str, Callable[[Shell], None]] = {
 }
 
 
-def mount_pages(app: FastAPI, pool: Pool, door: Door) -> None:
+def mount_pages(app: FastAPI, pool: Pool, door: Authenticator) -> None:
     """Mount the pages on an application; only once per process, because there is one page application."""
     workspaces = Workspaces(pool)
     pages_app.config.quasar_config["loadingBar"] = {"skipHijack": True}  # it has no label for screen readers

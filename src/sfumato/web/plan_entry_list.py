@@ -8,7 +8,7 @@ from typing import Any
 from nicegui import events, ui
 
 from sfumato.dataclass import dataclass
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.web import components
 from sfumato.web.components import EntryCard
 from sfumato.web.forms import Values
@@ -30,7 +30,7 @@ class EntryList:
         changed: Called after each change.
     """
 
-    words: Words
+    words: Messages
     kind: str
     offered: Mapping[str, Callable[[], Values]]
     entries: Callable[[], list[Values]]
@@ -127,7 +127,7 @@ def _once(details: Any, fill: Callable[[], None]) -> None:
     details.on("toggle", lambda: waiting.pop()() if waiting else None)
 
 
-def summary(kind: str, entry: Values, words: Words) -> str:
+def summary(kind: str, entry: Values, words: Messages) -> str:
     """Summarize an entry in a few characters.
 
     >>> from sfumato.localization.messages import words_in
@@ -150,7 +150,7 @@ def summary(kind: str, entry: Values, words: Words) -> str:
     return " · ".join(parts)
 
 
-def _chosen(key: str, value: object, words: Words) -> str:
+def _chosen(key: str, value: object, words: Messages) -> str:
     """Return the value of a key as text: the meaning of a choice, a number with its symbol."""
     if isinstance(value, str):
         told = words.get(f"{key}.{value}", value)

@@ -5,11 +5,11 @@ from typing import Any
 
 from nicegui import ui
 
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.web import components
 
 
-class SharedRoom:
+class TabSync:
     """A container for entries; `load` rebuilds it from the stored state.
 
     Attributes:
@@ -17,7 +17,7 @@ class SharedRoom:
         content: The element that contains the content of the area.
     """
 
-    def __init__(self, words: Words, says: str, load: Callable[[], Any]) -> None:
+    def __init__(self, words: Messages, says: str, load: Callable[[], Any]) -> None:
         self.stale = False
         self._words, self._says, self._load = words, says, load
 

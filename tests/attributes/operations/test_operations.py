@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.attributes.anonymize import anonymize_records
-from sfumato.attributes.configuration import Configuration, Rule
+from sfumato.attributes.configuration import AttributeRule, Configuration
 from sfumato.attributes.operations.datatypes import DataType, type_named
 from sfumato.attributes.operations.generalization import Interval, NumericGeneralization
-from sfumato.attributes.operations.operation import Outcome, Task, find, operation
+from sfumato.attributes.operations.operation import OperationResult, Task, find, operation
 from sfumato.attributes.operations.randomization import Randomization, mirror, neighbor_distances
 from sfumato.attributes.operations.value_errors import ValueRefusedError
 from sfumato.errors import DataError, PlanError
@@ -21,7 +21,7 @@ ADDRESS = "Long Row {}, 10{} {}, {}, Land"
 
 def anonymize(values, kind, what, form="label", buckets="sqrt", seed=1):
     data_type = kind if isinstance(kind, DataType) else type_named(kind)
-    rules = (Rule("a", what, data_type),)
+    rules = (AttributeRule("a", what, data_type),)
     records = [{"a": value} for value in values]
     return anonymize_records(records, Configuration(rules, form, buckets), seed)
 
@@ -160,7 +160,7 @@ def test_objects():
 def test_smallest_group_is_a_parameter():
     home = DataType("Home", "object", ("street", "town"))
     records = [{"a": {"street": street, "town": "T"}} for street in ("x", "x", "y", "y")]
-    answer = anonymize_records(records, Configuration((Rule("a", "Generalization", home),), smallest_group=2))
+    answer = anonymize_records(records, Configuration((AttributeRule("a", "Generalization", home),), smallest_group=2))
     assert [record["a"] for record in answer.data] == ["x", "x", "y", "y"]
 
 
@@ -224,7 +224,7 @@ def test_an_operation_of_ones_own():
         graph_suffix = "_rounded"
 
         def apply(self, values, task):
-            return Outcome.of([value // 10 * 10 for value in values])
+            return OperationResult.of([value // 10 * 10 for value in values])
 
     assert published([11, None, 19, 25], "Integer", "rounding-to-tens") == [10, None, 10, 20]
     assert isinstance(find("Rounding-To-Tens", type_named("Integer"), "a"), Rounding)
@@ -239,7 +239,7 @@ def test_an_operation_that_loses_a_value_publishes_nothing():
         range_suffix = graph_suffix = ""
 
         def apply(self, values, task):
-            return Outcome.of(values[1:])
+            return OperationResult.of(values[1:])
 
     with pytest.raises(DataError, match="not one answer a value"):
         anonymize(["a", "b"], "String", "losing")

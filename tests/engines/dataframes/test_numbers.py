@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from sfumato.engines.canonical_text import as_text
-from sfumato.engines.dataframes.count import factorize, texts_of
+from sfumato.engines.dataframes.count import factorize, strings_of
 from sfumato.engines.dataframes.engine import FrameEngine
 
 NUMBERS = [2.5, None, 0.0, -0.0, float("nan"), 1e300, 2.5, float("-inf"), 0.1]
@@ -19,9 +19,9 @@ TEXTS = ["2.5", None, "0.0", "0.0", None, "1e+300", "2.5", "-inf", "0.1"]
 def test_numbers_have_the_texts_of_values_of_any_kind() -> None:
     distinct, codes = factorize(NUMBERS, as_text)
     assert distinct == ("2.5", None, "0.0", "1e+300", "-inf", "0.1")
-    assert [distinct[code] for code in codes] == TEXTS == texts_of(NUMBERS, as_text)
-    assert texts_of([1, "a", None, 2.5], as_text) == ["1", "a", None, "2.5"]
-    assert factorize([], as_text)[0] == () and texts_of([], as_text) == []
+    assert [distinct[code] for code in codes] == TEXTS == strings_of(NUMBERS, as_text)
+    assert strings_of([1, "a", None, 2.5], as_text) == ["1", "a", None, "2.5"]
+    assert factorize([], as_text)[0] == () and strings_of([], as_text) == []
 
 
 @pytest.mark.parametrize("make", [pl.DataFrame, pd.DataFrame, pa.table])

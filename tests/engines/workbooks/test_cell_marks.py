@@ -116,7 +116,7 @@ def test_what_is_no_whole_number_has_no_leading_zeros(tmp_path):
 def test_postcodes_of_a_sheet_are_suggested_as_codes(tmp_path):
     rows = [(1067 + 97 * (row % 40), 1 + row) for row in range(200)]
     made = sf.suggest(book(tmp_path, ("zip", "income"), *rows, format_of_places="00000"))
-    assert type(made.columns["zip"].hierarchy).__name__ == "Digits"
+    assert type(made.columns["zip"].hierarchy).__name__ == "CharacterMasking"
 
 
 def test_errors_are_told_with_their_places(tmp_path):

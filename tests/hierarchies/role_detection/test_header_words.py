@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from sfumato.hierarchies.role_detection.profile import Profile
-from sfumato.hierarchies.role_detection.quasi_identifier_selection import told_by_several
+from sfumato.hierarchies.role_detection.quasi_identifier_selection import inferred_by_several
 from sfumato.hierarchies.role_detection.roles import suggest
 from sfumato.hierarchies.role_detection.suggestion import Suggestion
 
@@ -79,10 +79,10 @@ def test_what_private_columns_tell_together_is_withheld_instead_of_them():
     day = Suggestion("quasi-identifier", "A day.", rank=1, concept="date")
     age = Suggestion("quasi-identifier", "An age.", rank=0, concept="age")
     suggestions = {"relapse": day, "age": age, "sex": age, "a": Suggestion("sensitive", "a"), "b": day}
-    told = told_by_several(suggestions, {"a": "relapse", "b": "relapse"})
+    told = inferred_by_several(suggestions, {"a": "relapse", "b": "relapse"})
     assert [*told] == ["relapse"] and told["relapse"].role == "identifier" and told["relapse"].undecided
-    assert not told_by_several(suggestions, {"a": "age", "b": "age"})
-    assert not told_by_several(suggestions, {"a": "relapse", "b": None})
+    assert not inferred_by_several(suggestions, {"a": "age", "b": "age"})
+    assert not inferred_by_several(suggestions, {"a": "relapse", "b": None})
 
 
 def test_a_key_called_one_of_persons_names_them_where_a_few_repeat():

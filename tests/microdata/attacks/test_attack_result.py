@@ -2,7 +2,7 @@
 
 import pytest
 
-from sfumato.microdata.attacks.attack_result import Attack, Rate, judged_together
+from sfumato.microdata.attacks.attack_result import AttackResult, Rate, judged_together
 from sfumato.microdata.attacks.differencing import attack_histories, attack_rows, histories_of
 from sfumato.microdata.attacks.label_semantics import meaning_of
 
@@ -16,20 +16,20 @@ def test_wilson_intervals(successes, attempts, interval) -> None:
 
 
 def test_the_risk_is_what_the_control_leaves() -> None:
-    attack = Attack("linking", "", Rate(60, 100), Rate(1, 100), Rate(20, 100))
+    attack = AttackResult("linking", "", Rate(60, 100), Rate(1, 100), Rate(20, 100))
     assert attack.risk == pytest.approx((0.6 - 0.2) / (1 - 0.2))
     assert attack.risk_interval[0] < attack.risk < attack.risk_interval[1]
     assert attack.judged(5).evidence
 
 
 def test_no_better_than_the_baseline_is_no_evidence() -> None:
-    attack = Attack("inference", "", Rate(800, 1000), Rate(800, 1000), Rate(500, 1000)).judged(1)
+    attack = AttackResult("inference", "", Rate(800, 1000), Rate(800, 1000), Rate(500, 1000)).judged(1)
     assert not attack.evidence
     assert attack.verdict == "attack failed, no evidence"
 
 
 def test_many_attacks_are_judged_more_strictly_together() -> None:
-    close = Attack("x", "", Rate(57, 100), Rate(0, 100), Rate(28, 100))
+    close = AttackResult("x", "", Rate(57, 100), Rate(0, 100), Rate(28, 100))
     assert judged_together((close,))[0].evidence
     assert not judged_together((close,) * 200)[0].evidence
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from sfumato.microdata.column_transforms.transform_plan import Grid, PublishPlan, publish_once
+from sfumato.microdata.column_transforms.transform_plan import PublishPlan, RoundingGrid, publish_once
 
 PLANS = [
     PublishPlan(round=0.1),
@@ -44,7 +44,7 @@ def test_each_step_is_published_once():
     """A number of a step stands for all others: halves fall by whole numbers, not by binary fractions."""
     plan, asked = PublishPlan(round=0.1, top=30), []
     forms = [f"{number / 100:g}" for number in range(5000)]
-    grid = Grid(top=Decimal(30), rounded=Decimal("0.1"))
+    grid = RoundingGrid(top=Decimal(30), rounded=Decimal("0.1"))
     steps = grid.steps(forms, np.array([*map(float, forms)]))
     labels = publish_once(forms, steps, lambda form: asked.append(form) or one_by_one(plan, form))
     assert labels == [one_by_one(plan, form) for form in forms]
@@ -52,7 +52,7 @@ def test_each_step_is_published_once():
 
 
 def test_long_numbers_have_no_whole_steps():
-    assert Grid(rounded=Decimal("0.000001")).steps(["12345678901"], np.array([12345678901.0])) is None
+    assert RoundingGrid(rounded=Decimal("0.000001")).steps(["12345678901"], np.array([12345678901.0])) is None
     assert PublishPlan(round=0.000001).publish(["12345678901", "12345678901.5"]) == ["12345678901", "12345678901.5"]
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.hierarchies.hierarchy import make_ladder
+from sfumato.hierarchies.hierarchy import make_hierarchy
 from sfumato.microdata.counts import grouping
 from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable
 from sfumato.microdata.counts.grouping import Grouper, regroup
@@ -30,7 +30,7 @@ def wide_table(columns: int, rows: int = 60) -> FrequencyTable:
     """A table whose combinations need several words, with ladders that halve the values at each level."""
     random = np.random.default_rng(columns)
     values = [f"{v:04d}" for v in range(1024)]
-    ladder = make_ladder(values, [[f"{v // 64}" for v in range(1024)], [f"{v // 512}" for v in range(1024)]])
+    ladder = make_hierarchy(values, [[f"{v // 64}" for v in range(1024)], [f"{v // 512}" for v in range(1024)]])
     codes = np.unique(random.integers(0, 1024, (rows, columns)).astype(np.int32), axis=0)
     counts = random.integers(1, 4, len(codes)).astype(np.int64)
     held = random.integers(0, 3, len(codes)).astype(np.int32)

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from sfumato.engines.dataframes.engine import FrameEngine
-from sfumato.engines.engine import Reading
+from sfumato.engines.engine import MissingRules
 from sfumato.microdata.counts.marginal_counts import counted_by
 
 
@@ -19,7 +19,7 @@ def test_parts_are_as_counted_by_an_engine(columns):
     random = np.random.default_rng(3)
     frame = pl.DataFrame({name: random.integers(0, size, 90).astype(str) for name, size in zip("abcd", (2, 5, 40, 3))})
     engine = FrameEngine(frame.with_columns(b=pl.when(pl.col("b") == "1").then(None).otherwise("b")))
-    whole, part = engine.count(("a", "b", "c", "d"), Reading()), engine.count(columns, Reading())
+    whole, part = engine.count(("a", "b", "c", "d"), MissingRules()), engine.count(columns, MissingRules())
     mine = counted_by(whole, columns)
     assert told(mine) == told(part)
     assert (mine.columns, mine.rows, sorted(mine.counts)) == (part.columns, part.rows, sorted(part.counts))
@@ -27,4 +27,4 @@ def test_parts_are_as_counted_by_an_engine(columns):
 
 def test_no_rows_are_no_parts():
     empty = FrameEngine(pl.DataFrame({"a": pl.Series([], dtype=str), "b": pl.Series([], dtype=str)}))
-    assert len(counted_by(empty.count(("a", "b"), Reading()), ("b",)).counts) == 0
+    assert len(counted_by(empty.count(("a", "b"), MissingRules()), ("b",)).counts) == 0

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from sfumato.microdata.counts.frequency_table import DROPPED, TextCounts
+from sfumato.microdata.counts.frequency_table import DROPPED, ValueCounts
 from sfumato.microdata.counts.persons import ADDED_UP, PersonCount, person_histogram, places_among
 from sfumato.microdata.models.persons import persons_in
 
@@ -24,7 +24,7 @@ def test_a_person_counts_once_in_each_class(first_number) -> None:
     random = np.random.default_rng(2)
     owners, persons = random.integers(DROPPED, 8, 300), random.integers(0, 40, 300)
     entries = PersonCount(
-        TextCounts((), (), np.zeros((300, 0), np.int32), np.ones(300, np.int64), 300), persons + first_number
+        ValueCounts((), (), np.zeros((300, 0), np.int32), np.ones(300, np.int64), 300), persons + first_number
     )
     content = person_histogram(owners, np.zeros(300, np.int64), entries, 8, 1)
     by_hand = Counter(owner for owner, _ in set(zip(owners.tolist(), persons.tolist(), strict=True)))

@@ -4,15 +4,15 @@ from itertools import product
 
 import numpy as np
 
-from sfumato.hierarchies.hierarchy import make_ladder
-from sfumato.microdata.linked_files.rows import FileRows, Relations
+from sfumato.hierarchies.hierarchy import make_hierarchy
+from sfumato.microdata.linked_files.rows import FileRows, LinkedFiles
 from sfumato.microdata.linked_files.search import groups_of
 
 VALUES = ("x", "y", "z")
 
 
 def file(name: str, parent: str | None, rows: list[tuple[int, tuple[int, ...]]], columns: int) -> FileRows:
-    ladder = make_ladder(VALUES, [])
+    ladder = make_hierarchy(VALUES, [])
     codes = np.array([row for _, row in rows], np.int32).reshape(len(rows), columns)
     above = np.array([owner for owner, _ in rows], np.int64)
     return FileRows(name, parent, tuple(f"{name}{at}" for at in range(columns)), (ladder,) * columns, codes, above)
@@ -31,5 +31,5 @@ def test_no_two_families_of_rows_have_one_fingerprint() -> None:
         for at, name in enumerate("ab", 1):
             rows = [(place, row) for place, one in enumerate(persons) for row in one[at]]
             files.append(file(name, "p", rows, columns[at]))
-        groups, number = groups_of(Relations(tuple(files), {}), [0] * sum(columns))
+        groups, number = groups_of(LinkedFiles(tuple(files), {}), [0] * sum(columns))
         assert number == len(persons) == len(set(groups.tolist()))

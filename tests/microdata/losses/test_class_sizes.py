@@ -3,29 +3,29 @@
 import numpy as np
 import pytest
 
-from sfumato.hierarchies.hierarchy import make_ladder
+from sfumato.hierarchies.hierarchy import make_hierarchy
 from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable
 from sfumato.microdata.losses.registry import prepare
 from sfumato.microdata.methods.full_domain import best_first
-from sfumato.microdata.methods.full_domain.lattice.problem import Problem
+from sfumato.microdata.methods.full_domain.lattice.problem import LatticeProblem
 from sfumato.microdata.models.k_anonymity import KAnonymity
 
 SIZES = (8, 4, 3)
 
 
-def problem_of(loss: str, rows: int, seed: int) -> Problem:
+def problem_of(loss: str, rows: int, seed: int) -> LatticeProblem:
     """Every combination of labels has a row where there are many rows: then bounds are reached."""
     random = np.random.default_rng(seed)
     codes = np.stack([random.integers(0, size, rows) for size in SIZES], axis=1).astype(np.int32)
     unique, counts = np.unique(codes, axis=0, return_counts=True)
     ladders = [
-        make_ladder([str(value) for value in range(size)], [[f"h{value // 2}" for value in range(size)]])
+        make_hierarchy([str(value) for value in range(size)], [[f"h{value // 2}" for value in range(size)]])
         for size in SIZES
     ]
     codings = tuple(Coding(one.values, np.arange(size, dtype=np.int32), one) for one, size in zip(ladders, SIZES))
     table = FrequencyTable(("a", "b", "c"), codings, unique, counts.astype(np.int64), {}, {})
     highest = tuple(ladder.height - 1 for ladder in ladders)
-    return Problem(table, (KAnonymity(3),), prepare(loss, table, (1.0,) * 3, k=3), 20, (0, 0, 0), highest)
+    return LatticeProblem(table, (KAnonymity(3),), prepare(loss, table, (1.0,) * 3, k=3), 20, (0, 0, 0), highest)
 
 
 @pytest.mark.parametrize("loss", ["discernibility", "average-class-size"])

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.microdata.measures.attribute_inference import right_guesses
+from sfumato.microdata.measures.attribute_inference import correct_guesses
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.suggest import suggest_for_frame
 from sfumato.report.release.report import html, text
-from sfumato.report.release.report_data import Dossier
+from sfumato.report.release.report_data import ReportData
 
 ROWS = 600
 
@@ -49,7 +49,7 @@ def test_a_column_that_undoes_a_generalization_is_said_loudly(role):
     assert (tell.column, tell.quasi_identifier, tell.level) == ("grade", "birth_year", 0)
     assert tell.guessed_with_column > 0.9 and tell.guessed_by_label < 0.4
     assert "grade nearly determines birth_year" in text(report)
-    assert "grade nearly determines birth_year" in html(Dossier(report))
+    assert "grade nearly determines birth_year" in html(ReportData(report))
 
 
 def test_rows_unique_by_a_class_and_a_column_are_counted():
@@ -98,7 +98,7 @@ def test_right_guesses_are_those_of_the_other_rows(pairs):
             best = [other for other, rows in others.items() if rows == max(others.values())]
             right += 1.0 if best == [value] else 0.5 if value in best else 0.0
     groups, values = (np.array(part, np.int64) for part in zip(*pairs, strict=True))
-    assert right_guesses(groups, values, np.ones(len(pairs), np.int64)) == pytest.approx(right / len(pairs))
+    assert correct_guesses(groups, values, np.ones(len(pairs), np.int64)) == pytest.approx(right / len(pairs))
 
 
 def bodies(count: int = 400) -> pl.DataFrame:

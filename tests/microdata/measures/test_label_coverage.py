@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.hierarchies.hierarchy import make_ladder
+from sfumato.hierarchies.hierarchy import make_hierarchy
 from sfumato.microdata.measures.label_coverage import covers, domain_of
 from sfumato.microdata.measures.recoded_view import view_of
 from sfumato.microdata.plan.model import ColumnPlan
@@ -35,7 +35,7 @@ def released(columns, k, method, **asked):
 
 def read(labels, values, levels=(), type_="text", rows=None):
     """What each label covers, as texts."""
-    ladder = make_ladder(values, levels)
+    ladder = make_hierarchy(values, levels)
     column = ColumnPlan("quasi-identifier", type_)
     domain = domain_of(ladder, column, np.ones(len(values), int) if rows is None else np.array(rows))
     owners, ranks = covers(labels, domain)

@@ -9,7 +9,7 @@ import pytest
 from sfumato.errors import DataError, PlanError
 from sfumato.microdata.counts.missing_matches import matching_rows
 from sfumato.microdata.models.class_weights import holding_weights
-from sfumato.microdata.models.equivalence_classes import Classes
+from sfumato.microdata.models.equivalence_classes import EquivalenceClasses
 from sfumato.microdata.models.global_risk import GlobalRisk
 from sfumato.microdata.models.individual_risk import IndividualRisk, expected_risks
 from sfumato.microdata.models.k_map import KMap
@@ -197,7 +197,7 @@ def test_a_promise_about_the_population_needs_to_know_it() -> None:
 
 
 def test_classes_most_at_risk_are_given_up_for_the_global_risk() -> None:
-    classes = holding_weights(Classes(np.array([1, 1, 2])), np.array([2, 100, 400]) * 1_000_000)
+    classes = holding_weights(EquivalenceClasses(np.array([1, 1, 2])), np.array([2, 100, 400]) * 1_000_000)
     risks = expected_risks(np.array([1, 1, 2]), np.array([2.0, 100.0, 400.0]))
     share = float(risks @ [1, 1, 2]) / 4
     assert GlobalRisk(share * 1.001).keeps(classes) and not GlobalRisk(share * 0.999).keeps(classes)
@@ -211,7 +211,7 @@ def test_k_map_by_estimate_asks_for_rows_that_few_smaller_classes_have() -> None
     rows = model.least_rows
     tail = [1 - sum(math.exp(-5) * 5**n / math.factorial(n) for n in range(least)) for least in (rows, rows - 1)]
     assert tail[0] <= 0.05 < tail[1]
-    classes = Classes(np.array([rows, rows - 1]))
+    classes = EquivalenceClasses(np.array([rows, rows - 1]))
     assert model.failing(classes, classes).tolist() == [False, True]
     assert KMap(5, sampling_fraction=0.9).least_rows == 5
     assert KMap(10**6, sampling_fraction=0.5).least_rows == pytest.approx(501_165, abs=3)
@@ -220,7 +220,7 @@ def test_k_map_by_estimate_asks_for_rows_that_few_smaller_classes_have() -> None
 
 
 def test_population_uniqueness_is_not_kept_where_there_is_no_estimate() -> None:
-    classes = Classes(np.ones(9, np.int64))
+    classes = EquivalenceClasses(np.ones(9, np.int64))
     assert not PopulationUniqueness(0.5, "pitman", population_size=1000).keeps(classes)
     assert PopulationUniqueness(0.5, "pitman", population_size=1000).short(classes).all()
 

@@ -90,7 +90,7 @@ class TestLostColumns:
         from sfumato.microdata.plan.read import read_plan
         from sfumato.pipelines.release_stages.counting import frequency_table
 
-        monkeypatch.delattr(recovery_options.Trials, "remedy")
+        monkeypatch.delattr(recovery_options.RecoverySearch, "remedy")
         frame = pl.DataFrame({"age": [str(place) for place in range(40)]})
         asked = read_plan(plan({"age": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}}, name="optimal"))
         result = search(asked, frequency_table(asked, open_engine(frame, asked)))
@@ -246,7 +246,7 @@ class TestTheWinner:
 def test_a_remedy_that_was_tried_beside_the_winner_is_not_searched_for_again(cut_short) -> None:
     from dataclasses import replace
 
-    from sfumato.microdata.methods.recovery_options import Remedy, Trials
+    from sfumato.microdata.methods.recovery_options import RecoveryOption, RecoverySearch
     from sfumato.microdata.methods.search import search
     from sfumato.microdata.plan.read import read_plan
     from sfumato.pipelines.release_stages.counting import frequency_table
@@ -263,6 +263,6 @@ def test_a_remedy_that_was_tried_beside_the_winner_is_not_searched_for_again(cut
         raise UnattainableError("Nothing.", "Nothing.", "none")
 
     beside = replace(search(local, table), cut_short=cut_short)
-    trials = Trials(optimal, table, replace(search(optimal, table), others={"local": beside}), find)
-    assert trials.remedy("age") == Remedy(method=None if cut_short else "local")
+    trials = RecoverySearch(optimal, table, replace(search(optimal, table), others={"local": beside}), find)
+    assert trials.remedy("age") == RecoveryOption(method=None if cut_short else "local")
     assert ("local" in asked) == cut_short

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from sfumato.microdata.counts.frequency_table import FrequencyTable, TextCounts, tabulate
+from sfumato.microdata.counts.frequency_table import FrequencyTable, ValueCounts, tabulate
 from sfumato.microdata.methods import safepub
 from sfumato.microdata.models.differential_privacy import DifferentialPrivacy
 from sfumato.microdata.plan.model import Plan
@@ -44,7 +44,7 @@ def tabulated(plan: Plan, counts: tuple[int, ...]) -> FrequencyTable:
     values = (("x1", "x2", "y1"), ("f", "m"))
     codes = np.array([[values[0].index(kind), values[1].index(sex)] for kind, sex in ALIKE], np.int32)
     rows = np.array(counts, np.int64)
-    return tabulate(TextCounts(("kind", "sex"), values, codes, rows, int(rows.sum())), plan)[0]
+    return tabulate(ValueCounts(("kind", "sex"), values, codes, rows, int(rows.sum())), plan)[0]
 
 
 def outcomes(

@@ -9,7 +9,7 @@ import pytest
 from sfumato.engines.opening import open_engine
 from sfumato.errors import EngineError, UnattainableError
 from sfumato.microdata.methods.full_domain import timeout_result
-from sfumato.microdata.methods.recovery_options import Trials
+from sfumato.microdata.methods.recovery_options import RecoverySearch
 from sfumato.microdata.methods.search import search
 from sfumato.microdata.methods.time_limit import Deadline
 from sfumato.microdata.plan.read import read_plan
@@ -148,4 +148,4 @@ def test_remedies_of_a_search_that_its_time_ended_take_no_longer_than_it(
     result = search(plan, table)
 
     assert result.cut_short == cut_short
-    assert most / 2 < Trials(plan, table, result, search, 2.0).deadline.left <= most
+    assert most / 2 < RecoverySearch(plan, table, result, search, 2.0).deadline.left <= most

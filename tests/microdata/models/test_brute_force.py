@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from definitions import MODELS, Class
 from sfumato.errors import UnattainableError
-from sfumato.hierarchies.hierarchy import make_ladder
+from sfumato.hierarchies.hierarchy import make_hierarchy
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.losses.registry import prepare
 from sfumato.microdata.methods.full_domain import exhaustive, optimal, samarati
-from sfumato.microdata.methods.full_domain.lattice.problem import Problem
+from sfumato.microdata.methods.full_domain.lattice.problem import LatticeProblem
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.k_map import KMap
 from sfumato.microdata.models.registry import MODEL, SHAPES
@@ -59,17 +59,17 @@ NAMES = [*CASES, *TOGETHER]
 
 # Rows that differ in one column alone: without it they look alike, at little loss.
 LIKE_NEIGHBORS = (
-    [make_ladder(["v0", "v1"], []) for _ in range(3)],
+    [make_hierarchy(["v0", "v1"], []) for _ in range(3)],
     np.array([[1, 0, 0], [1, 0, 0], [1, 1, 0], [1, 1, 0]], np.int32),
     ["1", "1", "1", "2"],
 )
 
 
-def problem_of(table: FrequencyTable, models, share: float, loss: str = "loss-metric") -> Problem:
+def problem_of(table: FrequencyTable, models, share: float, loss: str = "loss-metric") -> LatticeProblem:
     tops = tuple(ladder.height - 1 for ladder in table.ladders)
     k = max(model.least_rows for model in models)
     prepared = prepare(loss, table, (1.0,) * len(tops), "sum", k)
-    return Problem(table, tuple(models), prepared, int(share * table.rows), (0,) * len(tops), tops)
+    return LatticeProblem(table, tuple(models), prepared, int(share * table.rows), (0,) * len(tops), tops)
 
 
 def suppressed_at(chosen, codes, sensitive, node, names):

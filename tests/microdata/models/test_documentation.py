@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from sfumato.microdata.models.registry import MODEL, SHAPES
-from sfumato.schema.composite import ListOf, read
+from sfumato.schema.composite import ListSchema, read
 
 TEXT = (Path(__file__).resolve().parents[3] / "docs" / "models.md").read_text(encoding="utf-8")
 
@@ -15,7 +15,7 @@ TEXT = (Path(__file__).resolve().parents[3] / "docs" / "models.md").read_text(en
 def test_the_plan_is_read():
     block = re.search(r"```yaml\n(.*?)```", TEXT, re.DOTALL)
     assert block
-    models = read(ListOf(MODEL), yaml.safe_load(block[1])["privacy"])
+    models = read(ListSchema(MODEL), yaml.safe_load(block[1])["privacy"])
     assert [model.name for model in models][:2] == ["k-anonymity", "l-diversity"]
 
 

@@ -12,7 +12,7 @@ from sfumato.microdata.models.average_risk import AverageRisk
 from sfumato.microdata.models.beta_likeness import BetaLikeness
 from sfumato.microdata.models.delta_disclosure import DeltaDisclosure
 from sfumato.microdata.models.delta_presence import DeltaPresence, Subset
-from sfumato.microdata.models.equivalence_classes import Classes, histogram
+from sfumato.microdata.models.equivalence_classes import EquivalenceClasses, histogram
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.l_diversity import LDiversity
 from sfumato.microdata.models.sample_uniqueness import SampleUniqueness
@@ -20,7 +20,7 @@ from sfumato.microdata.models.t_closeness import TCloseness, ranks_of
 from sfumato.microdata.recoding.population import holding_persons
 
 
-def classes_of(*classes: list[str | None]) -> tuple[Classes, Classes]:
+def classes_of(*classes: list[str | None]) -> tuple[EquivalenceClasses, EquivalenceClasses]:
     """Classes with the sensitive values of their rows, and the whole table."""
     rows = [value for held in classes for value in held]
     domain = tuple(sorted(set(rows), key=lambda value: (value is None, value or "")))
@@ -31,7 +31,7 @@ def classes_of(*classes: list[str | None]) -> tuple[Classes, Classes]:
     sizes = np.array([len(held) for held in classes], np.int64)
     from dataclasses import replace
 
-    return Classes(sizes, {"s": held}), Classes(sizes, {"s": replace(held, texts=domain)})
+    return EquivalenceClasses(sizes, {"s": held}), EquivalenceClasses(sizes, {"s": replace(held, texts=domain)})
 
 
 # Machanavajjhala et al. (2007), the 4-anonymous inpatient table (zip, age, nationality) and the 3-diverse one.
@@ -162,14 +162,14 @@ def test_delta_disclosure_bounds_both_sides():
 def test_delta_presence_bounds_the_share_of_the_study():
     # A table of our own for the definition of Nergiz et al. (2007):
     # with 1 of 2, 2 of 3 and 2 of 4 persons in the study, the release is (1/2, 2/3)-present.
-    classes = whole = holding_persons(Classes(np.array([1, 2, 2])), np.array([2, 3, 4]))
+    classes = whole = holding_persons(EquivalenceClasses(np.array([1, 2, 2])), np.array([2, 3, 4]))
     assert not DeltaPresence(1 / 2, 2 / 3, Subset("s", "yes")).failing(classes, whole).any()
     assert DeltaPresence(0.55, 2 / 3, Subset("s", "yes")).failing(classes, whole).tolist() == [True, False, True]
     assert DeltaPresence(0.1, 0.6, Subset("s", "yes")).failing(classes, whole).tolist() == [False, True, False]
 
 
 def test_average_risk_and_uniqueness_of_sizes():
-    classes = Classes(np.array([1, 1, 2, 4]))
+    classes = EquivalenceClasses(np.array([1, 1, 2, 4]))
     assert AverageRisk(0.5).keeps(classes)
     assert AverageRisk(0.4).short(classes).tolist() == [True, True, False, False]
     assert AverageRisk(0.2).short(classes).all()

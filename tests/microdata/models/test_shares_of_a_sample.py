@@ -6,13 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.errors import PlanError
-from sfumato.microdata.models.equivalence_classes import Classes
+from sfumato.microdata.models.equivalence_classes import EquivalenceClasses
 from sfumato.microdata.models.k_map import KMap
 from sfumato.microdata.models.sample_uniqueness import SampleUniqueness
 
 
 def classes(*sizes):
-    return Classes(np.array(sizes, np.int64))
+    return EquivalenceClasses(np.array(sizes, np.int64))
 
 
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=12), st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.9]))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sfumato.errors import PlanError
-from sfumato.hierarchies.builders import any_, dates, digits, hierarchy_file, intervals, order, tree
+from sfumato.hierarchies.builders import dates, digits, hierarchy_file, intervals, order, suppress_all, tree
 from sfumato.microdata.column_transforms.perturbation import Noise
 from sfumato.microdata.column_transforms.transform_plan import PublishPlan
 from sfumato.microdata.data_plan import DataPlan
@@ -51,7 +51,9 @@ PLAN = (
 
 def test_steps_hand_over_new_plans_and_leave_the_old_one():
     longer = (
-        PLAN.sensitive("income").persons("patient").column("height", "quasi-identifier", hierarchy=any_(), weight=2)
+        PLAN.sensitive("income")
+        .persons("patient")
+        .column("height", "quasi-identifier", hierarchy=suppress_all(), weight=2)
     )
     assert "income" not in PLAN.columns
     assert longer.columns["income"].role == "sensitive"
@@ -110,7 +112,7 @@ def test_plans_go_to_yaml_and_back(plan, tmp_path):
             lambda: Plan().column("age", "quasi-identifier", hierarchy={"type": "none"}),
             'columns.age.hierarchy.type: "none" is not a valid choice',
         ),
-        (lambda: Plan().column("age", "quasi", hierarchy=any_()), "columns.age"),
+        (lambda: Plan().column("age", "quasi", hierarchy=suppress_all()), "columns.age"),
         (lambda: Plan().column("name", "identifier", weight=2), "columns.name: weight"),
         (lambda: PLAN.identify("illness"), "columns.illness: is identifier, but a privacy model refers to it"),
         (lambda: PLAN.without("nobody"), 'no column "nobody"'),
@@ -143,12 +145,12 @@ def test_what_is_wrong_is_said_at_once_with_what_to_do(made, words):
         ),
         (
             lambda: ColumnPlan("quasi-identifier", hierarchy={"type": "any"}),
-            ColumnPlan("quasi-identifier", hierarchy=any_()),
+            ColumnPlan("quasi-identifier", hierarchy=suppress_all()),
         ),
         (lambda: KAnonymity(np.int64(5), {2: 20}), KAnonymity(5, SetSizes(((2, 20),)))),
         (lambda: DeltaPresence(0, 0.5, {"column": "ill", "value": 1}), DeltaPresence(0, 0.5, Subset("ill", "1"))),
         (lambda: TCloseness(0.2, "w", "ordered", order=["1", 2]), TCloseness(0.2, "w", "ordered", order=("1", "2"))),
-        (lambda: any_(1, 2), any_("1", "2")),
+        (lambda: suppress_all(1, 2), suppress_all("1", "2")),
         (lambda: Plan(policy="hipaa-safe-harbor"), Plan(policy=PolicyPlan("hipaa-safe-harbor"))),
         (
             lambda: Plan(previous=["a"], files={"a": {"key": "id"}}),

@@ -11,7 +11,7 @@ from sfumato.microdata.plan.methods import METHOD
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import PLAN, read_plan
 from sfumato.microdata.plan.write import plan_dict, plan_text
-from sfumato.schema.composite import Record
+from sfumato.schema.composite import RecordSchema
 
 TREE = {"type": "tree", "parents": {"01067": "0", "no": "0", "null": "0"}}
 FILE = {"type": "file", "path": "ladders/a.csv", "separator": ","}
@@ -259,7 +259,7 @@ def test_every_key_a_plan_knows_is_written_in_some_case() -> None:
 def test_every_attribute_of_a_plan_has_a_key() -> None:
     derived = {"folder", "text", "secret", "reasons", "notes", "person_secret"}
     assert {field.name for field in fields(Plan)} - derived == set(PLAN.keys)
-    assert isinstance(PLAN, Record)
+    assert isinstance(PLAN, RecordSchema)
 
 
 @pytest.mark.parametrize("name", PLANS)

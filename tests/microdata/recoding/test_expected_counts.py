@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sfumato.microdata.counts.frequency_table import TextCounts, tabulate
+from sfumato.microdata.counts.frequency_table import ValueCounts, tabulate
 from sfumato.microdata.methods.search import search
 from sfumato.microdata.plan.read import read_plan
-from sfumato.microdata.recoding.expected_counts import classes_of, predict, veils
-from sfumato.microdata.recoding.recoding import Handling, numbered, published_labels
+from sfumato.microdata.recoding.expected_counts import classes_of, expected_counts, hides_sensitive
+from sfumato.microdata.recoding.recoding import SuppressionHandling, numbered, published_labels
 
 ROWS = [
     ("21", "f", "flu"),
@@ -42,13 +42,13 @@ def plan_of(**changes):
     return read_plan(plan | changes)
 
 
-def counted(rows, columns=("age", "sex", "illness")) -> TextCounts:
+def counted(rows, columns=("age", "sex", "illness")) -> ValueCounts:
     """Rows as an engine counts them; an empty text is missing."""
     values = [tuple(dict.fromkeys(row[place] or None for row in rows)) for place in range(len(columns))]
     places = [{text: place for place, text in enumerate(texts)} for texts in values]
     tally = Counter(tuple(code[text or None] for code, text in zip(places, row)) for row in rows)
     codes = np.array(list(tally), np.int32).reshape(len(tally), len(columns))
-    return TextCounts(tuple(columns), tuple(values), codes, np.array(list(tally.values())), len(rows))
+    return ValueCounts(tuple(columns), tuple(values), codes, np.array(list(tally.values())), len(rows))
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def test_the_classes_are_those_counted_by_hand(release):
 
 def test_rows_as_they_must_be_differ_in_nothing(release):
     plan, table, recoding = release
-    prediction = predict(table, recoding, Handling(), plan)
+    prediction = expected_counts(table, recoding, SuppressionHandling(), plan)
     published = [(*labels, row[2]) for labels, row in zip(PUBLISHED, ROWS)]
     assert prediction.difference(counted(published)) == ""
     assert prediction.tallies[0].total == len(published)
@@ -101,14 +101,14 @@ CHANGES = {
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_any_other_rows_are_noticed(release, change):
     plan, table, recoding = release
-    prediction = predict(table, recoding, Handling(), plan)
+    prediction = expected_counts(table, recoding, SuppressionHandling(), plan)
     published = [(*labels, row[2]) for labels, row in zip(PUBLISHED, ROWS)]
     assert "have other counts" in prediction.difference(counted(change(published)))
 
 
 def test_the_difference_says_how_many_rows_and_of_which_column(release):
     plan, table, recoding = release
-    prediction = predict(table, recoding, Handling(), plan)
+    prediction = expected_counts(table, recoding, SuppressionHandling(), plan)
     published = [(*labels, row[2]) for labels, row in zip(PUBLISHED, ROWS)]
     assert prediction.difference(counted(published[1:])) == "1 combinations have other counts (5 rows instead of 6)"
     other = [(*published[0][:2], "cancer"), *published[1:]]
@@ -119,7 +119,7 @@ def test_the_difference_says_how_many_rows_and_of_which_column(release):
 def test_withheld_rows_may_be_published_as_stars(release, veiled):
     _, table, recoding = release
     plan = plan_of(output={"suppressed": "star"})
-    prediction = predict(table, recoding, Handling(suppressed="star", veiled_columns=veiled), plan)
+    prediction = expected_counts(table, recoding, SuppressionHandling(suppressed="star", veiled_columns=veiled), plan)
     rows = [(*labels, row[2]) for labels, row in zip(PUBLISHED, ROWS)]
     told, hidden = [*rows, ("*", "*", "cancer")], [*rows, ("*", "*", "*")]
     assert (prediction.difference(counted(told)) == "") == (not veiled)
@@ -128,12 +128,14 @@ def test_withheld_rows_may_be_published_as_stars(release, veiled):
 
 def test_stars_are_veiled_only_where_their_rows_alone_would_betray(release):
     _, table, recoding = release
-    assert veils(table, recoding, plan_of(output={"suppressed": "star"}))  # one row: its illness would be told
-    assert not veils(table, recoding, plan_of())  # dropped rows tell nothing
+    assert hides_sensitive(
+        table, recoding, plan_of(output={"suppressed": "star"})
+    )  # one row: its illness would be told
+    assert not hides_sensitive(table, recoding, plan_of())  # dropped rows tell nothing
     only_k = plan_of(output={"suppressed": "star"}, privacy=[{"model": "k-anonymity", "k": 1}])
-    assert not veils(table, recoding, only_k)
+    assert not hides_sensitive(table, recoding, only_k)
     kept = replace(recoding, suppressed=np.zeros(len(recoding.sizes), bool))
-    assert not veils(table, kept, plan_of(output={"suppressed": "star"}))
+    assert not hides_sensitive(table, kept, plan_of(output={"suppressed": "star"}))
 
 
 def test_texts_that_mean_missing_are_one_value():
@@ -147,7 +149,7 @@ def test_texts_that_mean_missing_are_one_value():
         ("45", "m", "flu"),
     ]
     table, _ = tabulate(counted(rows), plan)
-    prediction = predict(table, search(plan, table).recoding, Handling(), plan)
+    prediction = expected_counts(table, search(plan, table).recoding, SuppressionHandling(), plan)
     published = [("20-39", "f", illness) for illness in ("?", "?", "flu", "cold")]
     published += [("40-59", "m", illness) for illness in ("asthma", "flu")]
     assert prediction.difference(counted(published)) == ""

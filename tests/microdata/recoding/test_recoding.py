@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from sfumato.hierarchies.suppress_all import AnyValue
+from sfumato.hierarchies.suppress_all import SuppressAll
 from sfumato.microdata.counts.frequency_table import code_column
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.plan.model import ColumnPlan, Plan
-from sfumato.microdata.recoding.recoding import Division, Handling, LevelRecoding
+from sfumato.microdata.recoding.recoding import Division, LevelRecoding, SuppressionHandling
 
-COLUMN = ColumnPlan("quasi-identifier", "integer", AnyValue())
+COLUMN = ColumnPlan("quasi-identifier", "integer", SuppressAll())
 PLAN = Plan({"age": COLUMN}, (KAnonymity(1),))
 
 
@@ -42,10 +42,10 @@ def test_a_column_stays_as_it_is_where_its_texts_are_its_values(texts, identical
 
 
 def test_rows_are_dropped_and_nobody_is_named_unless_said():
-    handling = Handling()
+    handling = SuppressionHandling()
     assert (handling.suppressed, handling.person, handling.person_key) == ("drop", None, "")
 
 
 def test_keys_of_persons_are_a_column_where_they_are_published():
-    assert Handling(person="patient", publishes_keys=True).key_column == "patient"
-    assert Handling(person="patient").key_column is None
+    assert SuppressionHandling(person="patient", publishes_keys=True).key_column == "patient"
+    assert SuppressionHandling(person="patient").key_column is None

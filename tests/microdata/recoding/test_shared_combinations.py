@@ -6,12 +6,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sfumato.engines.engine import Reading
-from sfumato.microdata.counts.count_differences import Tally
-from sfumato.microdata.counts.frequency_table import TextCounts, tabulate
+from sfumato.engines.engine import MissingRules
+from sfumato.microdata.counts.count_differences import CountDifference
+from sfumato.microdata.counts.frequency_table import ValueCounts, tabulate
 from sfumato.microdata.plan.read import read_plan
-from sfumato.microdata.recoding.expected_counts import NOWHERE, pools_of, predict
-from sfumato.microdata.recoding.recoding import Division, Handling, class_recoding
+from sfumato.microdata.recoding.expected_counts import NOWHERE, expected_counts, pools_of
+from sfumato.microdata.recoding.recoding import Division, SuppressionHandling, class_recoding
 from sfumato.pipelines.release import anonymize
 
 DRAW = np.random.default_rng(8)
@@ -64,7 +64,7 @@ def test_numbers_published_coarser_go_with_divided_combinations(way, operation) 
 @pytest.mark.parametrize("way", ["cells", "relaxed", "microaggregation"])
 def test_a_value_that_changes_its_pool_or_appears_is_seen(way) -> None:
     release = release_of(way, {"round": 5})
-    counted = release.published.count((*release.prediction.columns, *release.prediction.sensitive), Reading())
+    counted = release.published.count((*release.prediction.columns, *release.prediction.sensitive), MissingRules())
     assert release.prediction.pools is not None
     assert release.prediction.difference(counted) == ""
     place = counted.columns.index("income")
@@ -84,11 +84,11 @@ def test_pools_are_what_divided_combinations_connect_and_leak_where_rows_are_hid
     assert pools.classes.tolist() == [0, 0, 0, NOWHERE, 1, 1]
     assert pools.leaky.tolist() == [False, True]
     texts = (("0", "1"), ("x", "y", "*"))
-    foretold = Tally(texts, np.array([[0, 0], [1, 0], [1, 1]]), np.array([4, 2, 2]))
-    fewer = Tally(texts, np.array([[0, 0], [1, 0], [1, 2]]), np.array([4, 2, 2]))
-    more = Tally(texts, np.array([[0, 0], [1, 0]]), np.array([4, 3]))
+    foretold = CountDifference(texts, np.array([[0, 0], [1, 0], [1, 1]]), np.array([4, 2, 2]))
+    fewer = CountDifference(texts, np.array([[0, 0], [1, 0], [1, 2]]), np.array([4, 2, 2]))
+    more = CountDifference(texts, np.array([[0, 0], [1, 0]]), np.array([4, 3]))
     assert (pools.differing(foretold, fewer), pools.differing(foretold, more)) == (0, 1)
-    assert pools.differing(foretold, Tally(texts, np.array([[0, 0]]), np.array([3]))) == 1
+    assert pools.differing(foretold, CountDifference(texts, np.array([[0, 0]]), np.array([3]))) == 1
 
 
 # Two areas are divided by illness: the rows of the first between a class that is shown and one that is suppressed,
@@ -99,17 +99,17 @@ ROWS += [("b", "flu", "maid"), ("b", "cold", "judge"), ("b", "cold", "cook"), ("
 SHOWN = [("A", "flu", "cook"), ("A", "cold", "cook"), ("A", "cold", "judge")]
 SHOWN += [("B", "flu", "maid"), ("B2", "cold", "judge"), ("B2", "cold", "cook"), ("C", "flu", "cook")]
 WITHHELD = {
-    "drop": (Handling(), []),
-    "star": (Handling("star"), [("*", "flu", "maid")]),
-    "veil": (Handling("star", veiled_columns=("illness", "job")), [("*", "*", "*")]),
+    "drop": (SuppressionHandling(), []),
+    "star": (SuppressionHandling("star"), [("*", "flu", "maid")]),
+    "veil": (SuppressionHandling("star", veiled_columns=("illness", "job")), [("*", "*", "*")]),
 }
 
 
-def counted(rows) -> TextCounts:
+def counted(rows) -> ValueCounts:
     """Rows as an engine counts them."""
     values = [tuple(dict.fromkeys(texts)) for texts in zip(*rows)]
     tally = Counter(tuple(texts.index(text) for texts, text in zip(values, row)) for row in rows)
-    return TextCounts(COLUMNS, tuple(values), np.array(list(tally), np.int32), np.array([*tally.values()]), len(rows))
+    return ValueCounts(COLUMNS, tuple(values), np.array(list(tally), np.int32), np.array([*tally.values()]), len(rows))
 
 
 def prediction_of(handling):
@@ -126,7 +126,7 @@ def prediction_of(handling):
     codes, sizes, suppressed = np.arange(5, dtype=np.int32)[:, None], np.array([3, 1, 1, 2, 1]), np.arange(5) == 1
     labels = [("A", "withheld", "B", "B2", "C")]
     recoding = class_recoding(table, np.array([0, 2, 4]), labels, codes, sizes, suppressed, division)
-    return predict(table, recoding, handling, plan)
+    return expected_counts(table, recoding, handling, plan)
 
 
 @pytest.mark.parametrize("way", WITHHELD)

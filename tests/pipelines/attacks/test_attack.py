@@ -11,7 +11,7 @@ from sfumato import datasets
 from sfumato.errors import DataError, PlanError
 from sfumato.localization.messages import words_in
 from sfumato.microdata.attacks.attack_data import coded_rows
-from sfumato.microdata.attacks.attack_result import NOTHING_TRIED, Attack, Rate, judged_together
+from sfumato.microdata.attacks.attack_result import NOTHING_TRIED, AttackResult, Rate, judged_together
 from sfumato.microdata.attacks.inference import infer
 from sfumato.microdata.attacks.seeded_shuffles import by_r
 from sfumato.pipelines.attacks.attack import PARTS, STEPS, attack
@@ -517,4 +517,4 @@ def test_a_sensitive_column_in_words_of_its_own_is_not_comparable_and_not_counte
 
 
 # Evidence by itself, and none among fifty others.
-ALMOST = Attack("inference", "nearest rows", Rate(40, 100), Rate(18, 100), Rate(18, 100))
+ALMOST = AttackResult("inference", "nearest rows", Rate(40, 100), Rate(18, 100), Rate(18, 100))

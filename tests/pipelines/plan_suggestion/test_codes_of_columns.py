@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.engines.engine import Reading
+from sfumato.engines.engine import MissingRules
 from sfumato.engines.opening import open_engine
 from sfumato.engines.survey_files import book_of
 from sfumato.hierarchies.role_detection.survey_codes import CodeBook
@@ -85,7 +85,7 @@ def test_rows_that_were_counted_are_not_counted_again() -> None:
     assert emptied.texts["age"][None] == AGES.count(99)
     assert "99" not in emptied.texts["age"]
     assert emptied.texts["hours"]["99"] == HOURS.count(99)
-    assert emptied.count(["age", "hours"], Reading()).rows == 600
+    assert emptied.count(["age", "hours"], MissingRules()).rows == 600
     assert engine.asked == asked
 
 

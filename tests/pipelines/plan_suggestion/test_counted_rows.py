@@ -4,7 +4,7 @@ import polars
 import pytest
 
 from sfumato.engines.dataframes.engine import FrameEngine
-from sfumato.engines.engine import Reading
+from sfumato.engines.engine import MissingRules
 from sfumato.pipelines.plan_suggestion import counted_rows
 from sfumato.pipelines.plan_suggestion.counted_rows import CountedRows
 
@@ -39,14 +39,14 @@ def test_counts_are_those_of_the_engine(monkeypatch, most):
     assert rows.texts["a"] == {"x": 2, "y": 1, None: 1}
     assert rows.texts["c"] == {"p": 3, "q": 1}
     for columns in (("a",), ("c", "a"), ("a", "b", "c")):
-        assert counted(rows.count(columns, Reading())) == counted(engine.count(columns, Reading()))
+        assert counted(rows.count(columns, MissingRules())) == counted(engine.count(columns, MissingRules()))
 
 
 def test_few_rows_leave_the_engine_once():
     asked = Asked()
     rows = CountedRows(asked)
     assert len(rows.texts) == 3
-    rows.count(("b", "c"), Reading())
+    rows.count(("b", "c"), MissingRules())
     assert asked.questions == [("a",), ("a", "b", "c")]
 
 
@@ -60,5 +60,5 @@ def test_no_column_is_counted_for_the_number_of_rows_alone_where_few_are_expecte
 
 def test_rows_that_are_dropped_are_counted_by_the_engine():
     asked = Asked()
-    assert CountedRows(asked).count(("b",), Reading(required=("a",))).counts.sum() == 3
+    assert CountedRows(asked).count(("b",), MissingRules(required=("a",))).counts.sum() == 3
     assert asked.questions[-1] == ("b",)

@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sfumato.engines.engine import Engine, Reading
+from sfumato.engines.engine import Engine, MissingRules
 from sfumato.engines.opening import open_engine
-from sfumato.microdata.counts.frequency_table import TextCounts
+from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.release_stages import shared_counts
@@ -37,7 +37,7 @@ def rows() -> pl.DataFrame:
     return pl.DataFrame(texts)
 
 
-def as_texts(counted: TextCounts) -> dict[tuple[str | None, ...], int]:
+def as_texts(counted: ValueCounts) -> dict[tuple[str | None, ...], int]:
     found = [
         tuple(values[code] for values, code in zip(counted.values, codes, strict=True))
         for codes in counted.codes.tolist()
@@ -47,8 +47,8 @@ def as_texts(counted: TextCounts) -> dict[tuple[str | None, ...], int]:
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "frame"])
-@pytest.mark.parametrize("reading", [Reading(), Reading(("sex'0",), ("sex", "note"))])
-def test_the_same_as_the_engine(rows: pl.DataFrame, form: str, reading: Reading, tmp_path: Path) -> None:
+@pytest.mark.parametrize("reading", [MissingRules(), MissingRules(("sex'0",), ("sex", "note"))])
+def test_the_same_as_the_engine(rows: pl.DataFrame, form: str, reading: MissingRules, tmp_path: Path) -> None:
     data: pl.DataFrame | Path = rows
     if form != "frame":
         data = tmp_path / f"rows.{form}"
@@ -73,7 +73,7 @@ def test_few_rows_are_counted_once_before_and_once_after(
     counts: list[tuple[str, ...]] = []
     own = DuckDBEngine.count
 
-    def count(engine: DuckDBEngine, columns: tuple[str, ...], reading: Reading) -> TextCounts:
+    def count(engine: DuckDBEngine, columns: tuple[str, ...], reading: MissingRules) -> ValueCounts:
         counts.append(tuple(columns))
         return own(engine, columns, reading)
 
@@ -91,5 +91,5 @@ def test_unknown_numbers_of_rows_are_not_few(rows: pl.DataFrame) -> None:
     engine: Engine = open_engine(rows, plan)
     shared = SharedCounts(plan, engine)
     shared.rows = None
-    assert shared.count(engine, ("sex",), Reading()).columns == ("sex",)
+    assert shared.count(engine, ("sex",), MissingRules()).columns == ("sex",)
     assert [names for _, _, names in shared._kept] == [("sex",)]

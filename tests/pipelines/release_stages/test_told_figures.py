@@ -9,7 +9,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.localization.messages import words_in
-from sfumato.report.release.findings import disclosure, lost_columns
+from sfumato.report.release.findings import disclosure, heavily_generalized_columns
 from sfumato.report.release.report import text
 
 ROWS = 300
@@ -38,11 +38,11 @@ def test_an_operation_that_leaves_one_or_two_values_is_told(publish, left):
     report = sf.anonymize(frame, plan(score={"role": "sensitive", "publish": publish})).report
     if left is None:
         assert "columns_with_few_values" not in report.details
-        assert not lost_columns(words_in(), report)
+        assert not heavily_generalized_columns(words_in(), report)
         return
     assert report.details["columns_with_few_values"] == [{"column": "score", "values": 46, "left": left}]
     for language in ("en", "de"):
-        assert any("score" in line and "46" in line for line in lost_columns(words_in(language), report))
+        assert any("score" in line and "46" in line for line in heavily_generalized_columns(words_in(language), report))
     assert "LOST          score" in text(report)
 
 

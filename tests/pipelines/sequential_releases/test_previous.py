@@ -15,7 +15,7 @@ from sfumato.microdata.attacks.differencing import attack_histories
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.release_histories import with_erased
 from sfumato.pipelines.attacks.attack import attack, compared_by_persons
-from sfumato.pipelines.attacks.target import target_of, texts_of
+from sfumato.pipelines.attacks.target import strings_of, target_of
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.sequential_releases.earlier_releases import read_release
 from sfumato.pipelines.sequential_releases.erase_person import erase
@@ -85,7 +85,7 @@ def test_each_month_keeps_its_own_promises_and_all_keep_them_together(house, sfu
 
 def test_the_attack_by_differences_finds_nobody_with_previous_and_somebody_without(house, tmp_path) -> None:
     last = target_of(house[-1])
-    with_previous = compared_by_persons(house[:-1], last, texts_of(house[0].parent / f"month{MONTHS - 1}.csv"))
+    with_previous = compared_by_persons(house[:-1], last, strings_of(house[0].parent / f"month{MONTHS - 1}.csv"))
     assert not attack_histories(with_previous, K).judged(1).evidence
     alone = [released(tmp_path, month, []) for month in (0, 3)]
     raw = tmp_path / "month3.csv"

@@ -5,7 +5,7 @@ import csv
 import numpy as np
 import pytest
 
-from sfumato.errors import DataError, PlanError, PromiseError, SfumatoError
+from sfumato.errors import DataError, PlanError, SfumatoError, ViolationError
 from sfumato.pipelines.tables.batch.run import run_batch
 from sfumato.tables.cell_key.ptable import make_ptable
 from sfumato.tables.cell_key.ptable_file import ptable_text
@@ -219,7 +219,7 @@ def test_tables_that_are_written_before_they_are_protected_are_warned_of(folder,
 )
 def test_changed_tables_are_audited(folder, table, rule, way):
     with pytest.raises(
-        PromiseError, match=r"line 6 .*a data user computes \d+ sensitive cells? more closely"
+        ViolationError, match=r"line 6 .*a data user computes \d+ sensitive cells? more closely"
     ) as caught:
         batch(folder, table, rule, f"<SUPPRESS> {way}", '<WRITETABLE> (1, 3, , "changed.txt")')
     assert caught.value.code == "promise.audit" and not (folder / "out" / "changed.txt").exists()

@@ -7,7 +7,7 @@ import pandas
 import pytest
 
 import sfumato as sf
-from sfumato.errors import PlanError, PromiseError
+from sfumato.errors import PlanError, ViolationError
 from sfumato.tables.cell_key.ptable import make_ptable
 from sfumato.tables.cell_key.ptable_file import ptable_text
 from sfumato.tables.plan.perturbation import CellKey
@@ -172,8 +172,8 @@ def rows_of(*rows):
 @pytest.mark.parametrize(
     ("value", "rule", "last", "error"),
     [
-        ("count", {"rule": "frequency", "min": 3}, [(-1, 0.25), (0, 0.5), (1, 0.25)], PromiseError),
-        ("income", {"rule": "p-percent", "p": 20}, [(-1, 0.25), (0, 0.5), (1, 0.25)], PromiseError),
+        ("count", {"rule": "frequency", "min": 3}, [(-1, 0.25), (0, 0.5), (1, 0.25)], ViolationError),
+        ("income", {"rule": "p-percent", "p": 20}, [(-1, 0.25), (0, 0.5), (1, 0.25)], ViolationError),
         ("income", {"rule": "frequency", "min": 3}, [(0, 1)], PlanError),
     ],
 )

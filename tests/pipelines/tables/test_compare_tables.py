@@ -7,7 +7,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import PlanError
 from sfumato.pipelines.tables.compare_tables import METHODS, compare_tables
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.deadline import within
 from sfumato.tables.plan.plan import read_table_plan
 from sfumato.tables.redesign.proposals import redesign
@@ -87,7 +87,7 @@ def test_a_merged_table_is_the_one_that_protect_gets(folder):
         method={"name": "fast"},
     )
     assert by_hand.report["masked"] == best.masked < found.masked
-    assert best.cells == len(Columns({"n": tuple(cells["n"])}))
+    assert best.cells == len(TextColumns({"n": tuple(cells["n"])}))
 
 
 def test_no_time_no_proposals(folder):

@@ -9,9 +9,9 @@ import sfumato as sf
 from sfumato.errors import DataError, PlanError
 from sfumato.pipelines.tables.table_source import columns_from
 from sfumato.report.tables.report import ALL_UNSAFE, review_figures, review_lines
-from sfumato.tables.argus.argus_table import OfficeTable
+from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.batch.argus_protection import mask_office
-from sfumato.tables.cells.dimensions import Tree
+from sfumato.tables.cells.dimensions import CodeTree
 from sfumato.tables.deadline import within
 from sfumato.tables.formats.argus_outputs import output_text
 from sfumato.tables.formats.cells_file import written_cells
@@ -20,8 +20,8 @@ from sfumato.tables.formats.sdmx import sdmx_text
 from sfumato.tables.formats.solver_file import jj_text
 from sfumato.tables.plan.plan import OfficeFile, read_table_plan
 
-AREA = Tree("area", ("Total",), {("a",): ("Total",), ("b",): ("Total",), ("c",): ("Total",)})
-SEX = Tree("sex", ("Total",), {("m",): ("Total",), ("w",): ("Total",)})
+AREA = CodeTree("area", ("Total",), {("a",): ("Total",), ("b",): ("Total",), ("c",): ("Total",)})
+SEX = CodeTree("sex", ("Total",), {("m",): ("Total",), ("w",): ("Total",)})
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def table():
     statuses = np.ones(12, int)
     statuses[keys.index((("a",), ("m",)))] = 5
     unsafe = statuses == 5
-    return OfficeTable(
+    return ArgusTable(
         "n", (AREA, SEX), tuple(keys), np.array(values, float), statuses, lower=unsafe * 1.0, upper=unsafe * 1.0
     )
 
@@ -248,7 +248,7 @@ def test_tables_are_read_in_their_encoding(encoding, tmp_path):
 
 def test_office_files_are_read_in_their_encoding(table, tmp_path):
     codes = {"a": "ä", "b": "ß"}
-    tree = Tree("area", ("Total",), {("ä",): ("Total",), ("ß",): ("Total",), ("c",): ("Total",)})
+    tree = CodeTree("area", ("Total",), {("ä",): ("Total",), ("ß",): ("Total",), ("c",): ("Total",)})
     keys = tuple(((codes.get(key[0][0], key[0][0]),), key[1]) for key in table.keys)
     own = table.with_columns(trees=(tree, SEX), keys=keys, statuses=np.ones(12, int))
     files = {**written_cells(own, "t"), "t.px": px_text(own)}

@@ -7,7 +7,7 @@ import pandas
 import pytest
 
 import sfumato as sf
-from sfumato.errors import PlanError, PromiseError
+from sfumato.errors import PlanError, ViolationError
 from sfumato.localization.messages import words_in
 from sfumato.tables.plan.plan import read_table_plan, table_plan_dict
 
@@ -68,13 +68,13 @@ def test_rules_are_kept_or_nothing_is_published(folder):
     assert done.report["reader"]["unsafe"] == 3
     assert (done.data["Wert_published"].astype(int) % 5 == 0).all()
     method = {"name": "rounding", "base": 5, "kind": "deterministic"}
-    with pytest.raises(PromiseError, match=r"computes \d+ sensitive cells more closely"):
+    with pytest.raises(ViolationError, match=r"computes \d+ sensitive cells more closely"):
         sf.protect(frame, **parts, primary=rule, method=method)
 
 
 def test_one_cell_that_a_reader_computes_is_one_cell():
     frame = pandas.DataFrame({"region": ["A", "B", "C", "Total"], "n": [1, 10, 15, 26]})
-    with pytest.raises(PromiseError, match="computes 1 sensitive cell more closely"):
+    with pytest.raises(ViolationError, match="computes 1 sensitive cell more closely"):
         sf.protect(
             frame,
             value="n",
@@ -191,7 +191,7 @@ def test_a_refusal_names_the_first_cells_that_a_reader_computes_in_both_language
     years, areas = ["2020", "2021"], [f"a{place}" for place in range(7)]
     rows = [(year, area, 1) for year in years for area in areas] + [(year, "Total", 7) for year in years]
     frame = pandas.DataFrame(rows, columns=["year", "area", "n"])
-    with pytest.raises(PromiseError) as caught:
+    with pytest.raises(ViolationError) as caught:
         sf.protect(
             frame,
             value="n",

@@ -2,7 +2,7 @@
 
 from sfumato.microdata.methods.full_domain.trade_off import alternatives
 from sfumato.report.release.report import files as report_files
-from sfumato.report.release.report_data import Dossier
+from sfumato.report.release.report_data import ReportData
 from sfumato.report.release.sections.column_evidence import gather
 
 
@@ -10,7 +10,7 @@ def dossier_of(release, **more):
     """What the reports of a release are made of."""
     evidence = gather(release.plan, release.table, release.recoding)
     others = alternatives(release.plan, release.table, release.recoding)
-    return Dossier(release.report, release.plan, evidence, others, **more)
+    return ReportData(release.report, release.plan, evidence, others, **more)
 
 
 def files(release):

@@ -7,11 +7,11 @@ import polars as pl
 import pytest
 
 from sfumato.localization.messages import words_in
-from sfumato.microdata.measures.attribute_inference import Tell
+from sfumato.microdata.measures.attribute_inference import InferenceRisk
 from sfumato.pipelines.release import anonymize
-from sfumato.report.release.findings import disclosure, lost_columns, tells
+from sfumato.report.release.findings import disclosure, heavily_generalized_columns, inference_risks
 from sfumato.report.release.report import files, text
-from sfumato.report.release.report_data import Dossier
+from sfumato.report.release.report_data import ReportData
 
 NAMES = [f"answer_{place:02}" for place in range(1, 13)]
 
@@ -50,7 +50,7 @@ def test_the_terminal_names_the_first_of_many_columns(told_by_sex) -> None:
 
 @pytest.mark.parametrize("name", ["report.html", "report-external.html"])
 def test_reports_fold_long_lists_and_have_every_name(told_by_sex, name) -> None:
-    page = files(Dossier(told_by_sex.report, told_by_sex.plan))[name]
+    page = files(ReportData(told_by_sex.report, told_by_sex.plan))[name]
     table = page[page.index("<tbody>") :]
     assert re.search(r"key_4<details><summary> and 5 more</summary><span>, key_5", table)
     assert all(page.count(f"key_{place}") for place in range(10))
@@ -61,14 +61,14 @@ def test_lost_columns_with_the_same_remedy_are_told_together(told_by_sex) -> Non
     details = {"heavily_generalized_columns": [{"column": name, **entry} for name in NAMES]}
     details["columns_with_few_values"] = [{"column": name, "left": 1, "values": 30} for name in NAMES]
     report = replace(told_by_sex.report, details=details, withheld_columns=())
-    told = lost_columns(words_in(), report)
+    told = heavily_generalized_columns(words_in(), report)
     assert len(told) == 2 and told[0].count(words_in()["lost.untried"]) == 1
     assert "answer_07 (90.0 % lost, 1 label for 40 values)" in told[0]
     assert "answer_07 (1 of 30)" in told[1]
 
 
 def test_columns_that_give_one_away_are_told_together(told_by_sex) -> None:
-    given_away = tuple(Tell(name, "sex", 0, 0.5, 1.0) for name in NAMES)
+    given_away = tuple(InferenceRisk(name, "sex", 0, 0.5, 1.0) for name in NAMES)
     report = replace(told_by_sex.report, disclosure=replace(told_by_sex.report.disclosure, tells=given_away))
-    told = tells(words_in(), report)
+    told = inference_risks(words_in(), report)
     assert len(told) == 1 and "12 columns each nearly determine sex" in told[0]

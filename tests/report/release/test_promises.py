@@ -9,7 +9,7 @@ from dossiers import files
 from sfumato.localization.messages import languages, words_in
 from sfumato.pipelines.release import anonymize
 from sfumato.report.release.report import html
-from sfumato.report.release.report_data import Dossier
+from sfumato.report.release.report_data import ReportData
 
 ROWS = pl.DataFrame(
     {
@@ -49,7 +49,7 @@ def test_named_values_are_not_told_as_all():
     assert says == f"{told} of 0.5 of a class."
     named = told.replace("that the plan names", "that the plan names (hiv)")
     assert f"{named} of 0.5 of a class (highest: 0.25)." in page
-    assert "no value of ill that the plan limits exceeds" in html(Dossier(release.report))
+    assert "no value of ill that the plan limits exceeds" in html(ReportData(release.report))
     assert "hiv" not in says
 
 

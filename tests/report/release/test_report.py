@@ -20,7 +20,7 @@ from sfumato.report.page.html_page import folded, style
 from sfumato.report.page.plots import Pair, histogram
 from sfumato.report.release import external
 from sfumato.report.release.report import fragment, html, line, text
-from sfumato.report.release.report_data import Dossier
+from sfumato.report.release.report_data import ReportData
 from sfumato.report.release.sections.column_evidence import class_sizes, gather
 from sfumato.report.release.sections.trade_off import trade_off_sentences
 
@@ -99,7 +99,7 @@ def test_a_broken_promise_is_told_as_one(release) -> None:
 
     broken = replace(release.report.models[0], holds=False)
     report = replace(release.report, models=(broken,))
-    for page in (html(Dossier(report, release.plan)), external.html(Dossier(report, release.plan))):
+    for page in (html(ReportData(report, release.plan)), external.html(ReportData(report, release.plan))):
         assert "verdict bad" in page
         assert "Not satisfied." in page
         assert "All guarantees are satisfied" not in page

@@ -24,7 +24,7 @@ from sfumato.report.attack import verdict
 from sfumato.report.release.annex import rows_annex
 from sfumato.report.release.findings import disclosure
 from sfumato.report.release.report import files
-from sfumato.report.release.report_data import Dossier
+from sfumato.report.release.report_data import ReportData
 from sfumato.report.release.sections.column_evidence import gather
 from sfumato.report.release.sign_off import residual_sentences
 
@@ -76,7 +76,7 @@ def test_equal_sentences_on_columns_are_said_once(patient_plan) -> None:
     made = anonymize(None, patient_plan)
     for language, several in (("en", "are published unchanged, and no guarantee"), ("de", "werden unverändert")):
         plan = read_plan({**patient_plan, "columns": columns, "language": language})
-        told = [one for one in residual_sentences(Dossier(made.report, plan)) if several in one]
+        told = [one for one in residual_sentences(ReportData(made.report, plan)) if several in one]
         assert len(told) == 1 and "one, two, three" in told[0]
     made.close()
 
@@ -89,7 +89,7 @@ def test_no_heading_of_a_column_is_empty(signed) -> None:
 
 def test_what_the_plan_does_not_say_is_told_as_such(release) -> None:
     evidence = gather(release.plan, release.table, release.recoding)
-    page = files(Dossier(release.report, release.plan, evidence))["report.html"]
+    page = files(ReportData(release.report, release.plan, evidence))["report.html"]
     assert page.count("not stated in the plan") == 4
 
 

@@ -7,14 +7,14 @@ import pytest
 import sfumato as sf
 from sfumato.localization.messages import words_in
 from sfumato.report.tables.page import published
-from sfumato.report.tables.report import figures
+from sfumato.report.tables.report import metrics
 from sfumato.report.tables.summary import outcome_sentences
 from sfumato.tables.batch.implicit_cells import LEFT_OUT
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.columns import TextColumns
 
 
 def test_figures_have_the_decimal_mark_of_the_language_and_codes_have_not() -> None:
-    table = Columns({"Branche": ("1.1", "1.2"), "Wert": ("1104.5", "x"), "von": ("", "0.1"), "bis": ("", "26.4")})
+    table = TextColumns({"Branche": ("1.1", "1.2"), "Wert": ("1104.5", "x"), "von": ("", "0.1"), "bis": ("", "26.4")})
     german, english = (
         "".join(published(words_in(language), table, ["Wert", "von", "bis"])) for language in ("de", "en")
     )
@@ -54,7 +54,7 @@ def test_what_nobody_attacked_is_told_of_a_linked_table_with_masks_and_of_one_wi
     )
     linked = replace(done, parts=parts)
     assert bool(sum(part.mask.sum() for part in parts)) == (least > 2)
-    assert linked.page(figures(linked)).count("Nicht geprüft") == 1
+    assert linked.page(metrics(linked)).count("Nicht geprüft") == 1
 
 
 def test_the_page_of_the_work_says_that_nothing_is_promised_of_what_nobody_attacked() -> None:
@@ -66,6 +66,6 @@ def test_the_page_of_the_work_says_that_nothing_is_promised_of_what_nobody_attac
     assert outcome_sentences(done.report, words)[0] == (words["table_holds"], True)
     told = LEFT_OUT.format("a by b by c")
     parts = tuple(replace(own, part=replace(own.part, unattacked=(told,))) for own in done.parts)
-    said = outcome_sentences(figures(replace(done, parts=parts)), words)
+    said = outcome_sentences(metrics(replace(done, parts=parts)), words)
     assert said[0] == (words["tabled.unattacked"], False)
     assert sum(text.startswith("Nicht geprüft") for text, _ in said) == 1

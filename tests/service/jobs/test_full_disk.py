@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from sfumato.service.jobs.disk_space import Presence
+from sfumato.service.jobs.disk_space import ServerLock
 from sfumato.service.jobs.pool import Pool
 from sfumato.service.settings import JobSettings
 from sfumato.service.store.jobs import new_id
@@ -102,10 +102,10 @@ def test_a_start_on_a_full_disk_erases_first(disk):
 
 def test_only_a_server_that_is_alone_erases_what_attempts_left(tmp_path):
     draft = tmp_path / new_id() / "draft-1"
-    first = Presence(tmp_path)
+    first = ServerLock(tmp_path)
     draft.mkdir(parents=True)
-    Presence(tmp_path).leave()
+    ServerLock(tmp_path).leave()
     assert draft.is_dir()
     first.leave()
-    Presence(tmp_path).leave()
+    ServerLock(tmp_path).leave()
     assert not draft.exists()

@@ -9,10 +9,10 @@ from sfumato.service.http.problems import RefusedError
 from sfumato.service.settings import Limits
 from sfumato.service.workers import request_queue as lanes_module
 from sfumato.service.workers.fork_server import Template
-from sfumato.service.workers.messages import Call
-from sfumato.service.workers.request_queue import Lanes
+from sfumato.service.workers.messages import WorkerCall
+from sfumato.service.workers.request_queue import RequestQueue
 
-QUESTION = Call("sfumato.errors:did_you_mean", ("a", ["b"]))
+QUESTION = WorkerCall("sfumato.errors:did_you_mean", ("a", ["b"]))
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def template():
 
 async def answers(template, between) -> list[str]:
     """What two requests are told, with something happening between them."""
-    lanes = Lanes(Limits(workers=1), QUESTION, template)
+    lanes = RequestQueue(Limits(workers=1), QUESTION, template)
     await lanes.start()
     try:
         first = await lanes.run(QUESTION, 1)
@@ -49,7 +49,7 @@ def test_a_worker_that_ended_while_it_waited_is_replaced(template, end, complete
 async def told_without_processes(template, monkeypatch) -> list[str | None]:
     """What the lanes tell while the system starts no process, and after."""
     monkeypatch.setattr(lanes_module, "TRYING_SECONDS", 0.1)
-    lanes = Lanes(Limits(workers=2), QUESTION, template)
+    lanes = RequestQueue(Limits(workers=2), QUESTION, template)
     with monkeypatch.context() as patch:
         patch.setattr(sys, "executable", "/nonexistent")
         await lanes.start()

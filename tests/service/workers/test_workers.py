@@ -16,12 +16,18 @@ from sfumato.errors import DataError, PlanError
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.workers import fork_server as template_module
 from sfumato.service.workers import messages
-from sfumato.service.workers.fork_server import Template, Watch, run_once, shared_template
-from sfumato.service.workers.messages import Call, CancelledWorkError, CrashedError, Progress, WorkerEndedError
+from sfumato.service.workers.fork_server import CallHandle, Template, run_once, shared_template
+from sfumato.service.workers.messages import (
+    CancelledWorkError,
+    CrashedError,
+    ProgressMessage,
+    WorkerCall,
+    WorkerEndedError,
+)
 from sfumato.service.workers.process import WorkerLimits
 
 LIMITS = WorkerLimits(1_000_000_000, watched=True)
-FOREVER = Call("sfumato.service.workers.process:_watch_memory", (None, 1 << 60))
+FOREVER = WorkerCall("sfumato.service.workers.process:_watch_memory", (None, 1 << 60))
 CODE = """
 import sys, time
 from sfumato.service.workers.messages import Call
@@ -79,21 +85,21 @@ def test_a_worker_that_is_killed_says_so_and_the_next_is_there():
     assert worker.ended.wait(10)
     assert worker.status == -signal.SIGKILL
     worker.close()
-    assert run_once(Call("sfumato.errors:did_you_mean", ("a", ["b"])), LIMITS, 60) == "Valid: b."
+    assert run_once(WorkerCall("sfumato.errors:did_you_mean", ("a", ["b"])), LIMITS, 60) == "Valid: b."
 
 
 def test_errors_travel_whole_and_what_nobody_foresaw_without_its_text():
     configuration = {"pay": {"anonymisationType": "Generalization", "dataType": "Numeric"}}
     target = "sfumato.pipelines.attributes:anonymize_attributes"
     with pytest.raises(ValueRefusedError) as refused:
-        run_once(Call(target, ([{"pay": "old"}, {"pay": 1}], configuration)), LIMITS, 60)
+        run_once(WorkerCall(target, ([{"pay": "old"}, {"pay": 1}], configuration)), LIMITS, 60)
     assert (refused.value.column, refused.value.rows, refused.value.code) == ("pay", (1,), "data.value")
     assert "old is not numeric" in refused.value.text_for_sender()
     with pytest.raises(PlanError) as faults:
-        run_once(Call(target, ([{"pay": 1}], {"pay": {}})), LIMITS, 60)
+        run_once(WorkerCall(target, ([{"pay": 1}], {"pay": {}})), LIMITS, 60)
     assert faults.value.faults
     with pytest.raises(CrashedError) as crash:
-        run_once(Call("sfumato.errors:did_you_mean", ("SECRET", 7)), LIMITS, 60)
+        run_once(WorkerCall("sfumato.errors:did_you_mean", ("SECRET", 7)), LIMITS, 60)
     assert crash.value.kind == "TypeError"
     assert "errors.py" in crash.value.place
     assert "SECRET" not in repr(vars(crash.value)) + str(crash.value)
@@ -111,26 +117,26 @@ def test_what_advances_is_not_ended_by_a_clock(monkeypatch):
     """A million rows were refused after 120 seconds, of which each step took twenty."""
     clock = [100.0]
     monkeypatch.setattr(template_module.time, "monotonic", lambda: clock[0])
-    watch, begun = Watch(), clock[0]
+    watch, begun = CallHandle(), clock[0]
     for done in (1, 2, 2):
         clock[0] += 50
-        watch.hear(Progress("look", done, 3))
+        watch.hear(ProgressMessage("look", done, 3))
     assert watch.heard == begun + 100  # the same again is nothing new
-    watch.hear(Progress("compare-columns", 2, 3))
+    watch.hear(ProgressMessage("compare-columns", 2, 3))
     assert watch.heard == clock[0]
 
 
 def test_who_watches_sees_how_far_a_call_is(tmp_path):
-    path, watch = tmp_path / "rows.csv", Watch()
+    path, watch = tmp_path / "rows.csv", CallHandle()
     path.write_text("zip,illness\n" + "town,flu\n" * 20)
-    call = Call("sfumato.web.projects.loaded_data:load", (path, {}), reports=True)
+    call = WorkerCall("sfumato.web.projects.loaded_data:load", (path, {}), reports=True)
     assert run_once(call, LIMITS, 60, tmp_path, watch).rows == 20
     assert (watch.progress.stage, watch.progress.whole) == ("compare-columns", 100)
 
 
 @pytest.mark.parametrize("before", [True, False])
 def test_who_watches_can_end_a_call(before):
-    watch = Watch()
+    watch = CallHandle()
     if before:
         watch.cancel()
     else:
@@ -141,7 +147,7 @@ def test_who_watches_can_end_a_call(before):
 
 def test_open_files_are_limited():
     with shared_template().start(WorkerLimits(10**9, open_files=99)) as worker:
-        worker.run(Call("sfumato.errors:did_you_mean", ("a", ["b"])))  # it has come so far that limits are set
+        worker.run(WorkerCall("sfumato.errors:did_you_mean", ("a", ["b"])))  # it has come so far that limits are set
         lines = Path(f"/proc/{worker.pid}/limits").read_text().splitlines()
     assert next(line.split()[3:5] for line in lines if line.startswith("Max open files")) == ["99", "99"]
 
@@ -152,9 +158,9 @@ def test_a_workbook_of_two_cells_ends_its_own_worker_at_most(tmp_path):
     workbook(path, ("A1", "XFD1048576"))
     assert path.stat().st_size < 2_000
     with pytest.raises((RefusedError, DataError)):
-        call = Call("sfumato.web.projects.loaded_data:load", (path,))
+        call = WorkerCall("sfumato.web.projects.loaded_data:load", (path,))
         run_once(call, WorkerLimits(600_000_000, watched=True), 60, tmp_path)
-    assert run_once(Call("sfumato.errors:did_you_mean", ("a", ["b"])), LIMITS, 60) == "Valid: b."
+    assert run_once(WorkerCall("sfumato.errors:did_you_mean", ("a", ["b"])), LIMITS, 60) == "Valid: b."
 
 
 def workbook(path, cells):
@@ -189,7 +195,7 @@ def test_a_template_that_is_killed_is_started_again(template):
     until(lambda: not alive(first.pid))
     first.close()
     with template.start(LIMITS) as second:
-        assert second.run(Call("sfumato.errors:did_you_mean", ("a", ["b"]))) == "Valid: b."
+        assert second.run(WorkerCall("sfumato.errors:did_you_mean", ("a", ["b"]))) == "Valid: b."
 
 
 @pytest.mark.parametrize("names", [("queue", "json", "socket", "numpy", "sfumato_plugin")])
@@ -208,7 +214,7 @@ def test_nothing_is_imported_from_where_the_server_stands_and_nothing_outlives_i
 
 
 def test_frames():
-    for message in (Call("a:b", (1, b"x" * 100_000)), DataError("what", "do", "code", rows=(3,))):
+    for message in (WorkerCall("a:b", (1, b"x" * 100_000)), DataError("what", "do", "code", rows=(3,))):
         again = messages.decode(messages.encode(message))
         assert type(again) is type(message)
         assert getattr(again, "rows", None) == getattr(message, "rows", None)

@@ -8,11 +8,11 @@ import pytest
 from sfumato.errors import UnattainableError
 from sfumato.tables.adjustment.adjustment import adjust_part
 from sfumato.tables.cells.cell_order import CellOrder
-from sfumato.tables.cells.cells import Bounds, Reach, Status, make_relations, make_table
-from sfumato.tables.cells.table_part import Part
+from sfumato.tables.cells.cells import Bounds, CellStatus, ProtectionLevels, make_constraints, make_table
+from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import within
 
-RELATIONS = make_relations(
+RELATIONS = make_constraints(
     [
         ([4, 0, 1], [-1, 1, 1]),
         ([5, 2, 3], [-1, 1, 1]),
@@ -27,14 +27,14 @@ def part_of(inner, unsafe, reach, fixed=()):
     a, b, c, d = inner
     values = np.array([a, b, c, d, a + b, c + d, a + c, b + d, a + b + c + d], float)
     status = np.zeros(9, np.int8)
-    status[list(unsafe)] = Status.UNSAFE
+    status[list(unsafe)] = CellStatus.UNSAFE
     span = np.full(9, float(reach))
     low = np.where(np.isin(np.arange(9), fixed), values, 0.0)
     high = np.where(np.isin(np.arange(9), fixed), values, np.inf)
     table = make_table(
-        values, RELATIONS, status=status, costs=np.ones(9), bounds=Bounds(low, high), reach=Reach(span, span)
+        values, RELATIONS, status=status, costs=np.ones(9), bounds=Bounds(low, high), reach=ProtectionLevels(span, span)
     )
-    return Part(np.arange(9), table, table.bounds)
+    return TablePart(np.arange(9), table, table.bounds)
 
 
 def least_change(part, reach):
@@ -77,5 +77,5 @@ def test_a_reader_who_is_told_the_largest_move_knows_more():
 def test_the_order_of_rows_does_not_matter(seed):
     part = part_of((3, 3, 3, 3), (0, 3), 2)
     order = CellOrder(np.random.default_rng(seed).permutation(9))
-    mixed = adjust_part(Part(np.arange(9), order.table(part.table), part.public), within(20)).published
+    mixed = adjust_part(TablePart(np.arange(9), order.table(part.table), part.public), within(20)).published
     assert order.back(mixed).tolist() == adjust_part(part, within(20)).published.tolist()

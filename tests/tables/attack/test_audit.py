@@ -7,21 +7,21 @@ import pytest
 import sfumato as sf
 from sfumato.tables.attack import audit as audits
 from sfumato.tables.attack import audit_problem
-from sfumato.tables.attack.attacker_view import Publication
+from sfumato.tables.attack.attacker_view import AttackerView
 from sfumato.tables.attack.audit import audit_publication
-from sfumato.tables.attack.findings import Verdict
-from sfumato.tables.cells.attacker_knowledge import Attacker, Kind, Knowledge
-from sfumato.tables.cells.cells import Bounds, Reach, make_relations
+from sfumato.tables.attack.findings import DisclosureStatus
+from sfumato.tables.cells.attacker_knowledge import AttackerKind, AttackerKnowledge, Insider
+from sfumato.tables.cells.cells import Bounds, ProtectionLevels, make_constraints
 
 NONE = np.nan
 LINES = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 3, 6], [1, 4, 7], [2, 5, 8]]
-SQUARE = make_relations([(line, [-1, 1, 1]) for line in LINES])
+SQUARE = make_constraints([(line, [-1, 1, 1]) for line in LINES])
 
 
 def publication(exact, low=None, high=None, relations=SQUARE, ceiling=np.inf):
     size = len(exact)
     nothing = [NONE] * size
-    return Publication(
+    return AttackerView(
         exact=np.array(exact, float),
         ranges=Bounds(np.array(low or nothing, float), np.array(high or nothing, float)),
         bounds=Bounds(np.zeros(size), np.full(size, ceiling)),
@@ -39,7 +39,7 @@ def promise(size, cells):
 
 def test_single_mask_is_exact_and_certified():
     found = audit_publication(publication([20, 10, 10, 9, NONE, 5, 11, 6, 5]), promise(9, {4: (3, 5)}))
-    assert found.findings[0].verdict is Verdict.EXACT
+    assert found.findings[0].verdict is DisclosureStatus.EXACT
     assert found.findings[0].lower == found.findings[0].upper == 4
     assert set(found.findings[0].certificate) in ({"c3", "c5"}, {"c1", "c7"})
 
@@ -52,7 +52,7 @@ def test_four_masks_give_the_known_ranges():
 
 def test_too_narrow_is_told_from_exact():
     shown = publication([20, 10, 10, 9, NONE, NONE, 11, NONE, NONE])
-    assert audit_publication(shown, promise(9, {4: (3, 12)})).findings[0].verdict is Verdict.TOO_NARROW
+    assert audit_publication(shown, promise(9, {4: (3, 12)})).findings[0].verdict is DisclosureStatus.TOO_NARROW
 
 
 def test_published_ranges_are_used():
@@ -63,46 +63,46 @@ def test_published_ranges_are_used():
 
 
 def test_false_ranges_are_set_aside():
-    relations = make_relations([([0, 1, 2], [-1, 1, 1])])
+    relations = make_constraints([([0, 1, 2], [-1, 1, 1])])
     shown = publication([10, NONE, 4], [NONE, 0, NONE], [NONE, 3, NONE], relations)
     found = audit_publication(shown, promise(3, {}))
     assert found.contradictions == ("c1",)
-    assert found.findings[0].verdict is Verdict.EXACT
+    assert found.findings[0].verdict is DisclosureStatus.EXACT
     assert not found.passed
 
 
 def test_unbounded_side_is_infinite():
-    relations = make_relations([([0, 1, 2], [-1, 1, 1])])
+    relations = make_constraints([([0, 1, 2], [-1, 1, 1])])
     found = audit_publication(publication([NONE, NONE, 4], relations=relations), promise(3, {}))
     assert found.findings[0].lower == 4
     assert found.findings[0].upper == np.inf
 
 
 def test_integrality_narrows():
-    relations = make_relations([([0, 1], [-1, 2])])
+    relations = make_constraints([([0, 1], [-1, 2])])
     shown = publication([NONE, NONE], relations=relations, ceiling=3)
     assert audit_publication(shown, promise(2, {})).findings[0].upper == 3
-    assert audit_publication(shown, promise(2, {}), Knowledge(integer=True)).findings[0].upper == 2
+    assert audit_publication(shown, promise(2, {}), AttackerKnowledge(integer=True)).findings[0].upper == 2
 
 
 def test_single_respondent_attacks_his_neighbor():
     shown = publication([20, 10, 10, 9, NONE, NONE, 11, NONE, NONE])
     promised = promise(9, {4: (3, 5), 5: (4, 6)})
     values = np.array([20, 10, 10, 9, 4, 5, 11, 6, 5], float)
-    nothing = Reach(np.zeros(1), np.zeros(1))
-    own = Attacker("c4", Kind.RESPONDENT, np.array([4]), Bounds(values[4:5], values[4:5]), nothing)
+    nothing = ProtectionLevels(np.zeros(1), np.zeros(1))
+    own = Insider("c4", AttackerKind.RESPONDENT, np.array([4]), Bounds(values[4:5], values[4:5]), nothing)
     assert audit_publication(shown, promised).passed
-    found = audit_publication(shown, promised, Knowledge(attackers=(own,)), values)
-    assert [(leak.name, leak.attacker, leak.verdict) for leak in found.leaks] == [("c5", "c4", Verdict.EXACT)]
+    found = audit_publication(shown, promised, AttackerKnowledge(attackers=(own,)), values)
+    assert [(leak.name, leak.attacker, leak.verdict) for leak in found.leaks] == [("c5", "c4", DisclosureStatus.EXACT)]
 
 
 @pytest.mark.parametrize(
     ("reach", "known", "leaks"),
     [
         ((1, 0), (3, 9), []),
-        ((1, 0), (3.5, 9), [("c4", "part of c4", Verdict.TOO_NARROW)]),
+        ((1, 0), (3.5, 9), [("c4", "part of c4", DisclosureStatus.TOO_NARROW)]),
         ((0, 1), (0, 5), []),
-        ((0, 1), (0, 4.5), [("c4", "part of c4", Verdict.TOO_NARROW)]),
+        ((0, 1), (0, 4.5), [("c4", "part of c4", DisclosureStatus.TOO_NARROW)]),
         ((0, 0), (3.5, 4.5), []),
     ],
     ids=["down open", "down told", "up open", "up told", "all is his"],
@@ -111,8 +111,8 @@ def test_what_is_not_his_stays_open_to_a_contributor_on_the_one_side_promised(re
     shown = publication([20, 10, 10, 9, NONE, NONE, 11, NONE, NONE])
     values = np.array([20, 10, 10, 9, 4, 5, 11, 6, 5], float)
     down, up, low, high = (np.array([float(number)]) for number in (*reach, *known))
-    own = Attacker("part of c4", Kind.RESPONDENT, np.array([4]), Bounds(low, high), Reach(down, up))
-    found = audit_publication(shown, promise(9, {4: (3, 5)}), Knowledge(attackers=(own,)), values)
+    own = Insider("part of c4", AttackerKind.RESPONDENT, np.array([4]), Bounds(low, high), ProtectionLevels(down, up))
+    found = audit_publication(shown, promise(9, {4: (3, 5)}), AttackerKnowledge(attackers=(own,)), values)
     assert [(leak.name, leak.attacker, leak.verdict) for leak in found.leaks] == leaks
 
 
@@ -120,7 +120,7 @@ def test_nothing_masked_passes():
     assert audit_publication(publication([20, 10, 10, 9, 4, 5, 11, 6, 5]), promise(9, {})).checked == 0
 
 
-PAIRS = make_relations([([0, 1, 2], [-1, 1, 1]), ([3, 4, 5], [-1, 1, 1])])
+PAIRS = make_constraints([([0, 1, 2], [-1, 1, 1]), ([3, 4, 5], [-1, 1, 1])])
 
 
 def pairs():
@@ -138,9 +138,9 @@ def test_contradiction_takes_knowledge_from_its_own_table_only():
 
 def test_few_cells_are_attacked_together_up_to_the_limit(monkeypatch):
     sizes = []
-    make = audit_problem.Program
+    make = audit_problem.LinearProgram
     monkeypatch.setattr(
-        audit_problem, "Program", lambda matrix, *more: sizes.append(matrix.shape[1]) or make(matrix, *more)
+        audit_problem, "LinearProgram", lambda matrix, *more: sizes.append(matrix.shape[1]) or make(matrix, *more)
     )
     shown = publication([10, NONE, NONE, 9, NONE, NONE], relations=PAIRS)
     for limit, programs in ((4, [4]), (3, [2, 2])):

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sfumato.tables.attack.components import SLACK, Range
+from sfumato.tables.attack.components import SLACK, FeasibilityInterval
 from sfumato.tables.linear_programs import Extreme
 
 NO_PROOF = Extreme(0.0, *(np.zeros(0) for _ in range(3)))
@@ -37,5 +37,5 @@ RANGES = {
 @pytest.mark.parametrize("center", [0, 7, -3])
 @pytest.mark.parametrize(("low", "high", "whole", "one"), RANGES.values(), ids=RANGES)
 def test_a_range_holds_one_value(low, high, whole, one, center):
-    deviations = Range(low - center, high - center, NO_PROOF, NO_PROOF)
+    deviations = FeasibilityInterval(low - center, high - center, NO_PROOF, NO_PROOF)
     assert deviations.is_one_value(float(center), whole) is one

@@ -2,16 +2,16 @@
 
 import numpy as np
 
-from sfumato.tables.argus.argus_table import OfficeTable
+from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.batch.argus_protection import mask_office
-from sfumato.tables.cells.cells import make_relations
+from sfumato.tables.cells.cells import make_constraints
 from sfumato.tables.deadline import Deadline
 
 
 def test_protection_levels_are_those_that_are_promised():
     """Beside an empty cell the unsafe one is its total, which is no less than a part that is known to be 1."""
     names = ("all", "others", "total", "unsafe", "empty", "one", "two")
-    table = OfficeTable(
+    table = ArgusTable(
         "n",
         (),
         (),
@@ -20,7 +20,7 @@ def test_protection_levels_are_those_that_are_promised():
         lower=np.array([0.0, 0, 0, 2, 0, 0, 0]),
         upper=np.array([0.0, 0, 0, 2, 0, 0, 0]),
         low=np.array([0.0, 0, 0, 0, 0, 1, 0]),
-        given=make_relations([([0, 1, 2], [-1, 1, 1]), ([2, 3, 4], [-1, 1, 1]), ([2, 5, 6], [-1, 1, 1])]),
+        given=make_constraints([([0, 1, 2], [-1, 1, 1]), ([2, 3, 4], [-1, 1, 1]), ([2, 5, 6], [-1, 1, 1])]),
         cell_names=names,
     )
     done = mask_office(table, "optimal", Deadline())

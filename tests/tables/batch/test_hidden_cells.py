@@ -5,10 +5,10 @@ import pytest
 
 from sfumato.errors import UnattainableError
 from sfumato.tables.batch.hidden_cells import possible_values
-from sfumato.tables.cells.cells import make_relations
+from sfumato.tables.cells.cells import make_constraints
 
 # A total of three parts, of which two make a part of another table.
-TIES = make_relations([([0, 1, 2, 3], [-1, 1, 1, 1]), ([4, 1, 2], [-1, 1, 1])])
+TIES = make_constraints([([0, 1, 2, 3], [-1, 1, 1, 1]), ([4, 1, 2], [-1, 1, 1])])
 
 
 def test_values_that_are_all_shown_are_handed_back():

@@ -6,9 +6,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sfumato.tables.argus.argus_table import OfficeTable
+from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.batch.joint_audit import audit_together, same_records
-from sfumato.tables.cells.dimensions import Tree
+from sfumato.tables.cells.dimensions import CodeTree
 from sfumato.tables.deadline import within
 from sfumato.tables.formats.argus_outputs import Protected
 
@@ -16,11 +16,11 @@ TOTAL = ("T",)
 
 
 def line(cells, origins=None):
-    tree = Tree("x", TOTAL, {(code,): TOTAL for code in cells})
+    tree = CodeTree("x", TOTAL, {(code,): TOTAL for code in cells})
     keys = (((TOTAL),), *(((code,),) for code in cells))
     values = np.array([sum(cells.values()), *cells.values()], float)
     statuses = np.ones(len(values), np.int64)
-    return OfficeTable("v", (tree,), keys, values, statuses, origins={"x": origins} if origins else {})
+    return ArgusTable("v", (tree,), keys, values, statuses, origins={"x": origins} if origins else {})
 
 
 def test_a_new_code_that_is_called_like_an_old_one_is_not_taken_for_it():
@@ -59,9 +59,9 @@ def crossed(names, more=None, unit=1):
     """A table of the counts with its masks; some may be more, and all are rounded to a unit."""
     parents = {(code,): (group,) for group, codes in GROUPS.items() for code in codes}
     trees = {
-        "a": Tree("a", TOTAL, {**dict.fromkeys([("A",), ("B",)], TOTAL), **parents}),
-        "b": Tree("b", TOTAL, {(code,): TOTAL for code in "xyz"}),
-        "c": Tree("c", TOTAL, {(code,): TOTAL for code in "uvw"}),
+        "a": CodeTree("a", TOTAL, {**dict.fromkeys([("A",), ("B",)], TOTAL), **parents}),
+        "b": CodeTree("b", TOTAL, {(code,): TOTAL for code in "xyz"}),
+        "c": CodeTree("c", TOTAL, {(code,): TOTAL for code in "uvw"}),
     }
     values = Counter()
     for codes, count in (Counter(COUNTS) + Counter(more or {})).items():
@@ -73,7 +73,7 @@ def crossed(names, more=None, unit=1):
     unsafe = np.array([hit and count < 3 for hit, count in zip(hidden, values.values(), strict=True)])
     statuses = np.where(unsafe, 3, np.where(hidden, 11, 1))
     own = tuple(trees[name] for name in names)
-    return Protected(OfficeTable("v", own, tuple(values), np.array([*values.values()], float), statuses), "masks")
+    return Protected(ArgusTable("v", own, tuple(values), np.array([*values.values()], float), statuses), "masks")
 
 
 def test_tables_are_attacked_by_the_cross_that_none_of_them_shows():

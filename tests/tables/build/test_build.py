@@ -8,15 +8,15 @@ import pytest
 from sfumato.errors import DataError, PlanError, UnattainableError
 from sfumato.pipelines.tables.protect import run
 from sfumato.tables.build.build import build
-from sfumato.tables.cells.cells import Status
-from sfumato.tables.cells.columns import Columns, read_columns
+from sfumato.tables.cells.cells import CellStatus
+from sfumato.tables.cells.columns import TextColumns, read_columns
 from sfumato.tables.cells.dimensions import file_tree
 from sfumato.tables.plan.attackers import AttackerModel
 from sfumato.tables.plan.plan import read_table_plan
 
 
 def changed(columns, row, **texts):
-    return Columns(
+    return TextColumns(
         {
             name: tuple(texts.get(name, text) if place == row else text for place, text in enumerate(column))
             for name, column in columns.texts.items()
@@ -25,7 +25,7 @@ def changed(columns, row, **texts):
 
 
 def without(columns, row):
-    return Columns({name: (*column[:row], *column[row + 1 :]) for name, column in columns.texts.items()})
+    return TextColumns({name: (*column[:row], *column[row + 1 :]) for name, column in columns.texts.items()})
 
 
 @pytest.mark.parametrize("method", ["intervals", "optimal", "fast", "ranges"])
@@ -49,7 +49,7 @@ def test_total_above_a_unit_is_refused(known, make_plan):
 
 
 def test_duplicate_cells_are_refused(known, make_plan):
-    twice = Columns({name: (*column, column[3]) for name, column in known.texts.items()})
+    twice = TextColumns({name: (*column, column[3]) for name, column in known.texts.items()})
     with pytest.raises(DataError, match="rows 4 and 10 are the same cell"):
         build(make_plan(), twice)
 
@@ -128,7 +128,7 @@ def two_way(tmp_path, **method):
         ("2", "Total", 16), ("2", "s", 10), ("2", "l", 6),
         ("B", "Total", 70), ("B", "s", 28), ("B", "l", 42),
     ]  # fmt: skip
-    columns = Columns(
+    columns = TextColumns(
         {name: tuple(str(cell[place]) for cell in cells) for place, name in enumerate(("NACE", "Size", "n"))}
     )
     plan = {
@@ -159,7 +159,9 @@ def test_costs(tmp_path):
 
 
 def test_groups_are_tables_of_their_own(known, make_plan):
-    both = Columns({name: column * 2 for name, column in known.texts.items()} | {"Jahr": ("2024",) * 9 + ("2025",) * 9})
+    both = TextColumns(
+        {name: column * 2 for name, column in known.texts.items()} | {"Jahr": ("2024",) * 9 + ("2025",) * 9}
+    )
     plan = make_plan("intervals", table={"value": "Wert", "group_by": ["Jahr"]})
     protected = run(plan, both)
     assert protected.report["groups"] == 2
@@ -169,7 +171,7 @@ def test_groups_are_tables_of_their_own(known, make_plan):
 
 def test_group_that_is_the_total_of_others_is_refused(known, make_plan):
     numbers = [int(text) for text in known.text("Wert")]
-    columns = Columns(
+    columns = TextColumns(
         {name: known.text(name) * 3 for name in ("Kreis", "Quartier")}
         | {
             "Wert": tuple(str(number * factor) for factor in (1, 2, 3) for number in numbers),
@@ -204,7 +206,7 @@ def given(tmp_path, cells=CELLS, **more):
 def test_cells_and_relations(tmp_path):
     plan, columns = given(tmp_path, CELLS.replace("1,10.5,s,10.5,0,100,0,0", "1,10.5,u,10.5,0,100,2,2"))
     (part,) = build(plan, columns)
-    assert part.table.status.tolist() == [Status.SAFE, Status.UNSAFE, Status.SAFE, Status.PUBLISH]
+    assert part.table.status.tolist() == [CellStatus.SAFE, CellStatus.UNSAFE, CellStatus.SAFE, CellStatus.PUBLISH]
     protected = run(plan, columns)
     assert protected.columns.text("value_published") == ("20.5", "*", "*", "0")
     assert protected.report["cost"] == 10
@@ -311,7 +313,7 @@ def test_rounded_sums_need_a_tolerance(make_plan, known):
 
 
 def test_negative_values_have_no_floor(make_plan):
-    cells = Columns({"area": ("Total", "a", "b", "c"), "profit": ("-3", "2", "-15", "10")})
+    cells = TextColumns({"area": ("Total", "a", "b", "c"), "profit": ("-3", "2", "-15", "10")})
     plan = make_plan(
         table={"value": "profit", "contributions": ["profit"]},
         dimensions={"area": {"column": "area"}},
@@ -353,7 +355,7 @@ def test_attacker_who_knows_the_rule_is_withstood_too(make_city, make_plan):
 
 
 def test_unprotectable_cell_is_named_with_its_row(make_plan):
-    cells = Columns({"area": ("a", "b", "Total"), "n": ("2", "7", "9"), "keep": ("", "z", "z"), "Jahr": ("1",) * 3})
+    cells = TextColumns({"area": ("a", "b", "Total"), "n": ("2", "7", "9"), "keep": ("", "z", "z"), "Jahr": ("1",) * 3})
     plan = make_plan(
         table={"value": "n"},
         dimensions={"area": {"column": "area"}},

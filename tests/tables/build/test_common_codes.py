@@ -7,8 +7,8 @@ from sfumato.pipelines.tables.batch.run import run_batch
 from sfumato.pipelines.tables.protect import protect
 from sfumato.tables.build.common_codes import axes_of
 from sfumato.tables.build.implicit_cells import is_cyclic
-from sfumato.tables.build.linked_table import Sheet, join
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.build.linked_table import InputTable, join
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.dimensions import file_tree, flat_tree, level_tree
 from sfumato.tables.perturbation.cell_uniforms import keys_by_codes
 from sfumato.tables.perturbation.parts import perturbed_parts
@@ -81,7 +81,7 @@ def test_a_release_of_before_counts_for_the_column_too(folder):
 
 
 def sheet(name, dimensions, texts):
-    return Sheet(name, dimensions, Columns({column: tuple(codes) for column, codes in texts.items()}))
+    return InputTable(name, dimensions, TextColumns({column: tuple(codes) for column, codes in texts.items()}))
 
 
 def test_a_ring_through_a_level_is_a_cycle(tmp_path):
@@ -157,7 +157,7 @@ def test_columns_crossed_with_one_another_are_the_levels(tmp_path):
 
 def test_keys_by_codes_are_those_of_the_column(tmp_path):
     entries = {"version": 1, "table": {"value": "count"}, "method": {"name": "rounding", "base": 3}}
-    level = Columns({"Land": (T, "N", "N"), "Kreis": (T, T, "N1"), "count": ("9", "9", "9")})
+    level = TextColumns({"Land": (T, "N", "N"), "Kreis": (T, T, "N1"), "count": ("9", "9", "9")})
     keys = []
     for dimension, columns in ((AREA, level), (LAND, level.rows([0, 1])), ({"column": "Kreis"}, level.rows([0, 2]))):
         own = read_table_plan({**entries, "dimensions": {"d": dimension}}, tmp_path)

@@ -11,7 +11,7 @@ from sfumato.pipelines.tables.protect_linked import sheets_of
 from sfumato.report.tables.report import summary
 from sfumato.tables.batch import implicit_cells
 from sfumato.tables.column_dependencies.determined_columns import determined_chains
-from sfumato.tables.column_dependencies.inconsistent_records import with_odd_records
+from sfumato.tables.column_dependencies.inconsistent_records import with_inconsistent_records
 from sfumato.tables.column_dependencies.record_codes import RecordCodes
 from sfumato.tables.linked_tables import joint_part
 from sfumato.tables.plan.plan import read_table_plan
@@ -99,7 +99,7 @@ def test_a_wrong_record_ends_nothing(tmp_path):
     part, joint = joint_part(crossed, sheets)
     # Kreis 1 and Kreis 3 by t are one record off, and so are their totals, by the relations of their table.
     assert len(joint.loose) == 2
-    tied = with_odd_records(part, joint.loose).table
+    tied = with_inconsistent_records(part, joint.loose).table
     assert tied.values[len(part.table) :].tolist() == [1.0] * 2
     assert np.abs(tied.relations.residuals(tied.values)).max() == 0
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sfumato.tables.cell_key.key_distribution import spread_of
+from sfumato.tables.cell_key.key_distribution import distribution_of
 from sfumato.tables.tabulate import WORD
 
 
@@ -11,13 +11,13 @@ from sfumato.tables.tabulate import WORD
 def test_sound_keys_are_taken_whatever_their_number(modulus):
     rng = np.random.default_rng(1)
     for many in (0, 1, 2, 5, 20, 1000, 20000):
-        assert spread_of((int(key) for key in rng.integers(0, modulus, many, np.uint64)), modulus).sound
+        assert distribution_of((int(key) for key in rng.integers(0, modulus, many, np.uint64)), modulus).sound
 
 
 def test_keys_that_stand_in_many_years_are_taken():
     """Three persons in thirty years are three keys, wherever these lie."""
     keys = [WORD // 5, WORD // 5 + 1, WORD // 4]
-    assert spread_of(keys * 30, WORD).sound
+    assert distribution_of(keys * 30, WORD).sound
 
 
 NARROW = {
@@ -41,4 +41,4 @@ NARROW = {
 @pytest.mark.parametrize("kind", NARROW)
 def test_keys_that_lie_close_together_are_refused(kind):
     keys, modulus = NARROW[kind]
-    assert not spread_of(keys, modulus).sound
+    assert not distribution_of(keys, modulus).sound

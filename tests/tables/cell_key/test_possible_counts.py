@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from sfumato.errors import DataError
-from sfumato.tables.cell_key.possible_counts import hull_of, originals_of, possible_counts, snapped
+from sfumato.tables.cell_key.possible_counts import hull_of, possible_counts, possible_counts_of, snapped
 from sfumato.tables.cell_key.ptable import Ptable, make_ptable
-from sfumato.tables.cell_key.ptable_rows import Row
+from sfumato.tables.cell_key.ptable_rows import PtableRow
 from sfumato.tables.cells.cells import Bounds
 from sfumato.tables.plan.perturbation import CellKey
 
 TWO = Ptable(
     tuple(
-        Row(count, count + np.array(noise), np.array(chances))
+        PtableRow(count, count + np.array(noise), np.array(chances))
         for count, noise, chances in [
             (1, [-1, 3], [0.75, 0.25]),
             (2, [-2, 0, 2], [0.25, 0.5, 0.25]),
@@ -29,12 +29,12 @@ def test_possible_counts_are_those_that_are_published_so(table):
     published = {count: set((count + table.noise(np.full(2001, count), chances)).tolist()) for count in range(30)}
     for number in range(20):
         expected = [count for count, numbers in published.items() if number in numbers]
-        assert originals_of(table, number, 0.0).counts.tolist() == expected
+        assert possible_counts_of(table, number, 0.0).counts.tolist() == expected
 
 
 def test_a_share_of_empty_cells_may_be_published_as_the_least_number():
-    assert 0 in originals_of(TWO, TWO.js + 1, 0.2).counts
-    assert 0 not in originals_of(TWO, TWO.js + 1, 0.0).counts
+    assert 0 in possible_counts_of(TWO, TWO.js + 1, 0.2).counts
+    assert 0 not in possible_counts_of(TWO, TWO.js + 1, 0.0).counts
 
 
 def test_who_is_almost_always_right_knows():

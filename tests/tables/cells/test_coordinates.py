@@ -5,7 +5,7 @@ import pandas
 
 from sfumato.pipelines.tables.protect_linked import sheets_of
 from sfumato.tables.cells.coordinates import NOWHERE, coordinates_of, joint_coordinates
-from sfumato.tables.cells.dimensions import Tree
+from sfumato.tables.cells.dimensions import CodeTree
 from sfumato.tables.deadline import Deadline, within
 from sfumato.tables.linked_tables import joint_part
 from sfumato.tables.plan.plan import read_table_plan
@@ -13,9 +13,9 @@ from sfumato.tables.suppression.patterns import PatternSearch, patience_of
 from sfumato.tables.suppression.problem import make_problem
 
 T = ()
-BRANCH = Tree("branch", T, {("A",): T, ("A1",): ("A",), ("A2",): ("A",), ("B",): T})
-REGION = Tree("region", T, {("n",): T, ("s",): T})
-SIZE = Tree("size", T, {("1",): T})
+BRANCH = CodeTree("branch", T, {("A",): T, ("A1",): ("A",), ("A2",): ("A",), ("B",): T})
+REGION = CodeTree("region", T, {("n",): T, ("s",): T})
+SIZE = CodeTree("size", T, {("1",): T})
 
 
 def test_codes_are_numbered_below_their_totals():
@@ -35,7 +35,7 @@ def test_tables_have_the_totals_of_dimensions_of_others():
 
 
 def test_spaces_that_cannot_be_numbered_have_none():
-    wide = [Tree(f"d{place}", T, {(str(code),): T for code in range(99)}) for place in range(10)]
+    wide = [CodeTree(f"d{place}", T, {(str(code),): T for code in range(99)}) for place in range(10)]
     assert coordinates_of(wide, [(T,) * 10]) is None
 
 

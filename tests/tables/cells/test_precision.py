@@ -7,16 +7,16 @@ import pytest
 
 from sfumato.errors import DataError
 from sfumato.pipelines.tables.audit import audit
-from sfumato.tables.attack.attacker_view import Publication
+from sfumato.tables.attack.attacker_view import AttackerView
 from sfumato.tables.attack.audit import audit_publication
-from sfumato.tables.attack.findings import Verdict
-from sfumato.tables.cells.attacker_knowledge import Knowledge
-from sfumato.tables.cells.cells import Bounds, make_relations, no_bounds
+from sfumato.tables.attack.findings import DisclosureStatus
+from sfumato.tables.cells.attacker_knowledge import AttackerKnowledge
+from sfumato.tables.cells.cells import Bounds, make_constraints, no_bounds
 from sfumato.tables.cells.constraints import check
-from sfumato.tables.cells.precision import Scale, proved_bound, step_of
+from sfumato.tables.cells.precision import ValueUnit, precision_of, proved_bound
 
 pandas = pytest.importorskip("pandas")
-SUM = make_relations([([0, 1, 2], [-1, 1, 1])])
+SUM = make_constraints([([0, 1, 2], [-1, 1, 1])])
 
 
 def one_table(texts, **more):
@@ -30,7 +30,9 @@ def one_table(texts, **more):
 )
 def test_cents_of_large_sums_are_computed_exactly(texts):
     review = one_table(texts)
-    assert [(finding.verdict, finding.upper - finding.lower) for finding in review.findings] == [(Verdict.EXACT, 0.0)]
+    assert [(finding.verdict, finding.upper - finding.lower) for finding in review.findings] == [
+        (DisclosureStatus.EXACT, 0.0)
+    ]
     assert not review.passed
 
 
@@ -46,8 +48,12 @@ def test_rounding_that_published_totals_show_is_known():
 
 def test_widths_below_one_step_are_one_value():
     """[1.5, 2.4] holds one whole number, [1, 2] two."""
-    for low, high, verdict in ((1.5, 2.4, Verdict.EXACT), (1.0, 2.0, Verdict.SAFE), (1.0, 1.99, Verdict.EXACT)):
-        shown = Publication(
+    for low, high, verdict in (
+        (1.5, 2.4, DisclosureStatus.EXACT),
+        (1.0, 2.0, DisclosureStatus.SAFE),
+        (1.0, 1.99, DisclosureStatus.EXACT),
+    ):
+        shown = AttackerView(
             np.array([5.0, np.nan, np.nan]),
             Bounds(np.array([np.nan, low, np.nan]), np.array([np.nan, high, np.nan])),
             Bounds(np.zeros(3), np.full(3, np.inf)),
@@ -61,19 +67,19 @@ def test_widths_below_one_step_are_one_value():
 def test_totals_are_checked_in_steps():
     values = np.array([90000813.04, 812.25, 90000000.78])
     with pytest.raises(DataError, match=r"relation 1 \(by 0.01\)"):
-        check(SUM, values, 0.0, step_of(values))
+        check(SUM, values, 0.0, precision_of(values))
     check(SUM, np.array([90000813.03, 812.25, 90000000.78]), 0.0, 0.01)
 
 
 def test_given_steps_decide():
-    shown = Publication(
+    shown = AttackerView(
         np.array([9000.0, np.nan, 4000.0]),
         no_bounds(3),
         Bounds(np.zeros(3), np.full(3, np.inf)),
         SUM,
         ("all", "a", "b"),
     )
-    knowledge = Knowledge(step=1000.0)
+    knowledge = AttackerKnowledge(step=1000.0)
     assert audit_publication(shown, no_bounds(3), knowledge).findings[0].lower == 5000
 
 
@@ -88,6 +94,6 @@ def test_bounds_are_proved_whatever_the_multipliers():
 
 
 def test_steps_and_back():
-    scale = Scale(0.01)
+    scale = ValueUnit(0.01)
     assert scale.value(float(scale.steps(np.array([812.25]))[0])) == 812.25
-    assert Scale(5.0).steps(np.array([15.0])).tolist() == [3.0]
+    assert ValueUnit(5.0).steps(np.array([15.0])).tolist() == [3.0]

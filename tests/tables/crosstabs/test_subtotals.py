@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.tables.crosstabs.subtotals import SEVERAL, Doubt, Sum, adds_up, find_sums
+from sfumato.tables.crosstabs.subtotals import SEVERAL, AmbiguousSums, Sum, adds_up, find_sums
 from sizes import size
 
 
@@ -71,8 +71,8 @@ def test_scattered_subtotals_are_found():
 
 def test_doubt_is_told():
     rng = np.random.default_rng(5)
-    assert sums_of(rng.integers(1, 40, 25)).doubt is Doubt.AMBIGUOUS
-    assert sums_of(rng.integers(11, 900, (300, 2))).doubt is Doubt.UNSEARCHED
+    assert sums_of(rng.integers(1, 40, 25)).doubt is AmbiguousSums.AMBIGUOUS
+    assert sums_of(rng.integers(11, 900, (300, 2))).doubt is AmbiguousSums.UNSEARCHED
     assert sums_of(rng.integers(1, 40, 25), scattered=False).doubt is None
 
 
@@ -92,7 +92,7 @@ def test_small_numbers_prove_nothing_so_every_sum_is_kept_or_refused(values):
         ways = _ways(values, total, [line for line in used if line != total])
         crowded |= len(ways) > SEVERAL
         assert len(ways) > SEVERAL or ways <= {one.parts for one in found.sums if one.total == total}
-    assert found.doubt is (Doubt.AMBIGUOUS if crowded else None)
+    assert found.doubt is (AmbiguousSums.AMBIGUOUS if crowded else None)
 
 
 def _ways(values, total, others):

@@ -7,7 +7,7 @@ import sfumato as sf
 from sfumato.errors import DataError
 from sfumato.tables.argus.argus_table import plain_table
 from sfumato.tables.cells.columns import finite
-from sfumato.tables.cells.dimensions import Tree
+from sfumato.tables.cells.dimensions import CodeTree
 from sfumato.tables.formats.apriori_file import apply_apriori
 from sfumato.tables.formats.cells_file import check_totals, read_cells, written_cells
 from sfumato.tables.formats.hrc import parse_hrc, read_hrc
@@ -23,7 +23,7 @@ from sfumato.tables.plan.plan import read_table_plan
 JJ = "0\n3\n0 5 5 s 0 9 0 0 0\n1 2 2 u 0 9 1 1 0\n2 3 3 z 0 9 0 0 0\n1\n0 3 : 0 (-1) 1 (1) 2 (1)\n"
 PX = 'STUB="a";\nHEADING="b";\nVALUES("a")="T","x";\nVALUES("b")="T","y";\nDATA=\n5 5\n5 5;\n'
 RDA = ['<SEPARATOR> ";"', "a", "<RECODEABLE>", '<TOTCODE> "T"', "v", "<NUMERIC>", "s", "<STATUS>"]
-TREE = Tree("a", ("T",), {("x",): ("T",), ("y",): ("T",)})
+TREE = CodeTree("a", ("T",), {("x",): ("T",), ("y",): ("T",)})
 
 
 @pytest.mark.parametrize(

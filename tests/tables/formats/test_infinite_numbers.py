@@ -12,7 +12,7 @@ from sfumato.pipelines.tables.batch.run import run_batch
 from sfumato.pipelines.tables.protect import protect
 from sfumato.tables.argus.argus_table import plain_table
 from sfumato.tables.cell_key.ptable_file import parse_ptable
-from sfumato.tables.cells.dimensions import Tree
+from sfumato.tables.cells.dimensions import CodeTree
 from sfumato.tables.formats.apriori_file import apply_apriori
 from sfumato.tables.formats.cells_file import read_cells
 from sfumato.tables.formats.metadata import parse_metadata
@@ -22,7 +22,7 @@ from sfumato.tables.formats.solver_file import parse_jj
 from sfumato.tables.plan.plan import read_table_plan
 from sfumato.tables.published_tables.parse_cells import read_texts
 
-TREE = Tree("a", ("T",), {("x",): ("T",), ("y",): ("T",)})
+TREE = CodeTree("a", ("T",), {("x",): ("T",), ("y",): ("T",)})
 RDA = ['<SEPARATOR> ";"', "a", "<RECODEABLE>", '<TOTCODE> "T"', "v", "<NUMERIC>"]
 PLAN = {"version": 1, "dimensions": {"a": {"column": "a", "total": "T"}}}
 LONG = "9" * 400

@@ -8,8 +8,8 @@ import pytest
 import sfumato as sf
 from office_tables import are_same, read_instance
 from sfumato.errors import DataError
-from sfumato.tables.argus.argus_table import OfficeTable
-from sfumato.tables.cells.dimensions import Tree, file_tree
+from sfumato.tables.argus.argus_table import ArgusTable
+from sfumato.tables.cells.dimensions import CodeTree, file_tree
 from sfumato.tables.formats.apriori_file import apply_apriori, apriori_text
 from sfumato.tables.formats.cells_file import read_cells, written_cells
 from sfumato.tables.formats.hrc import (
@@ -30,8 +30,8 @@ from sfumato.tables.formats.records_file import read_records, records_text
 from sfumato.tables.formats.sdmx import read_sdmx, sdmx_text
 from sfumato.tables.formats.solver_file import jj_text, read_jj
 
-REGION = Tree("region", ("Total",), {("N",): ("Total",), ("n 1",): ("N",), ("n2",): ("N",), ("S",): ("Total",)})
-SEX = Tree("sex", ("Total",), {("m",): ("Total",), ("w",): ("Total",)})
+REGION = CodeTree("region", ("Total",), {("N",): ("Total",), ("n 1",): ("N",), ("n2",): ("N",), ("S",): ("Total",)})
+SEX = CodeTree("sex", ("Total",), {("m",): ("Total",), ("w",): ("Total",)})
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def table():
             keys.append(((region,), (sex,)))
             values.append(sum(inner[one, other] for one in below for other in own))
     statuses = np.array([1, 1, 1, 1, 11, 1, 2, 5, 11, 3, 14, 13, 10, 9, 12])
-    return OfficeTable(
+    return ArgusTable(
         "turnover",
         (REGION, SEX),
         tuple(keys),
@@ -243,8 +243,8 @@ def test_codes_that_stand_twice_are_told_apart_or_refused(tmp_path):
 
 def test_negative_values_lie_within_the_bounds_of_their_file(tmp_path):
     keys = ((("Total",),), (("N",),), (("S",),))
-    tree = Tree("region", ("Total",), {("N",): ("Total",), ("S",): ("Total",)})
-    table = OfficeTable("v", (tree,), keys, np.array([-2.0, 3.0, -5.0]), np.array([1, 3, 11]))
+    tree = CodeTree("region", ("Total",), {("N",): ("Total",), ("S",): ("Total",)})
+    table = ArgusTable("v", (tree,), keys, np.array([-2.0, 3.0, -5.0]), np.array([1, 3, 11]))
     (tmp_path / "t.jj").write_text(jj_text(table))
     again = read_jj(tmp_path / "t.jj")
     assert again.values.tolist() == [-2, 3, -5] and again.low.tolist() == [-7.5] * 3

@@ -5,7 +5,7 @@ import pytest
 
 from sfumato.errors import PlanError
 from sfumato.pipelines.tables.protect import run
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.columns import TextColumns
 
 ANSWER = [
     ("28", "", "", ""),
@@ -106,4 +106,4 @@ def test_tables_that_do_not_fit_are_refused(known, make_plan, change):
 def test_flat_tables_are_refused(make_plan):
     flat = {"dimensions": {"area": {"column": "Kreis", "total": "0"}}}
     with pytest.raises(PlanError, match="level columns"):
-        run(make_plan("intervals", **flat), Columns({"Kreis": ("0", "1", "2"), "Wert": ("9", "2", "7")}))
+        run(make_plan("intervals", **flat), TextColumns({"Kreis": ("0", "1", "2"), "Wert": ("9", "2", "7")}))

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.pipelines.tables.protect import protect
-from sfumato.tables.cells.cells import make_relations
-from sfumato.tables.interval_publication.interval_grid import Grid, clusters, free_cells, rounded_up
+from sfumato.tables.cells.cells import make_constraints
+from sfumato.tables.interval_publication.interval_grid import ValueClasses, clusters, free_cells, rounded_up
 from sfumato.tables.plan.plan import read_table_plan
 from sfumato.tables.protection_levels.resolve_plan import terms_of
 from sizes import size
@@ -29,7 +29,7 @@ PARTS = {
     st.sampled_from([np.inf, 40.0, 41.5, 3.0]),
 )
 def test_every_range_is_that_of_more_values_than_the_need(reach, step, floor, ceiling):
-    grid, span = Grid(reach, step), (floor, ceiling)
+    grid, span = ValueClasses(reach, step), (floor, ceiling)
     every = np.round(np.arange(max(floor, -80), min(ceiling, 120) + step / 2, step), 6).tolist()
     alike: dict[tuple[float, float], list[float]] = {}
     for value in every:
@@ -162,12 +162,12 @@ def test_ranges_are_narrower_than_blanks():
 
 def test_only_cells_that_do_not_follow_from_one_another_are_drawn():
     square = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 3, 6], [1, 4, 7], [2, 5, 8]]
-    relations = make_relations([(line, [-1, 1, 1]) for line in square])
+    relations = make_constraints([(line, [-1, 1, 1]) for line in square])
     assert len(free_cells(relations, np.array([4, 5, 7, 8]))) == 1
     assert free_cells(relations, np.arange(9)) == [4, 5, 7, 8]
 
 
 def test_clusters_and_round_numbers():
-    relations = make_relations([([0, 1, 2], [-1, 1, 1]), ([3, 4, 5], [-1, 1, 1])])
+    relations = make_constraints([([0, 1, 2], [-1, 1, 1]), ([3, 4, 5], [-1, 1, 1])])
     assert clusters(relations, np.array([0, 1, 1, 1, 1, 0], bool)).tolist() == [-1, 0, 0, 1, 1, -1]
     assert [rounded_up(value, 1) for value in (1.0, 15.0, 0.3)] == [1.0, 20.0, 0.3]

@@ -5,12 +5,12 @@ from itertools import product
 
 import numpy as np
 
-from sfumato.tables.cells.cells import Bounds, make_relations
+from sfumato.tables.cells.cells import Bounds, make_constraints
 from sfumato.tables.deadline import within
-from sfumato.tables.perturbation.feasibility_intervals import reader_ranges
+from sfumato.tables.perturbation.feasibility_intervals import feasibility_intervals
 
 # A two-way table with its margins: cells 0 to 3 inner, 4 and 5 rows, 6 and 7 columns, 8 all.
-TWO_WAY = make_relations(
+TWO_WAY = make_constraints(
     [
         ([4, 0, 1], [-1, 1, 1]),
         ([5, 2, 3], [-1, 1, 1]),
@@ -35,7 +35,7 @@ def test_ranges_are_those_of_all_tables_that_agree():
         published = np.round(values / 5) * 5
         start = Bounds(np.maximum(published - 2, 0), published + 2)
         agreeing = np.array([one for one in tables if ((one >= start.low) & (one <= start.high)).all()])
-        reader = reader_ranges(start, TWO_WAY, np.zeros(9, bool), 1.0, within(10), values)
+        reader = feasibility_intervals(start, TWO_WAY, np.zeros(9, bool), 1.0, within(10), values)
         assert reader.attained.all()
         assert np.array_equal(reader.ranges.low, agreeing.min(axis=0))
         assert np.array_equal(reader.ranges.high, agreeing.max(axis=0))
@@ -45,8 +45,8 @@ def test_without_time_ranges_are_wider_but_true():
     values = whole_table([1, 7, 3, 2])
     published = np.round(values / 5) * 5
     start = Bounds(np.maximum(published - 2, 0), published + 2)
-    exact = reader_ranges(start, TWO_WAY, np.zeros(9, bool), 1.0, within(10), values).ranges
-    quick = reader_ranges(start, TWO_WAY, np.zeros(9, bool), 1.0, within(0), values).ranges
+    exact = feasibility_intervals(start, TWO_WAY, np.zeros(9, bool), 1.0, within(10), values).ranges
+    quick = feasibility_intervals(start, TWO_WAY, np.zeros(9, bool), 1.0, within(0), values).ranges
     assert (quick.low <= exact.low).all() and (quick.high >= exact.high).all()
     assert (quick.low <= values).all() and (quick.high >= values).all()
 
@@ -55,7 +55,7 @@ def test_time_is_kept_and_what_was_not_computed_is_said():
     size = 9
     places = np.arange((size + 1) ** 3).reshape((size + 1,) * 3)
     lines = [line for axis in range(3) for line in np.moveaxis(places, axis, 2).reshape(-1, size + 1).tolist()]
-    relations = make_relations([(line, [-1.0] + [1.0] * size) for line in lines])
+    relations = make_constraints([(line, [-1.0] + [1.0] * size) for line in lines])
     inner = np.random.default_rng(1).integers(0, 30, (size,) * 3).astype(float)
     for axis in range(3):
         inner = np.concatenate([inner.sum(axis=axis, keepdims=True), inner], axis=axis)
@@ -64,7 +64,7 @@ def test_time_is_kept_and_what_was_not_computed_is_said():
     start = Bounds(np.maximum(published - 4, 0), published + 4)
     unsafe = values < 3
     before = time.monotonic()
-    some = reader_ranges(start, relations, unsafe, 1.0, within(0.3), values)
+    some = feasibility_intervals(start, relations, unsafe, 1.0, within(0.3), values)
     assert time.monotonic() - before < 20
     assert (some.ranges.low <= values).all() and (some.ranges.high >= values).all()
-    assert not reader_ranges(start, relations, unsafe, 1.0, within(0), values).attained.all()
+    assert not feasibility_intervals(start, relations, unsafe, 1.0, within(0), values).attained.all()

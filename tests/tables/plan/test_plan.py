@@ -29,7 +29,7 @@ def test_example(tmp_path):
     assert plan.folder == tmp_path
     assert plan.dimensions["area"].levels == ("Kreis", "Quartier")
     assert plan.dimensions["area"].total == "0"
-    assert plan.primary == (primary.Range(1, 3),)
+    assert plan.primary == (primary.RangeRule(1, 3),)
     assert plan.protection.lower == 1
     jsonschema = pytest.importorskip("jsonschema")
     jsonschema.validate(dict(plan.plain), table_plan_schema())

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from sfumato.errors import DataError, PlanError
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.plan import rules as primary
 from sfumato.tables.plan.group_disclosure import GroupDisclosure
 
-COLUMNS = Columns({"mark": ("u", "z", "s", ""), "ask": ("1", "no", "yes", "")})
+COLUMNS = TextColumns({"mark": ("u", "z", "s", ""), "ask": ("1", "no", "yes", "")})
 
 
 def facts(**changes):
@@ -21,11 +21,11 @@ def facts(**changes):
         "counts": False,
         "columns": COLUMNS,
     }
-    return primary.Facts(**(given | changes))
+    return primary.RuleInputs(**(given | changes))
 
 
 CASES = {
-    "range counts finest cells only": (primary.Range(20, 100), [0, 1, 1, 0], [0, 30, 0, 0], [0, 50, 80, 0]),
+    "range counts finest cells only": (primary.RangeRule(20, 100), [0, 1, 1, 0], [0, 30, 0, 0], [0, 50, 80, 0]),
     "frequency": (primary.Frequency(3), [0, 0, 1, 0], [0, 0, 2, 0], [0, 0, 2, 0]),
     "zero unsafe": (primary.ZeroUnsafe(4), [0, 0, 0, 1], [0, 0, 0, 0], [0, 0, 0, 4]),
     "dominance": (primary.Dominance(1, 75), [1, 0, 0, 0], [80 / 0.75 - 100, 0, 0, 0], [80 / 0.75 - 100, 0, 0, 0]),
@@ -48,13 +48,13 @@ def test_rules(name):
 
 
 def test_range_makes_its_bounds_public():
-    found = primary.Range(1, 60).apply(facts())
+    found = primary.RangeRule(1, 60).apply(facts())
     assert found.bounds.low.tolist() == [-np.inf, 1, 1, -np.inf]
     assert found.bounds.high.tolist() == [np.inf, 60, 60, np.inf]
 
 
 def test_statuses_of_offices_are_known():
-    found = primary.StatusColumn("mark").apply(facts(columns=Columns({"mark": ("1", "3", "9", "11")})))
+    found = primary.StatusColumn("mark").apply(facts(columns=TextColumns({"mark": ("1", "3", "9", "11")})))
     assert found.unsafe.tolist() == [False, True, True, False]
 
 
@@ -134,7 +134,7 @@ def test_group_disclosure_is_for_counts_with_that_dimension():
 
 def test_a_mark_that_nobody_gave_a_meaning_is_refused():
     """A cell with a misspelt mark would be published as if it were safe."""
-    marks = Columns({"mark": ("s", "u", "weird", "")})
+    marks = TextColumns({"mark": ("s", "u", "weird", "")})
     with pytest.raises(DataError, match="neither unsafe nor safe in 1 rows, the first in row 3") as caught:
         primary.StatusColumn("mark").apply(facts(columns=marks))
     assert list(caught.value.values) == ["weird"]
@@ -142,7 +142,7 @@ def test_a_mark_that_nobody_gave_a_meaning_is_refused():
 
 
 def test_marks_that_no_cell_has_are_refused():
-    marks = Columns({"mark": ("s", "s", "s", "s")})
+    marks = TextColumns({"mark": ("s", "s", "s", "s")})
     with pytest.raises(DataError, match="no cell has a mark"):
         primary.check_marks([primary.StatusColumn("mark", sensitive=("3",))], marks)
     primary.check_marks([primary.StatusColumn("mark")], marks)

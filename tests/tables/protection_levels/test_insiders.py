@@ -7,7 +7,7 @@ from sfumato.errors import PlanError, UnattainableError
 from sfumato.pipelines.tables.protect import columns_from, protect
 from sfumato.pipelines.tables.tabulate import tabulate
 from sfumato.tables.build.build import build
-from sfumato.tables.cells.attacker_knowledge import Kind
+from sfumato.tables.cells.attacker_knowledge import AttackerKind
 from sfumato.tables.plan.plan import read_table_plan
 
 pandas = pytest.importorskip("pandas")
@@ -151,5 +151,5 @@ def test_single_total_belongs_to_the_respondent_of_its_part():
     plan = read_table_plan({"version": 1, "table": {"value": "n"}, "dimensions": GRID, "primary": SMALL})
     part = build(plan, columns_from(table, plan))[0]
     (person,) = part.knowledge.attackers
-    assert person.kind is Kind.PERSON
+    assert person.kind is AttackerKind.PERSON
     assert {part.table.names[cell] for cell in person.cells[person.bounds.high == 1]} == {"r r0", "r r0, c c0"}

@@ -5,13 +5,13 @@ import pytest
 
 from sfumato.errors import PlanError, UnattainableError
 from sfumato.pipelines.tables.protect import protect, run
-from sfumato.tables.attack.attacker_view import Publication
+from sfumato.tables.attack.attacker_view import AttackerView
 from sfumato.tables.attack.audit import audit_publication
-from sfumato.tables.attack.findings import Verdict
+from sfumato.tables.attack.findings import DisclosureStatus
 from sfumato.tables.cell_labels import lower_end, upper_end
-from sfumato.tables.cells.cells import Bounds, Reach, make_relations, no_bounds
+from sfumato.tables.cells.cells import Bounds, ProtectionLevels, make_constraints, no_bounds
 from sfumato.tables.cells.columns import read_columns
-from sfumato.tables.cells.precision import step_of
+from sfumato.tables.cells.precision import precision_of
 from sfumato.tables.plan.plan import read_table_plan
 from sfumato.tables.protection_levels.minimum_widths import attainable
 
@@ -70,23 +70,23 @@ def test_given_cells_without_protection_levels_get_one_step(tmp_path):
 
 
 def test_audit_calls_a_single_value_exact_whatever_was_promised():
-    shown = Publication(
+    shown = AttackerView(
         np.array([5.0, np.nan, 3.0]),
         no_bounds(3),
         Bounds(np.zeros(3), np.full(3, np.inf)),
-        make_relations([([0, 1, 2], [-1, 1, 1])]),
+        make_constraints([([0, 1, 2], [-1, 1, 1])]),
         ("all", "a", "b"),
     )
     promise = Bounds(np.array([np.nan, 2.0, np.nan]), np.array([np.nan, 2.0, np.nan]))
-    assert audit_publication(shown, promise).findings[0].verdict is Verdict.EXACT
+    assert audit_publication(shown, promise).findings[0].verdict is DisclosureStatus.EXACT
 
 
 def test_steps():
-    assert step_of(np.array([1.0, 20.0])) == 1
-    assert step_of(np.array([1.5, 20.25])) == 0.01
-    assert step_of(np.array([1 / 3, 2.0])) == 1e-4
+    assert precision_of(np.array([1.0, 20.0])) == 1
+    assert precision_of(np.array([1.5, 20.25])) == 0.01
+    assert precision_of(np.array([1 / 3, 2.0])) == 1e-4
     values, unsafe = np.array([2.0, 2.0]), np.array([True, False])
-    bounds, wished = Bounds(np.zeros(2), np.array([2.0, 9.0])), Reach(np.zeros(2), np.zeros(2))
+    bounds, wished = Bounds(np.zeros(2), np.array([2.0, 9.0])), ProtectionLevels(np.zeros(2), np.zeros(2))
     reach = attainable(values, unsafe, bounds, wished, 1.0)
     assert (reach.down.tolist(), reach.up.tolist()) == ([1, 0], [0, 0])
 

@@ -5,7 +5,7 @@ import pytest
 
 from sfumato.errors import DataError
 from sfumato.pipelines.tables.audit import audit
-from sfumato.tables.attack.findings import Verdict
+from sfumato.tables.attack.findings import DisclosureStatus
 from sfumato.tables.published_tables.parse_cells import read_texts
 
 NONE = np.nan
@@ -109,7 +109,7 @@ def test_every_rule_is_judged_as_far_as_the_file_allows(make_plan):
 def test_masked_cells_that_can_only_be_small_must_keep_their_range(make_plan):
     rows = [(0, 0, "19"), (1, 0, "4"), (1, 1, "*"), (1, 2, "*"), (1, 3, "*"), (2, 0, "15"), (2, 1, "15")]
     review = audit(table(rows), make_plan())
-    assert {leak.verdict for leak in review.leaks} == {Verdict.TOO_NARROW}
+    assert {leak.verdict for leak in review.leaks} == {DisclosureStatus.TOO_NARROW}
     assert [leak.upper for leak in review.leaks] == [2, 2, 2]
 
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.plan.source import TableSource
 from sfumato.tables.redesign.proposals import CLOSE, MERGE, Change, added_up
 
 # Two cells of the same codes; the same firm is in both, second in one of them and first in the other.
-ROWS = Columns(
+ROWS = TextColumns(
     {
         "region": ("n", "n", "s"),
         "value": ("100", "90.5", "7"),

@@ -6,9 +6,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sfumato.tables.cells.cells import Relations
+from sfumato.tables.cells.cells import LinearConstraints
 from sfumato.tables.cells.constraints import derive
-from sfumato.tables.cells.dimensions import Tree
+from sfumato.tables.cells.dimensions import CodeTree
 from sfumato.tables.rounding.rounding import inner_sums
 
 SHAPES = {
@@ -18,8 +18,8 @@ SHAPES = {
 }
 
 
-def small_table(shapes: tuple[str, ...], seed: int, largest: int = 12) -> tuple[np.ndarray, Relations]:
-    trees = [Tree(f"d{place}", ("T",), SHAPES[shape]) for place, shape in enumerate(shapes)]
+def small_table(shapes: tuple[str, ...], seed: int, largest: int = 12) -> tuple[np.ndarray, LinearConstraints]:
+    trees = [CodeTree(f"d{place}", ("T",), SHAPES[shape]) for place, shape in enumerate(shapes)]
     keys = list(product(*([tree.root, *tree.parents] for tree in trees)))
     relations = derive(trees, keys)
     sums = inner_sums(relations, len(keys))
@@ -28,15 +28,15 @@ def small_table(shapes: tuple[str, ...], seed: int, largest: int = 12) -> tuple[
 
 
 @pytest.fixture
-def make_table() -> Callable[..., tuple[np.ndarray, Relations]]:
+def make_table() -> Callable[..., tuple[np.ndarray, LinearConstraints]]:
     return small_table
 
 
 @pytest.fixture
-def least_change() -> Callable[[np.ndarray, Relations, float, int], float | None]:
+def least_change() -> Callable[[np.ndarray, LinearConstraints, float, int], float | None]:
     """The minimum change over all roundings of a table, by brute force; None if there is none."""
 
-    def search(values: np.ndarray, relations: Relations, base: float, steps: int) -> float | None:
+    def search(values: np.ndarray, relations: LinearConstraints, base: float, steps: int) -> float | None:
         sums = inner_sums(relations, len(values))
         low = np.floor(values / base) - np.where((values >= 0), np.minimum(steps, np.floor(values / base)), steps)
         high = np.ceil(values / base) + steps

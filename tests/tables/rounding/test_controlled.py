@@ -91,7 +91,7 @@ def test_negative_values_and_decimals(make_table):
 def test_the_largest_instances(shared):
     import csv
 
-    from sfumato.tables.cells.cells import make_relations
+    from sfumato.tables.cells.cells import make_constraints
 
     for name in ("enterprise_act_product_test_1", "enterprise_act_region_test_2b"):
         folder = shared / "tables" / name
@@ -101,7 +101,7 @@ def test_the_largest_instances(shared):
         with (folder / "relations.csv").open() as file:
             for row in csv.DictReader(file):
                 rows.setdefault(row["relation"], []).append((int(row["cell_id"]), float(row["coef"])))
-        relations = make_relations([tuple(zip(*row)) for row in rows.values()], list(rows))
+        relations = make_constraints([tuple(zip(*row)) for row in rows.values()], list(rows))
         start = time.process_time()
         rounded = round_controlled(values, np.full(len(values), 100.0), relations, 0, within(30))
         assert time.process_time() - start < size(20, 5)

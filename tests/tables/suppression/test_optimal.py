@@ -8,19 +8,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import UnattainableError
-from sfumato.tables.attack.attacker_view import Publication
+from sfumato.tables.attack.attacker_view import AttackerView
 from sfumato.tables.attack.audit import audit_publication
-from sfumato.tables.cells.attacker_knowledge import Attacker, Kind, Knowledge
-from sfumato.tables.cells.cells import Bounds, Reach, Status, Witness, make_relations, make_table, no_bounds
+from sfumato.tables.cells.attacker_knowledge import AttackerKind, AttackerKnowledge, Insider
+from sfumato.tables.cells.cells import (
+    AlternativeTable,
+    Bounds,
+    CellStatus,
+    ProtectionLevels,
+    make_constraints,
+    make_table,
+    no_bounds,
+)
 from sfumato.tables.cells.coordinates import Coordinates
 from sfumato.tables.deadline import Deadline, within
 from sfumato.tables.suppression import cut_separation
 from sfumato.tables.suppression import optimal as search
 from sfumato.tables.suppression import parallel_attacks as guards
-from sfumato.tables.suppression.attacker_checks import LEAST, Watch
+from sfumato.tables.suppression.attacker_checks import LEAST, AttackerChecks
 from sfumato.tables.suppression.cut_separation import Separation
 from sfumato.tables.suppression.heuristic import fast
-from sfumato.tables.suppression.initial_pattern import KnownStart
+from sfumato.tables.suppression.initial_pattern import InitialPattern
 from sfumato.tables.suppression.master_problem import Master
 from sfumato.tables.suppression.optimal import optimal
 from sfumato.tables.suppression.problem import make_problem
@@ -35,19 +43,19 @@ def square(values, needs, rows, columns, ceiling=np.inf):
     grid[0, 0] = grid[1:, 1:].sum()
     places = np.arange(grid.size).reshape(grid.shape)
     lines = [line.tolist() for line in places] + [line.tolist() for line in places.T]
-    relations = make_relations([(line, [-1.0] + [1.0] * (len(line) - 1)) for line in lines])
+    relations = make_constraints([(line, [-1.0] + [1.0] * (len(line) - 1)) for line in lines])
     inner = places[1:, 1:].ravel()
     status = np.zeros(grid.size, np.int8)
     down, up = np.zeros(grid.size), np.zeros(grid.size)
     for cell, need in needs.items():
         place = inner[cell]
-        status[place] = Status.UNSAFE
+        status[place] = CellStatus.UNSAFE
         down[place], up[place] = min(need, grid.ravel()[place]), need
     return make_table(
         grid.ravel(),
         relations,
         status=status,
-        reach=Reach(down, up),
+        reach=ProtectionLevels(down, up),
         bounds=Bounds(np.zeros(grid.size), np.full(grid.size, ceiling)),
     )
 
@@ -61,17 +69,19 @@ def alone_in(table, columns, cells):
 def respondents_of(table, cells):
     """The single respondents of some cells, who know their values."""
     places = [np.array([cell]) for cell in cells]
-    nothing = Reach(np.zeros(1), np.zeros(1))
+    nothing = ProtectionLevels(np.zeros(1), np.zeros(1))
     return tuple(
-        Attacker(f"c{place[0]}", Kind.RESPONDENT, place, Bounds(table.values[place], table.values[place]), nothing)
+        Insider(
+            f"c{place[0]}", AttackerKind.RESPONDENT, place, Bounds(table.values[place], table.values[place]), nothing
+        )
         for place in places
     )
 
 
 def holds(table, masked, alone=()):
     exact = np.where(masked, np.nan, table.values)
-    shown = Publication(exact, no_bounds(len(table)), table.bounds, table.relations, table.names)
-    audit = audit_publication(shown, table.promise, Knowledge(attackers=alone), table.values)
+    shown = AttackerView(exact, no_bounds(len(table)), table.bounds, table.relations, table.names)
+    audit = audit_publication(shown, table.promise, AttackerKnowledge(attackers=alone), table.values)
     return not [leak for leak in audit.leaks if table.unsafe[leak.cell]]
 
 
@@ -128,15 +138,17 @@ def test_optimal_equals_brute_force(drawn, cells):
 def test_optimal_equals_brute_force_with_bounds(values, unsafe, ceiling):
     """A hierarchy of two districts with three quarters each, and an upper bound that everyone knows."""
     totals = [sum(values), sum(values[:3]), sum(values[3:])]
-    relations = make_relations([([0, 1, 2], [-1, 1, 1]), ([1, 3, 4, 5], [-1, 1, 1, 1]), ([2, 6, 7, 8], [-1, 1, 1, 1])])
+    relations = make_constraints(
+        [([0, 1, 2], [-1, 1, 1]), ([1, 3, 4, 5], [-1, 1, 1, 1]), ([2, 6, 7, 8], [-1, 1, 1, 1])]
+    )
     numbers = np.array(totals + values, float)
     status = np.zeros(9, np.int8)
-    status[[3 + cell for cell in unsafe]] = Status.UNSAFE
+    status[[3 + cell for cell in unsafe]] = CellStatus.UNSAFE
     upper = np.maximum(numbers, ceiling)
-    need_up = np.where(status == Status.UNSAFE, np.minimum(2, upper - numbers), 0)
-    need_down = np.where(status == Status.UNSAFE, np.minimum(2, numbers), 0)
+    need_up = np.where(status == CellStatus.UNSAFE, np.minimum(2, upper - numbers), 0)
+    need_down = np.where(status == CellStatus.UNSAFE, np.minimum(2, numbers), 0)
     table = make_table(
-        numbers, relations, status=status, bounds=Bounds(np.zeros(9), upper), reach=Reach(need_down, need_up)
+        numbers, relations, status=status, bounds=Bounds(np.zeros(9), upper), reach=ProtectionLevels(need_down, need_up)
     )
     least = cheapest(table)
     if least is None:
@@ -159,11 +171,11 @@ def cube(seed, inner=2, unsafe=2):
     values[:, :, 0] = values.sum(axis=2)
     places = np.arange(side**3).reshape(values.shape)
     lines = [line for axis in range(3) for line in np.moveaxis(places, axis, 2).reshape(-1, side).tolist()]
-    relations = make_relations([(line, [-1.0] + [1.0] * inner) for line in lines])
+    relations = make_constraints([(line, [-1.0] + [1.0] * inner) for line in lines])
     status = np.zeros(side**3, np.int8)
-    status[rng.choice(places[1:, 1:, 1:].ravel(), unsafe, replace=False)] = Status.UNSAFE
-    need = np.where(status == Status.UNSAFE, 1.0, 0.0)
-    return make_table(values.ravel(), relations, status=status, reach=Reach(need, need))
+    status[rng.choice(places[1:, 1:, 1:].ravel(), unsafe, replace=False)] = CellStatus.UNSAFE
+    need = np.where(status == CellStatus.UNSAFE, 1.0, 0.0)
+    return make_table(values.ravel(), relations, status=status, reach=ProtectionLevels(need, need))
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -226,7 +238,7 @@ def test_every_safe_pattern_satisfies_what_attackers_say_of_points(seed):
     table, rng = cube(seed), np.random.default_rng(seed)
     alone = respondents_of(table, np.flatnonzero(table.unsafe))
     problem = make_problem(table, attackers=alone)
-    watch = Watch(problem)
+    watch = AttackerChecks(problem)
     points = (np.where(problem.forced, 1.0, rng.random(27) ** (1 + place)) for place in range(8))
     cuts = [(cut, point) for point in points for cut in watch.cuts(point, Deadline())]
     patterns = [table.unsafe | (rng.random(27) < share) for share in (0.5, 0.7, 0.9) for _ in range(5)]
@@ -241,8 +253,8 @@ def test_who_knows_a_cell_is_asked_at_points_that_hold_off_the_outsider():
     table = square([5, 9, 9, 5, 9, 9, 9, 9, 9], {0: 1, 3: 1}, 3, 3)
     outside, within_ = make_problem(table), make_problem(table, attackers=alone_in(table, 3, (0, 3)))
     shares = optimal(outside).masked.astype(float)
-    assert not list(Watch(outside).cuts(shares, Deadline()))
-    cuts = list(Watch(within_).cuts(shares, Deadline()))
+    assert not list(AttackerChecks(outside).cuts(shares, Deadline()))
+    cuts = list(AttackerChecks(within_).cuts(shares, Deadline()))
     assert cuts
     assert all(cut.short(shares) > 0 for cut in cuts)
 
@@ -285,7 +297,7 @@ def test_single_respondents_need_a_wider_pattern():
 
 def test_cells_to_be_published_stay_open():
     table = square([3, 9, 9, 9], {0: 1}, 2, 2)
-    fixed = table.with_columns(status=np.where(table.unsafe, Status.UNSAFE, Status.PUBLISH).astype(np.int8))
+    fixed = table.with_columns(status=np.where(table.unsafe, CellStatus.UNSAFE, CellStatus.PUBLISH).astype(np.int8))
     with pytest.raises(UnattainableError):
         optimal(make_problem(fixed))
 
@@ -308,7 +320,7 @@ def test_a_search_starts_from_a_pattern_that_is_known(method):
     dear = np.zeros(16, bool)
     dear[places[np.ix_([0, 2], [0, 2])].ravel()] = True
     first = fast(make_problem(table, dear))
-    start = KnownStart(dear, first.witnesses)
+    start = InitialPattern(dear, first.witnesses)
     assert len(list(start.flows(problem))) == len(first.witnesses) > 0
     # Deadlines that are over allow a first pattern, and nothing else.
     assert np.array_equal(method(problem, within(0.0), start=start).over(table), dear)
@@ -321,7 +333,9 @@ def test_what_is_no_flow_of_a_problem_does_not_count():
     masked, ring = np.zeros(16, bool), inner[np.ix_([0, 1], [0, 1])].ravel()
     masked[ring] = True
     moves = np.array([5.0, -5.0, -5.0, 5.0])
-    kept, broken, far = (Witness(int(ring[0]), ring, amounts) for amounts in (moves, np.abs(moves), 10 * moves))
-    outside = Witness(int(ring[0]), inner[np.ix_([0, 2], [0, 2])].ravel(), moves)
-    start = KnownStart(masked, (kept, broken, far, outside))
+    kept, broken, far = (
+        AlternativeTable(int(ring[0]), ring, amounts) for amounts in (moves, np.abs(moves), 10 * moves)
+    )
+    outside = AlternativeTable(int(ring[0]), inner[np.ix_([0, 2], [0, 2])].ravel(), moves)
+    start = InitialPattern(masked, (kept, broken, far, outside))
     assert [flow.amounts.tolist() for _, flow in start.flows(make_problem(table))] == [moves.tolist()]

@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from sfumato.tables.attack.attacker_view import Publication
+from sfumato.tables.attack.attacker_view import AttackerView
 from sfumato.tables.attack.audit import audit_publication
-from sfumato.tables.cells.attacker_knowledge import Attacker, Kind, Knowledge
-from sfumato.tables.cells.cells import Bounds, Reach, Status, make_relations, make_table, no_bounds
+from sfumato.tables.cells.attacker_knowledge import AttackerKind, AttackerKnowledge, Insider
+from sfumato.tables.cells.cells import Bounds, CellStatus, ProtectionLevels, make_constraints, make_table, no_bounds
 from sfumato.tables.deadline import Deadline, within
 from sfumato.tables.suppression.flows.tableau import Tableau
 from sfumato.tables.suppression.optimal import Exchange
 from sfumato.tables.suppression.patterns import PatternSearch
 from sfumato.tables.suppression.problem import make_problem
-from sfumato.tables.suppression.pruning import Pruning, Reasons
+from sfumato.tables.suppression.pruning import Reasons, SuppressionPruning
 
 
 def cube(seed, size=4, unsafe=8, share=0.0):
@@ -20,16 +20,16 @@ def cube(seed, size=4, unsafe=8, share=0.0):
     rng = np.random.default_rng(seed)
     values = np.floor(rng.lognormal(3, 1, (size, size, size))).clip(1)
     status = np.zeros(values.size, np.int8)
-    status[rng.choice(values.size, unsafe, replace=False)] = Status.UNSAFE
+    status[rng.choice(values.size, unsafe, replace=False)] = CellStatus.UNSAFE
     status = status.reshape(values.shape)
     for axis in range(3):
         values = np.concatenate([values.sum(axis=axis, keepdims=True), values], axis=axis)
         status = np.concatenate([np.zeros_like(status.take([0], axis)), status], axis=axis)
     places = np.arange(values.size).reshape(values.shape)
     lines = [line for axis in range(3) for line in np.moveaxis(places, axis, 2).reshape(-1, size + 1).tolist()]
-    relations = make_relations([(line, [-1.0] + [1.0] * size) for line in lines])
-    need = np.where(status.ravel() == Status.UNSAFE, np.maximum(share * values.ravel(), 1.0), 0.0)
-    return make_table(values.ravel(), relations, status=status.ravel(), reach=Reach(need, need))
+    relations = make_constraints([(line, [-1.0] + [1.0] * size) for line in lines])
+    need = np.where(status.ravel() == CellStatus.UNSAFE, np.maximum(share * values.ravel(), 1.0), 0.0)
+    return make_table(values.ravel(), relations, status=status.ravel(), reach=ProtectionLevels(need, need))
 
 
 def pruned(search):
@@ -40,7 +40,7 @@ def pruned(search):
 def shown(table, pattern):
     """A pattern as it is published."""
     exact = np.where(pattern.masked, np.nan, table.values)
-    return Publication(exact, no_bounds(len(table)), table.bounds, table.relations, table.names)
+    return AttackerView(exact, no_bounds(len(table)), table.bounds, table.relations, table.names)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 4, 5, 6])
@@ -52,7 +52,7 @@ def test_exchanges_lead_to_cheaper_patterns_that_hold(seed):
     better = Exchange(search).improved(first, Deadline())
     assert problem.cost_of(better.masked) < problem.cost_of(first.masked)
     assert set(better.proofs) == set(problem.threats)
-    audit = audit_publication(shown(table, better), table.promise, Knowledge(), table.values)
+    audit = audit_publication(shown(table, better), table.promise, AttackerKnowledge(), table.values)
     assert not [leak for leak in audit.leaks if table.unsafe[leak.cell]]
 
 
@@ -74,10 +74,12 @@ def test_without_time_the_pattern_stays_as_it_is():
 def test_proofs_remembered_between_patterns_do_not_multiply():
     """Each side of a cell took over those of the other turned round: after thirty patterns there were millions."""
     table = cube(2, size=5, unsafe=15)
-    nothing = Reach(np.zeros(1), np.zeros(1))
+    nothing = ProtectionLevels(np.zeros(1), np.zeros(1))
     alone = [np.array([place]) for place in np.flatnonzero(table.unsafe)]
     single = [
-        Attacker(f"c{place[0]}", Kind.RESPONDENT, place, Bounds(table.values[place], table.values[place]), nothing)
+        Insider(
+            f"c{place[0]}", AttackerKind.RESPONDENT, place, Bounds(table.values[place], table.values[place]), nothing
+        )
         for place in alone
     ]
     problem = make_problem(table, attackers=single)
@@ -100,7 +102,7 @@ def test_what_masks_were_needed_for_saves_flows_and_changes_nothing(seed, monkey
     masks, counts = [], []
     for _ in range(2):
         asked.clear()
-        masks.append(Pruning(problem, rough.masked, rough.proofs, reasons).run(Deadline())[0])
+        masks.append(SuppressionPruning(problem, rough.masked, rough.proofs, reasons).run(Deadline())[0])
         counts.append(len(asked))
     assert reasons
     assert set(reasons) <= set(np.flatnonzero(rough.masked).tolist())

@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 
-from sfumato.web.projects.archive_extraction import NoRoomError, Room
+from sfumato.web.projects.archive_extraction import ExtractionLimits, NoRoomError
 from sfumato.web.projects.encrypted_projects import RECORD, unpack
 from sfumato.web.projects.run_archives import unpacked
 
@@ -26,9 +26,9 @@ def project(**files):
 @pytest.mark.parametrize(
     ("room", "files"),
     [
-        (Room(10_000_000, 1_000_000), {"rows.csv": bytes(2_000_000)}),
-        (Room(1_500_000, 1_000_000), {"rows.csv": bytes(900_000), "more.csv": bytes(900_000)}),
-        (Room(10_000_000, 1_000_000, 3), {f"{number}.csv": b"a" for number in range(5)}),
+        (ExtractionLimits(10_000_000, 1_000_000), {"rows.csv": bytes(2_000_000)}),
+        (ExtractionLimits(1_500_000, 1_000_000), {"rows.csv": bytes(900_000), "more.csv": bytes(900_000)}),
+        (ExtractionLimits(10_000_000, 1_000_000, 3), {f"{number}.csv": b"a" for number in range(5)}),
     ],
     ids=["one file", "all files", "many files"],
 )
@@ -41,7 +41,7 @@ def test_what_is_too_large_unpacked_is_refused(tmp_path, room, files) -> None:
 
 
 def test_a_project_within_its_room_is_unpacked(tmp_path) -> None:
-    room = Room(1_000_000, 1_000_000)
+    room = ExtractionLimits(1_000_000, 1_000_000)
     assert unpack(project(**{"rows.csv": "age\n1\n"}), tmp_path, room) == {"plan": {}}
     assert [path.name for path in tmp_path.iterdir()] == ["rows.csv"]
     assert room.all_bytes < 1_000_000
@@ -51,7 +51,9 @@ def test_runs_take_their_room_from_the_same(tmp_path) -> None:
     run = archive_of({"report.json": "{}", "data.csv": bytes(900_000)}).getvalue()
     for number in (1, 2):
         (tmp_path / f"run-{number}.zip").write_bytes(run)
-    runs = unpacked(tmp_path, [{"number": number, "plan": {}} for number in (1, 2)], Room(1_500_000, 1_000_000))
+    runs = unpacked(
+        tmp_path, [{"number": number, "plan": {}} for number in (1, 2)], ExtractionLimits(1_500_000, 1_000_000)
+    )
     assert next(runs)[0] == 1
     with pytest.raises(NoRoomError):
         next(runs)
@@ -60,4 +62,4 @@ def test_runs_take_their_room_from_the_same(tmp_path) -> None:
 def test_a_record_that_could_not_be_read_is_no_project(tmp_path) -> None:
     for content in ("[" * 100_000, "no JSON", "[1]", '{"plan": 1}'):
         with pytest.raises((ValueError, RecursionError)):
-            unpack(archive_of({RECORD: content}), tmp_path, Room(10**6, 10**6))
+            unpack(archive_of({RECORD: content}), tmp_path, ExtractionLimits(10**6, 10**6))

@@ -6,8 +6,8 @@ from typing import Any
 from rdflib import RDF, XSD, Graph, Literal, URIRef
 
 from sfumato.attributes.anonymize import Anonymized
-from sfumato.attributes.configuration import Configuration, Rule
-from sfumato.attributes.knowledge_graph.configurations import Classes, rules_of
+from sfumato.attributes.configuration import AttributeRule, Configuration
+from sfumato.attributes.knowledge_graph.configurations import ClassConfigurations, rules_of
 from sfumato.attributes.knowledge_graph.leak_check import Statement
 from sfumato.attributes.knowledge_graph.namespaces import SOYA
 from sfumato.attributes.knowledge_graph.parsing import order_of
@@ -62,7 +62,7 @@ class DocumentClass:
                     yield from _published(node, address, self.suffixes[name], value, rule)
 
 
-def document_class(classes: Classes, iri: str, buckets: Any) -> DocumentClass:
+def document_class(classes: ClassConfigurations, iri: str, buckets: Any) -> DocumentClass:
     """Return a class of the configuration by its address."""
     attributes = classes.attributes[iri]
     configuration = rules_of(classes, iri).with_options(buckets, pass_through=True, form="graph")
@@ -78,7 +78,7 @@ def document_class(classes: Classes, iri: str, buckets: Any) -> DocumentClass:
     return DocumentClass(iri, configuration, addresses, levels, suffixes)
 
 
-def _record(graph: Graph, node: Any, one: DocumentClass, rules: dict[str, Rule]) -> dict[str, Any]:
+def _record(graph: Graph, node: Any, one: DocumentClass, rules: dict[str, AttributeRule]) -> dict[str, Any]:
     record = {}
     for name, rule in rules.items():
         values = list(graph.objects(node, URIRef(one.addresses[name])))
@@ -89,7 +89,7 @@ def _record(graph: Graph, node: Any, one: DocumentClass, rules: dict[str, Rule])
     return record
 
 
-def _plain(graph: Graph, value: Any, rule: Rule, levels: dict[str, str]) -> Any:
+def _plain(graph: Graph, value: Any, rule: AttributeRule, levels: dict[str, str]) -> Any:
     if isinstance(value, Literal):
         number = value.value if isinstance(value.value, int | float) else None
         return str(value) if number is None or rule.data_type.kind in ("date", "datetime") else number
@@ -99,7 +99,7 @@ def _plain(graph: Graph, value: Any, rule: Rule, levels: dict[str, str]) -> Any:
     return {name: part.toPython() if isinstance(part, Literal) else str(part) for name, part in parts.items() if part}
 
 
-def _published(node: Any, address: URIRef, suffix: str, value: Any, rule: Rule) -> Iterator[Statement]:
+def _published(node: Any, address: URIRef, suffix: str, value: Any, rule: AttributeRule) -> Iterator[Statement]:
     """Yield the statements for one value; a range is a separate node, shared by all values in it."""
     name = URIRef(address + suffix)
     if not isinstance(value, dict):
@@ -112,11 +112,11 @@ def _published(node: Any, address: URIRef, suffix: str, value: Any, rule: Rule) 
         yield shared, URIRef(SOYA + bound), Literal(*_typed(value[bound], "numeric", rule))
 
 
-def _literal(value: Any, rule: Rule) -> Any:
+def _literal(value: Any, rule: AttributeRule) -> Any:
     return Literal(value) if rule.data_type.kind not in TYPES or value == "*****" else Literal(*_typed(value, "", rule))
 
 
-def _typed(value: Any, numeric: str, rule: Rule) -> tuple[str, None, Any]:
+def _typed(value: Any, numeric: str, rule: AttributeRule) -> tuple[str, None, Any]:
     """Return the typed value; bounds of integers are decimals, because midpoints lie between integers."""
     kind = numeric if numeric and rule.data_type.kind == "integer" else rule.data_type.kind
     return str(value), None, XSD[TYPES[kind]]

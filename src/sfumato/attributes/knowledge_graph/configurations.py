@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from sfumato.attributes.configuration import Configuration, Rule, known_name
+from sfumato.attributes.configuration import AttributeRule, Configuration, known_name
 from sfumato.attributes.knowledge_graph.namespaces import PREFIXES, local_name
 from sfumato.attributes.knowledge_graph.parsing import order_of, select
 from sfumato.attributes.operations.datatypes import DataType, of_range
 from sfumato.dataclass import dataclass
-from sfumato.errors import Fault, PlanError, did_you_mean
+from sfumato.errors import PlanError, PlanIssue, did_you_mean
 
 if TYPE_CHECKING:
     from rdflib import Graph
@@ -41,7 +41,7 @@ class Attribute:
 
 
 @dataclass(frozen=True, slots=True)
-class Classes:
+class ClassConfigurations:
     """The classes of a graph by their addresses, each with its attributes in the document's order."""
 
     attributes: Mapping[str, tuple[Attribute, ...]]
@@ -61,7 +61,7 @@ class Classes:
         return tuple(of_range(iri, self.levels(iri)) for iri in self.attributes)
 
 
-def read_classes(graph: "Graph") -> Classes:
+def read_classes(graph: "Graph") -> ClassConfigurations:
     """Return the classes of a graph.
 
     Raises:
@@ -71,11 +71,13 @@ def read_classes(graph: "Graph") -> Classes:
     for number, (owner, iri, kind, classification) in enumerate(select(graph, ATTRIBUTES)):
         attribute = Attribute(str(iri), str(kind or ""), str(classification or ""))
         if classes.setdefault(str(owner), {}).setdefault(iri, attribute) != attribute:
-            raise PlanError([Fault(attribute.name, "has more than one data type or operation.")], code="configuration")
+            raise PlanError(
+                [PlanIssue(attribute.name, "has more than one data type or operation.")], code="configuration"
+            )
         if number > MOST_ATTRIBUTES or len(classes) > MOST_CLASSES:
             raise PlanError("the graph has too many classes or attributes.", code="graph-too-large")
     order = order_of(graph)
-    return Classes(
+    return ClassConfigurations(
         {
             owner: tuple(entries[iri] for iri in sorted(entries, key=lambda iri: order[iri]))
             for owner, entries in classes.items()
@@ -101,12 +103,12 @@ def configuration_of(
     return rules_of(classes, find_class(classes, data_class, address), prefix)
 
 
-def rules_of(classes: Classes, data_class: str, prefix: str = "") -> Configuration:
+def rules_of(classes: ClassConfigurations, data_class: str, prefix: str = "") -> Configuration:
     """Return the configuration for one class, by its address."""
     attributes = [attribute for attribute in classes.attributes[data_class] if attribute.iri.startswith(prefix)]
     faults = [fault for attribute in attributes for fault in _faults(attribute)]
     names = Counter(attribute.name for attribute in attributes)
-    faults += [Fault(name, "two attributes have this name.") for name, count in names.items() if count > 1]
+    faults += [PlanIssue(name, "two attributes have this name.") for name, count in names.items() if count > 1]
     if faults:
         raise PlanError(faults, code="configuration")
     rules = [_rule(classes, attribute) for attribute in attributes if attribute.classification]
@@ -115,7 +117,7 @@ def rules_of(classes: Classes, data_class: str, prefix: str = "") -> Configurati
     return Configuration(tuple(rules), form="range", buckets="unique99", pass_through=True)
 
 
-def find_class(classes: Classes, data_class: str | None, address: str) -> str:
+def find_class(classes: ClassConfigurations, data_class: str | None, address: str) -> str:
     """Return the address of the class of the records."""
     if data_class:
         return _named(data_class, list(classes.attributes))
@@ -137,18 +139,18 @@ def _named(name: str, classes: list[str]) -> str:
     return matches[0]
 
 
-def _faults(attribute: Attribute) -> list[Fault]:
+def _faults(attribute: Attribute) -> list[PlanIssue]:
     if not attribute.classification:
         return []
     faults = []
     name = local_name(attribute.classification)
     if known_name(name) is None:
-        faults.append(Fault(attribute.name, f"{name} is not an operation."))
+        faults.append(PlanIssue(attribute.name, f"{name} is not an operation."))
     if not attribute.range:
-        faults.append(Fault(attribute.name, "the data type (rdfs:range) is missing."))
+        faults.append(PlanIssue(attribute.name, "the data type (rdfs:range) is missing."))
     return faults
 
 
-def _rule(classes: Classes, attribute: Attribute) -> Rule:
+def _rule(classes: ClassConfigurations, attribute: Attribute) -> AttributeRule:
     operation = known_name(local_name(attribute.classification)) or ""
-    return Rule(attribute.name, operation, of_range(attribute.range, classes.levels(attribute.range)))
+    return AttributeRule(attribute.name, operation, of_range(attribute.range, classes.levels(attribute.range)))

@@ -15,7 +15,7 @@ from rdflib.plugins.shared.jsonld.context import Context
 
 from sfumato.attributes.anonymize import Anonymized, anonymize_records, check_alike, check_passed, passed_warning
 from sfumato.attributes.knowledge_graph.class_records import DocumentClass, document_class
-from sfumato.attributes.knowledge_graph.configurations import Classes, read_classes
+from sfumato.attributes.knowledge_graph.configurations import ClassConfigurations, read_classes
 from sfumato.attributes.knowledge_graph.leak_check import Places, Statement, check_places
 from sfumato.attributes.knowledge_graph.namespaces import SOYA, local_name
 from sfumato.attributes.knowledge_graph.parsing import BASE, order_of, parse_document
@@ -45,7 +45,7 @@ class Request:
 
 
 def anonymize_document(
-    document: Any, configuration: Graph | Classes, request: Request, load: ContextLoader = refuse
+    document: Any, configuration: Graph | ClassConfigurations, request: Request, load: ContextLoader = refuse
 ) -> Anonymized:
     """Anonymize a JSON-LD document by a configuration graph, or by the classes read from one.
 
@@ -57,7 +57,7 @@ def anonymize_document(
     graph = parse_document(document, BASE, load)
     named = has_named_graphs(with_contexts(document, load))
     order = dict(order_of(graph))
-    declared = configuration if isinstance(configuration, Classes) else read_classes(configuration)
+    declared = configuration if isinstance(configuration, ClassConfigurations) else read_classes(configuration)
     classes = [document_class(declared, iri, request.buckets) for iri in declared.data_classes()]
     places = _places(graph, classes)
     if named and not all(isinstance(value, Literal) for _, _, value in places.changed):
@@ -119,7 +119,7 @@ def _passed(places: Places, hidden: set[Any], declared: Set[str], pass_through: 
     return passed
 
 
-def _check_alike(places: Places, hidden: set[Any], declared: Classes) -> None:
+def _check_alike(places: Places, hidden: set[Any], declared: ClassConfigurations) -> None:
     """Check that no remaining attribute looks like a changed one, such as http://… for a configured https://…."""
     attributes = [attribute for entries in declared.attributes.values() for attribute in entries]
     known = {attribute.iri for attribute in attributes}

@@ -11,7 +11,7 @@ from typing import Any
 from sfumato.attributes.operations.buckets import assign
 from sfumato.attributes.operations.masking import Masking
 from sfumato.attributes.operations.numeric_scales import read_scale
-from sfumato.attributes.operations.operation import Outcome, Task, operation
+from sfumato.attributes.operations.operation import OperationResult, Task, operation
 from sfumato.dataclass import dataclass
 
 
@@ -52,7 +52,7 @@ class Generalization:
     range_suffix = "_range"
     graph_suffix = "_generalized"
 
-    def apply(self, values: Sequence[Any], task: Task) -> Outcome:
+    def apply(self, values: Sequence[Any], task: Task) -> OperationResult:
         column = read_scale(values, task, "Generalization")
         if len(values) == 1:
             return Masking().apply(values, task)  # the range would be the value itself
@@ -60,7 +60,7 @@ class Generalization:
         last = len(low) - 1
         bounds = zip(column.write_bounds(low), column.write_bounds(high), strict=True)
         entries = [Interval(*pair, first=place == 0, last=place == last) for place, pair in enumerate(bounds)]
-        return Outcome(entries, codes, len(entries))
+        return OperationResult(entries, codes, len(entries))
 
 
 @operation("generalization", "numeric", "integer")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.attributes.operations.operation import ALL_KINDS, MASK, Outcome, Task, operation
+from sfumato.attributes.operations.operation import ALL_KINDS, MASK, OperationResult, Task, operation
 
 
 @operation("masking", *ALL_KINDS)
@@ -18,5 +18,5 @@ class Masking:
     range_suffix = ""
     graph_suffix = ""
 
-    def apply(self, values: Sequence[Any], task: Task) -> Outcome:  # noqa: ARG002
-        return Outcome((MASK,), np.zeros(len(values), np.int64), 1)
+    def apply(self, values: Sequence[Any], task: Task) -> OperationResult:  # noqa: ARG002
+        return OperationResult((MASK,), np.zeros(len(values), np.int64), 1)

@@ -35,7 +35,7 @@ SCALED: tuple[Kind, ...] = ("numeric", "integer", "date", "datetime")
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class NumericScale:
     """A column as numbers, and functions that convert numbers back.
 
     Attributes:
@@ -48,7 +48,7 @@ class Scale:
     write_bounds: Writer
 
 
-def read_scale(values: Sequence[Any], task: Task, operation: str) -> Scale:
+def read_scale(values: Sequence[Any], task: Task, operation: str) -> NumericScale:
     """Read the values of a column.
 
     Raises:
@@ -60,7 +60,7 @@ def read_scale(values: Sequence[Any], task: Task, operation: str) -> Scale:
     if task.data_type.kind == "datetime":
         return _times(values, task, request)
     numbers = _numbers(values, task, request)
-    return Scale(numbers, _whole if task.data_type.kind == "integer" else _floats, _floats)
+    return NumericScale(numbers, _whole if task.data_type.kind == "integer" else _floats, _floats)
 
 
 def _numbers(values: Sequence[Any], task: Task, request: str) -> Numbers:
@@ -97,15 +97,15 @@ def _shown(value: object) -> str:
     return str(value)
 
 
-def _dates(values: Sequence[Any], task: Task, request: str) -> Scale:
+def _dates(values: Sequence[Any], task: Task, request: str) -> NumericScale:
     try:
         numbers = days(values)
     except NotADateError as error:
         raise ValueRefusedError(task.attribute, request, "is not a date", values[error.place], error.place) from None
-    return Scale(numbers.astype(np.float64), _iso_dates, _iso_bounds)
+    return NumericScale(numbers.astype(np.float64), _iso_dates, _iso_bounds)
 
 
-def _times(values: Sequence[Any], task: Task, request: str) -> Scale:
+def _times(values: Sequence[Any], task: Task, request: str) -> NumericScale:
     try:
         numbers, zoned = micros(values)
     except NotADateError as error:
@@ -116,7 +116,7 @@ def _times(values: Sequence[Any], task: Task, request: str) -> Scale:
     def write(written: Numbers) -> list[Any]:
         return iso_times(np.round(written / unit).astype(np.int64) * unit, zoned)
 
-    return Scale(numbers.astype(np.float64), write, write)
+    return NumericScale(numbers.astype(np.float64), write, write)
 
 
 def _floats(numbers: Numbers) -> list[Any]:

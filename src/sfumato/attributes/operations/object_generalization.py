@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.attributes.operations.masking import Masking
-from sfumato.attributes.operations.operation import MASK, Outcome, Task, operation
+from sfumato.attributes.operations.operation import MASK, OperationResult, Task, operation
 from sfumato.attributes.operations.value_errors import ValueRefusedError
 
 ADDRESS_LEVELS = ("street", "zip", "city", "state", "country")
@@ -27,7 +27,7 @@ class ObjectGeneralization:
     range_suffix = ""
     graph_suffix = "_generalized"
 
-    def apply(self, values: Sequence[Any], task: Task) -> Outcome:
+    def apply(self, values: Sequence[Any], task: Task) -> OperationResult:
         rows = [_row(value, place, task) for place, value in enumerate(values)]
         return _first_safe(len(task.data_type.levels), lambda level: [_by_value(row[level]) for row in rows], task)
 
@@ -42,12 +42,12 @@ class AddressGeneralization:
     range_suffix = ""
     graph_suffix = "_generalized"
 
-    def apply(self, values: Sequence[Any], task: Task) -> Outcome:
+    def apply(self, values: Sequence[Any], task: Task) -> OperationResult:
         parts = [_address(value, place, task) for place, value in enumerate(values)]
         return _first_safe(len(ADDRESS_LEVELS), lambda level: [(row[level:], row[level]) for row in parts], task)
 
 
-def _first_safe(levels: int, at: Callable[[int], Level], task: Task) -> Outcome:
+def _first_safe(levels: int, at: Callable[[int], Level], task: Task) -> OperationResult:
     for level in range(levels):
         members = at(level)
         if all(shown is None for _, shown in members):
@@ -58,14 +58,14 @@ def _first_safe(levels: int, at: Callable[[int], Level], task: Task) -> Outcome:
     return Masking().apply(at(0), task)
 
 
-def _published(members: Level) -> Outcome:
+def _published(members: Level) -> OperationResult:
     entries: dict[Hashable, Any] = {}
     places: dict[Hashable, int] = {}
     for group, shown in members:
         places.setdefault(group, len(places))
         entries.setdefault(group, MASK if shown is None else shown)
     codes = np.fromiter((places[group] for group, _ in members), np.int64, len(members))
-    return Outcome(tuple(entries.values()), codes, len(places))
+    return OperationResult(tuple(entries.values()), codes, len(places))
 
 
 def _by_value(value: Any) -> tuple[Hashable, Any]:

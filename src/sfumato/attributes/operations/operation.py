@@ -42,7 +42,7 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class OperationResult:
     """The published values: for each value the index of its entry, in the order of the values.
 
     Attributes:
@@ -58,15 +58,15 @@ class Outcome:
     groups: bool = True
 
     @staticmethod
-    def of(values: Sequence[str | float]) -> "Outcome":
+    def of(values: Sequence[str | float]) -> "OperationResult":
         """Return the outcome for plain published values.
 
-        >>> Outcome.of(["a", "b", "a"]).codes.tolist()
+        >>> OperationResult.of(["a", "b", "a"]).codes.tolist()
         [0, 1, 0]
         """
         places: dict[str | float, int] = {}
         codes = np.fromiter((places.setdefault(value, len(places)) for value in values), np.int64, len(values))
-        return Outcome(tuple(places), codes, len(places))
+        return OperationResult(tuple(places), codes, len(places))
 
 
 class Operation(Protocol):
@@ -80,7 +80,7 @@ class Operation(Protocol):
     range_suffix: str
     graph_suffix: str
 
-    def apply(self, values: Sequence[Any], task: Task) -> Outcome:
+    def apply(self, values: Sequence[Any], task: Task) -> OperationResult:
         """Anonymize the values, none of which is missing, and keep their order."""
         ...
 

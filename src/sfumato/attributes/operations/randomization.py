@@ -13,7 +13,7 @@ import numpy as np
 from sfumato.attributes.operations.buckets import lengths, run_starts
 from sfumato.attributes.operations.masking import Masking
 from sfumato.attributes.operations.numeric_scales import SCALED, Numbers, read_scale
-from sfumato.attributes.operations.operation import Outcome, Task, operation
+from sfumato.attributes.operations.operation import OperationResult, Task, operation
 
 
 @operation("randomization", *SCALED)
@@ -23,7 +23,7 @@ class Randomization:
     range_suffix = ""
     graph_suffix = "_randomized"
 
-    def apply(self, values: Sequence[Any], task: Task) -> Outcome:
+    def apply(self, values: Sequence[Any], task: Task) -> OperationResult:
         column = read_scale(values, task, "Randomization")
         if len(values) == 1:
             return Masking().apply(values, task)
@@ -32,7 +32,7 @@ class Randomization:
         noise = task.random.standard_normal(len(values)) * neighbor_distances(numbers, per_bucket)
         inside = mirror(numbers + noise, float(numbers.min()), float(numbers.max()))
         codes = np.arange(len(values), dtype=np.int64)
-        return Outcome(column.write(inside), codes, min(task.buckets, len(values)), groups=False)
+        return OperationResult(column.write(inside), codes, min(task.buckets, len(values)), groups=False)
 
 
 def neighbor_distances(numbers: Numbers, rank: int) -> Numbers:

@@ -9,11 +9,11 @@ from sfumato.engines.arrow_counts import arrow, text_counts
 from sfumato.engines.databases.address import Address
 from sfumato.engines.databases.sources import connect, describe, faults
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.engine import CountsPersons, Reading
+from sfumato.engines.engine import CountsPersons, MissingRules
 from sfumato.errors import EngineError
-from sfumato.microdata.counts.frequency_table import TextCounts
+from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.data_plan import DataPlan
-from sfumato.microdata.recoding.recoding import ClassRecoding, Handling, Recoding
+from sfumato.microdata.recoding.recoding import ClassRecoding, Recoding, SuppressionHandling
 
 SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"
 # The text of a timestamp must not depend on the server's time zone.
@@ -48,7 +48,7 @@ class PostgreSQLEngine(CountsPersons):
     def columns(self) -> tuple[str, ...]:
         return self._table.columns
 
-    def count(self, columns: Sequence[str], reading: Reading) -> TextCounts:
+    def count(self, columns: Sequence[str], reading: MissingRules) -> ValueCounts:
         with faults(), self._connection.cursor() as cursor:
             cursor.execute(self._table.counting(columns, reading))
             grouped = cursor.fetch_arrow_table()
@@ -73,7 +73,9 @@ class PostgreSQLEngine(CountsPersons):
             cursor.execute(self._table.locating(column, texts, limit))
             return tuple(int(row[0]) for row in cursor.fetchall())
 
-    def apply(self, recoding: Recoding, handling: Handling, reading: Reading, target: Path | None) -> DuckDBEngine:
+    def apply(
+        self, recoding: Recoding, handling: SuppressionHandling, reading: MissingRules, target: Path | None
+    ) -> DuckDBEngine:
         divides = isinstance(recoding, ClassRecoding) and recoding.division is not None
         if divides and not self._table.key:
             raise EngineError(

@@ -9,7 +9,7 @@ from sfumato.dataclass import dataclass
 from sfumato.engines import sql
 from sfumato.engines.canonical_text import WHITE_SPACE, no_text
 from sfumato.engines.databases.address import Address
-from sfumato.engines.engine import Reading
+from sfumato.engines.engine import MissingRules
 from sfumato.engines.identifier_checks import check_names
 from sfumato.errors import DataError, EngineError, SfumatoError, extra_part
 from sfumato.microdata.data_plan import DataPlan
@@ -63,14 +63,14 @@ class Table:
         texts = sql.listed(map(quoted, code_texts(self.codes[column], decimals=self.kinds[column] == "numeric")))
         return f"(CASE WHEN ({self._text(column)})::text IN ({texts}) THEN NULL ELSE {value} END)"
 
-    def counting(self, columns: Sequence[str], reading: Reading) -> str:
+    def counting(self, columns: Sequence[str], reading: MissingRules) -> str:
         """Return the statement that counts the distinct combinations of columns."""
         keys = sql.listed(f"{self.text(column)} AS k{place}" for place, column in enumerate(columns))
         names = sql.listed(f"k{place}" for place in range(len(columns)))
         rows = f"SELECT {keys} FROM {self.name} AS s{self._required(reading)}"
         return f"SELECT {names}, count(*)::bigint AS n FROM ({rows}) AS q GROUP BY {names}"
 
-    def _required(self, reading: Reading) -> str:
+    def _required(self, reading: MissingRules) -> str:
         tests = []
         for column in reading.required:
             tests.append(f"{self.text(column)} IS NOT NULL")

@@ -10,12 +10,12 @@ from sfumato.engines.arrow_counts import text_counts
 from sfumato.engines.databases.address import Address, read_address
 from sfumato.engines.databases.sources import connect, describe, faults
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.engine import Reading
+from sfumato.engines.engine import MissingRules
 from sfumato.errors import InternalError, PlanError, extra_part
-from sfumato.microdata.counts.frequency_table import TextCounts
+from sfumato.microdata.counts.frequency_table import ValueCounts
 
 
-class Published(Protocol):
+class PublishedTableRows(Protocol):
     """The parts of a release needed for writing."""
 
     @property
@@ -25,7 +25,7 @@ class Published(Protocol):
     def prediction(self) -> Any: ...
 
 
-def write_table(release: Published, address: str) -> None:
+def write_table(release: PublishedTableRows, address: str) -> None:
     """Write the published rows of a release to a new table of a PostgreSQL or SQLite database in one transaction.
 
     Raises:
@@ -102,13 +102,13 @@ def _rows(published: Any) -> Iterator[Any]:
         yield engine.stream()
 
 
-def _by_database(cursor: Any, place: Address, names: tuple[str, ...]) -> TextCounts:
-    cursor.execute(describe(cursor, place).counting(names, Reading()))
+def _by_database(cursor: Any, place: Address, names: tuple[str, ...]) -> ValueCounts:
+    cursor.execute(describe(cursor, place).counting(names, MissingRules()))
     return text_counts(names, cursor.fetch_arrow_table())
 
 
-def _by_reading(cursor: Any, place: Address, names: tuple[str, ...]) -> TextCounts:
+def _by_reading(cursor: Any, place: Address, names: tuple[str, ...]) -> ValueCounts:
     """Read the rows back and count them here, because SQLite formats numbers differently."""
     cursor.execute(f"SELECT {sql.listed(map(sql.name, names))} FROM {sql.name(place.table)}")
     with closing(DuckDBEngine.of_stream(cursor.fetch_record_batch(), names, kept=True)) as engine:
-        return engine.count(names, Reading())
+        return engine.count(names, MissingRules())

@@ -21,20 +21,20 @@ from sfumato.microdata.recoding.recoding import (
     STAR,
     ClassRecoding,
     Division,
-    Handling,
     LevelRecoding,
     Recoding,
+    SuppressionHandling,
     numbered,
 )
 from sfumato.microdata.row_order import shuffled
 
 
 @dataclass(frozen=True, slots=True)
-class Application:
+class RecodingApplier:
     """A recoding to apply to the rows of a frame; `coded` returns a column's distinct texts and codes."""
 
     recoding: Recoding
-    handling: Handling
+    handling: SuppressionHandling
     frame: "nw.DataFrame[Any]"
     coded: Callable[[str], Coded]
 

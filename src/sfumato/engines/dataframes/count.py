@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from sfumato.engines.dataframes.factorize import Codes, first_rows
 from sfumato.microdata.counts import row_kernels
-from sfumato.microdata.counts.frequency_table import TextCounts
+from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.counts.key_packing import Packing, Words, counted_words, packing_of
 
 Numbers = npt.NDArray[np.float64]
@@ -24,7 +24,7 @@ SAME_TEXT = {str, int, bool, float, date, datetime}
 FLOATS = {float, type(None)}
 
 
-def count_rows(columns: Sequence[str], coded: Sequence[Coded], keep: Kept, rows: int) -> TextCounts:
+def count_rows(columns: Sequence[str], coded: Sequence[Coded], keep: Kept, rows: int) -> ValueCounts:
     """Count the distinct combinations of columns among the kept rows; `rows` is the total number."""
     present = [*coded] if isinstance(keep, slice) else [occurring(*entry, keep) for entry in coded]
     values = tuple(texts for texts, _ in present)
@@ -32,10 +32,10 @@ def count_rows(columns: Sequence[str], coded: Sequence[Coded], keep: Kept, rows:
     if not coded or packing.words > 1:
         return _count_wide(columns, present, rows)
     keys, counts = counted_words(packed([codes for _, codes in present], packing))
-    return TextCounts(tuple(columns), values, packing.unpack(keys.reshape(1, -1)), counts, rows)
+    return ValueCounts(tuple(columns), values, packing.unpack(keys.reshape(1, -1)), counts, rows)
 
 
-def _count_wide(columns: Sequence[str], present: Sequence[Coded], rows: int) -> TextCounts:
+def _count_wide(columns: Sequence[str], present: Sequence[Coded], rows: int) -> ValueCounts:
     """Count combinations if the codes of a row do not fit into one word."""
     codes = np.column_stack([codes for _, codes in present]) if present else np.zeros((0, 0), np.int32)
     values = tuple(texts for texts, _ in present)
@@ -44,7 +44,7 @@ def _count_wide(columns: Sequence[str], present: Sequence[Coded], rows: int) -> 
     first[1:] = (codes[1:] != codes[:-1]).any(axis=1)
     starts = np.flatnonzero(first)
     counts = np.diff(np.append(starts, len(codes))).astype(np.int64)
-    return TextCounts(tuple(columns), values, np.ascontiguousarray(codes[starts]), counts, rows)
+    return ValueCounts(tuple(columns), values, np.ascontiguousarray(codes[starts]), counts, rows)
 
 
 def packed(columns: Sequence[Codes], packing: Packing, tables: Sequence[Codes] | None = None) -> Words:
@@ -102,7 +102,7 @@ def _factorize_floats(numbers: Numbers, written: Callable[[Any], str | None]) ->
     return tuple(map(written, distinct[order].tolist())), places[codes.reshape(-1)]
 
 
-def texts_of(values: list[Any], written: Callable[[Any], str | None]) -> list[str | None]:
+def strings_of(values: list[Any], written: Callable[[Any], str | None]) -> list[str | None]:
     """Return the text of each value; equal numbers are formatted once."""
     numbers = floats_of(values)
     if numbers is None:

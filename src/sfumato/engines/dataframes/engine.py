@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.engines.canonical_text import as_text, no_text, short_text
-from sfumato.engines.dataframes.apply import Application
+from sfumato.engines.dataframes.apply import RecodingApplier
 from sfumato.engines.dataframes.count import (
     ALL,
     Coded,
@@ -23,7 +23,7 @@ from sfumato.engines.dataframes.count import (
     factorize,
     floats_of,
     plain_floats,
-    texts_of,
+    strings_of,
 )
 from sfumato.engines.dataframes.factorize import numbered_rows
 from sfumato.engines.dataframes.number_series import emptied, number_series
@@ -37,14 +37,14 @@ from sfumato.engines.dataframes.sources import (
     textless_in,
     wrapped,
 )
-from sfumato.engines.engine import CountsPersons, Engine, Reading
+from sfumato.engines.engine import CountsPersons, Engine, MissingRules
 from sfumato.engines.identifier_checks import check_names
 from sfumato.engines.keyed_hashes import PERSON, PERSONS_FILE
 from sfumato.engines.postprocessing.number_types import are_decimals, are_whole
 from sfumato.errors import DataError, EngineError
-from sfumato.microdata.counts.frequency_table import TextCounts
+from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.missing_codes import code_texts
-from sfumato.microdata.recoding.recoding import Handling, Recoding
+from sfumato.microdata.recoding.recoding import Recoding, SuppressionHandling
 
 T = TypeVar("T")
 
@@ -103,7 +103,7 @@ class FrameEngine(CountsPersons):
             self.coded(column)
         return column in self._textless
 
-    def count(self, columns: Sequence[str], reading: Reading) -> TextCounts:
+    def count(self, columns: Sequence[str], reading: MissingRules) -> ValueCounts:
         coded = [self.coded(column) for column in columns]
         return count_rows(columns, coded, self._present(reading) if reading.required else ALL, len(self._frame))
 
@@ -112,12 +112,14 @@ class FrameEngine(CountsPersons):
         wanted = [place for place, text in enumerate(values) if text in set(texts)]
         return tuple(int(row) + 1 for row in np.flatnonzero(np.isin(codes, wanted))[:limit])
 
-    def apply(self, recoding: Recoding, handling: Handling, reading: Reading, target: Path | None) -> "FrameEngine":
+    def apply(
+        self, recoding: Recoding, handling: SuppressionHandling, reading: MissingRules, target: Path | None
+    ) -> "FrameEngine":
         if target is not None:
             raise EngineError("frames are published as frames.", "Save the release to write files.", "frames-target")
         if shown := self._textless - {*handling.withheld_columns}:
             raise no_text(*(name for name in self.columns if name in shown))
-        application = Application(recoding, handling, self._frame, self.coded)
+        application = RecodingApplier(recoding, handling, self._frame, self.coded)
         frame, keys = application.published(self._present(reading))
         published = FrameEngine(frame.to_native())
         published.separator = self.separator
@@ -166,7 +168,7 @@ class FrameEngine(CountsPersons):
     def texts(self, column: str) -> list[str | None]:
         """Return the texts of a column, row by row."""
         if column not in self._coded:
-            return self._made_of(column, texts_of)
+            return self._made_of(column, strings_of)
         values, codes = self._coded[column]
         return [values[code] for code in codes.tolist()]
 
@@ -223,7 +225,7 @@ class FrameEngine(CountsPersons):
         self._textless.add(column)
         return no_text(column)
 
-    def _present(self, reading: Reading) -> npt.NDArray[np.int64]:
+    def _present(self, reading: MissingRules) -> npt.NDArray[np.int64]:
         """Return the rows in which no required value is missing."""
         keep = np.ones(len(self._frame), bool)
         for column in reading.required:

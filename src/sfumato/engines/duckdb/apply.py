@@ -6,10 +6,10 @@ from dataclasses import field
 from sfumato.dataclass import dataclass
 from sfumato.engines import sql
 from sfumato.engines.canonical_text import WHITE_SPACE
-from sfumato.engines.duckdb.dictionary_columns import INTEGERS, MAX_TEXTS, Picker
+from sfumato.engines.duckdb.dictionary_columns import INTEGERS, MAX_TEXTS, DictionaryExpression
 from sfumato.engines.duckdb.sources import Source
-from sfumato.engines.engine import Reading
-from sfumato.engines.join_tables import Lookups
+from sfumato.engines.engine import MissingRules
+from sfumato.engines.join_tables import JoinTables
 from sfumato.engines.keyed_hashes import PERSON
 from sfumato.hierarchies.person_keys import NOISE, SIGNS
 
@@ -27,7 +27,7 @@ def plain_key_of(text: str) -> str:
     return f"CASE WHEN {noisy} THEN coalesce(nullif({bare}, ''), {text}) ELSE {text} END"
 
 
-def required(reading: Reading, strip: bool) -> str:
+def required(reading: MissingRules, strip: bool) -> str:
     """Return the test that no required value is missing; empty if none is required."""
     tests = []
     for column in reading.required:
@@ -38,7 +38,7 @@ def required(reading: Reading, strip: bool) -> str:
     return " AND ".join(tests)
 
 
-def filtered(reading: Reading, strip: bool) -> str:
+def filtered(reading: MissingRules, strip: bool) -> str:
     """Return the clause that drops rows with a missing required value; empty if none is required."""
     test = required(reading, strip)
     return f" WHERE {test}" if test else ""
@@ -52,7 +52,7 @@ def locating(table: str, column: str, texts: Sequence[str], limit: int, strip: b
 
 
 @dataclass(frozen=True, slots=True)
-class Application(Lookups):
+class RecodingApplier(JoinTables):
     """A recoding to apply to the rows of a source.
 
     If columns are dictionary-encoded, codes are selected from lists (dictionary_columns.py) instead of being joined.
@@ -62,7 +62,7 @@ class Application(Lookups):
     """
 
     source: Source
-    reading: Reading
+    reading: MissingRules
     strip: bool = False
     partition: tuple[str, ...] = ()
     kinds: Mapping[str, str] = field(default_factory=dict)
@@ -105,10 +105,12 @@ class Application(Lookups):
         """Whether codes are selected from lists instead of being joined."""
         return bool(self.kinds) and all(len(coding.texts) <= MAX_TEXTS for coding in self.recoding.codings)
 
-    def pickers(self) -> tuple[Picker, ...]:
+    def pickers(self) -> tuple[DictionaryExpression, ...]:
         """Return the dictionary expressions of the quasi-identifiers."""
         pairs = enumerate(zip(self.recoding.columns, self.recoding.codings, strict=True))
         return tuple(
-            Picker(f"texts{place}", as_text(name, self.strip), coding.texts, self.kinds.get(name, ""), sql.name(name))
+            DictionaryExpression(
+                f"texts{place}", as_text(name, self.strip), coding.texts, self.kinds.get(name, ""), sql.name(name)
+            )
             for place, (name, coding) in pairs
         )

@@ -12,7 +12,7 @@ from sfumato.engines.duckdb.instance import Instance
 MOST = 2
 
 
-class Spares:
+class ConnectionPool:
     """A pool of idle, empty in-memory databases."""
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class Spares:
             instance.close()
 
 
-SPARES = Spares()
+SPARES = ConnectionPool()
 atexit.register(SPARES.end)
 # Threads do not exist in a forked process, and a database would wait for its own.
 if hasattr(os, "register_at_fork"):

@@ -12,8 +12,8 @@ from sfumato.dataclass import dataclass
 from sfumato.engines import sql
 from sfumato.engines.category_order import Texts, ordered
 from sfumato.engines.duckdb.apply import as_text, filtered, plain_key_of
-from sfumato.engines.duckdb.dictionary_columns import INTEGERS, MAX_TEXTS, Picker, enumeration, packed
-from sfumato.engines.engine import Reading
+from sfumato.engines.duckdb.dictionary_columns import INTEGERS, MAX_TEXTS, DictionaryExpression, enumeration, packed
+from sfumato.engines.engine import MissingRules
 from sfumato.engines.keyed_hashes import PERSON
 from sfumato.microdata.counts.key_packing import Packing, packing_of
 from sfumato.microdata.counts.persons import ADDED_UP
@@ -28,7 +28,7 @@ class Counting:
 
     table: str
     columns: tuple[str, ...]
-    reading: Reading
+    reading: MissingRules
     strip: bool
 
     @property
@@ -198,9 +198,9 @@ class CodeCounting(Counting):
         return packing_of([len(texts) for texts in self.values])
 
     @cached_property
-    def _pickers(self) -> tuple[Picker, ...]:
+    def _pickers(self) -> tuple[DictionaryExpression, ...]:
         return tuple(
-            Picker(f"counted{place}", as_text(name, self.strip), texts, self.kinds[name], sql.name(name))
+            DictionaryExpression(f"counted{place}", as_text(name, self.strip), texts, self.kinds[name], sql.name(name))
             for place, (name, texts) in enumerate(zip(self.columns, self.values, strict=True))
         )
 

@@ -28,7 +28,7 @@ MAX_TEXTS = 2_000
 
 
 @dataclass(frozen=True)
-class Picker:
+class DictionaryExpression:
     """The dictionary expressions of one column.
 
     Attributes:

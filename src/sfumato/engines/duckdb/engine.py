@@ -12,7 +12,7 @@ import numpy as np
 from sfumato.engines import sql
 from sfumato.engines.canonical_text import no_text
 from sfumato.engines.category_order import Texts, numbered, ordered
-from sfumato.engines.duckdb.apply import Application, as_text, locating
+from sfumato.engines.duckdb.apply import RecodingApplier, as_text, locating
 from sfumato.engines.duckdb.code_counts import Combinations, CountsByCodes
 from sfumato.engines.duckdb.column_replacement import ReplacesColumns
 from sfumato.engines.duckdb.count_statements import Counting
@@ -26,14 +26,14 @@ from sfumato.engines.duckdb.join_apply import Joining
 from sfumato.engines.duckdb.sources import Source, csv_source, file_list, open_source, opened_for
 from sfumato.engines.duckdb.streaming_apply import Stream, streams
 from sfumato.engines.duckdb.writing import asked
-from sfumato.engines.engine import LOOKED_AT_ROWS, Reading, ReadsSource
-from sfumato.engines.files import about_rows, files_of, fingerprint, format_of
+from sfumato.engines.engine import LOOKED_AT_ROWS, MissingRules, ReadsSource
+from sfumato.engines.files import about_rows, checksum, files_of, format_of
 from sfumato.engines.keyed_hashes import PERSON, PERSONS_FILE
 from sfumato.errors import DataError, EngineError, SfumatoError
-from sfumato.microdata.counts.frequency_table import TextCounts
+from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.counts.persons import PersonCount
 from sfumato.microdata.data_plan import DataPlan
-from sfumato.microdata.recoding.recoding import STAR, Handling, LevelRecoding, Recoding
+from sfumato.microdata.recoding.recoding import STAR, LevelRecoding, Recoding, SuppressionHandling
 
 Row = dict[str, str | None]
 # Texts of at most this many cells are numbered in Python.
@@ -159,7 +159,7 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
                 self.source = source(self._connection, self._database.folder)
             undo.pop_all()
 
-    def count(self, columns: Sequence[str], reading: Reading) -> TextCounts:
+    def count(self, columns: Sequence[str], reading: MissingRules) -> ValueCounts:
         keyed = PERSON in columns  # person keys are in a separate file without dictionaries
         with self.faults(reads=True):
             table = self._person_rows if keyed else self.source.table
@@ -167,7 +167,7 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
             quick = None if keyed else self._by_codes(counting) or self._by_rows(counting)
             values, codes, counts = quick or self._by_texts(counting)
             rows = self._rows = self._all_rows() if reading.required else self.check_rows(int(counts.sum()))
-        return TextCounts(tuple(columns), values, codes, counts, rows)
+        return ValueCounts(tuple(columns), values, codes, counts, rows)
 
     def _all_rows(self) -> int:
         return self.check_rows(int(self._run(f"SELECT count(*) FROM {self.source.table}")[0][0]))
@@ -178,7 +178,9 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
         form = format_of(self.path, self.plan)
         return self._all_rows() if form == "parquet" else about_rows(self.path) if form == "csv" else None
 
-    def count_persons(self, columns: Sequence[str], person: str, value: str | None, reading: Reading) -> PersonCount:
+    def count_persons(
+        self, columns: Sequence[str], person: str, value: str | None, reading: MissingRules
+    ) -> PersonCount:
         """Count persons in the database; only persons with rows in several combinations are returned individually."""
         table = self._person_rows if person == PERSON else self.source.table
         counting = Counting(table, tuple(columns), reading, self.plan.strip)
@@ -191,7 +193,7 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
             for statement in counting.group_persons(person, value):
                 self._run(statement)
             values, codes, counts, persons = self._texts_and_codes(replace(counting, columns=names), ", person")
-        return PersonCount(TextCounts(names, values, codes, counts, int(counts.sum())), persons, nameless)
+        return PersonCount(ValueCounts(names, values, codes, counts, int(counts.sum())), persons, nameless)
 
     def _by_texts(self, counting: Counting) -> Combinations:
         """Return texts of columns, codes and rows of combinations, for columns of any type."""
@@ -258,12 +260,16 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
             rows = self._run(locating(self.source.table, column, texts, limit, self.plan.strip))
         return tuple(int(row[0]) for row in rows)
 
-    def apply(self, recoding: Recoding, handling: Handling, reading: Reading, target: Path | None) -> "DuckDBEngine":
+    def apply(
+        self, recoding: Recoding, handling: SuppressionHandling, reading: MissingRules, target: Path | None
+    ) -> "DuckDBEngine":
         if target is None:
             raise EngineError("the release of a file is a file.", "Name a folder for it.", "no-target")
         with self.faults():
             kinds = self._dictionaries()
-            application = Application(recoding, handling, self.source, reading, self.plan.strip, self.partition, kinds)
+            application = RecodingApplier(
+                recoding, handling, self.source, reading, self.plan.strip, self.partition, kinds
+            )
             texts: Mapping[str, Texts] = {}
             if isinstance(recoding, LevelRecoding) and streams(application):
                 self._stream(Stream(application, recoding), target)
@@ -381,7 +387,7 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
             return relations(self._connection, f"SELECT * FROM {self.source.table}").to_arrow_reader()
 
     def fingerprint(self) -> str:
-        return fingerprint(self.path)
+        return checksum(self.path)
 
     def close(self) -> None:
         if not self._closed:

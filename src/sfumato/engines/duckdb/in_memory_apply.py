@@ -16,7 +16,7 @@ from sfumato.dataclass import dataclass
 from sfumato.engines import sql
 from sfumato.engines.category_order import Texts
 from sfumato.engines.duckdb.apply import as_text
-from sfumato.engines.duckdb.dictionary_columns import INTEGERS, Picker, enumeration
+from sfumato.engines.duckdb.dictionary_columns import INTEGERS, DictionaryExpression, enumeration
 from sfumato.engines.duckdb.error_messages import changed
 from sfumato.engines.duckdb.join_apply import Joining
 from sfumato.hierarchies.levels import present_codes
@@ -32,7 +32,7 @@ Places = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class PublishedColumn:
     """A published column.
 
     Attributes:
@@ -57,10 +57,10 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class LoadedColumns:
     """The published columns, loaded as c0, c1, …, and as a0, a1, … for absent numbers."""
 
-    columns: Sequence[Column]
+    columns: Sequence[PublishedColumn]
 
     def types(self) -> Iterator[str]:
         """Yield the statements that make enumerations of their texts."""
@@ -114,11 +114,13 @@ class RowCodes:
         return [column for column, value in self.joining.columns.items() if value == self.joining.raw(column)]
 
     @cached_property
-    def _pickers(self) -> dict[str, Picker]:
+    def _pickers(self) -> dict[str, DictionaryExpression]:
         """The dictionary expressions of those columns among the counted ones."""
         kinds = self.joining.application.kinds
         return {
-            column: Picker(f"kept{place}", as_text(column), self.known[column], "VARCHAR", sql.name(column))
+            column: DictionaryExpression(
+                f"kept{place}", as_text(column), self.known[column], "VARCHAR", sql.name(column)
+            )
             for place, column in enumerate(self.kept)
             if kinds.get(column) == "VARCHAR" and column in self.known
         }
@@ -139,7 +141,7 @@ class RowCodes:
             columns.append(f"{value} AS r{place}")
         return f"SELECT {sql.listed(columns)} FROM {self.joining.application.source.table} AS s"
 
-    def published(self, arrays: Mapping[str, Any]) -> Published:
+    def published(self, arrays: Mapping[str, Any]) -> LoadedColumns:
         """Return the published columns, given the arrays read."""
         classes, rows = self._placed(arrays["k"])
         recoding, handling = self.joining.application.recoding, self.joining.application.handling
@@ -148,13 +150,13 @@ class RowCodes:
             if column in self.kept:
                 columns.append(self._kept_column(column, arrays[f"r{self.kept.index(column)}"], rows))
             elif column == handling.class_column:
-                columns.append(Column(numbered(recoding)[classes], kind="BIGINT"))
+                columns.append(PublishedColumn(numbered(recoding)[classes], kind="BIGINT"))
             elif column in handling.withheld_columns:
-                columns.append(Column(np.ones(len(rows), np.uint8), (STAR,)))
+                columns.append(PublishedColumn(np.ones(len(rows), np.uint8), (STAR,)))
             else:
                 texts, codes = self.joining.labels(recoding.columns.index(column))
-                columns.append(Column(_short(codes + 1, len(texts))[classes], texts))
-        return Published(columns)
+                columns.append(PublishedColumn(_short(codes + 1, len(texts))[classes], texts))
+        return LoadedColumns(columns)
 
     def _placed(self, keys: Any) -> tuple[npt.NDArray[np.int32], Places]:
         """Return the classes of the published rows, in order, and the row indices in the source.
@@ -178,19 +180,19 @@ class RowCodes:
         order = shuffled(rows + 1, application.handling.order_key)
         return classes[order], rows[order]
 
-    def _kept_column(self, column: str, values: Any, rows: Places) -> Column:
+    def _kept_column(self, column: str, values: Any, rows: Places) -> PublishedColumn:
         """Return a column that is published unchanged."""
         picker, (whole, absent) = self._pickers.get(column), _plain(values)
         plain = whole[rows]
         if picker is None:
             kind = self.joining.application.kinds[column]
-            return Column(plain, kind=kind, absent=None if absent is None else absent[rows])
+            return PublishedColumn(plain, kind=kind, absent=None if absent is None else absent[rows])
         if absent is not None:
             raise changed()
         shown = [place for place in present_codes(plain) if picker.texts[place] is not None]
         codes = np.zeros(len(picker.texts), np.int32)
         codes[shown] = np.arange(1, len(shown) + 1)
-        return Column(_short(codes, len(shown))[plain], [picker.texts[place] or "" for place in shown])
+        return PublishedColumn(_short(codes, len(shown))[plain], [picker.texts[place] or "" for place in shown])
 
 
 def _plain(values: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:

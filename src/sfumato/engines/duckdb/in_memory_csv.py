@@ -31,7 +31,7 @@ _VALUE_BYTES = 32
 
 
 @dataclass(frozen=True, slots=True)
-class CodedColumn:
+class EncodedColumn:
     """The ordered distinct texts of a column, and the code of each row."""
 
     texts: Texts
@@ -46,7 +46,7 @@ class KeepsTextRows:
         likely: The expected texts of columns of a file that was just written.
     """
 
-    coded: Mapping[str, CodedColumn]
+    coded: Mapping[str, EncodedColumn]
     likely: Mapping[str, Texts]
 
     def _by_rows(self: Any, counting: Counting) -> Combinations | None:
@@ -70,7 +70,7 @@ class KeepsTextRows:
         small = rows is not None and sum(file.stat().st_size for file in files_of(self.path)) <= _MOST_BYTES
         return small and fits(rows, self.plan, _VALUE_BYTES * len(self.columns))
 
-    def _as_likely(self: Any, counting: Counting) -> list[CodedColumn] | None:
+    def _as_likely(self: Any, counting: Counting) -> list[EncodedColumn] | None:
         """Return the columns coded by their expected texts; None if these are unknown, or a row has another text."""
         texts = [self.likely.get(name) for name in counting.columns]
         values = [entry for entry in texts if entry is not None and len(entry) <= MAX_TEXTS]
@@ -81,36 +81,36 @@ class KeepsTextRows:
             return None
         return [_with_present(column) for column in columns]
 
-    def _kept(self: Any, counting: Counting) -> list[CodedColumn] | None:
+    def _kept(self: Any, counting: Counting) -> list[EncodedColumn] | None:
         """Return the columns coded by their own texts, from a table of rows, which is kept if they are too many."""
         self._run(counting.keep_texts())
         values = self._texts(counting)
         if any(len(texts) > MAX_TEXTS or not texts for texts in values) or packing_of([*map(len, values)]).words > 1:
             return None
-        columns: list[CodedColumn] | None = self._coded(counting, values, "combinations")
+        columns: list[EncodedColumn] | None = self._coded(counting, values, "combinations")
         self._run("DROP TABLE combinations")
         return columns
 
-    def _coded(self: Any, counting: Counting, values: Sequence[Texts], rows: str) -> list[CodedColumn] | None:
+    def _coded(self: Any, counting: Counting, values: Sequence[Texts], rows: str) -> list[EncodedColumn] | None:
         """Return the columns coded by given texts; None if a row has another text."""
         arrays = self._connection.execute(counting.row_codes(values, rows)).fetchnumpy()
         codes = [arrays[f"c{place}"] for place in range(len(values))]
         if any((column < 0).any() for column in codes):
             return None
-        return [CodedColumn(texts, column) for texts, column in zip(values, codes, strict=True)]
+        return [EncodedColumn(texts, column) for texts, column in zip(values, codes, strict=True)]
 
 
-def _with_present(column: CodedColumn) -> CodedColumn:
+def _with_present(column: EncodedColumn) -> EncodedColumn:
     """Return a column without the texts that no row has."""
     present = present_codes(column.codes)
     if len(present) == len(column.texts):
         return column
     places = np.zeros(len(column.texts), np.int32)
     places[present] = np.arange(len(present), dtype=np.int32)
-    return CodedColumn(tuple(column.texts[code] for code in present), places[column.codes])
+    return EncodedColumn(tuple(column.texts[code] for code in present), places[column.codes])
 
 
-def _combinations(columns: Sequence[CodedColumn]) -> Combinations | None:
+def _combinations(columns: Sequence[EncodedColumn]) -> Combinations | None:
     """Return the combinations with their rows; None if codes do not fit into one word."""
     values = tuple(column.texts for column in columns)
     packing = packing_of([*map(len, values)])
@@ -122,7 +122,7 @@ def _combinations(columns: Sequence[CodedColumn]) -> Combinations | None:
     return values, packing.unpack(words.reshape(1, -1)), counts
 
 
-def kept_codes(codes: RowCodes, columns: Mapping[str, CodedColumn]) -> RowCodes | None:
+def kept_codes(codes: RowCodes, columns: Mapping[str, EncodedColumn]) -> RowCodes | None:
     """Return the recoding of rows by available codes; None if these are not sufficient for the release."""
     application = codes.joining.application
     if not columns or not all(name in columns for name in application.recoding.columns):
@@ -132,7 +132,7 @@ def kept_codes(codes: RowCodes, columns: Mapping[str, CodedColumn]) -> RowCodes 
     return kept if kept.tell_all else None
 
 
-def arrays_of(codes: RowCodes, columns: Mapping[str, CodedColumn]) -> dict[str, Any]:
+def arrays_of(codes: RowCodes, columns: Mapping[str, EncodedColumn]) -> dict[str, Any]:
     """Return the arrays that `RowCodes.reading` would query from the database."""
     application = codes.joining.application
     recoding, shifts = application.recoding, application.packing.shift

@@ -16,7 +16,7 @@ from sfumato.engines.duckdb.dictionary_columns import INTEGERS
 from sfumato.engines.duckdb.streaming_apply import Stream
 from sfumato.engines.duckdb.writing import asked, keys_statement
 from sfumato.engines.keyed_hashes import NUMBER_DIGITS, PERSON
-from sfumato.microdata.counts.frequency_table import TextCounts
+from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.counts.person_numbers import number_keys, persons_of_rows
 from sfumato.microdata.counts.persons import PersonCount
 from sfumato.microdata.data_plan import DataPlan
@@ -71,7 +71,7 @@ def person_count(coding: CodeCounting, keys: Any, persons: Any, counts: Any, nam
     """Return the counts for packed keys of combinations."""
     codes = coding.packing.unpack(np.asarray(keys, np.uint64).reshape(1, -1))
     counts = np.asarray(counts, np.int64)
-    text_counts = TextCounts(coding.columns, coding.values, codes, counts, int(counts.sum()))
+    text_counts = ValueCounts(coding.columns, coding.values, codes, counts, int(counts.sum()))
     return PersonCount(text_counts, np.asarray(persons, np.int64), nameless)
 
 

@@ -6,7 +6,7 @@ from glob import escape
 from pathlib import Path
 from typing import Any
 
-from sfumato.atomic_folders import Scratch
+from sfumato.atomic_folders import ScratchFolder
 from sfumato.confinement import allowed
 from sfumato.engines import sql
 from sfumato.engines.duckdb.fast_import import compiled
@@ -40,7 +40,7 @@ class Instance:
             temp_folder: The folder for the scratch folder; None for the system's.
             memory_bytes: The memory limit; 0 for DuckDB's own.
         """
-        self.scratch = Scratch(temp_folder)
+        self.scratch = ScratchFolder(temp_folder)
         confined = allowed()
         self._paths = {*_absolute([self.scratch.path, *opens])} if confined is None else {*confined}
         try:

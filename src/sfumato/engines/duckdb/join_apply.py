@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.engines import sql
-from sfumato.engines.duckdb.apply import Application, as_text, filtered
-from sfumato.engines.duckdb.dictionary_columns import Picker, packed
+from sfumato.engines.duckdb.apply import RecodingApplier, as_text, filtered
+from sfumato.engines.duckdb.dictionary_columns import DictionaryExpression, packed
 from sfumato.engines.duckdb.writing import copy_statement, keys_statement
 from sfumato.engines.keyed_hashes import PERSON, PERSONS_FILE
 from sfumato.hierarchies.levels import present_codes
@@ -42,7 +42,7 @@ class Joining:
         rows: The number of rows of the source, or None if unknown.
     """
 
-    application: Application
+    application: RecodingApplier
     target: Path
     rows: int | None = None
 
@@ -255,7 +255,7 @@ class Joining:
         )
 
     @cached_property
-    def pickers(self) -> tuple[Picker, ...]:
+    def pickers(self) -> tuple[DictionaryExpression, ...]:
         """The dictionary expressions for codes; empty if codes are joined."""
         return self.application.pickers() if self.application.picks else ()
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.engines import sql
-from sfumato.engines.duckdb.apply import Application, as_text, required
-from sfumato.engines.duckdb.dictionary_columns import MAX_TEXTS, Picker, packed
+from sfumato.engines.duckdb.apply import RecodingApplier, as_text, required
+from sfumato.engines.duckdb.dictionary_columns import MAX_TEXTS, DictionaryExpression, packed
 from sfumato.engines.duckdb.writing import copy_statement, keys_statement
 from sfumato.engines.keyed_hashes import PERSON
 from sfumato.hierarchies.levels import present_codes
@@ -29,7 +29,7 @@ MAX_CLASSES = 5_000_000
 MAX_MASK = 1 << 23
 
 
-def streams(application: Application) -> bool:
+def streams(application: RecodingApplier) -> bool:
     """Return whether a recoding can be written in one stream."""
     recoding = application.recoding
     return (
@@ -45,7 +45,7 @@ def streams(application: Application) -> bool:
 class Stream:
     """A full-domain recoding to write in one stream."""
 
-    application: Application
+    application: RecodingApplier
     recoding: LevelRecoding
 
     @property
@@ -60,7 +60,7 @@ class Stream:
         return int((~self.recoding.suppressed).sum())
 
     @cached_property
-    def _pickers(self) -> tuple[Picker, ...]:
+    def _pickers(self) -> tuple[DictionaryExpression, ...]:
         return self.application.pickers()
 
     def types(self) -> Iterator[str]:

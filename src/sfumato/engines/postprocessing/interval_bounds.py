@@ -6,7 +6,7 @@ from pathlib import Path
 from sfumato.engines import sql
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.duckdb.writing import copy_statement
-from sfumato.engines.engine import Engine, PublishedRows, Reading
+from sfumato.engines.engine import Engine, MissingRules, PublishedRows
 from sfumato.engines.keyed_hashes import PERSONS_FILE
 from sfumato.errors import PlanError
 from sfumato.hierarchies.label_bounds import Bounds, bounds_of, is_whole
@@ -35,7 +35,7 @@ def with_bounds(published: PublishedRows, plan: Plan) -> PublishedRows:
 
 
 def _bounds(published: Engine, name: str) -> dict[str, Bounds]:
-    texts = published.count((name,), Reading()).values[0]
+    texts = published.count((name,), MissingRules()).values[0]
     return {text: bounds_of(text) for text in texts if text is not None}
 
 

@@ -13,8 +13,8 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from sfumato.dataclass import dataclass
 from sfumato.engines.arrow_counts import arrow
-from sfumato.engines.engine import Reading
-from sfumato.engines.join_tables import Lookups
+from sfumato.engines.engine import MissingRules
+from sfumato.engines.join_tables import JoinTables
 from sfumato.engines.keyed_hashes import PERSON
 from sfumato.engines.spark.count import is_float, key_of, plain_key_of, present, stripped, text_of
 from sfumato.engines.spark.sources import ROW, SparkSource
@@ -34,11 +34,11 @@ MISSING = "\0missing"
 
 
 @dataclass(frozen=True, slots=True)
-class Application(Lookups):
+class RecodingApplier(JoinTables):
     """A recoding to apply to the rows of a Spark source."""
 
     source: SparkSource
-    reading: Reading
+    reading: MissingRules
     strip: bool
 
     @property

@@ -7,7 +7,7 @@ from typing import Any
 from pyspark.sql import functions as F  # noqa: N812
 
 from sfumato.engines.canonical_text import WHITE_SPACE
-from sfumato.engines.engine import Reading
+from sfumato.engines.engine import MissingRules
 from sfumato.engines.spark.sources import SparkSource
 from sfumato.hierarchies.person_keys import SIGNS
 from sfumato.microdata.data_plan import DataPlan
@@ -71,7 +71,7 @@ def _writer(single: bool) -> Callable[[float | None], str | None]:
     return written
 
 
-def present(frame: Any, source: SparkSource, reading: Reading, strip: bool) -> Any:
+def present(frame: Any, source: SparkSource, reading: MissingRules, strip: bool) -> Any:
     """Return the rows in which no required value is missing."""
     for column in reading.required:
         place = source.columns.index(column)

@@ -10,19 +10,19 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from sfumato.engines.arrow_counts import arrow, text_counts
-from sfumato.engines.engine import LOOKED_AT_ROWS, Reading, ReadsSource
-from sfumato.engines.files import fingerprint
+from sfumato.engines.engine import LOOKED_AT_ROWS, MissingRules, ReadsSource
+from sfumato.engines.files import checksum
 from sfumato.engines.keyed_hashes import PERSON, PERSONS_FILE
 from sfumato.engines.postprocessing.number_types import are_decimals, are_whole
-from sfumato.engines.spark.apply import Application
+from sfumato.engines.spark.apply import RecodingApplier
 from sfumato.engines.spark.count import key_of, plain_key_of, present, text_of, without_codes
 from sfumato.engines.spark.session import faults, session
 from sfumato.engines.spark.sources import ROW, SparkSource, of_frame, of_path, of_published
 from sfumato.engines.spark.writing import write
-from sfumato.microdata.counts.frequency_table import TextCounts
+from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.counts.persons import PersonCount, added_persons
 from sfumato.microdata.data_plan import DataPlan
-from sfumato.microdata.recoding.recoding import Handling, Recoding
+from sfumato.microdata.recoding.recoding import Recoding, SuppressionHandling
 
 if TYPE_CHECKING:
     from sfumato.engines.duckdb.engine import DuckDBEngine
@@ -65,7 +65,7 @@ class SparkEngine(ReadsSource):
         with faults(data.encoding):
             return cls(without_codes(of_path(spark, str(path), data, names), data), data, path)
 
-    def count(self, columns: Sequence[str], reading: Reading) -> TextCounts:
+    def count(self, columns: Sequence[str], reading: MissingRules) -> ValueCounts:
         if self._persons_file is not None and PERSON in columns:
             with self._beside_keys() as engine:
                 return engine.count(columns, reading)
@@ -79,7 +79,9 @@ class SparkEngine(ReadsSource):
         self.check_rows(counted.rows)
         return counted
 
-    def count_persons(self, columns: Sequence[str], person: str, value: str | None, reading: Reading) -> PersonCount:
+    def count_persons(
+        self, columns: Sequence[str], person: str, value: str | None, reading: MissingRules
+    ) -> PersonCount:
         """Count persons in Spark; only persons with rows in several combinations are collected by the driver."""
         if self._persons_file is not None and person == PERSON:
             with self._beside_keys() as engine:
@@ -104,7 +106,7 @@ class SparkEngine(ReadsSource):
             table = added.unionByName(single).toArrow()
         return added_persons(text_counts((*columns, *([value] if value else []), person), table), nameless)
 
-    def _told_value(self, value: str, reading: Reading) -> Any:
+    def _told_value(self, value: str, reading: MissingRules) -> Any:
         """Return the text of a sensitive value; texts that mean missing become null."""
         place = self.columns.index(value)
         text = text_of(F.col(f"s{place}"), self.source.kind(place), self.plan.strip)
@@ -136,8 +138,10 @@ class SparkEngine(ReadsSource):
             found = self.source.numbered().where(text.isin(*texts)).orderBy(ROW).limit(limit).select(ROW).collect()
         return tuple(int(row[0]) for row in found)
 
-    def apply(self, recoding: Recoding, handling: Handling, reading: Reading, target: Path | None) -> "SparkEngine":
-        application = Application(recoding, handling, self.source, reading, self.plan.strip)
+    def apply(
+        self, recoding: Recoding, handling: SuppressionHandling, reading: MissingRules, target: Path | None
+    ) -> "SparkEngine":
+        application = RecodingApplier(recoding, handling, self.source, reading, self.plan.strip)
         with faults(self.plan.encoding):
             frame = application.frame()
             if self.path is None or target is None:
@@ -236,7 +240,7 @@ class SparkEngine(ReadsSource):
     def fingerprint(self) -> str:
         """Return the SHA-256 of files; for a frame, that of its columns and of sums of row hashes in any order."""
         if self.path is not None and "://" not in str(self.path):
-            return fingerprint(Path(self.path))
+            return checksum(Path(self.path))
         textless = [f"s{place}" for place, name in enumerate(self.columns) if name in self.source.textless]
         names = [name if name not in textless else F.col(name).cast("string") for name in self.source.frame.columns]
         hashed = F.xxhash64(*names)
@@ -257,7 +261,7 @@ class SparkEngine(ReadsSource):
         place = (*self.columns, *self.source.hidden).index(person)
         return plain_key_of(text_of(F.col(f"s{place}"), self.source.kind(place), self.plan.strip))
 
-    def _is_nobody(self, person: str, reading: Reading) -> Any:
+    def _is_nobody(self, person: str, reading: MissingRules) -> Any:
         key = self._key(person)
         return key.isNull() | key.cast("string").isin(*reading.missing)
 

@@ -14,7 +14,7 @@ from typing import Any
 from sfumato.dataclass import dataclass
 from sfumato.engines import sql
 from sfumato.errors import DataError
-from sfumato.tables.cell_key.key_distribution import BINS, FEW, KeySpread, check_spread, spread_of
+from sfumato.tables.cell_key.key_distribution import BINS, FEW, KeySpread, check_spread, distribution_of
 from sfumato.tables.tabulate import WORD
 
 UNSPREAD = "Give a secret where the column names records; else draw keys at random."
@@ -86,7 +86,7 @@ class RecordKeys:
         if any(key is None for key in keys):
             raise self.fault()
         own = [key for key in keys if key is not None]
-        self.refuse_narrow(spread_of(own, self.modulus))
+        self.refuse_narrow(distribution_of(own, self.modulus))
         return own
 
     def refuse_narrow(self, spread: KeySpread) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from sfumato.hierarchies.role_detection.lexicon.concepts import WORDS
 from sfumato.hierarchies.role_detection.lexicon.name_terms import words_of
 from sfumato.hierarchies.role_detection.profile import Profile
-from sfumato.hierarchies.role_detection.robust_intervals import Spread
+from sfumato.hierarchies.role_detection.robust_intervals import NumberDistribution
 
 # Maximum number of codes that are recognized by a gap, and by a name.
 _FEW_CODES, _MANY_CODES = 12, 100
@@ -20,11 +20,11 @@ _NO_ANSWERS = frozenset(
 LISTS = frozenset(("sex", "nationality", "religion", "politics", "origin", "union"))
 
 
-def are_codes(profile: Profile, spread: Spread, concepts: Collection[str]) -> bool:
+def are_codes(profile: Profile, spread: NumberDistribution, concepts: Collection[str]) -> bool:
     """Return whether integers are category codes: by the name, or by codes for "no answer" among a few others.
 
     >>> sexes = Profile("sex_of_driver", {"1": 60, "2": 35, "-1": 5}, rows=100)
-    >>> are_codes(sexes, Spread(np.array([-1.0, 1, 2]), np.array([5.0, 60, 35])), ["sex"])
+    >>> are_codes(sexes, NumberDistribution(np.array([-1.0, 1, 2]), np.array([5.0, 60, 35])), ["sex"])
     True
     """
     words = {*words_of(profile.name)}
@@ -36,14 +36,14 @@ def are_codes(profile: Profile, spread: Spread, concepts: Collection[str]) -> bo
     return listed or (len(spread.numbers) <= _FEW_CODES and (_has_no_answer(spread) or _has_gap(spread)))
 
 
-def _has_no_answer(spread: Spread) -> bool:
+def _has_no_answer(spread: NumberDistribution) -> bool:
     """Return whether a code for "no answer" is separate from others that count from 0 or 1."""
     rest = without_no_answers(spread)
     apart = len(rest.numbers) < len(spread.numbers)
     return apart and rest.numbers[0] in (0, 1) and rest.numbers[-1] == rest.numbers[0] + len(rest.numbers) - 1
 
 
-def _has_gap(spread: Spread) -> bool:
+def _has_gap(spread: NumberDistribution) -> bool:
     """Return whether small numbers from 1 on have a gap followed by frequent ones."""
     numbers = spread.numbers
     gaps = np.flatnonzero(np.diff(numbers) > 1)
@@ -52,10 +52,10 @@ def _has_gap(spread: Spread) -> bool:
     return bool((spread.rows[gaps[0] + 1 :] >= _SOME * spread.rows.sum()).all())
 
 
-def without_no_answers(spread: Spread) -> Spread:
+def without_no_answers(spread: NumberDistribution) -> NumberDistribution:
     """Return the numbers without codes for "no answer": the only negative ones, or far above all others.
 
-    >>> without_no_answers(Spread(np.array([-1.0, 0, 1, 2, 3, 99]), np.ones(6))).numbers.tolist()
+    >>> without_no_answers(NumberDistribution(np.array([-1.0, 0, 1, 2, 3, 99]), np.ones(6))).numbers.tolist()
     [0.0, 1.0, 2.0, 3.0]
     """
     numbers = spread.numbers
@@ -65,7 +65,7 @@ def without_no_answers(spread: Spread) -> Spread:
     if (numbers[~codes] < 0).any() or not (~codes).any():
         return spread
     codes = codes | _far_beyond(numbers, usual)
-    return Spread(numbers[~codes], spread.rows[~codes]) if (~codes).sum() >= 2 else spread
+    return NumberDistribution(numbers[~codes], spread.rows[~codes]) if (~codes).sum() >= 2 else spread
 
 
 def _far_beyond(

@@ -11,7 +11,7 @@ from dataclasses import replace
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.role_detection import role_reasons
 from sfumato.hierarchies.role_detection.coded_numbers import LISTS
-from sfumato.hierarchies.role_detection.content_detection import spread_of
+from sfumato.hierarchies.role_detection.content_detection import distribution_of
 from sfumato.hierarchies.role_detection.lexicon.concepts import BY_KEY, WORDS
 from sfumato.hierarchies.role_detection.lexicon.name_terms import concepts_of, meanings_of, spoken_word, words_of
 from sfumato.hierarchies.role_detection.lexicon.value_terms import holds_words_of
@@ -153,7 +153,7 @@ def _told(suggestion: Suggestion, profile: Profile) -> _Told:
 
 def _is_scale(profile: Profile) -> bool:
     """Return whether a few integers are levels or codes, which measure nothing; counts begin with 0 and decrease."""
-    spread, whole = spread_of(profile) if profile.few else (None, False)
+    spread, whole = distribution_of(profile) if profile.few else (None, False)
     return spread is not None and whole and not are_counts(spread)
 
 

@@ -12,7 +12,7 @@ from sfumato.dataclass import dataclass
 from sfumato.delimited.decimal_marks import CURRENCY_SIGN
 from sfumato.errors import PlanError
 from sfumato.hierarchies.character_masking import MAX_LENGTH
-from sfumato.hierarchies.hierarchy import Ladder
+from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.hierarchies.intervals import Intervals
 from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.hierarchies.role_detection import robust_intervals
@@ -117,7 +117,7 @@ def _fit(profile: Profile, content: Content) -> Content | None:
     return replace(content, hierarchy=_lean(content.hierarchy, labels), rejected=rejected)
 
 
-def _labels(ladder: Ladder, domain: Sequence[str], accepted: int) -> list[int]:
+def _labels(ladder: Hierarchy, domain: Sequence[str], accepted: int) -> list[int]:
     """Return how many labels of each level the values of a column have, original values first.
 
     Args:
@@ -275,10 +275,10 @@ def _amounts(profile: Profile, _: Collection[str]) -> Content | None:
     """
     shares = _units(profile)
     alone = shares.pop("", 0.0)
-    plain, _whole = spread_of(profile)
+    plain, _whole = distribution_of(profile)
     if max(shares.values(), default=0.0) + alone < _SHARE or plain is not None:
         return None
-    spread, whole = spread_of(profile, "amount")
+    spread, whole = distribution_of(profile, "amount")
     if spread is None or len(spread.numbers) <= 2:
         return None
     hierarchy = robust_intervals.whole_numbers(spread) if whole else robust_intervals.decimal_numbers(spread)
@@ -309,7 +309,7 @@ def mixed_units(profile: Profile) -> tuple[str, ...]:
 
 
 def _numbers(profile: Profile, concepts: Collection[str]) -> Content | None:
-    spread, whole = spread_of(profile)
+    spread, whole = distribution_of(profile)
     if spread is None or len(spread.numbers) <= 2:
         return None
     if not whole:
@@ -333,11 +333,11 @@ def ages_of(profile: Profile) -> Content | None:
     'ages'
     >>> ages_of(Profile("c5", {str(score): 3 for score in range(0, 101, 5)}, rows=63))
     """
-    spread, whole = spread_of(profile)
+    spread, whole = distribution_of(profile)
     if spread is None or not whole or profile.top_share > _CROWDED_AGE or spread.share_within(*_LIVES) < _LIVING:
         return None
     lives = (spread.numbers >= _LIVES[0]) & (spread.numbers <= _LIVES[1])
-    some = robust_intervals.Spread(spread.numbers[lives], spread.rows[lives])
+    some = robust_intervals.NumberDistribution(spread.numbers[lives], spread.rows[lives])
     low, high = some.quantile(0.02), some.quantile(0.98)
     inside = some.numbers[(some.numbers >= low) & (some.numbers <= high)]
     aged = high - low >= _SPAN and _MIDDLE[0] <= some.quantile(0.5) <= _MIDDLE[1]
@@ -361,7 +361,9 @@ def postcodes_of(profile: Profile) -> Content | None:
     return _fit(profile, _by_characters(profile))
 
 
-def spread_of(profile: Profile, type_: ColumnType = "decimal") -> tuple[robust_intervals.Spread | None, bool]:
+def distribution_of(
+    profile: Profile, type_: ColumnType = "decimal"
+) -> tuple[robust_intervals.NumberDistribution | None, bool]:
     """Return the numbers of a column, and whether they are integers; None if it is not numeric."""
     texts, _ = _forms(profile, type_)
     fine = np.array([text is not None for text in texts], bool)
@@ -372,7 +374,7 @@ def spread_of(profile: Profile, type_: ColumnType = "decimal") -> tuple[robust_i
         return None, False
     numbers = numerals([text for text in texts if text is not None])
     distinct, place = np.unique(numbers, return_inverse=True)
-    spread = robust_intervals.Spread(distinct, np.bincount(place, weights=rows[fine]).astype(np.float64))
+    spread = robust_intervals.NumberDistribution(distinct, np.bincount(place, weights=rows[fine]).astype(np.float64))
     whole = float(rows[fine][numbers == np.floor(numbers)].sum()) >= (1 - (1 - _SHARE) / 5) * rows[fine].sum()
     return spread, whole
 

@@ -11,7 +11,7 @@ from sfumato.hierarchies.datetimes import read_moments
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.patterns import regex
 
-Mask = npt.NDArray[np.bool_]
+BoolArray = npt.NDArray[np.bool_]
 
 DATE_FORMATS = (
     ("%Y-%m-%d", "dates such as 2017-01-31"),
@@ -182,17 +182,17 @@ def _rarer(
     return more
 
 
-def _fits(values: list[str], format_: str) -> Mask:
+def _fits(values: list[str], format_: str) -> BoolArray:
     fits = _are_dates(values, format_)
     return fits if format_ not in _SIX_DIGITS or _are_days(values, format_, fits) else np.zeros(len(values), bool)
 
 
-def _are_dates(values: list[str], format_: str) -> Mask:
+def _are_dates(values: list[str], format_: str) -> BoolArray:
     moments = read_moments(values, format_)
     return moments.valid & (moments.years >= _YEARS[0]) & (moments.years <= _YEARS[1])
 
 
-def _are_days(values: list[str], format_: str, fits: Mask) -> bool:
+def _are_days(values: list[str], format_: str, fits: BoolArray) -> bool:
     """Return whether six digits that may be dates are dates, and neither months after years nor numbers."""
     start = 4 if format_.endswith("%d") else 0
     dates = [value for value, fit in zip(values, fits.tolist(), strict=True) if fit]

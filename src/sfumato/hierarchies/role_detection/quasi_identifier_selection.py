@@ -40,20 +40,20 @@ def select(
     suggestions: Mapping[str, Suggestion],
     profiles: Mapping[str, Profile],
     k: int,
-    are_twins: Callable[[str, str], bool] = lambda _one, _other: False,
+    are_near_duplicates: Callable[[str, str], bool] = lambda _one, _other: False,
 ) -> Selection:
     """Select the best few quasi-identifiers; the others are removed until a decision is made.
 
     A plan needs a quasi-identifier: if there is none, the least identifying column becomes one.
 
     Args:
-        are_twins: Whether two columns are near duplicates, which count as one.
+        are_near_duplicates: Whether two columns are near duplicates, which count as one.
     """
     candidates, unknown = _candidates(suggestions, profiles, k)
     lost = [name for name in candidates if _is_lost(suggestions[name], profiles[name], k)]
     telling = [name for name, one in suggestions.items() if one.role == "sensitive" and _singles_out(profiles[name], k)]
     ranked = _ranked([name for name in candidates if name not in lost], suggestions, profiles)
-    placed = _placed(ranked, are_twins)
+    placed = _placed(ranked, are_near_duplicates)
     chosen = dict(suggestions)
     for name in lost:
         chosen[name] = suggestions[name].withheld(role_reasons.RARE.format(known=suggestions[name].reason, count=k))
@@ -119,19 +119,19 @@ def crowded_out(suggestions: Mapping[str, Suggestion], waiting: Mapping[str, Sug
     }
 
 
-def _placed(ranked: Sequence[str], are_twins: Callable[[str, str], bool]) -> list[str]:
+def _placed(ranked: Sequence[str], are_near_duplicates: Callable[[str, str], bool]) -> list[str]:
     """Return the selected columns, the best first; near duplicates share a place."""
     placed: list[str] = []
     places = 0
     for name in ranked:
-        twin = places and len(placed) < MOST_WITH_TWINS and any(are_twins(other, name) for other in placed)
+        twin = places and len(placed) < MOST_WITH_TWINS and any(are_near_duplicates(other, name) for other in placed)
         if twin or (places < MAX_QUASI_IDENTIFIERS and len(placed) < MOST_WITH_TWINS):
             placed.append(name)
             places += not twin
     return placed
 
 
-def told_by_several(suggestions: Mapping[str, Suggestion], told: Mapping[str, str | None]) -> dict[str, Suggestion]:
+def inferred_by_several(suggestions: Mapping[str, Suggestion], told: Mapping[str, str | None]) -> dict[str, Suggestion]:
     """Remove the quasi-identifiers that several sensitive columns predict: they belong to the topic of these.
 
     The day of a relapse is missing without a relapse, so every column about relapses predicts it. Widely known

@@ -7,7 +7,7 @@ from sfumato.hierarchies.role_detection.lexicon.concepts import BY_KEY, Concept
 from sfumato.hierarchies.role_detection.lexicon.name_terms import spoken_word
 from sfumato.hierarchies.role_detection.lexicon.value_terms import concept_of_values
 from sfumato.hierarchies.role_detection.profile import Profile
-from sfumato.hierarchies.role_detection.role_evidence import Evidence, evidence_of
+from sfumato.hierarchies.role_detection.role_evidence import RoleEvidence, evidence_of
 from sfumato.hierarchies.role_detection.suggestion import UNKNOWN_RANK, Suggestion
 from sfumato.hierarchies.role_detection.unnamed_columns import is_nameless, known_by_spread, private_like
 from sfumato.hierarchies.role_detection.value_requirements import NUMERIC
@@ -39,7 +39,7 @@ def as_quasi_identifier(profile: Profile, reason: str) -> Suggestion:
     return quasi_identifier(evidence_of(profile).content, reason, UNKNOWN_RANK)
 
 
-def judge_units(evidence: Evidence) -> Suggestion | None:
+def judge_units(evidence: RoleEvidence) -> Suggestion | None:
     """Return a role for numbers in several units: no numeric hierarchy is correct, and few categories repeat."""
     units = mixed_units(evidence.profile) if evidence.content.kind == "categories" else ()
     if not units:
@@ -48,7 +48,7 @@ def judge_units(evidence: Evidence) -> Suggestion | None:
     return Suggestion("identifier", role_reasons.UNDECIDED + reason, undecided=True)
 
 
-def judge_knowledge(evidence: Evidence) -> Suggestion | None:
+def judge_knowledge(evidence: RoleEvidence) -> Suggestion | None:
     """Return a role for what others may know of a person."""
     known = next(((concept, word) for concept, word in evidence.concepts if concept.role == "quasi-identifier"), None)
     content = evidence.content
@@ -80,7 +80,7 @@ def _rank(concept: Concept, content: Content) -> int:
     return max(concept.rank, BY_KEY["date"].rank) if counted else concept.rank
 
 
-def judge_rest(evidence: Evidence) -> Suggestion:
+def judge_rest(evidence: RoleEvidence) -> Suggestion:
     """Return a role for unknown columns."""
     profile, content = evidence.profile, evidence.content
     doubt = role_reasons.DOUBT.format(what=_capital(content.words), share=round(100 * profile.top_share))

@@ -25,7 +25,7 @@ _AGE_WIDTHS = [5, 10, 20, 40]
 
 
 @dataclass(frozen=True)
-class Spread:
+class NumberDistribution:
     """Distinct numbers, ascending, with the rows that have them."""
 
     numbers: Numbers
@@ -58,17 +58,17 @@ class Spread:
         return float(inside[0] if step > 0 else inside[-1])
 
 
-def ages(spread: Spread) -> dict[str, Any]:
+def ages(spread: NumberDistribution) -> dict[str, Any]:
     """Return intervals for ages in years; the oldest are top-coded if they are few."""
     low, high = spread.core
     start, end = 20 * math.floor(max(low, 0) / 20), 20 * math.ceil((min(high, _AGES[1]) + 1) / 20) - 1
     return _coded(spread, start, max(end, start + 19)) | {"widths": _AGE_WIDTHS}
 
 
-def years(spread: Spread) -> dict[str, Any]:
+def years(spread: NumberDistribution) -> dict[str, Any]:
     """Return intervals for calendar years; unlikely years are top- or bottom-coded."""
     likely = (spread.numbers >= _YEARS[0]) & (spread.numbers <= _YEARS[1])
-    low, high = Spread(spread.numbers[likely], spread.rows[likely]).core
+    low, high = NumberDistribution(spread.numbers[likely], spread.rows[likely]).core
     width = max(int(nice((high - low) / _INTERVALS)), 2)
     widest = 4 * width
     start = widest * math.floor(low / widest)
@@ -76,7 +76,7 @@ def years(spread: Spread) -> dict[str, Any]:
     return _coded(spread, start, end) | {"widths": [width, 2 * width, widest]}
 
 
-def whole_numbers(spread: Spread, quantities: Spread | None = None) -> dict[str, Any]:
+def whole_numbers(spread: NumberDistribution, quantities: NumberDistribution | None = None) -> dict[str, Any]:
     """Return intervals for integers.
 
     Args:
@@ -91,7 +91,7 @@ def whole_numbers(spread: Spread, quantities: Spread | None = None) -> dict[str,
     return _coded(spread, start, end) | {"widths": [width, 2 * width, 4 * width]}
 
 
-def decimal_numbers(spread: Spread) -> dict[str, Any]:
+def decimal_numbers(spread: NumberDistribution) -> dict[str, Any]:
     """Return intervals for measurements."""
     low, high = spread.core
     width = nice((high - low) / _INTERVALS)
@@ -103,25 +103,25 @@ def decimal_numbers(spread: Spread) -> dict[str, Any]:
     return _coded(spread, start, end) | {"widths": widths, "numbers": "decimal"}
 
 
-def are_ages(spread: Spread) -> bool:
+def are_ages(spread: NumberDistribution) -> bool:
     """Return whether nearly all numbers could be ages."""
     return spread.share_within(*_AGES) >= 0.95
 
 
-def are_years(spread: Spread, named: bool) -> bool:
+def are_years(spread: NumberDistribution, named: bool) -> bool:
     """Return whether nearly all numbers could be years; without a matching name, all of the last two centuries."""
     if named:
         return spread.share_within(*_YEARS) >= 0.9
     return spread.share_within(1900, 2050) >= 0.99 and len(spread.numbers) >= 3
 
 
-def _coded(spread: Spread, start: float, end: float) -> dict[str, Any]:
+def _coded(spread: NumberDistribution, start: float, end: float) -> dict[str, Any]:
     """Return the ends of a range, as coding limits if numbers exceed them."""
     low = "bottom" if spread.numbers[0] < start else "start"
     return {"type": "intervals", low: start, "top" if spread.numbers[-1] > end else "end": end}
 
 
-def _crowded(spread: Spread, low: float, high: float) -> bool:
+def _crowded(spread: NumberDistribution, low: float, high: float) -> bool:
     inside = (spread.numbers >= low) & (spread.numbers <= high)
     # From zero on, because large numbers leave too few floating-point numbers for the bounds of bins.
     above, span = spread.numbers[inside] - low, (high - low) or 1
@@ -129,14 +129,14 @@ def _crowded(spread: Spread, low: float, high: float) -> bool:
     return len(spread.numbers) > _INTERVALS and bool(bins.max() > _CROWDED * spread.rows.sum())
 
 
-def _by_quantiles(spread: Spread, low: float, high: float, *, whole: bool) -> dict[str, Any]:
+def _by_quantiles(spread: NumberDistribution, low: float, high: float, *, whole: bool) -> dict[str, Any]:
     cuts = _cuts(spread, low, high, whole)
     start, end = cuts[0], cuts[-1]
     levels = [cuts[:-1:step] for step in (1, 2, 4) if len(cuts) > step + 1]
     return _coded(spread, start, end) | {"bounds": levels}
 
 
-def _cuts(spread: Spread, low: float, high: float, whole: bool) -> list[float]:
+def _cuts(spread: NumberDistribution, low: float, high: float, whole: bool) -> list[float]:
     """Return the starts of intervals: at rounded quantiles; a very frequent number has an interval of its own."""
     quantiles = [spread.quantile(place / _QUANTILES) for place in range(1, _QUANTILES)]
     heavy = {number for number in quantiles if quantiles.count(number) > 1}

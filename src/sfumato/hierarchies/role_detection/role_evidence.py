@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.role_detection.coded_numbers import without_no_answers
-from sfumato.hierarchies.role_detection.content_detection import Content, content_of, short_postcodes, spread_of
+from sfumato.hierarchies.role_detection.content_detection import Content, content_of, distribution_of, short_postcodes
 from sfumato.hierarchies.role_detection.key_columns import UNIQUE_SHARE, spread_as_weights
 from sfumato.hierarchies.role_detection.lexicon.concepts import BY_KEY, WORDS, Concept, Role, fold
 from sfumato.hierarchies.role_detection.lexicon.name_terms import concepts_of, words_of
@@ -44,7 +44,7 @@ _MOST_LISTED, _MANY_ROWS, _COMMON = 100, 20, 0.95
 
 
 @dataclass(frozen=True)
-class Evidence:
+class RoleEvidence:
     """A column's profile, its content, and the concepts that its name suggests and its values support."""
 
     profile: Profile
@@ -56,7 +56,7 @@ class Evidence:
         return next((pair for pair in self.concepts[:1] if pair[0].role in roles), None)
 
 
-def evidence_of(profile: Profile) -> Evidence:
+def evidence_of(profile: Profile) -> RoleEvidence:
     """Return the evidence about a column."""
     concepts = concepts_of(profile.name)
     content = content_of(profile, [concept.key for concept, _ in concepts])
@@ -72,7 +72,7 @@ def evidence_of(profile: Profile) -> Evidence:
     postcodes = ((BY_KEY["place"], word) for word in sorted(short_postcodes(profile, lettered=sensitive))[:1])
     weights = [_body_weight(profile, *pair) for pair in sums]
     told = _without_weak(profile, (*postcodes, *_survey_weight(profile, weights), *weights))
-    return Evidence(profile, content, told)
+    return RoleEvidence(profile, content, told)
 
 
 def is_listed(profile: Profile, word: str) -> bool:
@@ -116,7 +116,7 @@ def _body_weight(profile: Profile, concept: Concept, word: str) -> tuple[Concept
     """Return body weight for a short word for weights, if the numbers are concentrated around a middle."""
     if concept.key != "weight" or len(word) > _SHORT_WORD:
         return concept, word
-    spread, whole = spread_of(profile)
+    spread, whole = distribution_of(profile)
     spread = without_no_answers(spread) if spread is not None and whole else None
     heavy = spread is not None and are_bell_shaped(spread) and spread.quantile(0.99) <= _HEAVIEST
     return (BY_KEY["body"], word) if heavy else (concept, word)

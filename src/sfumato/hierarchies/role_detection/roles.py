@@ -38,7 +38,7 @@ from sfumato.hierarchies.role_detection.lexicon.person_names import share_of_ful
 from sfumato.hierarchies.role_detection.lexicon.value_terms import concept_of_values
 from sfumato.hierarchies.role_detection.profile import FEW_VALUES, Profile
 from sfumato.hierarchies.role_detection.quasi_identifiers import judge_knowledge, judge_rest, judge_units
-from sfumato.hierarchies.role_detection.role_evidence import Evidence, evidence_of, is_listed
+from sfumato.hierarchies.role_detection.role_evidence import RoleEvidence, evidence_of, is_listed
 from sfumato.hierarchies.role_detection.suggestion import UNKNOWN_RANK, Suggestion
 from sfumato.patterns import regex
 
@@ -64,7 +64,7 @@ _DAYS = 31
 _OFTEN_WRITTEN = frozenset(("use", "outcome", "reason", "need", "opinion", "performance"))
 
 
-def judge_format(evidence: Evidence) -> Suggestion | None:
+def judge_format(evidence: RoleEvidence) -> Suggestion | None:
     """Return a role for values in the format of identifiers."""
     if evidence.content.kind in ("dates", "times", "scale", "ages", "years"):
         return None
@@ -72,7 +72,7 @@ def judge_format(evidence: Evidence) -> Suggestion | None:
     return _key(evidence, format_[0], role_reasons.by_values(format_[1], format_[0])) if format_ else None
 
 
-def judge_key_words(evidence: Evidence) -> Suggestion | None:
+def judge_key_words(evidence: RoleEvidence) -> Suggestion | None:
     """Return a role for a name that indicates an identifier."""
     named = evidence.likeliest("identifier")
     dated = evidence.content.kind in ("dates", "times", "years")
@@ -85,7 +85,7 @@ def judge_key_words(evidence: Evidence) -> Suggestion | None:
     return _key(evidence, key, role_reasons.by_name(spoken_word(evidence.profile.name, word), key))
 
 
-def _key(evidence: Evidence, key: str, why: str) -> Suggestion:
+def _key(evidence: RoleEvidence, key: str, why: str) -> Suggestion:
     """Return an identifier: removed, or the person column if it repeats."""
     profile = evidence.profile
     if key == "household":
@@ -100,7 +100,7 @@ def _key(evidence: Evidence, key: str, why: str) -> Suggestion:
     return Suggestion("person", role_reasons.PERSON.format(why=why, count=rows_each(profile)), rank=rank, concept=key)
 
 
-def _names_persons(evidence: Evidence, key: str) -> bool:
+def _names_persons(evidence: RoleEvidence, key: str) -> bool:
     """Return whether the values of an identifying column repeat as persons do."""
     other = any(concept.role in ("quasi-identifier", "sensitive") for concept, _ in evidence.concepts)
     # Numbers of a hospital are those of its patients if many codes of one length occur in a few rows each.
@@ -110,7 +110,7 @@ def _names_persons(evidence: Evidence, key: str) -> bool:
     return repeats_as_persons_do(evidence.profile, key, other)
 
 
-def judge_own_values(evidence: Evidence) -> Suggestion | None:
+def judge_own_values(evidence: RoleEvidence) -> Suggestion | None:
     """Return a role for values that are unique in nearly every row: row numbers, keys, texts."""
     profile = evidence.profile
     known = evidence.likeliest("quasi-identifier", "sensitive")
@@ -137,7 +137,7 @@ def judge_own_values(evidence: Evidence) -> Suggestion | None:
     return None
 
 
-def judge_given_numbers(evidence: Evidence) -> Suggestion | None:
+def judge_given_numbers(evidence: RoleEvidence) -> Suggestion | None:
     """Return a role for numbers of loans, claims, taxes, …: they identify somebody, whatever else the name says."""
     return _key(evidence, "key", role_reasons.by_values(1.0, "key")) if is_given_number(evidence) else None
 
@@ -173,7 +173,7 @@ def _own_text(profile: Profile, known: bool) -> Suggestion | None:
     return None
 
 
-def is_given_number(evidence: Evidence) -> bool:
+def is_given_number(evidence: RoleEvidence) -> bool:
     """Return whether a column holds numbers of loans, taxes, policies, …, though a word in its name means money.
 
     Codes of diagnoses or offenses are chosen from a list, so that some are much more frequent than others: they stay
@@ -230,7 +230,7 @@ def _is_even(profile: Profile) -> bool:
     return profile.top_share * profile.present <= _EVENLY * rows + _EVENLY
 
 
-def judge_person_names(evidence: Evidence) -> Suggestion | None:
+def judge_person_names(evidence: RoleEvidence) -> Suggestion | None:
     """Return a role for values that are common names."""
     if evidence.content.kind != "categories":
         return None
@@ -245,7 +245,7 @@ def judge_person_names(evidence: Evidence) -> Suggestion | None:
     return Suggestion("identifier", role_reasons.by_values(share, "name"), concept="name") if share else None
 
 
-def judge_written_remarks(evidence: Evidence) -> Suggestion | None:
+def judge_written_remarks(evidence: RoleEvidence) -> Suggestion | None:
     """Return a role for remarks whose values have several words each, whatever else name and values indicate."""
     words = [*words_of(evidence.profile.name), *meanings_of(evidence.profile.name)]
     word = next((word for word in words if word in WORDS["remarks"]), None)
@@ -255,7 +255,7 @@ def judge_written_remarks(evidence: Evidence) -> Suggestion | None:
     return Suggestion("identifier", reason, concept="free_text")
 
 
-def judge_nameless_texts(evidence: Evidence) -> Suggestion | None:
+def judge_nameless_texts(evidence: RoleEvidence) -> Suggestion | None:
     """Return a role for many texts of several words with numbers in an unnamed column: remarks."""
     profile = evidence.profile
     if evidence.concepts or evidence.content.kind != "categories" or profile.distinct_share < _MANY_TEXTS:
@@ -264,7 +264,7 @@ def judge_nameless_texts(evidence: Evidence) -> Suggestion | None:
     return Suggestion("identifier", role_reasons.FREE_TEXT, concept="free_text") if counted >= _MOST else None
 
 
-def judge_remarks(evidence: Evidence) -> Suggestion | None:
+def judge_remarks(evidence: RoleEvidence) -> Suggestion | None:
     """Return a role for a remarks field with only a few texts so far."""
     spoken = next((word for concept, word in concepts_of(evidence.profile.name) if concept.key == "free_text"), None)
     answers = evidence.profile.share_of(_YES_OR_NO) == 1
@@ -280,7 +280,7 @@ def judge_remarks(evidence: Evidence) -> Suggestion | None:
     return Suggestion("identifier", role_reasons.UNDECIDED + reason, undecided=True, concept="free_text")
 
 
-def judge_privacy(evidence: Evidence) -> Suggestion | None:
+def judge_privacy(evidence: RoleEvidence) -> Suggestion | None:
     """Return a role for special categories of the GDPR, other private matters, and study outcomes."""
     named = evidence.likeliest("sensitive")
     # Others know when a person was arrested or died, not how fast a person ran.
@@ -307,7 +307,7 @@ def _are_days_or_months(profile: Profile) -> bool:
     return all(text.isdecimal() and 1 <= int(text) <= _DAYS for text in profile.counts)
 
 
-def _sensitive(evidence: Evidence, concept: Concept, reason: str) -> Suggestion:
+def _sensitive(evidence: RoleEvidence, concept: Concept, reason: str) -> Suggestion:
     # A sensitive value is published unchanged, so a type must fit every one of them.
     content = evidence.content
     type_ = "text" if content.rejected else content.type
@@ -325,7 +325,7 @@ def suggest(profile: Profile) -> Suggestion:
     return next(suggestion for judge in _JUDGES if (suggestion := judge(evidence)))
 
 
-def _same_for_all(evidence: Evidence) -> Suggestion:
+def _same_for_all(evidence: RoleEvidence) -> Suggestion:
     """Suggest to publish a constant column, unless it identifies the one person whom all rows are about."""
     judges = (judge_format, judge_key_words, judge_person_names)
     pointing = next((found.reason for judge in judges if (found := judge(evidence))), None)
@@ -360,7 +360,7 @@ def points_to_persons(profile: Profile) -> bool:
     return bool(profile.counts) and (unique or suggest(profile).role in ("identifier", "person"))
 
 
-_JUDGES: tuple[Callable[[Evidence], Suggestion | None], ...] = (
+_JUDGES: tuple[Callable[[RoleEvidence], Suggestion | None], ...] = (
     judge_format,
     judge_key_words,
     judge_written_remarks,

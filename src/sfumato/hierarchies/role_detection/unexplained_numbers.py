@@ -8,9 +8,9 @@ counts from 0 on that soon become rarer, or amounts that people round.
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.hierarchies.role_detection.content_detection import spread_of
+from sfumato.hierarchies.role_detection.content_detection import distribution_of
 from sfumato.hierarchies.role_detection.profile import Profile
-from sfumato.hierarchies.role_detection.robust_intervals import Spread
+from sfumato.hierarchies.role_detection.robust_intervals import NumberDistribution
 from sfumato.hierarchies.types import numerals
 
 Numbers = npt.NDArray[np.float64]
@@ -43,7 +43,7 @@ def are_measures(profile: Profile, named: bool = False) -> bool:
     Args:
         named: Whether the name says that something is counted.
     """
-    spread, _ = spread_of(profile)
+    spread, _ = distribution_of(profile)
     if spread is None or len(spread.numbers) <= 2:
         return False
     if float(spread.rows[spread.numbers != np.floor(spread.numbers)].sum()) >= _FRACTIONS * spread.rows.sum():
@@ -53,7 +53,7 @@ def are_measures(profile: Profile, named: bool = False) -> bool:
     return named or are_counts(spread) or _are_round_sums(profile, spread)
 
 
-def are_counts(spread: Spread) -> bool:
+def are_counts(spread: NumberDistribution) -> bool:
     """Return whether numbers from 0 on soon decrease in frequency, like counts of events."""
     numbers, rows = spread.numbers, spread.rows
     if numbers[0] != 0 or numbers[-1] < _FIRST_COUNTS:
@@ -64,7 +64,7 @@ def are_counts(spread: Spread) -> bool:
     return float(rows[1:][numbers[1:] <= _FIRST_COUNTS].sum()) >= _SOON * float(some)
 
 
-def _are_humped(spread: Spread) -> bool:
+def _are_humped(spread: NumberDistribution) -> bool:
     """Return whether integers from 0 on have most rows early and then a long tail: events that many persons had."""
     numbers, rows = spread.numbers, spread.rows
     top = numbers[rows.argmax()]
@@ -74,13 +74,13 @@ def _are_humped(spread: Spread) -> bool:
     return bool(running and early and rare and rows[0] >= rows.max() / _TAIL)
 
 
-def are_bell_shaped(spread: Spread) -> bool:
+def are_bell_shaped(spread: NumberDistribution) -> bool:
     """Return whether integers are concentrated around a middle and decrease to both sides without gaps, like measures.
 
     Numbers of customers, houses, places and days have no middle; years and ages may have one, but are no measures.
 
-    >>> bell = Spread(np.arange(90.0, 171), np.exp(-((np.arange(90.0, 171) - 130) ** 2) / 450))
-    >>> are_bell_shaped(bell), are_bell_shaped(Spread(np.arange(90.0, 171), np.ones(81)))
+    >>> bell = NumberDistribution(np.arange(90.0, 171), np.exp(-((np.arange(90.0, 171) - 130) ** 2) / 450))
+    >>> are_bell_shaped(bell), are_bell_shaped(NumberDistribution(np.arange(90.0, 171), np.ones(81)))
     (True, False)
     """
     low, first, middle, third, high = (spread.quantile(share) for share in (0.01, 0.25, 0.5, 0.75, 0.99))
@@ -94,7 +94,7 @@ def are_bell_shaped(spread: Spread) -> bool:
     return bool(narrow and even)
 
 
-def _are_numbers_of_something(profile: Profile, spread: Spread) -> bool:
+def _are_numbers_of_something(profile: Profile, spread: NumberDistribution) -> bool:
     """Return whether integers number customers, codes or days: nearly each unique, or of one length."""
     numbers = spread.numbers
     if len(numbers) > _OWN * profile.present:
@@ -104,7 +104,7 @@ def _are_numbers_of_something(profile: Profile, spread: Spread) -> bool:
     return bool(one_length)
 
 
-def _are_running(spread: Spread) -> bool:
+def _are_running(spread: NumberDistribution) -> bool:
     """Return whether integers, or every second or tenth, are used consecutively with similar frequency."""
     numbers = spread.numbers
     step = float(np.diff(numbers).min())
@@ -113,7 +113,7 @@ def _are_running(spread: Spread) -> bool:
     return bool(len(numbers) >= _RUNNING and dense and even)
 
 
-def _are_round_sums(profile: Profile, spread: Spread) -> bool:
+def _are_round_sums(profile: Profile, spread: NumberDistribution) -> bool:
     """Return whether most numbers are round, and of several lengths."""
     sums = spread.numbers >= _LEAST_SUM
     rounded = sums & (spread.numbers % 10 == 0)
@@ -123,7 +123,7 @@ def _are_round_sums(profile: Profile, spread: Spread) -> bool:
     return several and rounder and not profile.few and rows >= _ROUND * float(spread.rows.sum())
 
 
-def _has_fractions_of_codes(profile: Profile, spread: Spread, named: bool) -> bool:
+def _has_fractions_of_codes(profile: Profile, spread: NumberDistribution, named: bool) -> bool:
     """Return whether fractions may be coordinates, parts of years, points in large numbers, or codes."""
     written = [value.strip().replace(",", ".") for value in profile.sample]
     decimals = np.array([len(value.partition(".")[2].rstrip("0")) for value in written])
@@ -139,7 +139,7 @@ def _has_fractions_of_codes(profile: Profile, spread: Spread, named: bool) -> bo
     return bool(not named and fine and _may_be_degrees(spread))
 
 
-def _may_be_degrees(spread: Spread) -> bool:
+def _may_be_degrees(spread: NumberDistribution) -> bool:
     # A fee is the same for many rows, a coordinate is not.
     if spread.rows.max() >= _SAME_FEE * spread.rows.sum():
         return False

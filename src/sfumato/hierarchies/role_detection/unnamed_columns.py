@@ -3,9 +3,15 @@
 import numpy as np
 
 from sfumato.hierarchies.role_detection import role_reasons
-from sfumato.hierarchies.role_detection.content_detection import Content, ages_of, content_of, postcodes_of, spread_of
+from sfumato.hierarchies.role_detection.content_detection import (
+    Content,
+    ages_of,
+    content_of,
+    distribution_of,
+    postcodes_of,
+)
 from sfumato.hierarchies.role_detection.profile import Profile
-from sfumato.hierarchies.role_detection.robust_intervals import Spread
+from sfumato.hierarchies.role_detection.robust_intervals import NumberDistribution
 from sfumato.hierarchies.role_detection.suggestion import Suggestion
 from sfumato.hierarchies.role_detection.unexplained_numbers import are_bell_shaped, are_counts, are_measures
 from sfumato.hierarchies.types import ColumnType
@@ -38,7 +44,7 @@ def known_by_spread(profile: Profile) -> tuple[str, Content] | None:
         return "age", ages
     if postcodes := postcodes_of(profile):
         return "place", postcodes
-    spread, whole = spread_of(profile)
+    spread, whole = distribution_of(profile)
     if spread is None or not whole or not _are_heights(spread):
         return None
     return "body", content_of(profile)
@@ -48,7 +54,7 @@ def private_by_spread(profile: Profile) -> str | None:
     """Return the sensitive concept that matches the distribution of an unnamed column."""
     if profile.few and len(profile.counts) >= _FEW_STATUTES and profile.share_of(_STATUTE) >= _MOST:
         return "crime"
-    spread, whole = spread_of(profile)
+    spread, whole = distribution_of(profile)
     if spread is None:
         return "measure" if _are_shares(profile) else None
     if _are_few_sums(spread):
@@ -80,12 +86,12 @@ def _are_shares(profile: Profile) -> bool:
     return len(profile.counts) >= _SOME_NUMBERS and profile.share_of(_PERCENT) >= _MOST
 
 
-def _are_few_sums(spread: Spread) -> bool:
+def _are_few_sums(spread: NumberDistribution) -> bool:
     """Return whether numbers are a few round amounts of several lengths: bonds, deductibles, fines, limits.
 
-    >>> _are_few_sums(Spread(np.array([0.0, 250, 500, 1000, 2500]), np.ones(5)))
+    >>> _are_few_sums(NumberDistribution(np.array([0.0, 250, 500, 1000, 2500]), np.ones(5)))
     True
-    >>> _are_few_sums(Spread(np.array([100.0, 110, 300, 320, 430]), np.ones(5)))
+    >>> _are_few_sums(NumberDistribution(np.array([100.0, 110, 300, 320, 430]), np.ones(5)))
     False
     """
     sums = spread.numbers[spread.numbers != 0]
@@ -95,14 +101,14 @@ def _are_few_sums(spread: Spread) -> bool:
     return rounded and len({len(str(int(number))) for number in sums}) > 1
 
 
-def _are_heights(spread: Spread) -> bool:
+def _are_heights(spread: NumberDistribution) -> bool:
     low, middle, high = (spread.quantile(share) for share in (0.01, 0.5, 0.99))
     inside = _HEIGHTS[0] <= low and high <= _HEIGHTS[1] and _MIDDLE_HEIGHT[0] <= middle <= _MIDDLE_HEIGHT[1]
     half = spread.quantile(0.75) - spread.quantile(0.25)
     return inside and high - low >= _HEIGHT_SPAN and half <= _MIDDLE_HALF
 
 
-def _are_amounts(spread: Spread) -> bool:
+def _are_amounts(spread: NumberDistribution) -> bool:
     middle = spread.quantile(0.5)
     mean = float(np.average(spread.numbers, weights=spread.rows))
     lengths = len({len(str(int(abs(number)))) for number in spread.numbers})

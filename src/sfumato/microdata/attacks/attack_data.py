@@ -8,13 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.hierarchies.hierarchy import Ladder
+from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.hierarchies.label_bounds import in_order
 from sfumato.microdata.attacks.dictionary_encoding import CodedTexts, Codes
 from sfumato.microdata.attacks.label_semantics import (
     MOST_PAIRS,
     Floats,
-    Meaning,
+    LabelSemantics,
     Text,
     coded_numbers,
     meaning_of,
@@ -43,7 +43,7 @@ class AttackColumn:
     published: Codes
     raw: Codes
     control: Codes
-    ladder: Ladder | None = None
+    ladder: Hierarchy | None = None
 
     @property
     def is_large(self) -> bool:
@@ -51,7 +51,7 @@ class AttackColumn:
         return len(self.labels) * len(self.values) > MOST_PAIRS
 
     @cached_property
-    def _meaning(self) -> Meaning:
+    def _meaning(self) -> LabelSemantics:
         return meaning_of(self.labels, self.values, self.ladder)
 
     @property
@@ -175,7 +175,7 @@ def coded_rows(
     quasi_identifiers: Sequence[str],
     sensitive: Sequence[str],
     promised: Sequence[str] = (),
-    ladders: Mapping[str, Ladder] | None = None,
+    ladders: Mapping[str, Hierarchy] | None = None,
     person: str | None = None,
 ) -> AttackRows:
     """Encode rows in the columns that all three tables have; `person` names the person column."""
@@ -195,7 +195,7 @@ def coded_rows(
 
 
 def _coded(
-    name: str, published: Sequence[Text], raw: Sequence[Text], control: Sequence[Text], ladder: Ladder | None
+    name: str, published: Sequence[Text], raw: Sequence[Text], control: Sequence[Text], ladder: Hierarchy | None
 ) -> AttackColumn:
     labels, of_published = codes_of(published)
     values, of_both = CodedTexts.of(raw).joined(CodedTexts.of(control)).distinct

@@ -68,7 +68,7 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
-class Attack:
+class AttackResult:
     """The result of one attack.
 
     Attributes:
@@ -123,7 +123,7 @@ class Attack:
             return SUCCEEDED
         return TOO_FEW if is_too_few(self.attack.interval()) else FAILED
 
-    def judged(self, tests: int) -> "Attack":
+    def judged(self, tests: int) -> "AttackResult":
         """Return the attack with its evidence, corrected for the number of attacks evaluated together."""
         confidence = 1 - 2 * FAMILYWISE_ERROR / max(tests, 1)
         rivals = (self.baseline,) if self.control is None else (self.baseline, self.control)
@@ -175,7 +175,7 @@ class Absence:
         return {"attack": self.name, "why": self.why}
 
 
-def judged_together(attacks: tuple[Attack, ...]) -> tuple[Attack, ...]:
+def judged_together(attacks: tuple[AttackResult, ...]) -> tuple[AttackResult, ...]:
     """Return attacks with their evidence, at a joint false alarm rate of one in a hundred."""
     tests = sum(attack.counted and attack.comparable for attack in attacks)
     return tuple(attack.judged(tests) for attack in attacks)

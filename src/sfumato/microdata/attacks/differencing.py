@@ -9,14 +9,14 @@ from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.attacks.attack_result import Attack, Rate
+from sfumato.microdata.attacks.attack_result import AttackResult, Rate
 from sfumato.microdata.release_histories import History, groups_of
 
 NAME = "differences"
 
 
 @dataclass(frozen=True, slots=True)
-class Histories:
+class HistoryBranches:
     """Number of persons per history branch.
 
     `persons` counts everyone once; a person with several branches is counted in each of these.
@@ -34,7 +34,7 @@ class Histories:
         return min(self.persons, sum(size for size in self.groups.values() if size < k))
 
 
-def histories_of(releases: Sequence[Mapping[Hashable, Hashable]]) -> Histories:
+def histories_of(releases: Sequence[Mapping[Hashable, Hashable]]) -> HistoryBranches:
     """Collect the histories of all persons in any release.
 
     Args:
@@ -45,10 +45,10 @@ def histories_of(releases: Sequence[Mapping[Hashable, Hashable]]) -> Histories:
     """
     persons = {person for release in releases for person in release}
     groups = groups_of(tuple(release.get(person) for release in releases) for person in persons)
-    return Histories(groups, len(persons))
+    return HistoryBranches(groups, len(persons))
 
 
-def attack_histories(releases: Sequence[Mapping[Hashable, Hashable]], k: int) -> Attack:
+def attack_histories(releases: Sequence[Mapping[Hashable, Hashable]], k: int) -> AttackResult:
     """Find persons singled out by comparing releases in which each person's class is known."""
     histories = histories_of(releases)
     alone = histories.below(2)
@@ -58,7 +58,7 @@ def attack_histories(releases: Sequence[Mapping[Hashable, Hashable]], k: int) ->
         "k": k,
         "persons": histories.persons,
     }
-    return Attack(
+    return AttackResult(
         NAME,
         f"histories over {len(releases)} releases",
         Rate(alone, histories.persons),
@@ -70,7 +70,7 @@ def attack_histories(releases: Sequence[Mapping[Hashable, Hashable]], k: int) ->
 
 def attack_rows(
     earlier: Mapping[History, Counter[Hashable]], later: Mapping[History, Counter[Hashable]], k: int
-) -> Attack:
+) -> AttackResult:
     """Find classes in both of two releases in which fewer than k rows were added or removed.
 
     Args:
@@ -90,7 +90,7 @@ def attack_rows(
             isolated += change
             classes += 1
     rows = sum(entry.total() for entry in later.values())
-    return Attack(
+    return AttackResult(
         NAME,
         "rows of both releases",
         Rate(isolated, rows),

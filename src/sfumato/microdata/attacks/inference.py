@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.attacks.attack_data import AttackColumn, AttackRows
-from sfumato.microdata.attacks.attack_result import SENSITIVE_KNOWN, Attack, Rate
+from sfumato.microdata.attacks.attack_result import SENSITIVE_KNOWN, AttackResult, Rate
 from sfumato.microdata.attacks.dictionary_encoding import Codes
 from sfumato.microdata.attacks.label_semantics import Floats
 from sfumato.microdata.attacks.learned_inference import Trees, is_learnable
@@ -37,7 +37,7 @@ Truths = npt.NDArray[np.bool_]
 
 def infer(
     rows: AttackRows, attempts: int, random: np.random.Generator, least: int, told: Told = lambda: None
-) -> tuple[Attack, ...]:
+) -> tuple[AttackResult, ...]:
     """Run the inference attacks on each published sensitive column.
 
     Args:
@@ -49,7 +49,7 @@ def infer(
     persons = {which: _sample(rows, which, attempts, random) for which in ("raw", "control")}
     hunt = _Hunt(rows, targets, persons, least, told)
     votes = hunt.votes(rows.promised)
-    attacks: list[Attack] = []
+    attacks: list[AttackResult] = []
     for target, said in zip(targets, votes, strict=True):
         attacks.append(hunt.asking(target, said))
         knowledge = hunt.knowledge(target)
@@ -92,7 +92,7 @@ class _Hunt:
             said[which] = space_of(columns, codes, unknown).votes(names, self.told)
         return [{which: votes[place] for which, votes in said.items()} for place in range(len(names))]
 
-    def asking(self, target: AttackColumn, votes: Mapping[str, Votes]) -> Attack:
+    def asking(self, target: AttackColumn, votes: Mapping[str, Votes]) -> AttackResult:
         """Guess by the nearest published rows."""
         outcome = self._outcome(target, "nearest rows", {which: one.labels for which, one in votes.items()})
         if not outcome.comparable:
@@ -106,7 +106,7 @@ class _Hunt:
 
     def learning(
         self, target: AttackColumn, knowledge: Sequence[AttackColumn], votes: Votes, random: np.random.Generator
-    ) -> Attack:
+    ) -> AttackResult:
         """Guess by a classifier trained on all published rows, or only on other rows if that decides about evidence."""
         trees = Trees(target, knowledge, int(random.integers(2**31)))
         said = trees.answers(self.persons)
@@ -122,7 +122,7 @@ class _Hunt:
         right = self._right(target, "raw", others)
         return replace(outcome, without_own_row=Rate(int(right.sum()), len(right)))
 
-    def knowing_more(self) -> list[Attack]:
+    def knowing_more(self) -> list[AttackResult]:
         """Guess by the nearest rows, knowing the other sensitive columns as well; no guarantee covers this attacker."""
         names = {column.name for column in self.rows.shown if column.name in self.rows.promised}
         targets = [target for target in self.targets if names - {target.name}]
@@ -157,12 +157,14 @@ class _Hunt:
     def _right(self, target: AttackColumn, which: str, guesses: npt.NDArray[np.integer]) -> Truths:
         return _right(target, guesses, getattr(target, which)[self.persons[which]])
 
-    def _outcome(self, target: AttackColumn, variant: str, guesses: Mapping[str, npt.NDArray[np.integer]]) -> Attack:
+    def _outcome(
+        self, target: AttackColumn, variant: str, guesses: Mapping[str, npt.NDArray[np.integer]]
+    ) -> AttackResult:
         if target.is_strange:
-            return Attack(NAME, f"{target.name}: {variant}", NONE, NONE, NONE, details={"column": target.name})
+            return AttackResult(NAME, f"{target.name}: {variant}", NONE, NONE, NONE, details={"column": target.name})
         rates = {which: Rate(int(self._right(target, which, said).sum()), len(said)) for which, said in guesses.items()}
         naive = int(_always_the_same(target, target.raw[self.persons["raw"]]).sum())
-        return Attack(
+        return AttackResult(
             NAME,
             f"{target.name}: {variant}",
             rates["raw"],

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.datetimes import read_moments
-from sfumato.hierarchies.hierarchy import Ladder
+from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.hierarchies.label_bounds import bounds_of
 from sfumato.microdata.recoding.range_grid import range_ends
 
@@ -35,7 +35,7 @@ _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class LabelSemantics:
     """The meaning of a column's labels.
 
     Attributes:
@@ -48,7 +48,7 @@ class Meaning:
     distance: npt.NDArray[np.float32]
 
 
-def meaning_of(labels: Sequence[Text], values: Sequence[Text], ladder: Ladder | None = None) -> Meaning:
+def meaning_of(labels: Sequence[Text], values: Sequence[Text], ladder: Hierarchy | None = None) -> LabelSemantics:
     """Return the meaning of labels for some values.
 
     >>> meaning_of(["30-39", "72***", "*"], ["31", "72021"]).covers.tolist()
@@ -64,7 +64,7 @@ def meaning_of(labels: Sequence[Text], values: Sequence[Text], ladder: Ladder | 
     covers |= _between_dates(labels, values)
     for place, label in enumerate(labels):
         covers[place] |= _by_text(label, values)
-    return Meaning(covers, _distances(covers, numbers, low, high, bounded))
+    return LabelSemantics(covers, _distances(covers, numbers, low, high, bounded))
 
 
 def _equal(labels: Sequence[Text], values: Sequence[Text]) -> npt.NDArray[np.bool_]:
@@ -76,7 +76,7 @@ def _equal(labels: Sequence[Text], values: Sequence[Text]) -> npt.NDArray[np.boo
     return covers
 
 
-def _by_ladder(labels: Sequence[Text], values: Sequence[Text], ladder: Ladder) -> npt.NDArray[np.bool_]:
+def _by_ladder(labels: Sequence[Text], values: Sequence[Text], ladder: Hierarchy) -> npt.NDArray[np.bool_]:
     rows = {label: row for row, label in enumerate(labels)}
     columns = {value: column for column, value in enumerate(values)}
     covers = np.zeros((len(labels), len(values)), bool)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.microdata.attacks.attack_data import AttackColumn, AttackRows
-from sfumato.microdata.attacks.attack_result import Attack, Rate
+from sfumato.microdata.attacks.attack_result import AttackResult, Rate
 from sfumato.microdata.attacks.dictionary_encoding import Codes
 from sfumato.microdata.attacks.neighbors import space_of
 from sfumato.microdata.attacks.predicate_counts import Told
@@ -19,7 +19,7 @@ NAME = "linking"
 
 def link(
     rows: AttackRows, attempts: int, random: np.random.Generator, neighbors: int = 1, told: Told = lambda: None
-) -> Attack | None:
+) -> AttackResult | None:
     """Run the attack with the published columns divided into two sets; None if there are fewer than two.
 
     Args:
@@ -36,7 +36,9 @@ def link(
     chance = 1 - (1 - min(neighbors / published, 1.0)) ** neighbors
     sets = [[column.name for column in part] for part in (first, second)]
     details = {"columns": sets, "neighbors": neighbors}
-    return Attack(NAME, "two sets of columns", raw, Rate(chance * raw.attempts, raw.attempts), control, details=details)
+    return AttackResult(
+        NAME, "two sets of columns", raw, Rate(chance * raw.attempts, raw.attempts), control, details=details
+    )
 
 
 def _sample(size: int, attempts: int, random: np.random.Generator) -> Codes:
@@ -61,7 +63,7 @@ def _hits(
     return Rate(int(shared.sum()), len(targets))
 
 
-def link_register(rows: AttackRows, members: Codes, strangers: Codes) -> Attack:
+def link_register(rows: AttackRows, members: Codes, strangers: Codes) -> AttackResult:
     """Count the persons of a register whom exactly one published row matches in all shared columns.
 
     Args:
@@ -70,7 +72,7 @@ def link_register(rows: AttackRows, members: Codes, strangers: Codes) -> Attack:
     """
     fits = _fitting(rows.shown)
     alone = fits == 1
-    return Attack(
+    return AttackResult(
         NAME,
         "register",
         Rate(int(alone[members].sum()), len(members)),

@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.attacks.attack_result import Attack, Rate
-from sfumato.microdata.models.equivalence_classes import Classes, histogram
-from sfumato.microdata.models.model import Model
+from sfumato.microdata.attacks.attack_result import AttackResult, Rate
+from sfumato.microdata.models.equivalence_classes import EquivalenceClasses, histogram
+from sfumato.microdata.models.model import PrivacyModel
 
 NAME = "minimality"
 Codes = npt.NDArray[np.int64]
@@ -35,15 +35,17 @@ class Finer:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class SensitiveTarget:
     """The sensitive column that is attacked: its name, its values, and its privacy models."""
 
     column: str
     texts: tuple[str | None, ...]
-    models: tuple[Model, ...]
+    models: tuple[PrivacyModel, ...]
 
 
-def attack_minimality(groups: Sequence[Sequence[Finer]], target: Target, random: np.random.Generator) -> Attack:
+def attack_minimality(
+    groups: Sequence[Sequence[Finer]], target: SensitiveTarget, random: np.random.Generator
+) -> AttackResult:
     """Compute what the attacker learns about a sensitive column.
 
     Args:
@@ -65,14 +67,14 @@ def attack_minimality(groups: Sequence[Sequence[Finer]], target: Target, random:
         sure = (learned.max(axis=1) >= 1.0)[suspects[0].parts] & (guesses == suspects[0].values)
         before = np.bincount(suspects[0].values, minlength=size).max() == len(suspects[0].values)
         certain += 0 if before else int(sure.sum())
-    return Attack(NAME, column, Rate(right, rows), Rate(naive, rows), certain=certain, details={"column": column})
+    return AttackResult(NAME, column, Rate(right, rows), Rate(naive, rows), certain=certain, details={"column": column})
 
 
-def _may_fail(one: Finer, target: Target, random: np.random.Generator) -> bool:
+def _may_fail(one: Finer, target: SensitiveTarget, random: np.random.Generator) -> bool:
     return any(_fails(one.parts, random.permutation(one.values), target) for _ in range(DRAWS))
 
 
-def _learned(one: Finer, target: Target, random: np.random.Generator) -> npt.NDArray[np.float64]:
+def _learned(one: Finer, target: SensitiveTarget, random: np.random.Generator) -> npt.NDArray[np.float64]:
     """Return for each part the probability of each value over the tables that agree with the attacker's knowledge."""
     number, size = int(one.parts.max()) + 1, len(target.texts)
     counts = np.zeros((number, size))
@@ -88,16 +90,16 @@ def _learned(one: Finer, target: Target, random: np.random.Generator) -> npt.NDA
     return shares
 
 
-def _fails(parts: Codes, values: Codes, target: Target) -> bool:
+def _fails(parts: Codes, values: Codes, target: SensitiveTarget) -> bool:
     """Return whether some part violates a model."""
     classes = _classes(parts, values, target)
     whole = _classes(np.zeros(len(parts), np.int64), values, target)
     return any(bool(model.failing(classes, whole).any()) for model in target.models)
 
 
-def _classes(parts: Codes, values: Codes, target: Target) -> Classes:
+def _classes(parts: Codes, values: Codes, target: SensitiveTarget) -> EquivalenceClasses:
     number = int(parts.max()) + 1
     ones = np.ones(len(parts), np.int64)
     content = histogram(parts, values.astype(np.int32), ones, number, len(target.texts))
     sizes = np.bincount(parts, minlength=number).astype(np.int64)
-    return Classes(sizes, {target.column: replace(content, texts=target.texts)})
+    return EquivalenceClasses(sizes, {target.column: replace(content, texts=target.texts)})

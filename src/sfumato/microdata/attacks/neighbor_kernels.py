@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.native.array_types import Halves, Halves2, Ints, Ints2
+from sfumato.native.array_types import Int32, Int32_2, Int64, Int64_2
 from sfumato.native.dispatch import compiled
 
 ONE = 1 << 40
@@ -28,14 +28,14 @@ class Sides(NamedTuple):
     values, numbers: (targets, columns) those of targets.
     """
 
-    kinds: Ints
-    starts: Ints
-    widths: Ints
-    tables: Ints
-    labels: Halves2
-    low: Ints2
-    values: Halves2
-    numbers: Ints2
+    kinds: Int64
+    starts: Int64
+    widths: Int64
+    tables: Int64
+    labels: Int32_2
+    low: Int64_2
+    values: Int32_2
+    numbers: Int64_2
 
 
 class Listing(NamedTuple):
@@ -47,11 +47,11 @@ class Listing(NamedTuple):
     sorted_labels, in_order: Its labels by their numbers, and those; none where it has none.
     """
 
-    members: Halves
-    ends: Ints
-    begins: Ints
-    sorted_labels: Ints
-    in_order: Ints
+    members: Int32
+    ends: Int64
+    begins: Int64
+    sorted_labels: Int64
+    in_order: Int64
 
 
 class Turns(NamedTuple):
@@ -61,9 +61,9 @@ class Turns(NamedTuple):
     firsts: (targets,) Where in it the look of each target begins.
     """
 
-    order: Ints
-    ranks: Ints
-    firsts: Ints
+    order: Int64
+    ranks: Int64
+    firsts: Int64
 
 
 @compiled

@@ -58,7 +58,7 @@ class Votes:
 
 
 @dataclass(frozen=True)
-class Space:
+class NeighborSpace:
     """Published rows and targets as arrays for the compiled loops; see the kernels for the shapes."""
 
     columns: tuple[AttackColumn, ...]
@@ -137,7 +137,7 @@ def _sameness(column: AttackColumn) -> float:
     return float((shares**2).sum())
 
 
-def space_of(columns: Sequence[AttackColumn], targets: Sequence[Codes], unknown: Collection[str] = ()) -> Space:
+def space_of(columns: Sequence[AttackColumn], targets: Sequence[Codes], unknown: Collection[str] = ()) -> NeighborSpace:
     """Build the space of some columns.
 
     Args:
@@ -148,7 +148,7 @@ def space_of(columns: Sequence[AttackColumn], targets: Sequence[Codes], unknown:
     tables = [_table(column, kind) for column, kind in zip(columns, kinds, strict=True)]
     numbers = [_numbers(column, kind, codes) for column, kind, codes in zip(columns, kinds, targets, strict=True)]
     codes = [_comparable(column, kind, codes) for column, kind, codes in zip(columns, kinds, targets, strict=True)]
-    return Space(
+    return NeighborSpace(
         tuple(columns),
         Sides(
             np.array(kinds, np.int64),

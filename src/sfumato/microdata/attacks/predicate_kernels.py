@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from sfumato.native.array_types import Bytes, Halves, Halves2, Ints
+from sfumato.native.array_types import Int32, Int32_2, Int64, UInt8
 from sfumato.native.dispatch import compiled
 
 
 @compiled
-def rows_of_codes(codes: Halves, begins: Ints):
+def rows_of_codes(codes: Int32, begins: Int64):
     """Sort the rows by their codes; begins: (codes + 1,) where those of each code begin."""
     members = np.empty(len(codes), np.int32)
     next_places = begins.copy()
@@ -43,15 +43,15 @@ def _holds(starts, columns, offsets, truths, codes, predicate, known, row):
 
 @compiled
 def count_rows(
-    starts: Ints,
-    columns: Ints,
-    offsets: Ints,
-    numbers: Ints,
-    truths: Bytes,
-    codes: Halves2,
-    members: Halves2,
-    begins: Ints,
-    firsts: Ints,
+    starts: Int64,
+    columns: Int64,
+    offsets: Int64,
+    numbers: Int64,
+    truths: UInt8,
+    codes: Int32_2,
+    members: Int32_2,
+    begins: Int64,
+    firsts: Int64,
     enough: int,
 ):
     """Count for each predicate the rows that satisfy all its conditions; counting stops beyond `enough`.

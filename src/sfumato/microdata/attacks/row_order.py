@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.microdata.attacks.attack_data import AttackColumn, AttackRows, codes_of
-from sfumato.microdata.attacks.attack_result import Attack, Rate
+from sfumato.microdata.attacks.attack_result import AttackResult, Rate
 from sfumato.microdata.attacks.dictionary_encoding import Codes
 from sfumato.microdata.attacks.label_semantics import Floats, Text, days_in, numbers_in
 from sfumato.microdata.attacks.predicate_counts import Told
@@ -39,7 +39,7 @@ def attack_order(
     random: np.random.Generator,
     shuffles: Sequence[tuple[str, Shuffle]] = (),
     told: Told = lambda: None,
-) -> Attack:
+) -> AttackResult:
     """Return the most successful of all orders.
 
     Args:
@@ -60,7 +60,7 @@ def attack_order(
             best, variant = matched, name
     # The best of many orders succeeds partly by chance; the guesser gets the same advantage.
     allowed = min(1.0, chance / max(published, 1) + _spread(chance, published, tried))
-    return Attack(
+    return AttackResult(
         NAME,
         variant if best > allowed * published else "no order fits",
         Rate(best, published),

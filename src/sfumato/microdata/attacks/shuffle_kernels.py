@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from sfumato.native.array_types import Ints
+from sfumato.native.array_types import Int64
 from sfumato.native.dispatch import compiled
 
 
 @compiled
-def order_of_r(words: Ints, left: Ints, first: int):
+def order_of_r(words: Int64, left: Int64, first: int):
     """Return the first positions of the order that R draws; fewer if the random words do not suffice.
 
     words: of 32 bits each, of which R takes the upper half; left: (rows,) the rows, which are changed.
@@ -33,7 +33,7 @@ def order_of_r(words: Ints, left: Ints, first: int):
 
 
 @compiled
-def order_of_python(words: Ints, order: Ints):
+def order_of_python(words: Int64, order: Int64):
     """Return how many random words Python's `shuffle` uses to shuffle the rows; none if they do not suffice."""
     used, size = 0, len(order)
     while size > 1:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.attacks.attack_data import AttackColumn, AttackRows
-from sfumato.microdata.attacks.attack_result import SENSITIVE_KNOWN, Attack, Rate
+from sfumato.microdata.attacks.attack_result import SENSITIVE_KNOWN, AttackResult, Rate
 from sfumato.microdata.attacks.predicate_counts import Condition, Predicate, PredicateCounts, Told
 
 NAME = "singling-out"
@@ -30,7 +30,7 @@ _OPS = ("=", ">=", "<=")
 
 def single_out(
     rows: AttackRows, attempts: int, random: np.random.Generator, told: Told = lambda: None
-) -> tuple[Attack, ...]:
+) -> tuple[AttackResult, ...]:
     """Run the attacks by one and by several columns; those that use sensitive values are outside every guarantee.
 
     Args:
@@ -102,7 +102,7 @@ class _Hunt:
         alone = PredicateCounts(self.columns, "published").of(predicates, 1, self.told) == 1
         return [predicates[place] for place in np.flatnonzero(alone).tolist()][:attempts]
 
-    def attack(self, variant: str, predicates: list[Predicate]) -> Attack:
+    def attack(self, variant: str, predicates: list[Predicate]) -> AttackResult:
         """Return the success of predicates on original rows, on control rows, and of the predicates of a guesser."""
         raw = self._of_raw.of(predicates, _MOST_ROWS, self.told)
         control = PredicateCounts(self.columns, "control").of(predicates, _MOST_ROWS, self.told)
@@ -111,7 +111,7 @@ class _Hunt:
         names = sorted({self.columns[one.column].name for predicate in hits for one in predicate})
         guesses = _guessed(self.columns, predicates, self.random)
         guessed = self._of_raw.of(guesses, 1, self.told)
-        return Attack(
+        return AttackResult(
             NAME,
             variant,
             Rate(len(hits), len(predicates)),

@@ -5,12 +5,12 @@ from dataclasses import field
 from typing import Annotated, Any, ClassVar, Literal
 
 from sfumato.dataclass import dataclass
-from sfumato.schema.composite import Choice, Conversion, Either, Integer, MapOf, Number
-from sfumato.schema.dataclass_schema import Note, record_of
+from sfumato.schema.composite import Choice, Conversion, Integer, MapSchema, Number, UnionSchema
+from sfumato.schema.dataclass_schema import KeyInfo, record_of
 from sfumato.schema.paths import PlanPath
 from sfumato.schema.typed_parts import plan_part
 
-Group = Annotated[str | None, Note("columns of the same group are changed together")]
+Group = Annotated[str | None, KeyInfo("columns of the same group are changed together")]
 
 
 @plan_part
@@ -18,9 +18,9 @@ Group = Annotated[str | None, Note("columns of the same group are changed togeth
 class Microaggregate:
     """Groups of at least k similar records; each gets the means of its group."""
 
-    k: Annotated[int, Note("records in a group, at least", minimum=2)]
+    k: Annotated[int, KeyInfo("records in a group, at least", minimum=2)]
     group: Group = None
-    refine: Annotated[bool, Note("whether groups are improved after they are formed; else plain MDAV")] = True
+    refine: Annotated[bool, KeyInfo("whether groups are improved after they are formed; else plain MDAV")] = True
     name: ClassVar[str] = "microaggregate"
     repeats: ClassVar[bool] = False
     numbers: ClassVar[bool] = True
@@ -35,10 +35,10 @@ class Noise:
         deviation: The standard deviation of the noise in the unit of the column; None computes it from the share.
     """
 
-    share: Annotated[float, Note("of the standard deviation", minimum=0)]
+    share: Annotated[float, KeyInfo("of the standard deviation", minimum=0)]
     group: Group = None
     deviation: Annotated[
-        float | None, Note("of the noise itself, in the unit of the column; computed from the share without it")
+        float | None, KeyInfo("of the noise itself, in the unit of the column; computed from the share without it")
     ] = None
     name: ClassVar[str] = "noise"
     numbers: ClassVar[bool] = True
@@ -60,7 +60,7 @@ class Noise:
 class RankSwap:
     """Values are exchanged between records whose ranks are at most a share of all ranks apart."""
 
-    share: Annotated[float, Note("of the ranks", minimum=0, maximum=1)]
+    share: Annotated[float, KeyInfo("of the ranks", minimum=0, maximum=1)]
     name: ClassVar[str] = "swap"
     repeats: ClassVar[bool] = False
     numbers: ClassVar[bool] = True
@@ -82,12 +82,14 @@ class Pram:
         strata: Columns within whose values expected numbers are preserved.
     """
 
-    retention: Annotated[float | None, Note("the least probability of staying", minimum=0, maximum=1)] = None
+    retention: Annotated[float | None, KeyInfo("the least probability of staying", minimum=0, maximum=1)] = None
     matrix: Annotated[
         Mapping[str, Mapping[str, float]],
-        MapOf(MapOf(Number(minimum=0, maximum=1)), about="for each category what it is published as, and how likely"),
+        MapSchema(
+            MapSchema(Number(minimum=0, maximum=1)), about="for each category what it is published as, and how likely"
+        ),
     ] = field(default_factory=dict)
-    strata: Annotated[tuple[str, ...], Note("columns within which expected numbers are kept")] = ()
+    strata: Annotated[tuple[str, ...], KeyInfo("columns within which expected numbers are kept")] = ()
     name: ClassVar[str] = "pram"
     numbers: ClassVar[bool] = False
     group: ClassVar[None] = None
@@ -117,9 +119,9 @@ class SwapHouseholds:
         similar: Columns in which both households must agree, in addition to their size.
     """
 
-    share: Annotated[float, Note("of the households", minimum=0, maximum=1)]
-    k: Annotated[int, Note("fewer rows alike in the region make a household risky", minimum=1)] = 3
-    similar: Annotated[tuple[str, ...], Note("columns in which both households agree")] = ()
+    share: Annotated[float, KeyInfo("of the households", minimum=0, maximum=1)]
+    k: Annotated[int, KeyInfo("fewer rows alike in the region make a household risky", minimum=1)] = 3
+    similar: Annotated[tuple[str, ...], KeyInfo("columns in which both households agree")] = ()
     group: Group = None
     name: ClassVar[str] = "swap_households"
     repeats: ClassVar[bool] = False
@@ -137,11 +139,11 @@ class Pseudonym:
         domain: Who uses these pseudonyms for what purpose; equal identifiers have equal pseudonyms only within it.
     """
 
-    kind: Annotated[Literal["keyed", "format"], Note("a token, or a text of the same format")]
+    kind: Annotated[Literal["keyed", "format"], KeyInfo("a token, or a text of the same format")]
     key_file: Annotated[
-        PlanPath | None, Note("file of the key, relative to the plan; drawn for the release without it")
+        PlanPath | None, KeyInfo("file of the key, relative to the plan; drawn for the release without it")
     ] = None
-    domain: Annotated[str, Note("who works with these pseudonyms, for what")] = "release"
+    domain: Annotated[str, KeyInfo("who works with these pseudonyms, for what")] = "release"
     name: ClassVar[str] = "pseudonym"
     repeats: ClassVar[bool] = True
     numbers: ClassVar[bool] = False
@@ -153,7 +155,7 @@ class Pseudonym:
 class ShiftDays:
     """All dates of a person are shifted by one random number of days; the time between them stays the same."""
 
-    days: Annotated[int, Note("how far at most, either way", minimum=1)]
+    days: Annotated[int, KeyInfo("how far at most, either way", minimum=1)]
     name: ClassVar[str] = "shift_days"
     repeats: ClassVar[bool] = True
     numbers: ClassVar[bool] = False
@@ -174,9 +176,9 @@ def jobs_of(perturbations: Mapping[str, Perturbation]) -> Iterator[tuple[tuple[s
         yield tuple(names), perturbations[names[0]]
 
 
-def _short(kind: type[Any], shape: Any, about: str, key: str) -> Either:
+def _short(kind: type[Any], shape: Any, about: str, key: str) -> UnionSchema:
     """Return the schema of an operation given as its one number, or with more keys."""
-    return Either(
+    return UnionSchema(
         (((int, float), Conversion(shape, lambda value: kind(**{key: value}))), ((dict,), record_of(kind))), about
     )
 
@@ -186,7 +188,7 @@ MICROAGGREGATE = _short(Microaggregate, Integer(minimum=2), "means of groups of 
 NOISE = _short(Noise, Number(minimum=0), "noise with a share of the standard deviation", "share")
 SWAP = _short(RankSwap, SHARE, "exchange within a share of the ranks", "share")
 PRAM = _short(Pram, SHARE, "categories are changed by chance, staying with at least this probability", "retention")
-PSEUDONYM = Either(
+PSEUDONYM = UnionSchema(
     (
         ((str,), Conversion(Choice(("keyed", "format")), Pseudonym)),
         ((dict,), record_of(Pseudonym)),

@@ -31,8 +31,8 @@ from sfumato.microdata.column_transforms.perturbation import (
     SwapHouseholds,
 )
 from sfumato.microdata.models.equivalence_classes import Counts, Floats
-from sfumato.schema.composite import Either, Number
-from sfumato.schema.dataclass_schema import Note, record_of
+from sfumato.schema.composite import Number, UnionSchema
+from sfumato.schema.dataclass_schema import KeyInfo, record_of
 from sfumato.schema.typed_parts import plan_part
 
 # Longer numbers may differ though their binary fractions are equal: these are transformed one by one.
@@ -54,9 +54,9 @@ class Limit:
     the requested share, and the resulting number.
     """
 
-    share: Annotated[float | None, Note("of the numbers, from the least on", minimum=0, maximum=1)] = None
+    share: Annotated[float | None, KeyInfo("of the numbers, from the least on", minimum=0, maximum=1)] = None
     value: Annotated[
-        float | None, Note("the number itself, where a plain one would be a share, or that a share became")
+        float | None, KeyInfo("the number itself, where a plain one would be a share, or that a share became")
     ] = None
 
     def __post_init__(self) -> None:
@@ -78,8 +78,8 @@ def limit_at(value: float) -> float | Limit:
     return Limit(value=value) if 0 < value < 1 else value
 
 
-def _limit(about: str) -> Either:
-    return Either((((int, float), Number()), ((dict,), record_of(Limit))), about)
+def _limit(about: str) -> UnionSchema:
+    return UnionSchema((((int, float), Number()), ((dict,), record_of(Limit))), about)
 
 
 BOTTOM = _limit("numbers below it are published as <bottom; between 0 and 1 it is a share of the rows")
@@ -99,8 +99,8 @@ class PublishPlan:
 
     bottom: Annotated[float | Limit | None, BOTTOM] = None
     top: Annotated[float | Limit | None, TOP] = None
-    round: Annotated[float | None, Note("numbers are rounded to a multiple of it")] = None
-    bin: Annotated[float | None, Note("numbers are published as intervals of this width")] = None
+    round: Annotated[float | None, KeyInfo("numbers are rounded to a multiple of it")] = None
+    bin: Annotated[float | None, KeyInfo("numbers are published as intervals of this width")] = None
     microaggregate: Annotated[Microaggregate | None, MICROAGGREGATE] = None
     noise: Annotated[Noise | None, NOISE] = None
     swap: Annotated[RankSwap | None, SWAP] = None
@@ -166,7 +166,7 @@ class PublishPlan:
 
     def _labels(self, forms: Sequence[str], numbers: Floats, publish: Callable[[str], str]) -> Sequence[str]:
         limits = (_decimal(self.bottom), _decimal(self.top), _decimal(self.round), _decimal(self.bin))
-        steps = Grid(*limits).steps(forms, numbers) if any(limit is not None for limit in limits) else None
+        steps = RoundingGrid(*limits).steps(forms, numbers) if any(limit is not None for limit in limits) else None
         if steps is not None:
             return publish_once(forms, steps, publish)
         return publish_steps(forms, numbers, self.rough_steps(numbers), publish)
@@ -236,7 +236,7 @@ def rough_steps(
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class RoundingGrid:
     """Division of numbers into rounding intervals: two limits, and the multiples to round to or where bins begin."""
 
     bottom: Decimal | None = None
@@ -247,7 +247,7 @@ class Grid:
     def steps(self, forms: Sequence[str], numbers: Floats) -> Counts | None:
         """Return the interval of each number exactly, by integers in units of the last decimal; None if too long.
 
-        >>> grid = Grid(top=Decimal(50), rounded=Decimal("0.1"))
+        >>> grid = RoundingGrid(top=Decimal(50), rounded=Decimal("0.1"))
         >>> grid.steps(["0.15", "0.24", "-0.25"], np.array([0.15, 0.24, -0.25]))
         array([ 2,  2, -3])
         """

@@ -15,7 +15,7 @@ MOST = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class CountDifference:
     """The number of rows of each combination of texts; duplicate combinations are added.
 
     Attributes:
@@ -31,20 +31,21 @@ class Tally:
     def total(self) -> int:
         return int(self.rows.sum())
 
-    def differing(self, other: "Tally") -> int:
+    def differing(self, other: "CountDifference") -> int:
         """Return how many combinations have a different number of rows in the other count.
 
         >>> one, two = np.array([[0], [1]]), np.array([5, 7])
-        >>> Tally((["a", "b"],), one, two).differing(Tally((["b", "a", "c"],), np.array([[1], [2]]), np.array([5, 7])))
+        >>> other = CountDifference((["b", "a", "c"],), np.array([[1], [2]]), np.array([5, 7]))
+        >>> CountDifference((["a", "b"],), one, two).differing(other)
         2
         """
         return int(np.count_nonzero(self._differences(other)))
 
-    def exceeded(self, other: "Tally") -> int:
+    def exceeded(self, other: "CountDifference") -> int:
         """Return how many combinations have more rows in the other count."""
         return int(np.count_nonzero(self._differences(other) < 0))
 
-    def _differences(self, other: "Tally") -> Counts:
+    def _differences(self, other: "CountDifference") -> Counts:
         """Return the difference in rows of each combination of both counts."""
         columns = [_together(*texts) for texts in zip(self.texts, other.texts, strict=True)]
         parts = [

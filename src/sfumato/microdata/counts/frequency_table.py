@@ -13,21 +13,21 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.hierarchies.hierarchy import Codes, Ladder
+from sfumato.hierarchies.hierarchy import Codes, Hierarchy
 from sfumato.hierarchies.spelling_variants import one_spelling, plain_text
-from sfumato.hierarchies.suppress_all import AnyValue
+from sfumato.hierarchies.suppress_all import SuppressAll
 from sfumato.hierarchies.types import canonical
 from sfumato.microdata.counts import kernels
 from sfumato.microdata.counts.key_packing import Packing, Words, packing_of
 from sfumato.microdata.data_plan import OnInvalid
-from sfumato.microdata.models.equivalence_classes import Classes, Counts, Floats, Histogram, histogram
+from sfumato.microdata.models.equivalence_classes import Counts, EquivalenceClasses, Floats, Histogram, histogram
 from sfumato.microdata.plan.model import ColumnPlan, Plan
 
 DROPPED = -1
 
 
 @dataclass(frozen=True, slots=True)
-class TextCounts:
+class ValueCounts:
     """Value counts from an engine: the distinct combinations of columns as texts, and their number of rows.
 
     Attributes:
@@ -51,7 +51,7 @@ class Coding:
 
     texts: tuple[str | None, ...]
     codes: Codes
-    ladder: Ladder
+    ladder: Hierarchy
 
     @cached_property
     def places(self) -> dict[str | None, int]:
@@ -59,7 +59,7 @@ class Coding:
 
 
 @dataclass(frozen=True, slots=True)
-class Rejected:
+class InvalidValues:
     """Texts of a column that its type or hierarchy does not accept."""
 
     column: str
@@ -111,7 +111,7 @@ class FrequencyTable:
     sample: Sample | None = None
 
     @cached_property
-    def ladders(self) -> tuple[Ladder, ...]:
+    def ladders(self) -> tuple[Hierarchy, ...]:
         return tuple(coding.ladder for coding in self.codings)
 
     @cached_property
@@ -129,9 +129,9 @@ class FrequencyTable:
         )
 
     @cached_property
-    def whole(self) -> Classes:
+    def whole(self) -> EquivalenceClasses:
         """The original table as equivalence classes, one per combination."""
-        return Classes(self.counts, {**self.sensitive, **self.persons})
+        return EquivalenceClasses(self.counts, {**self.sensitive, **self.persons})
 
     def value_count(self, place: int) -> int:
         """Return how many distinct values of a column occur, missing values not counted."""
@@ -159,20 +159,20 @@ class FrequencyTable:
         return {}
 
 
-def tabulate(text_counts: TextCounts, plan: Plan) -> tuple[FrequencyTable, tuple[Rejected, ...]]:
+def tabulate(text_counts: ValueCounts, plan: Plan) -> tuple[FrequencyTable, tuple[InvalidValues, ...]]:
     """Build the frequency table from value counts; also return the texts that were not accepted."""
     names = plan.quasi_identifiers
     coded = [
         code_column(text_counts.values[text_counts.columns.index(name)], plan.columns[name], plan) for name in names
     ]
-    rejected = tuple(Rejected(name, texts) for name, (_, texts) in zip(names, coded, strict=True) if texts)
+    rejected = tuple(InvalidValues(name, texts) for name, (_, texts) in zip(names, coded, strict=True) if texts)
     table, untyped = table_of(text_counts, tuple(coding for coding, _ in coded), plan)
     return table, (*rejected, *untyped)
 
 
 def table_of(
-    text_counts: TextCounts, codings: tuple[Coding, ...], plan: Plan
-) -> tuple[FrequencyTable, tuple[Rejected, ...]]:
+    text_counts: ValueCounts, codings: tuple[Coding, ...], plan: Plan
+) -> tuple[FrequencyTable, tuple[InvalidValues, ...]]:
     """Build the frequency table from value counts with given codings; also return the texts that do not fit.
 
     Sensitive values are those that are published: the canonical text of the type, transformed by the operations
@@ -186,7 +186,7 @@ def table_of(
     return replace(table, spellings=spellings), (*untyped, *unpublished)
 
 
-def tables_of(text_counts: TextCounts, plan: Plan) -> tuple[FrequencyTable, FrequencyTable]:
+def tables_of(text_counts: ValueCounts, plan: Plan) -> tuple[FrequencyTable, FrequencyTable]:
     """Return the frequency table of sensitive values as published, and the one of the values as read."""
     places = map(text_counts.columns.index, plan.quasi_identifiers)
     columns = zip(places, plan.quasi_identifiers, strict=True)
@@ -196,7 +196,7 @@ def tables_of(text_counts: TextCounts, plan: Plan) -> tuple[FrequencyTable, Freq
 
 
 def _spellings(
-    name: str, read: TextCounts, text_counts: TextCounts, table: FrequencyTable, plan: Plan
+    name: str, read: ValueCounts, text_counts: ValueCounts, table: FrequencyTable, plan: Plan
 ) -> dict[str | None, int]:
     """Return the code of each text of a sensitive column, for the texts as read."""
     place = text_counts.columns.index(name)
@@ -205,7 +205,7 @@ def _spellings(
     return {text: codes[form] for text, form in zip(read.values[place], forms, strict=True)}
 
 
-def typed(text_counts: TextCounts, plan: Plan) -> tuple[TextCounts, tuple[Rejected, ...]]:
+def typed(text_counts: ValueCounts, plan: Plan) -> tuple[ValueCounts, tuple[InvalidValues, ...]]:
     """Return value counts with canonical texts in columns with a model, and the texts that do not have their type.
 
     `7` and `007` of an integer column are one value to a data user, and so are `HIV` and `hiv ` of a
@@ -225,7 +225,7 @@ def typed(text_counts: TextCounts, plan: Plan) -> tuple[TextCounts, tuple[Reject
         forms_by_text = {text: form for text, form in zip(present, forms, strict=True) if form is not None}
         values[place] = tuple(forms_by_text.get(text, text) if text is not None else None for text in values[place])
         if wrong:
-            rejected.append(Rejected(name, tuple(present[at] for at in wrong)))
+            rejected.append(InvalidValues(name, tuple(present[at] for at in wrong)))
     return replace(text_counts, values=tuple(values)), tuple(rejected)
 
 
@@ -237,7 +237,7 @@ def _spelled(texts: tuple[str | None, ...], name: str, plan: Plan) -> tuple[str 
     return tuple(text if text is None else forms.get(text, text) for text in texts)
 
 
-def _published(text_counts: TextCounts, plan: Plan) -> tuple[TextCounts, tuple[Rejected, ...]]:
+def _published(text_counts: ValueCounts, plan: Plan) -> tuple[ValueCounts, tuple[InvalidValues, ...]]:
     """Return value counts with the texts that columns are published as, and the texts that cannot be transformed."""
     values, rejected = list(text_counts.values), []
     for name, column in plan.columns.items():
@@ -251,12 +251,12 @@ def _published(text_counts: TextCounts, plan: Plan) -> tuple[TextCounts, tuple[R
             continue
         labels: dict[str | None, str | None] = dict(zip(present, published, strict=True))
         wrong = tuple(str(text) for text, label in labels.items() if label is None)
-        rejected += [Rejected(name, wrong)] if wrong else []
+        rejected += [InvalidValues(name, wrong)] if wrong else []
         values[place] = tuple(labels.get(text) or text for text in values[place])
     return replace(text_counts, values=tuple(values)), tuple(rejected)
 
 
-def with_codings(text_counts: TextCounts, codings: tuple[Coding, ...], plan: Plan) -> FrequencyTable:
+def with_codings(text_counts: ValueCounts, codings: tuple[Coding, ...], plan: Plan) -> FrequencyTable:
     """Build the frequency table from value counts with given codings."""
     names = plan.quasi_identifiers
     packing = packing_of([coding.ladder.size for coding in codings])
@@ -279,7 +279,7 @@ def _grouped(
     packing: Packing,
     keys: Words,
     kept: Counts,
-    text_counts: TextCounts,
+    text_counts: ValueCounts,
     plan: Plan,
 ) -> FrequencyTable:
     """Build the frequency table from packed codes; combinations with the same codes are merged.
@@ -309,7 +309,7 @@ def _grouped(
 
 
 def _content(
-    name: str, text_counts: TextCounts, kept: Counts, owners: Counts, counts: Counts, classes: int, plan: Plan
+    name: str, text_counts: ValueCounts, kept: Counts, owners: Counts, counts: Counts, classes: int, plan: Plan
 ) -> tuple[Histogram, tuple[str | None, ...]]:
     """Return the value counts of a sensitive column in each combination; missing values are one value of their own."""
     place = text_counts.columns.index(name)
@@ -352,7 +352,7 @@ def code_column(texts: Sequence[str | None], column: ColumnPlan, plan: Plan) -> 
     present = [text for text in texts if text is not None and text not in missing]
     forms, _ = canonical(present, column.type)
     accepted = list(dict.fromkeys(form for form in forms if form is not None))
-    binding = (column.hierarchy or AnyValue()).bind(accepted)
+    binding = (column.hierarchy or SuppressAll()).bind(accepted)
     outside = set(binding.rejected)
     forms_by_text = {text: None if form in outside else form for text, form in zip(present, forms, strict=True)}
     rejected = tuple(text for text in present if forms_by_text[text] is None)
@@ -367,7 +367,7 @@ def code_column(texts: Sequence[str | None], column: ColumnPlan, plan: Plan) -> 
     return Coding(tuple(texts), codes, ladder), rejected
 
 
-def _code(text: str | None, forms_by_text: Mapping[str, str | None], ladder: Ladder, on_invalid: OnInvalid) -> int:
+def _code(text: str | None, forms_by_text: Mapping[str, str | None], ladder: Hierarchy, on_invalid: OnInvalid) -> int:
     """Return the code of a text: of its value, of the missing value, or `DROPPED`."""
     form = forms_by_text.get(text) if text is not None else None
     if form is not None:

@@ -7,11 +7,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.hierarchies.hierarchy import Ladder
+from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.microdata.counts import grouping_kernels, kernels
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.key_packing import Packing, Words, packing_of
-from sfumato.microdata.models.equivalence_classes import Classes, Counts, Histogram
+from sfumato.microdata.models.equivalence_classes import Counts, EquivalenceClasses, Histogram
 from sfumato.microdata.models.persons import PERSONS
 
 Levels = npt.NDArray[np.int16]
@@ -109,7 +109,7 @@ class Grouped:
 
     node: Node
     keys: Words
-    classes: Classes
+    classes: EquivalenceClasses
 
     @property
     def sizes(self) -> Counts:
@@ -138,7 +138,7 @@ class Grouper:
         self._nodes = np.empty((64, len(table.columns)), np.int16)
         self._sizes = np.empty(64, np.int64)
         self._last_use = np.empty(64, np.int64)
-        self.steps = Steps(table.ladders, self.packing)
+        self.steps = LevelMaps(table.ladders, self.packing)
         self._groups = KeyGroups(self.base.keys, self.packing)
         self._relabeled = np.empty_like(self.base.keys)
 
@@ -171,7 +171,7 @@ class Grouper:
             contents[PERSONS] = without_needless(contents[PERSONS], owner, count, self.enough)
         sensitive = {name: regroup(histogram, owner, count) for name, histogram in contents.items()}
         keys, sizes = self._groups.keys[:, :count].copy(), self._groups.counts[:count].copy()
-        return Grouped(node, keys, Classes(sizes, sensitive))
+        return Grouped(node, keys, EquivalenceClasses(sizes, sensitive))
 
     def owners(self, node: Node) -> npt.NDArray[np.int32]:
         """Return the class of each combination of the original table at a node."""
@@ -188,7 +188,7 @@ class Grouper:
         packing, steps = self.packing, self.steps
         steps.know(source.node, node)
         low, high = np.array(source.node, np.int16), np.array(node, np.int16)
-        grouping_kernels.relabel(
+        grouping_kernels.recode(
             source.keys, packing.word, packing.shift, packing.mask, low, high, steps.labels, steps.begins, relabeled
         )
         last = max((column for column, level in enumerate(node) if level), default=-1)
@@ -239,7 +239,7 @@ class Grouper:
         self._kept_classes = int(self._sizes[: len(recent)].sum())
 
 
-class Steps:
+class LevelMaps:
     """All level maps in one array, so that a compiled loop finds them by itself.
 
     Attributes:
@@ -247,7 +247,7 @@ class Steps:
         begins: (columns, levels, levels) where the map from one level of a column to another begins.
     """
 
-    def __init__(self, ladders: Sequence[Ladder], packing: Packing) -> None:
+    def __init__(self, ladders: Sequence[Hierarchy], packing: Packing) -> None:
         self.ladders = ladders
         self.packing = packing
         height = max((ladder.height for ladder in ladders), default=1)

@@ -6,7 +6,7 @@ of each word are contiguous. All loops release the interpreter lock.
 
 import numpy as np
 
-from sfumato.native.array_types import Halves, Halves2, Ints, Ints3, Shorts, Shorts2, Words, Words2
+from sfumato.native.array_types import Int16, Int16_2, Int32, Int32_2, Int64, Int64_3, UInt64, UInt64_2
 from sfumato.native.dispatch import compiled
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -17,7 +17,7 @@ _ALL_ONE_RUN = np.uint64(0)
 
 
 @compiled
-def pack(codes: Halves2, word: Ints, shift: Words, out: Words2):
+def pack(codes: Int32_2, word: Int64, shift: UInt64, out: UInt64_2):
     """Pack codes (n, m) into keys: out (w, n), zeros; word, shift: (m,) where each column lies."""
     for row in range(len(codes)):
         for column in range(codes.shape[1]):
@@ -25,7 +25,7 @@ def pack(codes: Halves2, word: Ints, shift: Words, out: Words2):
 
 
 @compiled
-def unpack(keys: Words2, word: Ints, shift: Words, mask: Words, out: Halves2):
+def unpack(keys: UInt64_2, word: Int64, shift: UInt64, mask: UInt64, out: Int32_2):
     """The codes behind packed keys (w, n): out (n, m); word, shift, mask: (m,) where each column lies."""
     for row in range(keys.shape[1]):
         for column in range(len(word)):
@@ -33,22 +33,22 @@ def unpack(keys: Words2, word: Ints, shift: Words, mask: Words, out: Halves2):
 
 
 @compiled
-def relabel(
-    keys: Words2,
-    word: Ints,
-    shift: Words,
-    mask: Words,
-    low: Shorts,
-    high: Shorts,
-    labels: Words,
-    begins: Ints3,
-    out: Words2,
+def recode(
+    keys: UInt64_2,
+    word: Int64,
+    shift: UInt64,
+    mask: UInt64,
+    low: Int16,
+    high: Int16,
+    labels: UInt64,
+    begins: Int64_3,
+    out: UInt64_2,
 ):
     """Generalize packed combinations from one node to another, column by column.
 
     Args:
         keys: (w, n); word, shift, mask: (m,) where each column lies; low, high: (m,) the levels of both nodes.
-        labels, begins: see `steps.Steps`; out: (w, n) receives the new keys.
+        labels, begins: see `level_maps.LevelMaps`; out: (w, n) receives the new keys.
     """
     moved, begin = np.empty(len(word), np.int64), np.empty(len(word), np.uint64)
     for at in range(len(keys)):
@@ -78,7 +78,7 @@ def relabel(
 
 @compiled
 def lift(keys, word, shift, mask, column, labels, begin, out):
-    """Like `relabel`, for one column whose map begins at `begin`."""
+    """Like `recode`, for one column whose map begins at `begin`."""
     for at in range(len(keys)):
         if at != word[column]:
             out[at] = keys[at]
@@ -90,7 +90,7 @@ def lift(keys, word, shift, mask, column, labels, begin, out):
 
 
 @compiled
-def nearest(nodes: Shorts2, sizes: Ints, many: int, node: Shorts):
+def nearest(nodes: Int16_2, sizes: Int64, many: int, node: Int16):
     """Return the first of the smallest of `many` tables that are nowhere coarser than a node; -1 if there is none.
 
     Args:
@@ -111,7 +111,7 @@ def nearest(nodes: Shorts2, sizes: Ints, many: int, node: Shorts):
 
 
 @compiled
-def group(keys: Words2, counts: Ints, table: Ints, stamp: int, out_keys: Words2, out_counts: Ints, owner: Halves):
+def group(keys: UInt64_2, counts: Int64, table: Int64, stamp: int, out_keys: UInt64_2, out_counts: Int64, owner: Int32):
     """Group equal keys.
 
     Args:
@@ -128,7 +128,7 @@ def group(keys: Words2, counts: Ints, table: Ints, stamp: int, out_keys: Words2,
 
 
 @compiled
-def runs(keys: Words, apart: np.uint64):
+def runs(keys: UInt64, apart: np.uint64):
     """Return the number of runs of keys that are equal in the bits `apart`, and the length of the longest."""
     many, longest, begin = 0, 0, 0
     for row in range(1, len(keys) + 1):
@@ -141,14 +141,14 @@ def runs(keys: Words, apart: np.uint64):
 
 @compiled
 def group_runs(
-    keys: Words,
-    counts: Ints,
+    keys: UInt64,
+    counts: Int64,
     apart: np.uint64,
-    table: Ints,
+    table: Int64,
     stamp: int,
-    out_keys: Words,
-    out_counts: Ints,
-    owner: Halves,
+    out_keys: UInt64,
+    out_counts: Int64,
+    owner: Int32,
 ):
     """Like `group`, for combinations of one word (the usual case); equal keys lie in one run of equal bits `apart`.
 

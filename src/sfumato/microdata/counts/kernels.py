@@ -6,7 +6,18 @@ of each word are contiguous. All loops release the interpreter lock.
 
 import numpy as np
 
-from sfumato.native.array_types import Flags, Flags2, Halves, Halves2, Ints, Ints2, Reals, Reals2, Words, Words2
+from sfumato.native.array_types import (
+    Bool,
+    Bool_2,
+    Float64,
+    Float64_2,
+    Int32,
+    Int32_2,
+    Int64,
+    Int64_2,
+    UInt64,
+    UInt64_2,
+)
 from sfumato.native.dispatch import compiled
 
 # Maximum size of a dense table of classes and values, as a multiple of the histogram's entries.
@@ -14,7 +25,7 @@ _DENSE = 16
 
 
 @compiled
-def tally(sizes: Ints, failing: Flags):
+def tally(sizes: Int64, failing: Bool):
     """Return rows in failing classes; number, smallest and largest of the others; smallest and largest of all."""
     suppressed, kept, smallest, largest = 0, 0, 0, 0
     least, most = sizes[0], sizes[0]
@@ -32,16 +43,16 @@ def tally(sizes: Ints, failing: Flags):
 
 @compiled
 def surcharges(
-    keys: Words2,
-    sizes: Ints,
-    failing: Flags,
-    word: Ints,
-    shift: Words,
-    mask: Words,
-    node: Ints,
-    charges: Reals,
-    offsets: Ints2,
-    constant: Reals2,
+    keys: UInt64_2,
+    sizes: Int64,
+    failing: Bool,
+    word: Int64,
+    shift: UInt64,
+    mask: UInt64,
+    node: Int64,
+    charges: Float64,
+    offsets: Int64_2,
+    constant: Float64_2,
 ):
     """Return what suppression adds for each column: the sum over failing classes of rows times their label's charge.
 
@@ -67,7 +78,7 @@ def surcharges(
 
 
 @compiled
-def rule_out(open_nodes: Flags, floors: Reals, added: Reals, most: float):
+def rule_out(open_nodes: Bool, floors: Float64, added: Float64, most: float):
     """Close the open nodes whose bound exceeds the largest loss still of interest. All arrays are flat."""
     for place in range(len(open_nodes)):
         if open_nodes[place] and floors[place] + added[place] > most:
@@ -75,7 +86,7 @@ def rule_out(open_nodes: Flags, floors: Reals, added: Reals, most: float):
 
 
 @compiled
-def pick(open_nodes: Flags, ranks: Reals, where: float):
+def pick(open_nodes: Bool, ranks: Float64, where: float):
     """Return the open node whose rank is nearest to a fraction of the way from lowest to highest; -1 if none."""
     low, high = np.inf, -np.inf
     for place in range(len(open_nodes)):
@@ -90,7 +101,7 @@ def pick(open_nodes: Flags, ranks: Reals, where: float):
 
 
 @compiled
-def marginal(codes: Halves2, counts: Ints, column: int, size: int):
+def marginal(codes: Int32_2, counts: Int64, column: int, size: int):
     """Rows of each of the `size` values of a column. codes: (n, m) raw combinations; counts: (n,) rows of each."""
     rows = np.zeros(size, np.int64)
     for row in range(len(counts)):
@@ -99,7 +110,7 @@ def marginal(codes: Halves2, counts: Ints, column: int, size: int):
 
 
 @compiled
-def pair_rows(codes: Halves2, counts: Ints, first: int, second: int, height: int, width: int):
+def pair_rows(codes: Int32_2, counts: Int64, first: int, second: int, height: int, width: int):
     """Rows of each pair of codes of two columns, (height, width). codes: (n, m); counts: (n,) rows of each."""
     pairs = np.zeros((height, width), np.int64)
     for row in range(len(counts)):
@@ -108,7 +119,7 @@ def pair_rows(codes: Halves2, counts: Ints, first: int, second: int, height: int
 
 
 @compiled
-def rows_inside(codes: Halves2, counts: Ints, columns: Ints, sets: Flags2):
+def rows_inside(codes: Int32_2, counts: Int64, columns: Int64, sets: Bool_2):
     """Rows whose codes lie in a set in each of some columns.
 
     Args:
@@ -126,7 +137,14 @@ def rows_inside(codes: Halves2, counts: Ints, columns: Ints, sets: Flags2):
 
 @compiled
 def label_rows(
-    codes: Halves2, labels: Halves2, combinations: Ints, classes: Ints, rows: Ints, column: int, height: int, width: int
+    codes: Int32_2,
+    labels: Int32_2,
+    combinations: Int64,
+    classes: Int64,
+    rows: Int64,
+    column: int,
+    height: int,
+    width: int,
 ):
     """Count rows for each pair of a value and a label of a column, (height, width).
 
@@ -142,7 +160,7 @@ def label_rows(
 
 @compiled
 def rare_rows(
-    codes: Halves2, counts: Ints, first: int, second: int, first_levels: Halves2, second_levels: Halves2, k: int
+    codes: Int32_2, counts: Int64, first: int, second: int, first_levels: Int32_2, second_levels: Int32_2, k: int
 ):
     """Rows in pairs of labels rarer than k, for every pair of levels of two columns.
 
@@ -171,7 +189,7 @@ def rare_rows(
 
 
 @compiled
-def regroup(starts: Ints, values: Halves, counts: Ints, owner: Halves | Ints, classes: int, size: int):
+def regroup(starts: Int64, values: Int32, counts: Int64, owner: Int32 | Int64, classes: int, size: int):
     """Aggregate a histogram: entries of merged rows are added; values ascend within a class.
 
     Args:

@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.microdata.counts.count_differences import numbers_of
-from sfumato.microdata.models.equivalence_classes import Counts, Mask
+from sfumato.microdata.models.equivalence_classes import BoolArray, Counts
 
 Codes = npt.NDArray[np.int32]
 # Number of pattern pairs that costs as much as one pass over all combinations.
 MANY_PATTERNS = 20
 
 
-def matching_rows(codes: Codes, unknown: Mask, counts: Counts) -> Counts:
+def matching_rows(codes: Codes, unknown: BoolArray, counts: Counts) -> Counts:
     """For each combination, the rows that match it, itself included.
 
     Args:
@@ -32,7 +32,7 @@ def matching_rows(codes: Codes, unknown: Mask, counts: Counts) -> Counts:
     return by_patterns(codes, patterns, owners.reshape(-1), counts)
 
 
-def by_patterns(codes: Codes, patterns: Mask, owners: Counts, counts: Counts) -> Counts:
+def by_patterns(codes: Codes, patterns: BoolArray, owners: Counts, counts: Counts) -> Counts:
     """Count matches by pairs of patterns of missing columns; fast if there are few patterns.
 
     Args:
@@ -58,7 +58,7 @@ def _sums(numbers: Counts, counts: Counts, many: int) -> Counts:
     return np.bincount(numbers, weights=counts, minlength=many).astype(np.int64)
 
 
-def by_rows(codes: Codes, unknown: Mask, counts: Counts) -> Counts:
+def by_rows(codes: Codes, unknown: BoolArray, counts: Counts) -> Counts:
     """Count matches by comparing each combination with missing values to all combinations."""
     matches = _equal_rows(codes, unknown, counts)
     for place in np.flatnonzero(unknown.any(axis=1)).tolist():
@@ -70,7 +70,7 @@ def by_rows(codes: Codes, unknown: Mask, counts: Counts) -> Counts:
     return matches
 
 
-def _equal_rows(codes: Codes, unknown: Mask, counts: Counts) -> Counts:
+def _equal_rows(codes: Codes, unknown: BoolArray, counts: Counts) -> Counts:
     """Rows that are equal, missing values included."""
     marked = np.where(unknown, -1, codes)
     _, owners = np.unique(marked, axis=0, return_inverse=True)
@@ -79,14 +79,14 @@ def _equal_rows(codes: Codes, unknown: Mask, counts: Counts) -> Counts:
     return sizes[owners]
 
 
-def _same(codes: Codes, unknown: Mask, place: int) -> Mask:
+def _same(codes: Codes, unknown: BoolArray, place: int) -> BoolArray:
     """Return the combinations equal to one, missing values included, which are counted already."""
-    same: Mask = (unknown == unknown[place]).all(axis=1)
+    same: BoolArray = (unknown == unknown[place]).all(axis=1)
     same &= ((codes == codes[place]) | unknown).all(axis=1)
     return same
 
 
-def failing_classes(codes: Codes, unknown: Mask, counts: Counts, k: int) -> Mask:
+def failing_classes(codes: Codes, unknown: BoolArray, counts: Counts, k: int) -> BoolArray:
     """Return the classes to suppress so that every remaining row has k matches among the remaining rows."""
     failing = np.zeros(len(counts), bool)
     while True:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sfumato.native.array_types import Halves, Words
+from sfumato.native.array_types import Int32, UInt64
 from sfumato.native.dispatch import compiled
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -10,7 +10,7 @@ _ONE = np.uint64(1)
 
 
 @compiled
-def number(keys: Words, row: int, many: int, table: Halves, distinct: Words, numbers: Halves):
+def number(keys: UInt64, row: int, many: int, table: Int32, distinct: UInt64, numbers: Int32):
     """Number keys, equal ones alike, from a row on, until all are numbered or the hash table is half full.
 
     Args:

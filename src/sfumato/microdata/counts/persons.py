@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.person_keys import plain_key
-from sfumato.microdata.counts.frequency_table import DROPPED, FrequencyTable, TextCounts
+from sfumato.microdata.counts.frequency_table import DROPPED, FrequencyTable, ValueCounts
 from sfumato.microdata.counts.key_packing import packing_of
 from sfumato.microdata.models.equivalence_classes import Histogram, histogram
 from sfumato.microdata.models.persons import PERSONS, counting_persons, persons_with
@@ -32,12 +32,12 @@ class PersonCount:
         nameless: Whether some rows have no person key.
     """
 
-    text_counts: TextCounts
+    text_counts: ValueCounts
     persons: Ints
     nameless: bool = False
 
 
-def by_plain_keys(text_counts: TextCounts) -> TextCounts:
+def by_plain_keys(text_counts: ValueCounts) -> ValueCounts:
     """Return value counts with normalized person keys in the last column; rows of one person are not merged."""
     plain = [None if name is None else plain_key(name) for name in text_counts.values[-1]]
     names = tuple(dict.fromkeys(plain))
@@ -47,16 +47,16 @@ def by_plain_keys(text_counts: TextCounts) -> TextCounts:
     return replace(text_counts, values=(*text_counts.values[:-1], names), codes=codes)
 
 
-def all_persons(text_counts: TextCounts, missing: Sequence[str] = ()) -> PersonCount:
+def all_persons(text_counts: ValueCounts, missing: Sequence[str] = ()) -> PersonCount:
     """Return the persons of value counts whose last column is the person key, none aggregated yet."""
     nameless = any(name is None or name in missing for name in text_counts.values[-1])
     return replace(of_plain_keys(by_plain_keys(text_counts)), nameless=nameless)
 
 
-def of_plain_keys(text_counts: TextCounts) -> PersonCount:
+def of_plain_keys(text_counts: ValueCounts) -> PersonCount:
     """Return the persons of value counts whose last column is the normalized person key."""
     persons = text_counts.codes[:, -1].astype(np.int64)
-    rest = TextCounts(
+    rest = ValueCounts(
         text_counts.columns[:-1],
         text_counts.values[:-1],
         text_counts.codes[:, :-1],
@@ -66,11 +66,11 @@ def of_plain_keys(text_counts: TextCounts) -> PersonCount:
     return PersonCount(rest, persons)
 
 
-def added_persons(text_counts: TextCounts, nameless: bool) -> PersonCount:
+def added_persons(text_counts: ValueCounts, nameless: bool) -> PersonCount:
     """Return the persons of value counts whose last column is the person key, empty for additive persons."""
     together = np.array([name is None for name in text_counts.values[-1]] or [True], bool)[text_counts.codes[:, -1]]
     persons = np.where(together, ADDED_UP, text_counts.codes[:, -1]).astype(np.int64)
-    rest = TextCounts(
+    rest = ValueCounts(
         text_counts.columns[:-1],
         text_counts.values[:-1],
         text_counts.codes[:, :-1],
@@ -128,7 +128,7 @@ def sorted_once(keys: Ints, owners: Ints) -> tuple[Ints, Ints]:
     return keys[first], owners[first]
 
 
-def combinations_of(table: FrequencyTable, text_counts: TextCounts) -> Ints:
+def combinations_of(table: FrequencyTable, text_counts: ValueCounts) -> Ints:
     """Return for each counted combination its index in a table, or DROPPED."""
     columns = []
     for name, coding in zip(table.columns, table.codings, strict=True):
@@ -168,7 +168,7 @@ def _sortable(keys: npt.NDArray[np.uint64]) -> Any:
     return np.ascontiguousarray(keys.T).view([(f"w{word}", np.uint64) for word in range(len(keys))]).reshape(-1)
 
 
-def value_codes(text_counts: TextCounts, name: str, codes: dict[str | None, int]) -> Ints:
+def value_codes(text_counts: ValueCounts, name: str, codes: dict[str | None, int]) -> Ints:
     """The code of each entry's value of a column."""
     place = text_counts.columns.index(name)
     known = np.array([codes[text] for text in text_counts.values[place]] or [0], np.int64)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.hierarchies.types import canonical
-from sfumato.microdata.counts.frequency_table import DROPPED, FrequencyTable, Sample, TextCounts
+from sfumato.microdata.counts.frequency_table import DROPPED, FrequencyTable, Sample, ValueCounts
 from sfumato.microdata.counts.persons import combinations_of
 from sfumato.microdata.models.class_weights import MILLIONTHS, WEIGHTS, weight_content
 from sfumato.microdata.models.equivalence_classes import Counts, Floats
@@ -22,7 +22,7 @@ MOST_PERSONS = 10**12
 _COMMA = re.compile(r"\d+,\d+")
 
 
-def with_weights(table: FrequencyTable, text_counts: TextCounts, missing: Sequence[str]) -> FrequencyTable:
+def with_weights(table: FrequencyTable, text_counts: ValueCounts, missing: Sequence[str]) -> FrequencyTable:
     """Return the table with the sum of the weights of each combination.
 
     Args:
@@ -52,7 +52,7 @@ def _sums(owners: npt.NDArray[np.int64], values: Counts, many: int) -> Counts:
     return sums
 
 
-def _millionths(text_counts: TextCounts, missing: Sequence[str]) -> Counts:
+def _millionths(text_counts: ValueCounts, missing: Sequence[str]) -> Counts:
     """The weight behind each text of the last column."""
     texts = text_counts.values[-1]
     present = [text for text in texts if text is not None and text not in missing]
@@ -83,7 +83,7 @@ FAULTS = {
 }
 
 
-def _fault(text_counts: TextCounts, missing: Sequence[str]) -> DataError:
+def _fault(text_counts: ValueCounts, missing: Sequence[str]) -> DataError:
     """Return the error about weights: the problems, their numbers of rows and hints, without any weight."""
     kinds = [_kind_of_fault(text, missing) for text in text_counts.values[-1]]
     rows = np.bincount(text_counts.codes[:, -1], text_counts.counts, len(kinds)).astype(np.int64)
@@ -117,7 +117,7 @@ def _kind_of_fault(text: str | None, missing: Sequence[str]) -> str | None:
     return "text" if canonical([text], "decimal")[1] else None
 
 
-def with_households(table: FrequencyTable, text_counts: TextCounts, missing: Sequence[str]) -> FrequencyTable:
+def with_households(table: FrequencyTable, text_counts: ValueCounts, missing: Sequence[str]) -> FrequencyTable:
     """The table with the households of its rows.
 
     Args:
@@ -167,7 +167,7 @@ def weighted_view(table: FrequencyTable) -> FrequencyTable:
     return replace(table, sensitive={**table.sensitive, WEIGHTS: weight_content(table.sample.weights)})
 
 
-def weights_of_labels(text_counts: TextCounts, missing: Sequence[str]) -> dict[Labels, int]:
+def weights_of_labels(text_counts: ValueCounts, missing: Sequence[str]) -> dict[Labels, int]:
     """Return the weights of each published combination, in millionths; they are the last column of the counts."""
     each = _millionths(text_counts, missing)[text_counts.codes[:, -1]] * text_counts.counts
     weights: dict[Labels, int] = {}

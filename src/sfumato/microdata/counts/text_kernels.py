@@ -7,7 +7,7 @@ firsts: (most,), the first row of each number, and codes: (n,), the numbers. The
 
 import numpy as np
 
-from sfumato.native.array_types import Bytes, Halves, Ints, Words2
+from sfumato.native.array_types import Int32, Int64, UInt8, UInt64_2
 from sfumato.native.byte_kernels import put_word, word_at
 from sfumato.native.dispatch import compiled
 
@@ -29,7 +29,7 @@ def _room(most):
 
 
 @compiled
-def number_views(views: Words2, most: int, firsts: Ints, codes: Halves):
+def number_views(views: UInt64_2, most: int, firsts: Int64, codes: Int32):
     """Number string views: two words, which contain short texts and the position of long ones.
 
     A long text stored at several positions gets several numbers. views: (n, 2).
@@ -87,7 +87,7 @@ def _same_middle(data, one, other, length):
 
 
 @compiled
-def number_texts(offsets: Halves | Ints, data: Bytes, most: int, firsts: Ints, codes: Halves):
+def number_texts(offsets: Int32 | Int64, data: UInt8, most: int, firsts: Int64, codes: Int32):
     """Number texts that are stored contiguously.
 
     Most have no more bytes than three words, which are compared at once: the first, the second and the last one. They
@@ -136,7 +136,7 @@ def number_texts(offsets: Halves | Ints, data: Bytes, most: int, firsts: Ints, c
 
 
 @compiled
-def place_texts(lengths: Ints, codes: Halves, offsets: Halves | Ints):
+def place_texts(lengths: Int64, codes: Int32, offsets: Int32 | Int64):
     """Compute where contiguous texts begin, offsets (n + 1,), and return the end.
 
     Args:
@@ -151,7 +151,7 @@ def place_texts(lengths: Ints, codes: Halves, offsets: Halves | Ints):
 
 
 @compiled
-def lay_texts(data: Bytes, begins: Ints, codes: Halves, offsets: Halves | Ints, out: Bytes):
+def lay_texts(data: UInt8, begins: Int64, codes: Int32, offsets: Int32 | Int64, out: UInt8):
     """Copy texts into one contiguous buffer.
 
     Three words are written per row, whatever the length of its text; the next row overwrites the excess.

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.hierarchies.hierarchy import Ladder
-from sfumato.microdata.models.equivalence_classes import Classes, Counts, Histogram, histogram
+from sfumato.hierarchies.hierarchy import Hierarchy
+from sfumato.microdata.models.equivalence_classes import Counts, EquivalenceClasses, Histogram, histogram
 
 Codes = npt.NDArray[np.int32]
 Level = tuple[str, str]
@@ -27,7 +27,7 @@ class FileRows:
     name: str
     parent: str | None
     columns: tuple[str, ...]
-    ladders: tuple[Ladder, ...]
+    ladders: tuple[Hierarchy, ...]
     codes: Codes
     above: Counts
 
@@ -42,7 +42,7 @@ class Values:
 
 
 @dataclass(frozen=True)
-class Relations:
+class LinkedFiles:
     """All files, parents first, and the sensitive values of persons.
 
     Attributes:
@@ -70,10 +70,10 @@ class Relations:
         return tuple((file.name, name) for file in self.files for name in file.columns)
 
     @cached_property
-    def ladders(self) -> tuple[Ladder, ...]:
+    def ladders(self) -> tuple[Hierarchy, ...]:
         return tuple(ladder for file in self.files for ladder in file.ladders)
 
-    def classes(self, groups: Counts, number: int) -> Classes:
+    def classes(self, groups: Counts, number: int) -> EquivalenceClasses:
         """Return groups of persons as classes, with the persons who have each value."""
         sizes = np.bincount(groups, minlength=number).astype(np.int64)
         contents: dict[str, Histogram] = {
@@ -82,9 +82,9 @@ class Relations:
             )
             for name, values in self.values.items()
         }
-        return Classes(sizes, contents, counts_persons=True)
+        return EquivalenceClasses(sizes, contents, counts_persons=True)
 
     @cached_property
-    def whole(self) -> Classes:
+    def whole(self) -> EquivalenceClasses:
         """All persons as one class."""
         return self.classes(np.zeros(self.number_of_persons, np.int64), 1)

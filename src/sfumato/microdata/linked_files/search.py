@@ -15,10 +15,10 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
-from sfumato.microdata.linked_files.rows import FileRows, Relations
+from sfumato.microdata.linked_files.rows import FileRows, LinkedFiles
 from sfumato.microdata.methods.time_limit import Deadline
-from sfumato.microdata.models.equivalence_classes import Classes, Counts, Mask, histogram
-from sfumato.microdata.models.model import Model
+from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses, histogram
+from sfumato.microdata.models.model import PrivacyModel
 
 Words = npt.NDArray[np.uint64]
 LANES = 2
@@ -29,7 +29,7 @@ MOST_LEVELS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Placement:
+class LinkedLevels:
     """Levels, and the persons who are suppressed at them.
 
     Attributes:
@@ -40,7 +40,7 @@ class Placement:
     """
 
     levels: Levels
-    withheld: Mask
+    withheld: BoolArray
     loss: float
     per_column: tuple[float, ...]
     groups: int
@@ -60,14 +60,14 @@ class Search:
         lowest, highest: The levels of each column between which the search stays.
     """
 
-    relations: Relations
-    models: tuple[Model, ...]
+    relations: LinkedFiles
+    models: tuple[PrivacyModel, ...]
     most_withheld: int
     lowest: Levels
     highest: Levels
     time_limit: float = 60.0
 
-    def find(self, progress: Callable[[int, int], None] | None = None) -> Placement:
+    def find(self, progress: Callable[[int, int], None] | None = None) -> LinkedLevels:
         """Return the levels of least loss.
 
         Raises:
@@ -89,7 +89,7 @@ class Search:
             raise self._unattainable()
         return replace(best, checked=checked, total=total, proved_optimal=complete)
 
-    def place(self, levels: Levels) -> Placement:
+    def place(self, levels: Levels) -> LinkedLevels:
         """Return the suppressed persons and the loss at some levels."""
         groups, number = groups_of(self.relations, levels)
         classes = self.relations.classes(groups, number)
@@ -103,11 +103,11 @@ class Search:
         rest = self.relations.classes(np.where(withheld, len(kept), places[groups]), len(kept) + 1)
         reached = tuple(_reached(model, rest, self.relations, len(kept)) for model in self.models)
         sizes = classes.sizes[kept]
-        return Placement(
+        return LinkedLevels(
             levels, withheld, sum(losses), losses, len(kept), int(sizes.min()) if len(sizes) else 0, reached
         )
 
-    def _losses(self, levels: Levels, withheld: Mask) -> Iterator[float]:
+    def _losses(self, levels: Levels, withheld: BoolArray) -> Iterator[float]:
         place = 0
         for file in self.relations.files:
             hidden = withheld[self.relations.persons[file.name]]
@@ -117,14 +117,14 @@ class Search:
                 yield float(np.where(hidden, 1.0, lost).mean()) if len(hidden) else 0.0
                 place += 1
 
-    def _fits(self, placement: Placement) -> bool:
+    def _fits(self, placement: LinkedLevels) -> bool:
         return placement.groups > 0 and int(placement.withheld.sum()) <= self.most_withheld
 
     def _all(self) -> Iterator[Levels]:
         ends = zip(self.lowest, self.highest, strict=True)
         yield from product(*(range(low, high + 1) for low, high in ends))
 
-    def _refined(self) -> Iterator[Placement]:
+    def _refined(self) -> Iterator[LinkedLevels]:
         """Yield placements from the top down, each the best refinement of the previous one."""
         current = self.place(self.highest)
         yield current
@@ -153,7 +153,7 @@ class Search:
         )
 
 
-def _reached(model: Model, classes: Classes, relations: Relations, kept: int) -> float:
+def _reached(model: PrivacyModel, classes: EquivalenceClasses, relations: LinkedFiles, kept: int) -> float:
     """Return the achieved parameter of the worst kept group for a model."""
     contents = {}
     for name, content in classes.sensitive.items():
@@ -161,13 +161,13 @@ def _reached(model: Model, classes: Classes, relations: Relations, kept: int) ->
         contents[name] = histogram(
             content.owners[inside], content.values[inside], content.counts[inside], kept, content.size
         )
-    return model.reached(Classes(classes.sizes[:kept], contents, counts_persons=True), relations.whole)
+    return model.reached(EquivalenceClasses(classes.sizes[:kept], contents, counts_persons=True), relations.whole)
 
 
 # The hash of a row is made of its labels and the hashes of its child rows in any order; the hash of a person is that of
 # the row at the root. Two 64-bit sums represent it during the search; published rows are afterwards compared label by
 # label.
-def groups_of(relations: Relations, levels: Sequence[int]) -> tuple[Counts, int]:
+def groups_of(relations: LinkedFiles, levels: Sequence[int]) -> tuple[Counts, int]:
     """Return the group of each person at some levels, and the number of groups.
 
     Args:

@@ -22,9 +22,9 @@ from sfumato.microdata.counts import kernels
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.grouping import Grouped, Node
 from sfumato.microdata.counts.key_packing import Packing, packing_of
-from sfumato.microdata.losses.level_losses import Steps
-from sfumato.microdata.losses.loss import Charges, Swept, Terms, Window, summed_over_lattice
-from sfumato.microdata.models.equivalence_classes import Floats, Mask
+from sfumato.microdata.losses.level_losses import LevelLoss
+from sfumato.microdata.losses.loss import Charges, LossTerms, SweepResult, Window, summed_over_lattice
+from sfumato.microdata.models.equivalence_classes import BoolArray, Floats
 from sfumato.microdata.plan.methods import Aggregate
 
 
@@ -53,7 +53,7 @@ class Marginal:
     @property
     def suppression_is_free(self) -> bool:
         """Whether suppressing a row adds no loss."""
-        return isinstance(self.losses, Steps) and not self.losses.charges_suppression
+        return isinstance(self.losses, LevelLoss) and not self.losses.charges_suppression
 
     @cached_property
     def packing(self) -> Packing:
@@ -93,7 +93,7 @@ class Marginal:
     def _at(self, node: Node) -> Floats:
         return np.array([means[level] for means, level in zip(self.generalization, node, strict=True)])
 
-    def _added(self, grouped: Grouped, failing: Mask) -> Floats:
+    def _added(self, grouped: Grouped, failing: BoolArray) -> Floats:
         """What suppression adds to each column's loss."""
         charges, packing = self._charges, self.packing
         total = kernels.surcharges(
@@ -130,23 +130,23 @@ class Marginal:
                 end += len(charge)
         return Charges(np.concatenate(parts), offsets, constant)
 
-    def terms(self, grouped: Grouped, failing: Mask, suppressed_rows: int) -> Terms:
+    def terms(self, grouped: Grouped, failing: BoolArray, suppressed_rows: int) -> LossTerms:
         adds = suppressed_rows and not self.suppression_is_free
         return self._terms(grouped.node, self._added(grouped, failing) if adds else None)
 
-    def swept_terms(self, swept: Swept) -> tuple[Floats, Floats]:
+    def swept_terms(self, swept: SweepResult) -> tuple[Floats, Floats]:
         kept = np.column_stack([means[swept.levels[:, column]] for column, means in enumerate(self.generalization)])
         plain = self._spaced(kept) @ self.shares
         added = np.maximum(swept.charges, 0.0) / max(self.table.rows, 1)
         return plain, self._spaced(kept + added) @ self.shares - plain
 
-    def _terms(self, node: Node, added: Floats | None) -> Terms:
+    def _terms(self, node: Node, added: Floats | None) -> LossTerms:
         kept = self._at(node)
         plain = float(self.shares @ self._spaced(kept))
         if added is None:
-            return Terms(plain, 0.0)
-        return Terms(plain, float(self.shares @ self._spaced(kept + added)) - plain)
+            return LossTerms(plain, 0.0)
+        return LossTerms(plain, float(self.shares @ self._spaced(kept + added)) - plain)
 
-    def per_column(self, grouped: Grouped, failing: Mask) -> dict[str, float]:
+    def per_column(self, grouped: Grouped, failing: BoolArray) -> dict[str, float]:
         losses = self._at(grouped.node) + self._added(grouped, failing)
         return {name: float(loss) for name, loss in zip(self.table.columns, losses, strict=True)}

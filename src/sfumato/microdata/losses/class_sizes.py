@@ -20,8 +20,8 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.grouping import Grouped
-from sfumato.microdata.losses.loss import Swept, Terms, Window, summed_over_lattice
-from sfumato.microdata.models.equivalence_classes import Floats, Mask
+from sfumato.microdata.losses.loss import LossTerms, SweepResult, Window, summed_over_lattice
+from sfumato.microdata.models.equivalence_classes import BoolArray, Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class ClassLoss:
     def value(self, total: float) -> float:
         return total
 
-    def per_column(self, grouped: Grouped, failing: Mask) -> dict[str, float]:  # noqa: ARG002
+    def per_column(self, grouped: Grouped, failing: BoolArray) -> dict[str, float]:  # noqa: ARG002
         return {}
 
 
@@ -70,13 +70,13 @@ class Discernibility(ClassLoss):
         """Return lower bounds: the sum of squares is smallest if all classes have equal size."""
         return self.table.rows**2 / self._most_classes(window)
 
-    def terms(self, grouped: Grouped, failing: Mask, suppressed_rows: int) -> Terms:  # noqa: ARG002
+    def terms(self, grouped: Grouped, failing: BoolArray, suppressed_rows: int) -> LossTerms:  # noqa: ARG002
         sizes = grouped.sizes
         least = np.maximum(sizes, self.k)
         added = sizes[failing] * (self.table.rows - least[failing])
-        return Terms(float((sizes * least).sum()), float(added.sum()))
+        return LossTerms(float((sizes * least).sum()), float(added.sum()))
 
-    def swept_terms(self, swept: Swept) -> tuple[Floats, Floats]:
+    def swept_terms(self, swept: SweepResult) -> tuple[Floats, Floats]:
         added = self.table.rows * swept.suppressed_rows - swept.lost_squares
         return swept.squares.astype(np.float64), added.astype(np.float64)
 
@@ -90,12 +90,12 @@ class AverageClassSize(ClassLoss):
     def floors(self, window: Window) -> Floats:
         return self.table.rows / self._most_classes(window)
 
-    def terms(self, grouped: Grouped, failing: Mask, suppressed_rows: int) -> Terms:  # noqa: ARG002
+    def terms(self, grouped: Grouped, failing: BoolArray, suppressed_rows: int) -> LossTerms:  # noqa: ARG002
         failed = int(failing.sum())
         plain = self.table.rows / max(len(failing), 1)
-        return Terms(plain, self.table.rows / max(len(failing) - failed + (failed > 0), 1) - plain)
+        return LossTerms(plain, self.table.rows / max(len(failing) - failed + (failed > 0), 1) - plain)
 
-    def swept_terms(self, swept: Swept) -> tuple[Floats, Floats]:
+    def swept_terms(self, swept: SweepResult) -> tuple[Floats, Floats]:
         plain = self.table.rows / swept.all_classes
         published = swept.classes + (swept.suppressed_rows > 0)
         return plain, self.table.rows / published - plain

@@ -20,8 +20,8 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.grouping import Grouped
 from sfumato.microdata.losses.class_sizes import ClassLoss
-from sfumato.microdata.losses.loss import Terms
-from sfumato.microdata.models.equivalence_classes import Counts, Histogram, Mask
+from sfumato.microdata.losses.loss import LossTerms
+from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, Histogram
 
 
 def most_frequent(content: Histogram) -> Counts:
@@ -48,6 +48,6 @@ class Classification(ClassLoss):
     column: str
     suppression_falls: ClassVar[bool] = True
 
-    def terms(self, grouped: Grouped, failing: Mask, suppressed_rows: int) -> Terms:  # noqa: ARG002
+    def terms(self, grouped: Grouped, failing: BoolArray, suppressed_rows: int) -> LossTerms:  # noqa: ARG002
         most = most_frequent(grouped.classes.sensitive[self.column])
-        return Terms(float((grouped.sizes - most).sum()), float(most[failing].sum()))
+        return LossTerms(float((grouped.sizes - most).sum()), float(most[failing].sum()))

@@ -14,15 +14,15 @@ from collections.abc import Callable
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.hierarchies.hierarchy import Ladder
+from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.microdata.models.equivalence_classes import Floats
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class LevelLoss:
     """The same loss for every label of a level."""
 
-    ladders: tuple[Ladder, ...]
+    ladders: tuple[Hierarchy, ...]
     of: Callable[[int, int], float]
     charges_suppression: bool = False
 
@@ -36,20 +36,20 @@ class Steps:
         return np.ones(len(self.ladders[column].labels[level]))
 
 
-def score(ladders: tuple[Ladder, ...]) -> Steps:
+def score(ladders: tuple[Hierarchy, ...]) -> LevelLoss:
     """Level / number of levels.
 
     >>> score(()).of(3, 10)
     0.3
     """
-    return Steps(ladders, lambda level, height: level / height)
+    return LevelLoss(ladders, lambda level, height: level / height)
 
 
-def height(ladders: tuple[Ladder, ...]) -> Steps:
+def height(ladders: tuple[Hierarchy, ...]) -> LevelLoss:
     """The level itself."""
-    return Steps(ladders, lambda level, _: float(level))
+    return LevelLoss(ladders, lambda level, _: float(level))
 
 
-def precision(ladders: tuple[Ladder, ...]) -> Steps:
+def precision(ladders: tuple[Hierarchy, ...]) -> LevelLoss:
     """Level / highest level; a suppressed row loses 1."""
-    return Steps(ladders, lambda level, height: level / max(height - 1, 1), charges_suppression=True)
+    return LevelLoss(ladders, lambda level, height: level / max(height - 1, 1), charges_suppression=True)

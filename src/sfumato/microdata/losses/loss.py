@@ -12,14 +12,14 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.grouping import Grouped
-from sfumato.microdata.models.equivalence_classes import Counts, Floats, Mask
+from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, Floats
 
 # The levels of each column that may be used
 Window = tuple[slice, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class LossTerms:
     """The two parts of a loss at a node; their sum, transformed by `Prepared.value`, is the loss."""
 
     generalization: float
@@ -45,7 +45,7 @@ class Charges:
 
 
 @dataclass(frozen=True, slots=True)
-class Swept:
+class SweepResult:
     """Metrics of the nodes of one height when classes below k are suppressed; one entry per node.
 
     Attributes:
@@ -88,7 +88,7 @@ class Prepared(Protocol):
         """Return a rank for each node that increases from fine to coarse and shows a search where the middle is."""
         ...
 
-    def terms(self, grouped: Grouped, failing: Mask, suppressed_rows: int) -> Terms:
+    def terms(self, grouped: Grouped, failing: BoolArray, suppressed_rows: int) -> LossTerms:
         """Return the parts of the loss at a node whose failing classes, with so many rows together, are suppressed."""
         ...
 
@@ -96,7 +96,7 @@ class Prepared(Protocol):
         """Return the loss for a sum of both parts; it is monotone in the sum."""
         ...
 
-    def per_column(self, grouped: Grouped, failing: Mask) -> dict[str, float]:
+    def per_column(self, grouped: Grouped, failing: BoolArray) -> dict[str, float]:
         """Return the loss of each column if the loss is defined by columns, else nothing."""
         ...
 
@@ -109,7 +109,7 @@ class Sweepable(Prepared, Protocol):
         """Return the additional loss of suppressing a row, for losses defined by columns."""
         ...
 
-    def swept_terms(self, swept: Swept) -> tuple[Floats, Floats]:
+    def swept_terms(self, swept: SweepResult) -> tuple[Floats, Floats]:
         """Both parts of the loss at the nodes of a sweep."""
         ...
 

@@ -11,7 +11,7 @@ It does not measure relations between columns: two slightly generalized columns 
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.hierarchies.hierarchy import Ladder
+from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.microdata.models.equivalence_classes import Floats
 
 
@@ -19,7 +19,7 @@ from sfumato.microdata.models.equivalence_classes import Floats
 class LossMetric:
     """(M-1)/(|A|-1) for each label."""
 
-    ladders: tuple[Ladder, ...]
+    ladders: tuple[Hierarchy, ...]
 
     def kept(self, column: int, level: int) -> Floats:
         return self.ladders[column].penalties[level]

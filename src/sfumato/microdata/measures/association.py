@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.counts import kernels
-from sfumato.microdata.measures.recoded_view import View, are_informative
-from sfumato.microdata.models.equivalence_classes import Floats, Mask
+from sfumato.microdata.measures.recoded_view import RecodedView, are_informative
+from sfumato.microdata.models.equivalence_classes import BoolArray, Floats
 
 # Limit of the work: pairs of columns times rows of the frequency table.
 MAX_WORK = 20_000_000
@@ -49,7 +49,7 @@ class Associations:
     skipped_pairs: int = 0
 
 
-def associations(view: View) -> Associations:
+def associations(view: RecodedView) -> Associations:
     """Measure pairs of columns, as many as the work limit allows."""
     width = len(view.columns)
     chosen = list(combinations(range(width), 2))
@@ -75,7 +75,7 @@ def _correlates(pair: Association) -> bool:
     return pair.correlation is not None and pair.correlation_before is not None
 
 
-def _between(view: View, tables: Sequence["_Codes"], first: int, second: int) -> Association:
+def _between(view: RecodedView, tables: Sequence["_Codes"], first: int, second: int) -> Association:
     """Return the association of two columns, in the original table and in the classes."""
     one, two = view.columns[first], view.columns[second]
     v = [table.cramers_v(first, second) for table in tables]
@@ -97,7 +97,7 @@ class _Codes:
 
     codes: npt.NDArray[np.int32]
     rows: npt.NDArray[np.int64]
-    informative: Sequence[Mask]
+    informative: Sequence[BoolArray]
 
     def cramers_v(self, first: int, second: int) -> float:
         height, width = len(self.informative[first]), len(self.informative[second])
@@ -115,11 +115,11 @@ class _Codes:
         both = self._both(first, second)
         return correlation(one[self.codes[both, first]], two[self.codes[both, second]], self.rows[both])
 
-    def _both(self, first: int, second: int) -> Mask:
+    def _both(self, first: int, second: int) -> BoolArray:
         return self.informative[first][self.codes[:, first]] & self.informative[second][self.codes[:, second]]
 
 
-def _numbers(view: View, place: int) -> Floats:
+def _numbers(view: RecodedView, place: int) -> Floats:
     """The number of each value code of a column."""
     column = view.columns[place]
     numbers = np.zeros(view.table.ladders[place].size)
@@ -127,7 +127,7 @@ def _numbers(view: View, place: int) -> Floats:
     return numbers
 
 
-def _with_sensitive(view: View) -> Iterator[Association]:
+def _with_sensitive(view: RecodedView) -> Iterator[Association]:
     """Yield the association of each quasi-identifier with each sensitive column with a model, if nothing is divided."""
     if len(view.pieces.rows) != len(view.table.counts):
         return

@@ -22,18 +22,18 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.spelling_variants import meanings
 from sfumato.microdata.counts.count_differences import numbers_of
-from sfumato.microdata.counts.frequency_table import TextCounts
+from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.counts.persons import of_plain_keys
-from sfumato.microdata.measures.attribute_inference import Tell
-from sfumato.microdata.measures.pair_inference import JointTell
-from sfumato.microdata.models.equivalence_classes import Counts, Histogram, Mask, histogram
+from sfumato.microdata.measures.attribute_inference import InferenceRisk
+from sfumato.microdata.measures.pair_inference import PairInference
+from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, Histogram, histogram
 from sfumato.microdata.models.l_diversity import judged_values, told_values
 from sfumato.microdata.models.t_closeness import TCloseness
 from sfumato.microdata.published_table import STAR, classes_of, published_persons
 
 
 @dataclass(frozen=True, slots=True)
-class AttributeFigures:
+class AttributeDisclosureMetrics:
     """Attribute disclosure of a sensitive column by published classes.
 
     Attributes:
@@ -105,12 +105,12 @@ class Disclosure:
         several: Rows that several columns make unique together, if there are many columns.
     """
 
-    sensitive: Mapping[str, AttributeFigures] = field(default_factory=dict)
+    sensitive: Mapping[str, AttributeDisclosureMetrics] = field(default_factory=dict)
     unique_rows: tuple[UniqueRows, ...] = ()
     unmeasured: tuple[str, ...] = ()
     unique_in_classes: Mapping[str, int] = field(default_factory=dict)
-    tells: tuple[Tell, ...] = ()
-    joint_tells: tuple[JointTell, ...] = ()
+    tells: tuple[InferenceRisk, ...] = ()
+    joint_tells: tuple[PairInference, ...] = ()
     largest_share: float | None = None
     several: SeveralKnown | None = None
 
@@ -133,7 +133,7 @@ class Disclosure:
         }
 
 
-def largest_share(text_counts: TextCounts, star_rows: bool) -> float:
+def largest_share(text_counts: ValueCounts, star_rows: bool) -> float:
     """Return the largest share of a class's rows that belong to one person, from counts with the person column last.
 
     Args:
@@ -151,13 +151,13 @@ def largest_share(text_counts: TextCounts, star_rows: bool) -> float:
 
 
 def attribute_figures(
-    text_counts: TextCounts,
+    text_counts: ValueCounts,
     quasi_identifiers: Sequence[str],
     column: str,
     missing: Sequence[str],
     star_rows: bool,
-    of_persons: TextCounts | None = None,
-) -> AttributeFigures:
+    of_persons: ValueCounts | None = None,
+) -> AttributeDisclosureMetrics:
     """Return the metrics of one sensitive column, from published rows counted by it and the quasi-identifiers.
 
     Args:
@@ -177,7 +177,7 @@ def attribute_figures(
     alone, blank, part_blank = (values == 1) & everybody, values == 0, (values == 1) & ~everybody
     texts = published.shown.sensitive[column].texts
     spelled, meant = _meant(told, texts)
-    return AttributeFigures(
+    return AttributeDisclosureMetrics(
         len(values),
         int(alone.sum()),
         int(sizes[alone].sum()),
@@ -207,7 +207,7 @@ def _meant(content: Histogram, texts: Sequence[str | None]) -> tuple[int, Histog
 
 
 def unique_rows(
-    text_counts: TextCounts,
+    text_counts: ValueCounts,
     columns: Sequence[str],
     missing: Sequence[str] = (),
     besides: Sequence[str] = (),
@@ -234,7 +234,7 @@ def unique_rows(
     return UniqueRows(tuple(columns), int(rows[alone & shown].sum()))
 
 
-def _of_one_person(text_counts: TextCounts, person: str, owners: Counts, first: Counts) -> Mask:
+def _of_one_person(text_counts: ValueCounts, person: str, owners: Counts, first: Counts) -> BoolArray:
     """Return which groups of counted rows, given by their first positions, belong to one person only."""
     persons = text_counts.codes[:, text_counts.columns.index(person)]
     others = np.bincount(owners, weights=persons != persons[first][owners], minlength=len(first)).astype(np.int64)

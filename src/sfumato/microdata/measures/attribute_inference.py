@@ -28,7 +28,7 @@ _DENSE = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Tell:
+class InferenceRisk:
     """A published column that predicts a quasi-identifier.
 
     Attributes:
@@ -44,19 +44,21 @@ class Tell:
     guessed_with_column: float
 
 
-def may_tell(rows: int, distinct: int, kept: int) -> bool:
+def may_infer(rows: int, distinct: int, kept: int) -> bool:
     """Return whether a column may predict anything: nothing can be predicted for rows with a value of their own.
 
     Args:
         rows: All rows; distinct: values of the column among them; kept: rows that are published.
 
-    >>> may_tell(100, 40, 100), may_tell(100, 90, 100)
+    >>> may_infer(100, 40, 100), may_infer(100, 90, 100)
     (True, False)
     """
     return 2 * (rows - distinct) >= RIGHT * kept
 
 
-def tells(table: FrequencyTable, column: str, labels: Integers | None = None, kept: Counts | None = None) -> list[Tell]:
+def inference_risks(
+    table: FrequencyTable, column: str, labels: Integers | None = None, kept: Counts | None = None
+) -> list[InferenceRisk]:
     """Return the quasi-identifiers that a sensitive column of a table predicts.
 
     Args:
@@ -75,7 +77,7 @@ def tells(table: FrequencyTable, column: str, labels: Integers | None = None, ke
 
 def _tell(
     table: FrequencyTable, place: int, column: str, content: Histogram, weights: Counts, labels: Integers | None
-) -> Tell | None:
+) -> InferenceRisk | None:
     """Return the finest level of a quasi-identifier that a column predicts, if any."""
     ladder, owners = table.ladders[place], content.owners
     raw = table.codes[owners, place].astype(np.int64)
@@ -85,7 +87,7 @@ def _tell(
     both = label * max(content.size, 1) + value
     for level, by_label, with_column in _shares(ladder.codes[:-1], label, both, raw, rows):
         if with_column >= RIGHT and with_column - by_label >= max(LESS_WRONG * (1 - by_label), ROWS_MORE):
-            return Tell(column, table.columns[place], level, by_label, with_column)
+            return InferenceRisk(column, table.columns[place], level, by_label, with_column)
     return None
 
 
@@ -103,14 +105,14 @@ def _shares(
     """Yield for each level the share of correct guesses by the label, and by label and column together."""
     for level, codes in enumerate(levels):
         values = codes[raw].astype(np.int64)
-        yield level, right_guesses(label, values, rows), right_guesses(both, values, rows)
+        yield level, correct_guesses(label, values, rows), correct_guesses(both, values, rows)
 
 
-def right_guesses(groups: Integers, values: Integers, rows: Counts) -> float:
+def correct_guesses(groups: Integers, values: Integers, rows: Counts) -> float:
     """Return the share of rows with the most frequent value of the other rows of their group; a tie is half a guess.
 
     >>> ones = np.ones(4, np.int64)
-    >>> right_guesses(np.array([0, 0, 0, 1]), np.array([7, 7, 7, 8]), ones)
+    >>> correct_guesses(np.array([0, 0, 0, 1]), np.array([7, 7, 7, 8]), ones)
     0.75
     """
     total = int(rows.sum())

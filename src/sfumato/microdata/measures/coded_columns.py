@@ -11,7 +11,7 @@ from sfumato.microdata.column_transforms.transform_plan import PublishPlan
 
 
 @dataclass(frozen=True, slots=True)
-class CodedColumn:
+class TransformedColumn:
     """The effect of operations on a column.
 
     Attributes:
@@ -33,7 +33,7 @@ class CodedColumn:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-def coded_column(name: str, publish: PublishPlan, rows: Mapping[str, int]) -> CodedColumn | None:
+def coded_column(name: str, publish: PublishPlan, rows: Mapping[str, int]) -> TransformedColumn | None:
     """Return the effect of operations on a column; None if it has no numbers.
 
     Args:
@@ -53,7 +53,7 @@ def coded_column(name: str, publish: PublishPlan, rows: Mapping[str, int]) -> Co
     published = publish.publish([number for _, number in kept])
     changes, told = _changes(raw, published, counts)
     mean = float(np.average(raw, weights=counts))
-    return CodedColumn(
+    return TransformedColumn(
         name,
         len({number for _, number in kept}),
         len({*published}),

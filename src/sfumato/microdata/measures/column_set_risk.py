@@ -29,7 +29,7 @@ MAX_WORK = 60_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class ColumnSetRisk:
     """How well a set of columns distinguishes rows."""
 
     columns: tuple[str, ...]
@@ -47,7 +47,7 @@ class Subsets:
         complete: Whether all sets were measured; total: how many there are.
     """
 
-    sets: tuple[Telling, ...]
+    sets: tuple[ColumnSetRisk, ...]
     total: int
     complete: bool
 
@@ -75,9 +75,9 @@ def subsets(table: FrequencyTable, limit: int = LIMIT, known: Sequence[Sequence[
     return Subsets(tuple(sets), 2**width - 1, len(sets) == 2**width - 1)
 
 
-def _telling(table: FrequencyTable, one: ColumnSet) -> Telling:
+def _telling(table: FrequencyTable, one: ColumnSet) -> ColumnSetRisk:
     rows = table.rows
-    return Telling(
+    return ColumnSetRisk(
         tuple(table.columns[column] for column in one.columns),
         one.classes,
         one.uniques,
@@ -86,7 +86,7 @@ def _telling(table: FrequencyTable, one: ColumnSet) -> Telling:
     )
 
 
-def _best_first(table: FrequencyTable, limit: int) -> Iterator[Telling]:
+def _best_first(table: FrequencyTable, limit: int) -> Iterator[ColumnSetRisk]:
     """Yield single columns first, then the most distinguishing sets extended by one column, up to the limit."""
     grouper = Regrouper(table)
     width = len(table.columns)
@@ -105,11 +105,11 @@ def _best_first(table: FrequencyTable, limit: int) -> Iterator[Telling]:
                 heapq.heappush(waiting, (-telling.distinction / len(wider), wider))
 
 
-def _measure(table: FrequencyTable, chosen: tuple[int, ...], sizes: Counts) -> Telling:
+def _measure(table: FrequencyTable, chosen: tuple[int, ...], sizes: Counts) -> ColumnSetRisk:
     rows = int(sizes.sum())
     pairs = rows * (rows - 1) / 2
     same = float((sizes.astype(float) * (sizes - 1)).sum()) / 2
-    return Telling(
+    return ColumnSetRisk(
         tuple(table.columns[column] for column in chosen),
         len(sizes),
         int((sizes == 1).sum()),

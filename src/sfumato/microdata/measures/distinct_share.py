@@ -10,7 +10,7 @@ from typing import Any
 
 from sfumato.microdata.column_transforms.number_parsing import read_numbers
 from sfumato.microdata.counts.frequency_table import FrequencyTable
-from sfumato.microdata.measures.recoded_view import View
+from sfumato.microdata.measures.recoded_view import RecodedView
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import Recoding, tells_something
 
@@ -18,7 +18,7 @@ from sfumato.microdata.recoding.recoding import Recoding, tells_something
 _FEW = 2
 
 
-def values_left(view: View, recoding: Recoding) -> dict[str, dict[str, float]]:
+def values_left(view: RecodedView, recoding: Recoding) -> dict[str, dict[str, float]]:
     """Return for each quasi-identifier its distinct values, the informative published labels, and their ratio.
 
     A missing value is neither a value nor a label. Labels that overlap may be more than the values.

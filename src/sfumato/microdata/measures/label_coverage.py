@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.hierarchies.hierarchy import Ladder
+from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.hierarchies.types import inexact, ranks_of
 from sfumato.microdata.models.equivalence_classes import Counts, Floats
 from sfumato.microdata.plan.model import ColumnPlan
-from sfumato.microdata.recoding.range_grid import Grid, grid_of, range_ends
+from sfumato.microdata.recoding.range_grid import RangeGrid, grid_of, range_ends
 from sfumato.microdata.recoding.recoding import STAR, Labels
 
 Places = npt.NDArray[np.int64]
@@ -28,7 +28,7 @@ COMMA = ", "
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class NumericDomain:
     """The numbers of all value codes, NaN for the missing value, and the grid of range ends that are no values.
 
     Attributes:
@@ -39,7 +39,7 @@ class Scale:
     numbers: Floats
     ranks: Places
     longer: Mapping[int, Decimal]
-    grid: Grid
+    grid: RangeGrid
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +52,10 @@ class Domain:
         scale: How ranges are parsed, if there are numbers.
     """
 
-    ladder: Ladder
+    ladder: Hierarchy
     values: Places
     numbers: Floats | None
-    scale: Scale | None
+    scale: NumericDomain | None
 
     @property
     def ranks(self) -> Places:
@@ -65,12 +65,12 @@ class Domain:
         return ranks
 
 
-def domain_of(ladder: Ladder, column: ColumnPlan, rows: Counts) -> Domain:
+def domain_of(ladder: Hierarchy, column: ColumnPlan, rows: Counts) -> Domain:
     """Return the domain of a column with given numbers of rows per value.
 
-    >>> from sfumato.hierarchies.hierarchy import make_ladder
+    >>> from sfumato.hierarchies.hierarchy import make_hierarchy
     >>> column = ColumnPlan("quasi-identifier", "decimal")
-    >>> domain_of(make_ladder(["10.5", "9"], []), column, np.array([1, 1])).values.tolist()
+    >>> domain_of(make_hierarchy(["10.5", "9"], []), column, np.array([1, 1])).values.tolist()
     [1, 0]
     """
     values = np.flatnonzero(rows).astype(np.int64)
@@ -81,16 +81,16 @@ def domain_of(ladder: Ladder, column: ColumnPlan, rows: Counts) -> Domain:
     values = values[np.argsort(ranks[values], kind="stable")]
     ordered = numbers[values]
     longer = inexact(ladder.values, numbers)
-    scale = Scale(numbers, ranks, longer, grid_of(column, numbers[~np.isnan(numbers)]))
+    scale = NumericDomain(numbers, ranks, longer, grid_of(column, numbers[~np.isnan(numbers)]))
     return Domain(ladder, values, np.where(np.isnan(ordered), np.nanmax(ordered), ordered), scale)
 
 
 def covers(labels: Labels, domain: Domain) -> Pairs:
     """Return parallel arrays of labels and the ranks of values they cover; for numbers only the ends; may repeat pairs.
 
-    >>> from sfumato.hierarchies.hierarchy import make_ladder
+    >>> from sfumato.hierarchies.hierarchy import make_hierarchy
     >>> column = ColumnPlan("quasi-identifier")
-    >>> domain = domain_of(make_ladder(["a", "b", "c"], [["A", "A", "C"]]), column, np.array([1, 1, 1]))
+    >>> domain = domain_of(make_hierarchy(["a", "b", "c"], [["A", "A", "C"]]), column, np.array([1, 1, 1]))
     >>> [part.tolist() for part in covers(("A", "{b, c}"), domain)]
     [[0, 0, 1, 1], [0, 1, 1, 2]]
     """
@@ -143,7 +143,7 @@ def _open_ranges(labels: Labels, domain: Domain) -> Iterator[Pairs]:
             yield np.full(2, code, np.int64), np.array([first, last], np.int64)
 
 
-def _ranks(texts: Sequence[str], domain: Domain, scale: Scale, side: Literal["left", "right"]) -> Places:
+def _ranks(texts: Sequence[str], domain: Domain, scale: NumericDomain, side: Literal["left", "right"]) -> Places:
     """Return how many values lie before, or up to, each end: a value itself, or a grid point; -1 for other texts."""
     present = domain.values[~np.isnan(scale.numbers[domain.values])]
     numbers = scale.numbers[present]

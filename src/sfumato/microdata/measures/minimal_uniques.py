@@ -25,7 +25,7 @@ MAX_WORK = 60_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Outliers:
+class MinimalUniques:
     """Unique rows by the smallest number of columns that make them unique.
 
     Attributes:
@@ -42,7 +42,7 @@ class Outliers:
     combinations: tuple[int, ...] = ()
 
 
-def outliers(table: FrequencyTable, most_work: int = MAX_WORK, special: SpecialUniques | None = None) -> Outliers:
+def outliers(table: FrequencyTable, most_work: int = MAX_WORK, special: SpecialUniques | None = None) -> MinimalUniques:
     """Find rows that up to three columns make unique (fewer if the table is very large or wide).
 
     Args:
@@ -56,7 +56,7 @@ def outliers(table: FrequencyTable, most_work: int = MAX_WORK, special: SpecialU
     deepest = int(fewest[fewest < len(table.columns) + 1].max(initial=0))
     by_columns = tuple(int((fewest == width).sum()) for width in range(1, deepest + 1))
     unique = int((table.counts == 1).sum())
-    return Outliers(
+    return MinimalUniques(
         by_columns,
         unique - sum(by_columns),
         tuple(zip(table.columns, alone, strict=False)),

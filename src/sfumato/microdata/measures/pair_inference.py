@@ -9,7 +9,7 @@ heights and weights, it undoes the generalization. Two methods look for such col
 Sums, differences, products, ratios and repeating values are detected; functions of three columns are not.
 
 Conversely, weight and body mass index together reveal the height: two sensitive numbers may jointly reveal a
-quasi-identifier (`private_tells`).
+quasi-identifier (`sensitive_pair_inferences`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,8 +20,8 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.types import canonical, numerals
-from sfumato.microdata.counts.frequency_table import FrequencyTable, TextCounts, values_of
-from sfumato.microdata.measures.attribute_inference import Integers, right_guesses
+from sfumato.microdata.counts.frequency_table import FrequencyTable, ValueCounts, values_of
+from sfumato.microdata.measures.attribute_inference import Integers, correct_guesses
 from sfumato.microdata.models.equivalence_classes import Floats
 
 # A column is determined if at most this share of its variance is unexplained, and if two columns leave much less
@@ -37,7 +37,7 @@ Positions = Sequence[Floats | None]
 
 
 @dataclass(frozen=True, slots=True)
-class JointTell:
+class PairInference:
     """A published column and two quasi-identifiers, two of which nearly determine the third.
 
     Attributes:
@@ -51,7 +51,7 @@ class JointTell:
 
 
 @dataclass(frozen=True, slots=True)
-class PrivateTell:
+class SensitivePairInference:
     """Two published sensitive numeric columns that together nearly determine a quasi-identifier.
 
     Attributes:
@@ -64,7 +64,7 @@ class PrivateTell:
     share: float
 
 
-def joint_tells(table: FrequencyTable, column: str, positions: Positions | None = None) -> list[JointTell]:
+def pair_inferences(table: FrequencyTable, column: str, positions: Positions | None = None) -> list[PairInference]:
     """Return the pairs of quasi-identifiers that nearly determine a sensitive column, in decreasing order of accuracy.
 
     Args:
@@ -73,16 +73,16 @@ def joint_tells(table: FrequencyTable, column: str, positions: Positions | None 
     rows = _Rows(table, column, positions_of(table) if positions is None else positions)
     pairs = list(combinations(range(len(table.columns)), 2))[:MOST_PAIRS]
     tells = [
-        JointTell(column, (table.columns[first], table.columns[second]), share)
+        PairInference(column, (table.columns[first], table.columns[second]), share)
         for first, second in pairs
         if (share := rows.share(first, second)) is not None
     ]
     return sorted(tells, key=lambda tell: -tell.share)
 
 
-def private_tells(
-    text_counts: TextCounts, known: Sequence[str], private: Sequence[str], missing: Sequence[str] = ()
-) -> list[PrivateTell]:
+def sensitive_pair_inferences(
+    text_counts: ValueCounts, known: Sequence[str], private: Sequence[str], missing: Sequence[str] = ()
+) -> list[SensitivePairInference]:
     """Return the pairs of sensitive columns that nearly determine a quasi-identifier, in decreasing order of accuracy.
 
     Args:
@@ -94,7 +94,7 @@ def private_tells(
     numbers = dict(_columns_of_numbers(text_counts, missing))
     pairs = list(combinations((name for name in private if name in numbers), 2))[:MOST_PAIRS]
     tells = [
-        PrivateTell(second, first, name, share)
+        SensitivePairInference(second, first, name, share)
         for first, second in pairs
         for name in known
         if name in numbers
@@ -103,7 +103,7 @@ def private_tells(
     return sorted(tells, key=lambda tell: -tell.share)
 
 
-def _columns_of_numbers(text_counts: TextCounts, missing: Sequence[str]) -> Iterator[tuple[str, Floats]]:
+def _columns_of_numbers(text_counts: ValueCounts, missing: Sequence[str]) -> Iterator[tuple[str, Floats]]:
     """Yield the numeric columns, with their numbers in some combinations; NaN for missing ones."""
     step = max(len(text_counts.counts) // MOST_FITTED, 1)
     for name, texts, codes in zip(text_counts.columns, text_counts.values, text_counts.codes.T, strict=True):
@@ -156,10 +156,10 @@ class _Rows:
     def _guess(self, first: Integers, second: Integers, third: Integers) -> float | None:
         """Return the share of rows whose third value the other two determine jointly; None if one alone suffices."""
         both = first * (int(second.max(initial=0)) + 1) + second
-        right = right_guesses(both, third, self.counts)
+        right = correct_guesses(both, third, self.counts)
         if right < 1 - OPEN:
             return None
-        alone = max(right_guesses(first, third, self.counts), right_guesses(second, third, self.counts))
+        alone = max(correct_guesses(first, third, self.counts), correct_guesses(second, third, self.counts))
         return right if 1 - right <= LESS_OPEN * (1 - alone) and alone < 1 - OPEN else None
 
 

@@ -25,7 +25,7 @@ from itertools import pairwise
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.errors import Fault, PlanError
+from sfumato.errors import PlanError, PlanIssue
 from sfumato.microdata.models.equivalence_classes import Counts
 
 SMALL_FRACTION = 0.1
@@ -50,7 +50,7 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
-class Uniqueness:
+class PopulationUniquenessEstimate:
     """Population uniqueness by all estimators, for a population of this size."""
 
     population_size: int
@@ -61,7 +61,7 @@ class Uniqueness:
     dankar: Estimate
 
 
-def uniqueness(sizes: Counts, population_size: int) -> Uniqueness:
+def uniqueness(sizes: Counts, population_size: int) -> PopulationUniquenessEstimate:
     """Return all estimates for classes of these sizes, sampled from a population of this size (at least as large).
 
     Raises:
@@ -69,19 +69,19 @@ def uniqueness(sizes: Counts, population_size: int) -> Uniqueness:
     """
     if population_size > LARGEST_POPULATION:
         what = f"must be at most {LARGEST_POPULATION}, given or by the sampling fraction."
-        raise PlanError([Fault("population_size", what)], code="population")
+        raise PlanError([PlanIssue("population_size", what)], code="population")
     rows = int(sizes.sum())
     fraction = rows / population_size
     unique = int((sizes == 1).sum())
     if fraction >= 1:
         all_of_them = _estimate(unique, population_size, "the data are the whole population")
-        return Uniqueness(population_size, 1.0, all_of_them, all_of_them, all_of_them, all_of_them)
+        return PopulationUniquenessEstimate(population_size, 1.0, all_of_them, all_of_them, all_of_them, all_of_them)
     if not unique:
         none = _estimate(0, population_size, "no row is unique in the data, so none is in the population")
-        return Uniqueness(population_size, fraction, none, none, none, none)
+        return PopulationUniquenessEstimate(population_size, fraction, none, none, none, none)
     pitman_, zayatz_, snb_ = pitman(sizes, population_size), zayatz(sizes, population_size), snb(sizes, population_size)
     chosen = _dankar(fraction, pitman_, zayatz_, snb_)
-    return Uniqueness(population_size, fraction, pitman_, zayatz_, snb_, chosen)
+    return PopulationUniquenessEstimate(population_size, fraction, pitman_, zayatz_, snb_, chosen)
 
 
 def _estimate(uniques: float, population_size: int, reason: str = "") -> Estimate:

@@ -16,8 +16,8 @@ from sfumato.errors import InternalError
 from sfumato.microdata.counts import kernels
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.measures.label_coverage import Domain, Pairs, Places, covers, domain_of
-from sfumato.microdata.models.equivalence_classes import Counts, Floats, Mask
-from sfumato.microdata.plan.methods import CellSuppression, KOptimize, Microaggregation
+from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, Floats
+from sfumato.microdata.plan.methods import KOptimize, LocalSuppression, Microaggregation
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import ClassRecoding, Labels, LevelRecoding, Recoding, tells_something
 
@@ -33,7 +33,7 @@ class Pieces:
     classes: Places
     rows: Counts
 
-    def kept(self, keep: Mask) -> "Pieces":
+    def kept(self, keep: BoolArray) -> "Pieces":
         return Pieces(self.combinations[keep], self.classes[keep], self.rows[keep])
 
 
@@ -82,13 +82,13 @@ class ColumnView:
     name: str
     values: Places
     numbers: Floats | None
-    present: Mask
+    present: BoolArray
     before: Counts
     pairs: tuple[Places, Places, Counts]
     label_rows: Floats
     labels: Places
     covered: Places
-    informative: Mask
+    informative: BoolArray
 
     @cached_property
     def widths(self) -> Floats:
@@ -112,7 +112,7 @@ class ColumnView:
         found: Floats = sums / self.widths
         return found
 
-    def inside(self, chosen: Mask) -> Floats:
+    def inside(self, chosen: BoolArray) -> Floats:
         """For each label, the share of the values it covers that are among the chosen."""
         covered_rows = np.bincount(
             self.labels, weights=chosen[self.covered].astype(float), minlength=len(self.label_rows)
@@ -122,7 +122,7 @@ class ColumnView:
 
 
 @dataclass(frozen=True)
-class View:
+class RecodedView:
     """A release as a data user sees it.
 
     Attributes:
@@ -142,13 +142,13 @@ class View:
         return int(self.published.rows.sum())
 
 
-def view_of(plan: Plan, table: FrequencyTable, recoding: Recoding) -> View:
+def view_of(plan: Plan, table: FrequencyTable, recoding: Recoding) -> RecodedView:
     """Return the view of the release that a recoding makes of a table."""
     pieces = pieces_of(table, recoding)
     published = pieces.kept(~recoding.suppressed[pieces.classes])
     columns = tuple(_column(plan, table, recoding, published, place) for place in range(len(table.columns)))
     rows = np.bincount(published.classes, weights=published.rows, minlength=len(recoding.sizes)).astype(np.int64)
-    return View(table, pieces, published, columns, rows, recoding.classes)
+    return RecodedView(table, pieces, published, columns, rows, recoding.classes)
 
 
 def _column(plan: Plan, table: FrequencyTable, recoding: Recoding, published: Pieces, place: int) -> ColumnView:
@@ -171,7 +171,7 @@ def _column(plan: Plan, table: FrequencyTable, recoding: Recoding, published: Pi
     )
 
 
-def are_informative(texts: Labels) -> Mask:
+def are_informative(texts: Labels) -> BoolArray:
     """Return which values or labels are neither missing nor `*`."""
     return np.array([tells_something(text) for text in texts], bool)
 
@@ -193,7 +193,7 @@ def _covers(plan: Plan, table: FrequencyTable, recoding: Recoding, domain: Domai
         label[table.codes[:, place]] = recoding.classes[recoding.owners, place]
         return label[domain.values], np.arange(len(domain.values))
     owners, covered = covers(recoding.labels[place], domain)
-    if isinstance(plan.method, CellSuppression):
+    if isinstance(plan.method, LocalSuppression):
         # A value published as missing may be any value.
         every = np.arange(len(domain.values))
         owners = np.append(owners, np.full(len(every), len(recoding.labels[place]) - 1))

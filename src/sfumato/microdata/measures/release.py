@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.hierarchies.hierarchy import make_ladder
+from sfumato.hierarchies.hierarchy import make_hierarchy
 from sfumato.microdata.counts.count_differences import numbers_of
 from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable
 from sfumato.microdata.counts.grouping import Grouper, Node
@@ -21,9 +21,9 @@ from sfumato.microdata.measures.sample_risk import published_classes, raw_classe
 from sfumato.microdata.measures.uniques.special_uniques import SpecialUniques, special_uniques
 from sfumato.microdata.measures.utility import utility
 from sfumato.microdata.models.equivalence_classes import Counts, histogram
-from sfumato.microdata.models.model import of_release
+from sfumato.microdata.models.model import is_global
 from sfumato.microdata.models.persons import PERSONS, persons_in
-from sfumato.microdata.plan.methods import CellSuppression
+from sfumato.microdata.plan.methods import LocalSuppression
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.population import persons_by_label, with_persons
 from sfumato.microdata.recoding.recoding import LevelRecoding, Recoding, published_labels
@@ -78,7 +78,7 @@ def measure(plan: Plan, table: FrequencyTable, recoding: Recoding, raw: Mapping[
     }
     if table.sample is not None:
         risk["sample"] = _sample(plan, table, recoding)
-    if plan.data.on_missing == "any" or isinstance(plan.method, CellSuppression):
+    if plan.data.on_missing == "any" or isinstance(plan.method, LocalSuppression):
         hidden = hiding(table, "any")
         risk["matching"] = {"before": _figures(table.counts, hidden), "after": _figures(sizes, matches)}
     return Measures(risk, utility(plan, table, recoding).to_dict())
@@ -96,7 +96,7 @@ def published_sizes(plan: Plan, recoding: Recoding) -> tuple[Counts, Counts]:
     """Return the rows of each published class, and the effective class size."""
     kept = ~recoding.suppressed
     sizes, classes = recoding.sizes[kept], recoding.classes[kept]
-    if plan.data.on_missing != "any" and not isinstance(plan.method, CellSuppression):
+    if plan.data.on_missing != "any" and not isinstance(plan.method, LocalSuppression):
         return sizes, sizes
     absent = {None, *plan.data.missing}
     columns = zip(recoding.labels, classes.T, strict=True)
@@ -171,7 +171,7 @@ def _failing_rows(plan: Plan, table: FrequencyTable, grouper: Grouper, populatio
     classes = grouped.classes if population is None else with_persons(grouped, population.at(node))
     failing = np.zeros(len(classes.sizes), bool)
     for model in plan.privacy:
-        if of_release(model):
+        if is_global(model):
             failing |= model.short(classes)
         else:
             failing |= model.failing(classes, table.whole)
@@ -200,4 +200,4 @@ def published_table(recoding: Recoding) -> FrequencyTable:
 
 def _coding(size: int) -> Coding:
     texts = tuple(map(str, range(size)))
-    return Coding(texts, np.arange(size, dtype=np.int32), make_ladder(texts, []))
+    return Coding(texts, np.arange(size, dtype=np.int32), make_hierarchy(texts, []))

@@ -24,7 +24,7 @@ THRESHOLD = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Risk:
+class ReidentificationRisk:
     """Prosecutor risk of a table.
 
     Attributes:
@@ -53,7 +53,7 @@ class Risk:
 
 
 @dataclass(frozen=True, slots=True)
-class Attacker:
+class AttackerRisk:
     """The success an attacker can expect.
 
     Attributes:
@@ -69,7 +69,7 @@ class Attacker:
     estimated: bool = False
 
 
-def prosecutor(sizes: Counts, threshold: float = THRESHOLD, matches: Counts | None = None) -> Risk:
+def prosecutor(sizes: Counts, threshold: float = THRESHOLD, matches: Counts | None = None) -> ReidentificationRisk:
     """Return the prosecutor risk of classes of these sizes.
 
     Args:
@@ -82,10 +82,10 @@ def prosecutor(sizes: Counts, threshold: float = THRESHOLD, matches: Counts | No
     0.25
     """
     if not sizes.sum():
-        return Risk(0, 0, 0, 0, 0.0, 0.0, 0, threshold)
+        return ReidentificationRisk(0, 0, 0, 0, 0.0, 0.0, 0, threshold)
     among = sizes if matches is None else matches
     figures = attacker(sizes, 1 / among, threshold)
-    return Risk(
+    return ReidentificationRisk(
         int(sizes.sum()),
         len(sizes),
         int(among.min()),
@@ -99,10 +99,10 @@ def prosecutor(sizes: Counts, threshold: float = THRESHOLD, matches: Counts | No
     )
 
 
-def attacker(counts: Counts, risks: Floats, threshold: float, estimated: bool = False) -> Attacker:
+def attacker(counts: Counts, risks: Floats, threshold: float, estimated: bool = False) -> AttackerRisk:
     """Return what an attacker can expect of combinations with given numbers of rows, each row at the given risk."""
     rows = int(counts.sum())
     if not rows:
-        return Attacker(0.0, 0.0, 0, 0.0, estimated)
+        return AttackerRisk(0.0, 0.0, 0, 0.0, estimated)
     above = int(counts[risks > threshold + 1e-12].sum())
-    return Attacker(float(risks.max()), float((counts * risks).sum() / rows), above, above / rows, estimated)
+    return AttackerRisk(float(risks.max()), float((counts * risks).sum() / rows), above, above / rows, estimated)

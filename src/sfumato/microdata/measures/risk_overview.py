@@ -13,11 +13,11 @@ from sfumato.microdata.counts.missing_matches import matching_rows
 from sfumato.microdata.data_plan import OnMissing
 from sfumato.microdata.measures import population, risk_contribution
 from sfumato.microdata.measures.column_set_risk import LIMIT, Subsets, all_sets, subsets
-from sfumato.microdata.measures.minimal_uniques import Outliers, outliers
-from sfumato.microdata.measures.risk import THRESHOLD, Attacker, Risk, attacker, prosecutor
+from sfumato.microdata.measures.minimal_uniques import MinimalUniques, outliers
+from sfumato.microdata.measures.risk import THRESHOLD, AttackerRisk, ReidentificationRisk, attacker, prosecutor
 from sfumato.microdata.measures.sample_risk import SampleRisk, raw_classes, sample_risk
 from sfumato.microdata.measures.uniques.special_uniques import SpecialUniques, special_uniques
-from sfumato.microdata.models.equivalence_classes import Counts, Mask
+from sfumato.microdata.models.equivalence_classes import BoolArray, Counts
 
 # Columns with more values are too long for a manual correction of spellings.
 _FEW_VALUES = 200
@@ -56,18 +56,18 @@ class RiskSurvey:
     on_missing: OnMissing
     dropped_rows: int
     rows_with_missing: int
-    figures: Risk
-    prosecutor: Attacker
-    journalist: Attacker
-    marketer: Attacker
+    figures: ReidentificationRisk
+    prosecutor: AttackerRisk
+    journalist: AttackerRisk
+    marketer: AttackerRisk
     sizes: tuple[SizeCount, ...]
-    uniqueness: population.Uniqueness | None
+    uniqueness: population.PopulationUniquenessEstimate | None
     subsets: Subsets
     columns: tuple[risk_contribution.Contribution, ...]
     steps: tuple[risk_contribution.Contribution, ...]
-    outliers: Outliers
+    outliers: MinimalUniques
     outlier_rows: tuple[int, ...] = field(default=(), repr=False)
-    matching: Risk | None = None
+    matching: ReidentificationRisk | None = None
     sample: SampleRisk | None = None
     special_uniques: SpecialUniques | None = None
     spellings: Mapping[str, int] = field(default_factory=dict)
@@ -131,7 +131,9 @@ def survey(
     )
 
 
-def _uniqueness(table: FrequencyTable, size: int | None, fraction: float | None) -> population.Uniqueness | None:
+def _uniqueness(
+    table: FrequencyTable, size: int | None, fraction: float | None
+) -> population.PopulationUniquenessEstimate | None:
     """Return the estimates for a population of known size."""
     if size is None:
         return None
@@ -162,10 +164,10 @@ def distribution(sizes: Counts, matches: Counts | None = None) -> tuple[SizeCoun
     return tuple(SizeCount(size, count, rows_of_size) for size, count, rows_of_size in sizes_found)
 
 
-def _unknown(table: FrequencyTable) -> Mask:
+def _unknown(table: FrequencyTable) -> BoolArray:
     """Return which values of each combination are missing."""
     absent = [ladder.places.get(None, -1) for ladder in table.ladders]
-    unknown: Mask = table.codes == np.array(absent, np.int32)[None, :]
+    unknown: BoolArray = table.codes == np.array(absent, np.int32)[None, :]
     return unknown
 
 

@@ -17,7 +17,7 @@ from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.missing_matches import matching_rows
 from sfumato.microdata.models.class_weights import MILLIONTHS
-from sfumato.microdata.models.equivalence_classes import Counts, Floats, Mask
+from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, Floats
 from sfumato.microdata.models.individual_risk import expected_risks
 from sfumato.microdata.recoding.recoding import Recoding
 
@@ -70,7 +70,7 @@ class WeightedClasses:
     rows: Counts
     persons: Floats
     codes: Codes
-    unknown: Mask
+    unknown: BoolArray
     owners: npt.NDArray[np.int64]
 
     def risks(self) -> Floats:
@@ -88,7 +88,7 @@ class WeightedClasses:
 def raw_classes(table: FrequencyTable, sampling_fraction: float = 1.0) -> WeightedClasses:
     """The combinations of a table as classes."""
     absent = np.array([ladder.places.get(None, -1) for ladder in table.ladders], np.int32)
-    unknown: Mask = table.codes == absent[None, :]
+    unknown: BoolArray = table.codes == absent[None, :]
     persons = _persons(table, sampling_fraction)
     return WeightedClasses(table.counts, persons, table.codes, unknown, np.arange(len(table.counts)))
 

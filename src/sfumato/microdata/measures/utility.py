@@ -21,8 +21,8 @@ from sfumato.microdata.counts.grouping import Grouper
 from sfumato.microdata.losses.registry import prepare
 from sfumato.microdata.measures.association import Associations, associations
 from sfumato.microdata.measures.distinct_share import values_left
-from sfumato.microdata.measures.recoded_view import ColumnView, View, are_informative, distinct_pairs, view_of
-from sfumato.microdata.models.equivalence_classes import Counts, Floats, Mask
+from sfumato.microdata.measures.recoded_view import ColumnView, RecodedView, are_informative, distinct_pairs, view_of
+from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, Floats
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import LevelRecoding, Recoding
 
@@ -60,7 +60,7 @@ class Accuracy:
     reason: str = ""
 
 
-def accuracy(view: View, target: str, seed: int) -> Accuracy:
+def accuracy(view: RecodedView, target: str, seed: int) -> Accuracy:
     """Train on the release and on original rows, and test both."""
     content = view.table.sensitive[target]
     entries = _some(len(content.values), seed)
@@ -94,7 +94,7 @@ def _some(entries: int, seed: int) -> npt.NDArray[np.int64]:
     return np.sort(np.random.default_rng(seed).choice(entries, MAX_ENTRIES, replace=False))
 
 
-def _labels(view: View, owners: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
+def _labels(view: RecodedView, owners: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
     """The published labels of each combination, and whether it is published at all."""
     classes = np.zeros(len(view.table.counts), np.int64)
     classes[view.pieces.combinations] = view.pieces.classes
@@ -159,7 +159,7 @@ class RangeCounts:
     median_error: float
 
 
-def range_counts(view: View, seed: int, queries: int = QUERIES) -> RangeCounts:
+def range_counts(view: RecodedView, seed: int, queries: int = QUERIES) -> RangeCounts:
     """Ask random range queries of a release."""
     random = np.random.default_rng(seed)
     work = len(view.table.counts) + len(view.class_rows)
@@ -168,12 +168,12 @@ def range_counts(view: View, seed: int, queries: int = QUERIES) -> RangeCounts:
     return RangeCounts(asked, float(np.mean(errors)), float(np.median(errors)))
 
 
-def _error(view: View, random: np.random.Generator) -> float:
+def _error(view: RecodedView, random: np.random.Generator) -> float:
     """The error of one query."""
     width = len(view.columns)
     many = int(random.integers(1, min(MOST_COLUMNS, width) + 1))
     places = sorted(random.choice(width, many, replace=False).tolist())
-    sets: Mask = np.zeros((many, max(ladder.size for ladder in view.table.ladders)), bool)
+    sets: BoolArray = np.zeros((many, max(ladder.size for ladder in view.table.ladders)), bool)
     guess: Floats = view.class_rows.astype(np.float64)
     for at, place in enumerate(places):
         column = view.columns[place]
@@ -184,7 +184,7 @@ def _error(view: View, random: np.random.Generator) -> float:
     return abs(float(guess.sum()) - wanted) / max(wanted, FLOOR * view.table.rows)
 
 
-def _chosen(column: ColumnView, random: np.random.Generator) -> Mask:
+def _chosen(column: ColumnView, random: np.random.Generator) -> BoolArray:
     """Return a random range of an ordered column, or a random set of values, covering a tenth to all of them."""
     count = len(column.values)
     length = max(1, round(count * float(random.uniform(0.1, 1.0))))
@@ -194,7 +194,7 @@ def _chosen(column: ColumnView, random: np.random.Generator) -> Mask:
         return chosen
     start = int(random.integers(0, count - length + 1))
     places = np.arange(count)
-    found: Mask = (places >= start) & (places < start + length)
+    found: BoolArray = (places >= start) & (places < start + length)
     return found
 
 
@@ -202,7 +202,7 @@ def _chosen(column: ColumnView, random: np.random.Generator) -> Mask:
 # (mondrian, local, k-optimize) `loss-metric` is the share of a numeric column's range, or of its other values, that a
 # label covers. Losses based on levels have no meaning there and are left out.
 @dataclass(frozen=True, slots=True)
-class Lost:
+class InformationLoss:
     """A loss: in total, and of each column if it is defined by columns."""
 
     name: str
@@ -213,7 +213,7 @@ class Lost:
         return {"value": self.value} | ({"per_column": self.per_column} if self.per_column else {})
 
 
-def losses(table: FrequencyTable, recoding: Recoding, view: View) -> tuple[Lost, ...]:
+def losses(table: FrequencyTable, recoding: Recoding, view: RecodedView) -> tuple[InformationLoss, ...]:
     """Return all losses of a release."""
     sizes = _sizes(recoding, view)
     if isinstance(recoding, LevelRecoding):
@@ -221,13 +221,13 @@ def losses(table: FrequencyTable, recoding: Recoding, view: View) -> tuple[Lost,
     metric = {column.name: _covered(view, column) for column in view.columns}
     entropy = {column.name: _entropy(view, place) for place, column in enumerate(view.columns)}
     return (
-        Lost("loss-metric", sum(metric.values()), metric),
-        Lost("non-uniform-entropy", sum(entropy.values()), entropy),
+        InformationLoss("loss-metric", sum(metric.values()), metric),
+        InformationLoss("non-uniform-entropy", sum(entropy.values()), entropy),
         *sizes,
     )
 
 
-def _by_levels(table: FrequencyTable, recoding: LevelRecoding) -> list[Lost]:
+def _by_levels(table: FrequencyTable, recoding: LevelRecoding) -> list[InformationLoss]:
     """Return the losses of a node, by the same functions that a search minimizes."""
     grouper = Grouper(table)
     grouped, owners = grouper.rolled_with_owners(recoding.node)
@@ -237,21 +237,21 @@ def _by_levels(table: FrequencyTable, recoding: LevelRecoding) -> list[Lost]:
     losses = []
     for name in BY_COLUMN:
         parts = prepare(name, table, weights).per_column(grouped, failing)  # type: ignore[arg-type]
-        losses.append(Lost(name, sum(parts.values()), parts))
+        losses.append(InformationLoss(name, sum(parts.values()), parts))
     return losses
 
 
-def _sizes(recoding: Recoding, view: View) -> list[Lost]:
+def _sizes(recoding: Recoding, view: RecodedView) -> list[InformationLoss]:
     """The losses of class sizes."""
     kept = recoding.sizes[~recoding.suppressed].astype(np.float64)
     suppressed = view.table.rows - view.rows
     squares = float((kept**2).sum()) + float(suppressed) * view.table.rows
     classes = len(kept) + (suppressed > 0)
     average = view.table.rows / max(classes, 1)
-    return [Lost("discernibility", squares, {}), Lost("average-class-size", average, {})]
+    return [InformationLoss("discernibility", squares, {}), InformationLoss("average-class-size", average, {})]
 
 
-def _covered(view: View, column: ColumnView) -> float:
+def _covered(view: RecodedView, column: ColumnView) -> float:
     """Return the mean share of a column that a row's label covers beyond one value; a suppressed row loses 1."""
     if column.numbers is not None and len(column.numbers) > 1:
         span = float(column.numbers[-1] - column.numbers[0]) or 1.0
@@ -265,7 +265,7 @@ def _covered(view: View, column: ColumnView) -> float:
     return lost / max(view.table.rows, 1)
 
 
-def _entropy(view: View, place: int) -> float:
+def _entropy(view: RecodedView, place: int) -> float:
     """Return the mean of log(n(label) / n(value with it)) over rows, as a share of the maximum."""
     column, pieces = view.columns[place], view.published
     codes = view.table.codes[:, place]
@@ -286,7 +286,7 @@ def _entropy(view: View, place: int) -> float:
 # al. (2000), https://doi.org/10.1023/A:1026543900054). Suppressed rows, `*` and missing values are left out;
 # proportions refer to the other rows. If no row is left there is no distance (None).
 @dataclass(frozen=True, slots=True)
-class Drift:
+class DistributionShift:
     """The change of a column's distribution."""
 
     column: str
@@ -294,19 +294,19 @@ class Drift:
     earth_mover: float | None = None
 
 
-def drift_of(column: ColumnView) -> Drift:
+def drift_of(column: ColumnView) -> DistributionShift:
     """Return the distances of one column."""
     before, after = column.before[column.present], column.after[column.present]
     if not after.sum():
-        return Drift(column.name, None)
+        return DistributionShift(column.name, None)
     gaps = after / after.sum() - before / before.sum()
     variation = float(np.abs(gaps).sum()) / 2
     if column.numbers is None:
-        return Drift(column.name, variation)
+        return DistributionShift(column.name, variation)
     numbers = column.numbers[column.present]
     span = float(numbers[-1] - numbers[0])
     moved = float((np.abs(np.cumsum(gaps))[:-1] * np.diff(numbers)).sum())
-    return Drift(column.name, variation, moved / span if span else 0.0)
+    return DistributionShift(column.name, variation, moved / span if span else 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,8 +322,8 @@ class Utility:
         classification: The accuracy of a classifier trained on the release, if the plan asks for it.
     """
 
-    losses: tuple[Lost, ...]
-    distributions: tuple[Drift, ...]
+    losses: tuple[InformationLoss, ...]
+    distributions: tuple[DistributionShift, ...]
     associations: Associations
     range_counts: RangeCounts
     values_left: Mapping[str, Mapping[str, float]]
@@ -358,5 +358,5 @@ def utility(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Utility:
     )
 
 
-def _without_name(drift: Drift) -> dict[str, float | None]:
+def _without_name(drift: DistributionShift) -> dict[str, float | None]:
     return {"total_variation": drift.total_variation, "earth_mover": drift.earth_mover}

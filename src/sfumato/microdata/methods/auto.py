@@ -21,7 +21,7 @@ from sfumato.microdata.methods.full_domain import search as full_domain
 from sfumato.microdata.methods.local_recoding import search as local
 from sfumato.microdata.methods.mondrian import search as mondrian
 from sfumato.microdata.methods.protecting import with_protections
-from sfumato.microdata.methods.search_result import Progress, Result
+from sfumato.microdata.methods.search_result import ProgressCallback, Result
 from sfumato.microdata.plan.methods import Auto, FullDomain, Local, Method, Mondrian, Optimal
 from sfumato.microdata.plan.model import Plan
 
@@ -69,7 +69,7 @@ class Trial:
         }
 
 
-def search(plan: Plan, method: Auto, table: FrequencyTable, progress: Progress | None = None) -> Result:
+def search(plan: Plan, method: Auto, table: FrequencyTable, progress: ProgressCallback | None = None) -> Result:
     """Return the release of least mean loss among those of three methods.
 
     Raises:
@@ -113,7 +113,7 @@ def _methods(plan: Plan, method: Auto) -> list[Method]:
     return methods
 
 
-def _trial(plan: Plan, method: Method, table: FrequencyTable, progress: Progress | None) -> Trial:
+def _trial(plan: Plan, method: Method, table: FrequencyTable, progress: ProgressCallback | None) -> Trial:
     begin, own = perf_counter(), replace(plan, method=method)
     try:
         result = with_protections(own, table, _search(own, method, table, progress))
@@ -127,7 +127,7 @@ def _trial(plan: Plan, method: Method, table: FrequencyTable, progress: Progress
     return Trial(method, perf_counter() - begin, result, loss, lost, gone, void)
 
 
-def _search(plan: Plan, method: Method, table: FrequencyTable, progress: Progress | None) -> Result:
+def _search(plan: Plan, method: Method, table: FrequencyTable, progress: ProgressCallback | None) -> Result:
     if isinstance(method, Local):
         return local.search(plan, method, table, progress)
     if isinstance(method, Mondrian):

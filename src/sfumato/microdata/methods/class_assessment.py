@@ -6,14 +6,14 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
-from sfumato.microdata.models.equivalence_classes import Classes, Counts, Mask
-from sfumato.microdata.models.model import Model, ReleaseModel, of_release, without_skew
+from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses
+from sfumato.microdata.models.model import GlobalModel, PrivacyModel, is_global, suppress_skewed_classes
 
 ALL = 2**62
 
 
 @dataclass(frozen=True, slots=True)
-class Assessment:
+class ClassAssessment:
     """The result of evaluating a table's classes by all models.
 
     Attributes:
@@ -22,7 +22,7 @@ class Assessment:
         lost_together: The same for all classes together, by global models.
     """
 
-    failing: Mask
+    failing: BoolArray
     lost: Counts
     lost_together: int = 0
 
@@ -33,19 +33,23 @@ class Assessment:
 
 
 def assess(
-    classes: Classes, whole: Classes, models: Sequence[Model], enough: int = ALL, bounded: bool = True
-) -> Assessment:
+    classes: EquivalenceClasses,
+    whole: EquivalenceClasses,
+    models: Sequence[PrivacyModel],
+    enough: int = ALL,
+    bounded: bool = True,
+) -> ClassAssessment:
     """Evaluate classes by all models: first class by class, then the remaining ones jointly.
 
     Args:
         enough: Once more rows than this must be suppressed, the evaluation stops; `failing` may then be incomplete.
         bounded: Whether lower bounds for finer tables are needed; if not, they are computed only if that is fast.
     """
-    failing: Mask = np.zeros(len(classes.sizes), bool)
+    failing: BoolArray = np.zeros(len(classes.sizes), bool)
     lost: Counts = np.zeros(len(failing), np.int64)
     # The fastest models come first: if they exclude a table, the others are not evaluated.
     for model in sorted(models, key=lambda model: not model.monotone_suppression):
-        if not of_release(model):
+        if not is_global(model):
             # A class that one model suppresses completely is not evaluated by the next.
             settled = lost == classes.sizes
             mask = model.failing_among(classes, whole, ~settled)
@@ -54,23 +58,25 @@ def assess(
                 left = enough - int(lost[settled].sum())
                 lost = np.maximum(lost, model.lost(classes, whole, mask, left))
                 if enough < ALL and int(lost.sum()) > enough:
-                    return Assessment(failing, lost)
+                    return ClassAssessment(failing, lost)
     while True:
         assessment = _together(models, classes, failing, lost)
-        failing = without_skew(classes, whole, models, assessment.failing)
+        failing = suppress_skewed_classes(classes, whole, models, assessment.failing)
         if failing is assessment.failing or (failing == assessment.failing).all():
             return assessment
 
 
-def beyond_limits(models: Sequence[Model], whole: Classes) -> UnattainableError | None:
+def beyond_limits(models: Sequence[PrivacyModel], whole: EquivalenceClasses) -> UnattainableError | None:
     """Return the error for a model that no recoding of these data can satisfy; None if there is none."""
     reasons = ((model.name, model.limits(whole)) for model in models)
     return next((UnattainableError(why, "Ask for less, or add rows.", name) for name, why in reasons if why), None)
 
 
-def _together(models: Sequence[Model], classes: Classes, failing: Mask, lost: Counts) -> Assessment:
+def _together(
+    models: Sequence[PrivacyModel], classes: EquivalenceClasses, failing: BoolArray, lost: Counts
+) -> ClassAssessment:
     """Evaluate the remaining classes by the global models."""
-    judging = [model for model in models if of_release(model)]
+    judging = [model for model in models if is_global(model)]
     together = max((model.lost_together(classes) for model in judging), default=0)
     while True:
         before = failing
@@ -78,10 +84,10 @@ def _together(models: Sequence[Model], classes: Classes, failing: Mask, lost: Co
             failing = _without_short(model, classes, failing)
         # Suppressing classes may violate a model that was satisfied before.
         if failing is before:
-            return Assessment(failing, lost, together)
+            return ClassAssessment(failing, lost, together)
 
 
-def _without_short(model: ReleaseModel, classes: Classes, failing: Mask) -> Mask:
+def _without_short(model: GlobalModel, classes: EquivalenceClasses, failing: BoolArray) -> BoolArray:
     """Suppress further classes until the remaining ones satisfy a global model."""
     left = np.flatnonzero(~failing)
     short = model.short(classes.kept(~failing))

@@ -13,9 +13,9 @@ import numpy as np
 
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.losses.loss_metric import LossMetric
-from sfumato.microdata.measures.recoded_view import View, view_of
+from sfumato.microdata.measures.recoded_view import RecodedView, view_of
 from sfumato.microdata.methods.search_result import Result
-from sfumato.microdata.models.equivalence_classes import Floats, Mask
+from sfumato.microdata.models.equivalence_classes import BoolArray, Floats
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import LevelRecoding
 
@@ -65,7 +65,7 @@ def _by_domain(table: FrequencyTable, result: Result, place: int) -> float | Non
     return None
 
 
-def _by_rows(view: View, place: int) -> Iterator[float]:
+def _by_rows(view: RecodedView, place: int) -> Iterator[float]:
     """Yield the mean share of other rows that a label does not distinguish: among all, and among those with a value."""
     column, table = view.columns[place], view.table
     told = told_values(table, place)
@@ -80,6 +80,6 @@ def _by_rows(view: View, place: int) -> Iterator[float]:
         yield float((shares * weights).sum() / max(weights.sum(), 1))
 
 
-def told_values(table: FrequencyTable, place: int) -> Mask:
+def told_values(table: FrequencyTable, place: int) -> BoolArray:
     """Return which values of a column are not missing."""
     return np.array([value is not None for value in table.ladders[place].values], bool)

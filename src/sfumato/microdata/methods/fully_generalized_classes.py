@@ -11,12 +11,12 @@ import numpy as np
 
 from sfumato.errors import UnattainableError
 from sfumato.microdata.counts.frequency_table import FrequencyTable
-from sfumato.microdata.models.equivalence_classes import Classes, Mask, histogram
+from sfumato.microdata.models.equivalence_classes import BoolArray, EquivalenceClasses, histogram
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import STAR, ClassRecoding, Recoding
 
 
-def with_top_classes(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Recoding:
+def treat_fully_generalized_classes(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Recoding:
     """Return the recoding with fully generalized classes treated like suppressed rows.
 
     Raises:
@@ -29,24 +29,24 @@ def with_top_classes(plan: Plan, table: FrequencyTable, recoding: Recoding) -> R
     if telling.any():
         hidden = recoding.suppressed | tops if plan.output.suppressed == "star" else recoding.suppressed
         return replace(recoding, suppressed=hidden)
-    if must_tell(plan, table):
+    if must_distinguish_rows(plan, table):
         raise _nothing_told(plan)
     if plan.output.suppressed != "star" or not recoding.suppressed.any() or not isinstance(recoding, ClassRecoding):
         return recoding
     return _together(plan, table, recoding)
 
 
-def must_tell(plan: Plan, table: FrequencyTable) -> bool:
+def must_distinguish_rows(plan: Plan, table: FrequencyTable) -> bool:
     """Return whether rows must be distinguished: a model of a sensitive column is empty for a single class."""
     return any(model.column for model in plan.privacy) and len(table.counts) > 1
 
 
-def all_alike(recoding: Recoding) -> bool:
+def is_single_class(recoding: Recoding) -> bool:
     """Return whether all rows that are kept form one class."""
     return int((~recoding.suppressed & (recoding.sizes > 0)).sum()) < 2
 
 
-def _top_classes(recoding: Recoding) -> Mask:
+def _top_classes(recoding: Recoding) -> BoolArray:
     """Return which classes are published as `*` in every column."""
     tops = np.ones(len(recoding.sizes), bool)
     for column, labels in enumerate(recoding.labels):
@@ -61,7 +61,7 @@ def _together(plan: Plan, table: FrequencyTable, recoding: ClassRecoding) -> Cla
         name: histogram(np.zeros(len(whole.values), np.int64), whole.values, whole.counts, 1, whole.size)
         for name, whole in table.sensitive.items()
     }
-    one = Classes(np.array([table.rows]), sensitive)
+    one = EquivalenceClasses(np.array([table.rows]), sensitive)
     if any(model.failing(one, table.whole).any() for model in plan.privacy):
         raise _nothing_told(plan)
     return replace(

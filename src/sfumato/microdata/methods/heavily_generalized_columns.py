@@ -8,15 +8,15 @@ from sfumato.dataclass import dataclass
 from sfumato.hierarchies.levels import present_codes
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.methods.column_losses import HALF, shares_lost
-from sfumato.microdata.methods.recovery_options import Remedy, Trials
-from sfumato.microdata.methods.search import find_recoding, steering_view
+from sfumato.microdata.methods.recovery_options import RecoveryOption, RecoverySearch
+from sfumato.microdata.methods.search import find_recoding, search_table
 from sfumato.microdata.methods.search_result import Result
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import Recoding, tells_something
 
 
 @dataclass(frozen=True, slots=True)
-class LostColumn:
+class HeavilyGeneralizedColumn:
     """A heavily generalized quasi-identifier.
 
     Attributes:
@@ -29,7 +29,7 @@ class LostColumn:
     share_lost: float
     labels: int
     values: int
-    remedy: Remedy = field(default_factory=Remedy)
+    remedy: RecoveryOption = field(default_factory=RecoveryOption)
 
     @property
     def share_of_values_left(self) -> float:
@@ -53,28 +53,30 @@ class LostColumn:
         }
 
 
-def lost_columns(plan: Plan, table: FrequencyTable, result: Result) -> tuple[LostColumn, ...]:
+def heavily_generalized_columns(
+    plan: Plan, table: FrequencyTable, result: Result
+) -> tuple[HeavilyGeneralizedColumn, ...]:
     """Return the columns that lost more than half, in the order of the table, without remedies."""
     return tuple(_lost_columns(plan, table, result))
 
 
-def _lost_columns(plan: Plan, table: FrequencyTable, result: Result) -> Iterator[LostColumn]:
+def _lost_columns(plan: Plan, table: FrequencyTable, result: Result) -> Iterator[HeavilyGeneralizedColumn]:
     for name, share in shares_lost(plan, table, result).items():
         place = table.columns.index(name)
         if share > HALF:
-            yield LostColumn(name, share, _labels(result.recoding, place), table.value_count(place))
+            yield HeavilyGeneralizedColumn(name, share, _labels(result.recoding, place), table.value_count(place))
 
 
 def with_remedies(
-    plan: Plan, table: FrequencyTable, result: Result, lost: Sequence[LostColumn], seconds: float = 0.0
-) -> tuple[LostColumn, ...]:
+    plan: Plan, table: FrequencyTable, result: Result, lost: Sequence[HeavilyGeneralizedColumn], seconds: float = 0.0
+) -> tuple[HeavilyGeneralizedColumn, ...]:
     """Add the changes that would preserve lost columns, from separate searches with a time of their own.
 
     Args:
         seconds: Duration of the search. The most important columns come first, then those with the least loss.
     """
-    plan, steering = steering_view(plan, table)
-    trials = Trials(plan, steering, result, find_recoding, seconds)
+    plan, steering = search_table(plan, table)
+    trials = RecoverySearch(plan, steering, result, find_recoding, seconds)
     order = sorted(lost, key=lambda column: (-plan.columns[column.column].weight, column.share_lost))
     remedies = {column.column: trials.remedy(column.column) for column in order}
     return tuple(replace(column, remedy=remedies[column.column]) for column in lost)

@@ -13,16 +13,18 @@ from sfumato.errors import DataError, UnattainableError
 from sfumato.microdata.column_transforms.perturbation import Microaggregate
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.methods.class_labels import distinct_classes, distinct_labels, recode_classes
-from sfumato.microdata.methods.search_result import Progress, Result
+from sfumato.microdata.methods.search_result import ProgressCallback, Result
 from sfumato.microdata.models.equivalence_classes import Counts, Floats
 from sfumato.microdata.perturbation.microaggregation import groups_of, information_loss, means_of, revealing_means
-from sfumato.microdata.perturbation.number_text import check_digits, numbers_of, texts_of
+from sfumato.microdata.perturbation.number_text import check_digits, numbers_of, strings_of
 from sfumato.microdata.plan.methods import Microaggregation
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import ClassRecoding, division_of
 
 
-def search(plan: Plan, method: Microaggregation, table: FrequencyTable, progress: Progress | None = None) -> Result:
+def search(
+    plan: Plan, method: Microaggregation, table: FrequencyTable, progress: ProgressCallback | None = None
+) -> Result:
     """Return the classes of a table by microaggregation.
 
     Raises:
@@ -61,7 +63,7 @@ def _recoding(plan: Plan, table: FrequencyTable, combinations: Counts, means: Fl
     coded = []
     for place, name in enumerate(table.columns):
         publish = plan.columns[name].published
-        texts = texts_of(means[first, place], None if publish is None else publish.round)
+        texts = strings_of(means[first, place], None if publish is None else publish.round)
         coded.append(distinct_labels(texts, np.arange(len(texts))))
     labels = tuple(entry[0] for entry in coded)
     classes, places = distinct_classes(labels, np.column_stack([entry[1] for entry in coded]))

@@ -13,7 +13,7 @@ from sfumato.errors import UnattainableError
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.methods.class_assessment import assess
 from sfumato.microdata.methods.search_result import Result
-from sfumato.microdata.models.equivalence_classes import Classes, Mask
+from sfumato.microdata.models.equivalence_classes import BoolArray, EquivalenceClasses
 from sfumato.microdata.models.protection import Protection, holding_groups
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.expected_counts import classes_of
@@ -43,7 +43,7 @@ def _with_protection(
 ) -> Result:
     kept = np.flatnonzero(~recoding.suppressed & (recoding.sizes > 0))
     classes = holding_groups(
-        Classes(recoding.sizes[kept]), (protection,), table.columns, recoding.classes[kept], recoding.labels
+        EquivalenceClasses(recoding.sizes[kept]), (protection,), table.columns, recoding.classes[kept], recoding.labels
     )
     disclosed = kept[protection.short(classes)]
     if not len(disclosed):
@@ -51,7 +51,7 @@ def _with_protection(
     column = protection.subject or ""
     rows = int(recoding.sizes[disclosed].sum())
     changed = _starred(recoding, table.columns.index(column), disclosed)
-    hidden: Mask = changed.suppressed
+    hidden: BoolArray = changed.suppressed
     whole = classes_of(table, changed)
     if assess(whole.kept(~hidden), table.whole, plan.privacy).failing.any():
         raise UnattainableError(

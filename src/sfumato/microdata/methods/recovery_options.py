@@ -19,7 +19,7 @@ from sfumato.microdata.counts.key_packing import packing_of
 from sfumato.microdata.methods.allowed_levels import levels_allowed, with_all_levels
 from sfumato.microdata.methods.column_losses import HALF, column_losses
 from sfumato.microdata.methods.full_domain.make_problem import problem_of
-from sfumato.microdata.methods.fully_generalized_classes import with_top_classes
+from sfumato.microdata.methods.fully_generalized_classes import treat_fully_generalized_classes
 from sfumato.microdata.methods.search_result import Result
 from sfumato.microdata.methods.time_limit import Deadline
 from sfumato.microdata.models.equivalence_classes import Counts, Floats, Histogram, histogram
@@ -39,7 +39,7 @@ MOST_COLUMNS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Remedy:
+class RecoveryOption:
     """A change that would preserve a column: more suppressed rows, removal of another column, or another method.
 
     Attributes:
@@ -58,7 +58,7 @@ class Remedy:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TrialOutcome:
     """The result of a trial: the loss of each column, and the suppressed rows."""
 
     losses: Mapping[str, float]
@@ -69,10 +69,10 @@ class Outcome:
 
 
 # A possible change: the key of its trial, the trial, and the remedy if it succeeds.
-Way = tuple[Any, Callable[[], Outcome | None], Callable[[Outcome], Remedy]]
+Way = tuple[Any, Callable[[], TrialOutcome | None], Callable[[TrialOutcome], RecoveryOption]]
 
 
-class Trials:
+class RecoverySearch:
     """Searches with one change each, run once for all lost columns.
 
     Args:
@@ -88,10 +88,10 @@ class Trials:
         self.method: Any = result.method or plan.method
         times = 1.0 if result.cut_short else TIMES_SEARCH
         self.deadline = Deadline(min(max(times * seconds, LEAST_SECONDS), MOST_SECONDS))
-        self.outcomes: dict[Any, Outcome | None] = {}
+        self.outcomes: dict[Any, TrialOutcome | None] = {}
         self.late: set[Any] = set()
 
-    def remedy(self, name: str) -> Remedy:
+    def remedy(self, name: str) -> RecoveryOption:
         """Return the first tested change that preserves a lost column; an empty one if there is none."""
         place = self.table.columns.index(name)
         asked = list[Any]()
@@ -103,18 +103,18 @@ class Trials:
                 return replace(found, levels=found.levels or self.freed)
         late = [key for key in asked if key in self.late]
         untried = bool(late) and len(late) == len(asked)
-        return Remedy(levels_tried=bool(self.allowed), cut_short=bool(late), untried=untried)
+        return RecoveryOption(levels_tried=bool(self.allowed), cut_short=bool(late), untried=untried)
 
     def _ways(self, place: int) -> Iterator[Way]:
         """Yield the possible changes; forbidden levels come first if the plan allows a single node, else last."""
-        levels: Way = "levels", self._with_levels, lambda _outcome: Remedy(levels=True)
+        levels: Way = "levels", self._with_levels, lambda _outcome: RecoveryOption(levels=True)
         if self.freed:
             yield levels
         yield from self._within_levels(place)
         if self.allowed and not self.freed:
             yield levels
 
-    def _with_levels(self) -> Outcome | None:
+    def _with_levels(self) -> TrialOutcome | None:
         """Try all levels, ignoring the restrictions of the plan."""
         return self._found(replace(with_all_levels(self.plan), method=self.method), self.table)
 
@@ -123,19 +123,23 @@ class Trials:
         rows = self._more_rows(place)
         if rows is not None:
             hidden = self._hidden
-            yield ("rows", rows), partial(self._with_rows, rows), lambda outcome: Remedy(rows=outcome.hidden - hidden)
+            yield (
+                ("rows", rows),
+                partial(self._with_rows, rows),
+                lambda outcome: RecoveryOption(rows=outcome.hidden - hidden),
+            )
         for other in self._others(place):
             name = self.table.columns[other]
-            yield other, partial(self._without, other), lambda _outcome, name=name: Remedy(column=name)  # type: ignore[misc]
+            yield other, partial(self._without, other), lambda _outcome, name=name: RecoveryOption(column=name)  # type: ignore[misc]
         if self._chooses_node or isinstance(self.method, Mondrian):
-            yield "local", self._by_local, lambda _outcome: Remedy(method="local")
+            yield "local", self._by_local, lambda _outcome: RecoveryOption(method="local")
 
     @property
     def _hidden(self) -> int:
         recoding = self.result.recoding
         return int(recoding.sizes[recoding.suppressed].sum())
 
-    def _by_local(self) -> Outcome | None:
+    def _by_local(self) -> TrialOutcome | None:
         """Try local recoding within the suppression limit, or reuse its result if it was already tried."""
         found = self.result.others.get("local")
         if found is not None and not found.cut_short and not self.freed:
@@ -157,7 +161,7 @@ class Trials:
         rows = self._rows_of_finer_level(recoding, place)
         return rows if rows is not None and 0 < rows - self._hidden <= MOST_ROWS * self.table.rows else None
 
-    def _with_rows(self, rows: int) -> Outcome | None:
+    def _with_rows(self, rows: int) -> TrialOutcome | None:
         """Try more suppressed rows: the method may then choose a finer node."""
         method = replace(self.method, suppression=Suppression(rows=rows))
         outcome = self._found(replace(self.plan, method=method), self.table)
@@ -190,12 +194,12 @@ class Trials:
         names = enumerate(self.table.columns)
         return [_entropy(self.table.marginal(place)) * (1.0 - losses.get(name, 0.0)) for place, name in names]
 
-    def _without(self, place: int) -> Outcome | None:
+    def _without(self, place: int) -> TrialOutcome | None:
         columns = {**self.plan.columns, self.table.columns[place]: ColumnPlan("identifier")}
         plan = replace(self.plan, columns=columns, method=self.method)
         return self._found(plan, without_column(self.table, place))
 
-    def _tried(self, key: object, trial: Callable[[], Outcome | None]) -> Outcome | None:
+    def _tried(self, key: object, trial: Callable[[], TrialOutcome | None]) -> TrialOutcome | None:
         """Return the outcome of a trial, cached by key; `late` if there was no time to finish it."""
         if key not in self.outcomes:
             self.outcomes[key] = None if self.deadline.over else trial()
@@ -203,7 +207,7 @@ class Trials:
                 self.late.add(key)
         return self.outcomes[key]
 
-    def _found(self, plan: Plan, table: FrequencyTable) -> Outcome | None:
+    def _found(self, plan: Plan, table: FrequencyTable) -> TrialOutcome | None:
         """Return the outcome of another search; None if it is not certain."""
         method: Any = plan.method
         limit = min(self.deadline.left, getattr(method, "time_limit", self.deadline.left))
@@ -214,18 +218,18 @@ class Trials:
             return None
         return None if result.cut_short else _outcome(plan, table, result)
 
-    def _of_trial(self, found: Result) -> Outcome | None:
+    def _of_trial(self, found: Result) -> TrialOutcome | None:
         """Return the outcome of another method tried by `auto`, with its fully generalized classes left as they are."""
         try:
-            recoding = with_top_classes(self.plan, self.table, found.recoding)
+            recoding = treat_fully_generalized_classes(self.plan, self.table, found.recoding)
         except SfumatoError:
             return None
         return _outcome(self.plan, self.table, replace(found, recoding=recoding))
 
 
-def _outcome(plan: Plan, table: FrequencyTable, result: Result) -> Outcome:
+def _outcome(plan: Plan, table: FrequencyTable, result: Result) -> TrialOutcome:
     hidden = int(result.recoding.sizes[result.recoding.suppressed].sum())
-    return Outcome(column_losses(plan, table, result), hidden)
+    return TrialOutcome(column_losses(plan, table, result), hidden)
 
 
 def without_column(table: FrequencyTable, place: int) -> FrequencyTable:

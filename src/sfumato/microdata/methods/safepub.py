@@ -16,7 +16,7 @@ from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.grouping import Grouper, Node
 from sfumato.microdata.methods.allowed_levels import check_levels
 from sfumato.microdata.methods.class_labels import recode_classes
-from sfumato.microdata.methods.search_result import Progress, Result
+from sfumato.microdata.methods.search_result import ProgressCallback, Result
 from sfumato.microdata.models.differential_privacy import DifferentialPrivacy
 from sfumato.microdata.models.equivalence_classes import Counts, Floats
 from sfumato.microdata.plan.methods import SafePub
@@ -27,7 +27,7 @@ from sfumato.microdata.recoding.recoding import STAR, ClassRecoding, Labels, div
 MOST_NODES = 20_000
 
 
-def search(plan: Plan, method: SafePub, table: FrequencyTable, progress: Progress | None = None) -> Result:
+def search(plan: Plan, method: SafePub, table: FrequencyTable, progress: ProgressCallback | None = None) -> Result:
     """Return the recoding of a sample at the named or drawn levels."""
     check_levels(plan, table)
     promise = next(model for model in plan.privacy if isinstance(model, DifferentialPrivacy))
@@ -94,7 +94,7 @@ class _Choice:
         self.checked = 0
         self.bare: set[Node] = set()  # nodes at which no class is large enough; nor is one at any finer node
 
-    def node(self, draw: np.random.Generator, steps: int, progress: Progress | None) -> Node:
+    def node(self, draw: np.random.Generator, steps: int, progress: ProgressCallback | None) -> Node:
         """Draw a node by the exponential mechanism with the epsilon of the search."""
         nodes = self.candidates(draw, steps)
         scores = np.empty(len(nodes))

@@ -11,14 +11,18 @@ from sfumato.errors import UnattainableError
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.persons import person_view
 from sfumato.microdata.counts.survey_sample import weighted_view
-from sfumato.microdata.methods.fully_generalized_classes import all_alike, must_tell, with_top_classes
+from sfumato.microdata.methods.fully_generalized_classes import (
+    is_single_class,
+    must_distinguish_rows,
+    treat_fully_generalized_classes,
+)
 from sfumato.microdata.methods.protecting import with_protections
-from sfumato.microdata.methods.search_result import Progress, Result
+from sfumato.microdata.methods.search_result import ProgressCallback, Result
 from sfumato.microdata.methods.time_limit import out_of_time
-from sfumato.microdata.models.model import without_skew
+from sfumato.microdata.models.model import suppress_skewed_classes
 from sfumato.microdata.plan.methods import Greedy
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.expected_counts import classes_of, veils
+from sfumato.microdata.recoding.expected_counts import classes_of, hides_sensitive
 from sfumato.microdata.recoding.population import holding_population
 from sfumato.microdata.recoding.recoding import Recoding
 
@@ -34,9 +38,9 @@ FOLDERS = {
 }
 
 
-def search(plan: Plan, table: FrequencyTable, progress: Progress | None = None) -> Result:
+def search(plan: Plan, table: FrequencyTable, progress: ProgressCallback | None = None) -> Result:
     """Find the recoding that a plan asks for; columns that are only measured do not influence it."""
-    plan, steering = steering_view(plan, table)
+    plan, steering = search_table(plan, table)
     result = find_recoding(plan, steering, progress)
     if table.persons:
         result = with_persons_kept(plan, steering, result)
@@ -45,19 +49,19 @@ def search(plan: Plan, table: FrequencyTable, progress: Progress | None = None) 
     return result
 
 
-def steering_view(plan: Plan, table: FrequencyTable) -> tuple[Plan, FrequencyTable]:
+def search_table(plan: Plan, table: FrequencyTable) -> tuple[Plan, FrequencyTable]:
     """Return the plan and table that the search may use: the models and their columns, in persons if counted."""
     return person_view(plan, weighted_view(table.holding(plan.promise_columns)))
 
 
-def find_recoding(plan: Plan, table: FrequencyTable, progress: Progress | None) -> Result:
+def find_recoding(plan: Plan, table: FrequencyTable, progress: ProgressCallback | None) -> Result:
     """Return the recoding that the method of a plan finds, from the columns that the search may use."""
     folder = FOLDERS.get(plan.method.name, "full_domain.search")
     find: Callable[..., Result] = import_module(f"sfumato.microdata.methods.{folder}").search
     result = find(plan, plan.method, table, progress)
-    if result.cut_short and must_tell(plan, table) and all_alike(result.recoding):
+    if result.cut_short and must_distinguish_rows(plan, table) and is_single_class(result.recoding):
         result = _first_release(plan, table, result)
-    recoding = with_top_classes(plan, table, result.recoding)
+    recoding = treat_fully_generalized_classes(plan, table, result.recoding)
     if recoding is not result.recoding:
         _check_readers_view(plan, table, recoding)
     return with_protections(plan, table, replace(result, recoding=recoding))
@@ -114,9 +118,9 @@ def with_persons_kept(plan: Plan, table: FrequencyTable, result: Result) -> Resu
 
 def _check_readers_view(plan: Plan, table: FrequencyTable, recoding: Recoding) -> None:
     """Refuse a recoding whose classes, after some are published as `*`, violate a model for the remaining rows."""
-    if not veils(table, recoding, plan):
+    if not hides_sensitive(table, recoding, plan):
         return
-    suppressed = without_skew(classes_of(table, recoding), table.whole, plan.privacy, recoding.suppressed)
+    suppressed = suppress_skewed_classes(classes_of(table, recoding), table.whole, plan.privacy, recoding.suppressed)
     if (suppressed != recoding.suppressed).any():
         raise UnattainableError(
             "The privacy models are violated in the published rows.",

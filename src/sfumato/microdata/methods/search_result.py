@@ -5,11 +5,11 @@ from dataclasses import field
 from typing import Any
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.methods.full_domain.lattice.problem import Judgment
+from sfumato.microdata.methods.full_domain.lattice.problem import NodeEvaluation
 from sfumato.microdata.plan.methods import Method
 from sfumato.microdata.recoding.recoding import Recoding
 
-Progress = Callable[[int, int], None]
+ProgressCallback = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Result:
     checked: int
     total: int
     levels: Mapping[str, int] = field(default_factory=dict)
-    nodes: tuple[Judgment, ...] = ()
+    nodes: tuple[NodeEvaluation, ...] = ()
     remarks: tuple[str, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
     cut_short: bool = False

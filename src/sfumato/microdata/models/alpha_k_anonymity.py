@@ -18,9 +18,9 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.spelling_variants import meanings
 from sfumato.microdata.models import bounds_kernels
-from sfumato.microdata.models.equivalence_classes import Classes, Counts, Floats, Mask
-from sfumato.microdata.models.model import EXACT, ClassModel, SensitiveColumn, short_of
-from sfumato.schema.dataclass_schema import Note, TextOrNumber
+from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses, Floats
+from sfumato.microdata.models.model import EXACT, BaseModel, SensitiveColumn, rows_beyond
+from sfumato.schema.dataclass_schema import KeyInfo, TextOrNumber
 from sfumato.schema.typed_parts import plan_part
 
 
@@ -34,13 +34,13 @@ def _named(texts: tuple[str | None, ...], values: tuple[str, ...]) -> list[bool]
 
 @plan_part
 @dataclass(frozen=True, slots=True)
-class AlphaKAnonymity(ClassModel):
+class AlphaKAnonymity(BaseModel):
     """Every class has at least `k` rows and at most a share `alpha` of each value of `column`."""
 
-    alpha: Annotated[float, Note("the greatest share of a value in a class", minimum=0, maximum=1)]
-    k: Annotated[int, Note("rows a class must have", minimum=1)]
+    alpha: Annotated[float, KeyInfo("the greatest share of a value in a class", minimum=0, maximum=1)]
+    k: Annotated[int, KeyInfo("rows a class must have", minimum=1)]
     column: SensitiveColumn
-    values: Annotated[tuple[TextOrNumber, ...], Note("the delicate values; all when not given", at_least=1)] = ()
+    values: Annotated[tuple[TextOrNumber, ...], KeyInfo("the delicate values; all when not given", at_least=1)] = ()
     name: ClassVar[str] = "alpha-k-anonymity"
     asks: ClassVar[str] = "alpha"
 
@@ -48,20 +48,20 @@ class AlphaKAnonymity(ClassModel):
     def least_rows(self) -> int:
         return self.k
 
-    def failing(self, classes: Classes, whole: Classes) -> Mask:
+    def failing(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:
         return (classes.sizes < self.k) | (self._shares(classes, whole) > self.alpha + EXACT)
 
-    def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:
+    def lost(self, classes: EquivalenceClasses, whole: EquivalenceClasses, failing: BoolArray, enough: int) -> Counts:
         content = classes.sensitive[self.column]
         kept = classes.sizes.copy()
         caps = np.where(self._bounded(whole), self.alpha, 1.0)
         bounds_kernels.capped(content.starts, content.values, content.counts, caps, failing, enough, kept)
-        return short_of(classes.sizes, np.where(kept < self.k, 0, kept))
+        return rows_beyond(classes.sizes, np.where(kept < self.k, 0, kept))
 
-    def reached(self, classes: Classes, whole: Classes) -> float:
+    def reached(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:
         return float(self._shares(classes, whole).max(initial=0.0))
 
-    def limits(self, whole: Classes) -> str | None:
+    def limits(self, whole: EquivalenceClasses) -> str | None:
         if self.k > whole.rows:
             return f"k = {self.k} needs at least {self.k} rows, the data have {whole.rows}."
         most = float(whole.shares(self.column)[self._bounded(whole)].max(initial=0.0))
@@ -80,14 +80,14 @@ class AlphaKAnonymity(ClassModel):
             )
         return None
 
-    def _bounded(self, whole: Classes) -> Mask:
+    def _bounded(self, whole: EquivalenceClasses) -> BoolArray:
         """Return which values are limited in frequency."""
         texts = whole.sensitive[self.column].texts
         if not self.values:
             return np.ones(whole.sensitive[self.column].size, bool)
         return np.array(_named(tuple(texts), self.values), bool)
 
-    def _shares(self, classes: Classes, whole: Classes) -> Floats:
+    def _shares(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> Floats:
         """Return the largest share of a limited value in each class."""
         content = classes.sensitive[self.column]
         reference = np.where(self._bounded(whole), 1.0, np.inf)

@@ -18,36 +18,36 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.models.equivalence_classes import Classes, Mask
-from sfumato.microdata.models.model import EXACT, ReleaseRisk
-from sfumato.schema.dataclass_schema import Note
+from sfumato.microdata.models.equivalence_classes import BoolArray, EquivalenceClasses
+from sfumato.microdata.models.model import EXACT, GlobalRiskModel
+from sfumato.schema.dataclass_schema import KeyInfo
 from sfumato.schema.typed_parts import plan_part
 
 
 @plan_part
 @dataclass(frozen=True, slots=True)
-class AverageRisk(ReleaseRisk):
+class AverageRisk(GlobalRiskModel):
     """Classes / rows is at most `threshold`.
 
-    >>> AverageRisk(0.25).short(Classes(np.array([1, 3, 5]))).tolist()
+    >>> AverageRisk(0.25).short(EquivalenceClasses(np.array([1, 3, 5]))).tolist()
     [True, False, False]
     """
 
-    threshold: Annotated[float, Note("the greatest average risk", minimum=0, maximum=1)]
+    threshold: Annotated[float, KeyInfo("the greatest average risk", minimum=0, maximum=1)]
     name: ClassVar[str] = "average-risk"
 
     def __post_init__(self) -> None:
         if self.threshold <= 0:
             raise ValueError("threshold must be greater than 0.")
 
-    def failing(self, classes: Classes, whole: Classes) -> Mask:  # noqa: ARG002
+    def failing(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:  # noqa: ARG002
         return classes.sizes * self.threshold < 1 - EXACT
 
-    def keeps(self, classes: Classes) -> bool:
+    def keeps(self, classes: EquivalenceClasses) -> bool:
         sizes = classes.sizes
         return len(sizes) <= self.threshold * int(sizes.sum()) + EXACT
 
-    def short(self, classes: Classes) -> Mask:
+    def short(self, classes: EquivalenceClasses) -> BoolArray:
         sizes = classes.sizes
         if self.keeps(classes):
             return np.zeros(len(sizes), bool)
@@ -59,7 +59,7 @@ class AverageRisk(ReleaseRisk):
         least = distinct[::-1][fits[-1]] if len(fits) else int(sizes.max(initial=0)) + 1
         return sizes < least
 
-    def lost_together(self, classes: Classes) -> int:
+    def lost_together(self, classes: EquivalenceClasses) -> int:
         """Return the rows outside the largest classes that together satisfy the model.
 
         A finer table that keeps R rows of u of these classes needs at least u classes for them, so u is at most
@@ -70,10 +70,10 @@ class AverageRisk(ReleaseRisk):
         fits = np.flatnonzero(np.arange(1, len(rows) + 1) <= self.threshold * rows + EXACT)
         return int(sizes.sum()) - (int(rows[fits[-1]]) if len(fits) else 0)
 
-    def reached(self, classes: Classes, whole: Classes) -> float:  # noqa: ARG002
+    def reached(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:  # noqa: ARG002
         return len(classes.sizes) / max(classes.rows, 1)
 
-    def limits(self, whole: Classes) -> str | None:
+    def limits(self, whole: EquivalenceClasses) -> str | None:
         if self.threshold * whole.rows < 1 - EXACT:
             rows = int(np.ceil(1 / self.threshold))
             return f"threshold = {self.threshold:g} needs {rows} rows, the data have {whole.rows}."

@@ -20,41 +20,41 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.models import bounds_kernels
-from sfumato.microdata.models.equivalence_classes import Classes, Counts, Floats, Mask
-from sfumato.microdata.models.model import EXACT, ComparingModel, Comparison, SensitiveColumn, short_of
-from sfumato.schema.dataclass_schema import Note
+from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses, Floats
+from sfumato.microdata.models.model import EXACT, Comparison, DistributionModel, SensitiveColumn, rows_beyond
+from sfumato.schema.dataclass_schema import KeyInfo
 from sfumato.schema.typed_parts import plan_part
 
 
 @plan_part
 @dataclass(frozen=True, slots=True)
-class BetaLikeness(ComparingModel):
+class BetaLikeness(DistributionModel):
     """The share of a value of `column` in a class exceeds its share in the table by at most `beta` times it."""
 
-    beta: Annotated[float, Note("by how many times a share may exceed that in the table", minimum=0)]
+    beta: Annotated[float, KeyInfo("by how many times a share may exceed that in the table", minimum=0)]
     column: SensitiveColumn
     variant: Annotated[
-        Literal["basic", "enhanced"], Note("enhanced limits frequent values more, by -ln of their share")
+        Literal["basic", "enhanced"], KeyInfo("enhanced limits frequent values more, by -ln of their share")
     ] = "enhanced"
     reference: Comparison = "both"
     name: ClassVar[str] = "beta-likeness"
     asks: ClassVar[str] = "beta"
 
-    def failing(self, classes: Classes, whole: Classes) -> Mask:
+    def failing(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:
         return self._ratios(classes, self._caps(whole)) > 1 + EXACT
 
-    def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:
+    def lost(self, classes: EquivalenceClasses, whole: EquivalenceClasses, failing: BoolArray, enough: int) -> Counts:
         content = classes.sensitive[self.column]
         kept = classes.sizes.copy()
         bounds_kernels.capped(content.starts, content.values, content.counts, self._caps(whole), failing, enough, kept)
-        return short_of(classes.sizes, kept)
+        return rows_beyond(classes.sizes, kept)
 
-    def reached(self, classes: Classes, whole: Classes) -> float:
+    def reached(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:
         """Return the largest (q - p) / p of all classes."""
         shares = _positive(whole.shares(self.column))
         return max(0.0, float(self._ratios(classes, shares).max(initial=1.0)) - 1)
 
-    def _caps(self, whole: Classes) -> Floats:
+    def _caps(self, whole: EquivalenceClasses) -> Floats:
         """Return the maximum share of each value in a class."""
         shares = whole.shares(self.column)
         bound = np.full(len(shares), self.beta)
@@ -63,7 +63,7 @@ class BetaLikeness(ComparingModel):
         caps: Floats = _positive(shares) * (1 + bound)
         return caps
 
-    def _ratios(self, classes: Classes, reference: Floats) -> Floats:
+    def _ratios(self, classes: EquivalenceClasses, reference: Floats) -> Floats:
         content = classes.sensitive[self.column]
         ratios = np.empty(len(classes.sizes))
         bounds_kernels.highest_ratio(content.starts, content.values, content.counts, classes.sizes, reference, ratios)

@@ -7,12 +7,12 @@ the classes marked in `failing` (n,), every kernel writes the maximum number of 
 
 import numpy as np
 
-from sfumato.native.array_types import Flags, Halves, Ints, Reals
+from sfumato.native.array_types import Bool, Float64, Int32, Int64
 from sfumato.native.dispatch import compiled
 
 
 @compiled
-def capped(starts: Ints, values: Halves, counts: Ints, caps: Reals, failing: Flags, enough: int, out: Ints):
+def capped(starts: Int64, values: Int32, counts: Int64, caps: Float64, failing: Bool, enough: int, out: Int64):
     """Compute the largest m for which sum_s min(c_s, caps_s m) >= m: no value may have a larger share than its cap.
 
     The sum minus m is concave in m and zero at m = 0, so bisection finds the last m. caps: (values,).
@@ -38,7 +38,7 @@ def capped(starts: Ints, values: Halves, counts: Ints, caps: Reals, failing: Fla
 
 
 @compiled
-def recursive(starts: Ints, counts: Ints, least: int, c: float, failing: Flags, enough: int, out: Ints):
+def recursive(starts: Int64, counts: Int64, least: int, c: float, failing: Bool, enough: int, out: Int64):
     """Compute the largest part with r1 < c (r_l + ... + r_m): counts cut off at some height, found by bisection."""
     lost = 0
     for one in np.flatnonzero(failing):
@@ -63,7 +63,7 @@ def recursive(starts: Ints, counts: Ints, least: int, c: float, failing: Flags, 
 
 
 @compiled
-def entropy(starts: Ints, counts: Ints, least: float, failing: Flags, enough: int, out: Ints):
+def entropy(starts: Int64, counts: Int64, least: float, failing: Bool, enough: int, out: Int64):
     """Compute the largest part with entropy at least log(least): counts cut off at some height, found by bisection."""
     wanted = np.log(least) - 1e-9
     lost = 0
@@ -104,14 +104,14 @@ def _cut_entropy(counts, begin, end, height):
 
 
 @compiled
-def entropies(starts: Ints, counts: Ints, out: Reals):
+def entropies(starts: Int64, counts: Int64, out: Float64):
     """The entropy of each class in nats."""
     for one in range(len(starts) - 1):
         out[one] = _cut_entropy(counts, starts[one], starts[one + 1], np.inf)
 
 
 @compiled
-def recursive_holds(starts: Ints, counts: Ints, least: int, c: float, out: Flags):
+def recursive_holds(starts: Int64, counts: Int64, least: int, c: float, out: Bool):
     """Compute whether r1 < c (r_l + ... + r_m) in each class, with counts r in decreasing order."""
     top = np.zeros(max(least - 1, 1), np.int64)
     for one in range(len(starts) - 1):
@@ -140,7 +140,7 @@ def _insert(top, count):
 
 
 @compiled
-def highest_ratio(starts: Ints, values: Halves, counts: Ints, sizes: Ints, reference: Reals, out: Reals):
+def highest_ratio(starts: Int64, values: Int32, counts: Int64, sizes: Int64, reference: Float64, out: Float64):
     """Compute for each class the maximum of share / reference over its values. reference: (values,) positive."""
     for one in range(len(starts) - 1):
         highest = 0.0
@@ -150,7 +150,9 @@ def highest_ratio(starts: Ints, values: Halves, counts: Ints, sizes: Ints, refer
 
 
 @compiled
-def lowest_ratio(starts: Ints, values: Halves, counts: Ints, sizes: Ints, reference: Reals, present: int, out: Reals):
+def lowest_ratio(
+    starts: Int64, values: Int32, counts: Int64, sizes: Int64, reference: Float64, present: int, out: Float64
+):
     """Compute for each class the minimum of share / reference over all values of the table (0 if one is absent).
 
     present: how many values occur in the full table.

@@ -5,16 +5,18 @@ Weights have decimals, and classes are summed in integers; weights are therefore
 
 import numpy as np
 
-from sfumato.microdata.models.equivalence_classes import Classes, Counts, Floats, Histogram
+from sfumato.microdata.models.equivalence_classes import Counts, EquivalenceClasses, Floats, Histogram
 
 # Name under which classes hold the weights of their rows; no column can have it.
 WEIGHTS = "\0weights"
 MILLIONTHS = 1_000_000
 
 
-def holding_weights(classes: Classes, weights: Counts) -> Classes:
+def holding_weights(classes: EquivalenceClasses, weights: Counts) -> EquivalenceClasses:
     """Return classes with the sum of the weights of their rows, in millionths."""
-    return Classes(classes.sizes, {**classes.sensitive, WEIGHTS: weight_content(weights)}, classes.counts_persons)
+    return EquivalenceClasses(
+        classes.sizes, {**classes.sensitive, WEIGHTS: weight_content(weights)}, classes.counts_persons
+    )
 
 
 def weight_content(weights: Counts) -> Histogram:
@@ -23,10 +25,10 @@ def weight_content(weights: Counts) -> Histogram:
     return Histogram(np.arange(count + 1, dtype=np.int64), np.zeros(count, np.int32), weights, 1, (None,))
 
 
-def estimated_persons(classes: Classes, sampling_fraction: float | None = None) -> Floats:
+def estimated_persons(classes: EquivalenceClasses, sampling_fraction: float | None = None) -> Floats:
     """Return the persons that each class represents: the sum of its weights, or its rows by the sampling fraction.
 
-    >>> estimated_persons(Classes(np.array([2, 5])), 0.1).tolist()
+    >>> estimated_persons(EquivalenceClasses(np.array([2, 5])), 0.1).tolist()
     [20.0, 50.0]
     """
     content = classes.sensitive.get(WEIGHTS)

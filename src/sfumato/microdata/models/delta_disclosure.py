@@ -18,18 +18,18 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.models import bounds_kernels
-from sfumato.microdata.models.equivalence_classes import Classes, Counts, Floats, Mask
-from sfumato.microdata.models.model import EXACT, ComparingModel, Comparison, SensitiveColumn, short_of
-from sfumato.schema.dataclass_schema import Note
+from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses, Floats
+from sfumato.microdata.models.model import EXACT, Comparison, DistributionModel, SensitiveColumn, rows_beyond
+from sfumato.schema.dataclass_schema import KeyInfo
 from sfumato.schema.typed_parts import plan_part
 
 
 @plan_part
 @dataclass(frozen=True, slots=True)
-class DeltaDisclosure(ComparingModel):
+class DeltaDisclosure(DistributionModel):
     """|ln(q/p)| < `delta` for every value of `column` in every class."""
 
-    delta: Annotated[float, Note("the greatest |ln(q/p)|", minimum=0)]
+    delta: Annotated[float, KeyInfo("the greatest |ln(q/p)|", minimum=0)]
     column: SensitiveColumn
     reference: Comparison = "both"
     name: ClassVar[str] = "delta-disclosure"
@@ -39,10 +39,10 @@ class DeltaDisclosure(ComparingModel):
         if self.delta <= 0:
             raise ValueError("delta must be greater than 0.")
 
-    def failing(self, classes: Classes, whole: Classes) -> Mask:
+    def failing(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:
         return self._distances(classes, whole) >= self.delta - EXACT
 
-    def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:
+    def lost(self, classes: EquivalenceClasses, whole: EquivalenceClasses, failing: BoolArray, enough: int) -> Counts:
         content = classes.sensitive[self.column]
         shares = whole.shares(self.column)
         kept = classes.sizes.copy()
@@ -51,18 +51,18 @@ class DeltaDisclosure(ComparingModel):
         _, low = self._ratios(classes, whole)
         # A value of which a class holds c rows limits it to c / (p exp(-delta)) rows; low is the least c / (p size).
         scarce = np.floor(low * classes.sizes * np.exp(self.delta) + 1e-6).astype(np.int64)
-        return short_of(classes.sizes, np.where(failing, np.minimum(kept, scarce), classes.sizes))
+        return rows_beyond(classes.sizes, np.where(failing, np.minimum(kept, scarce), classes.sizes))
 
-    def reached(self, classes: Classes, whole: Classes) -> float:
+    def reached(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:
         """Return the largest |ln(q/p)|; infinite if a class lacks a value."""
         return float(self._distances(classes, whole).max(initial=0.0))
 
-    def _distances(self, classes: Classes, whole: Classes) -> Floats:
+    def _distances(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> Floats:
         high, low = self._ratios(classes, whole)
         with np.errstate(divide="ignore"):
             return np.maximum(np.abs(np.log(high)), np.abs(np.log(low)))
 
-    def _ratios(self, classes: Classes, whole: Classes) -> tuple[Floats, Floats]:
+    def _ratios(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> tuple[Floats, Floats]:
         """Return the maximum and minimum q/p of each class."""
         content = classes.sensitive[self.column]
         shares = whole.shares(self.column)

@@ -21,11 +21,11 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.models.equivalence_classes import Classes, Counts, Floats, Mask
+from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses, Floats
 from sfumato.microdata.models.k_map import persons_of
-from sfumato.microdata.models.model import EXACT, ClassModel, short_of
+from sfumato.microdata.models.model import EXACT, BaseModel, rows_beyond
 from sfumato.schema.composite import Scalar
-from sfumato.schema.dataclass_schema import Note
+from sfumato.schema.dataclass_schema import KeyInfo
 from sfumato.schema.typed_parts import plan_part
 
 
@@ -34,18 +34,18 @@ from sfumato.schema.typed_parts import plan_part
 class Subset:
     """The rows that belong to the research subset: those with this value in this column."""
 
-    column: Annotated[str, Note("the column that marks the subset")]
+    column: Annotated[str, KeyInfo("the column that marks the subset")]
     value: Annotated[str, Scalar("its value for rows of the subset")]
 
 
 @plan_part
 @dataclass(frozen=True, slots=True)
-class DeltaPresence(ClassModel):
+class DeltaPresence(BaseModel):
     """In every class, the share of the `subset` among the persons of the list lies between `lower` and `upper`."""
 
-    lower: Annotated[float, Note("the least share of the subset in a class", minimum=0, maximum=1)]
-    upper: Annotated[float, Note("the greatest share", minimum=0, maximum=1)]
-    subset: Annotated[Subset, Note("which rows belong to the subset")]
+    lower: Annotated[float, KeyInfo("the least share of the subset in a class", minimum=0, maximum=1)]
+    upper: Annotated[float, KeyInfo("the greatest share", minimum=0, maximum=1)]
+    subset: Annotated[Subset, KeyInfo("which rows belong to the subset")]
     name: ClassVar[str] = "delta-presence"
     asks: ClassVar[str] = "upper"
     column: ClassVar[None] = None
@@ -58,21 +58,21 @@ class DeltaPresence(ClassModel):
     def monotone_generalization(self) -> bool:
         return self.lower == 0
 
-    def failing(self, classes: Classes, whole: Classes) -> Mask:  # noqa: ARG002
+    def failing(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:  # noqa: ARG002
         shares = _shares(classes)
         return (shares < self.lower - EXACT) | (shares > self.upper + EXACT)
 
-    def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:  # noqa: ARG002
+    def lost(self, classes: EquivalenceClasses, whole: EquivalenceClasses, failing: BoolArray, enough: int) -> Counts:  # noqa: ARG002
         """Return a bound: finer classes have no more persons together, so no more rows than these allow."""
         kept = np.floor(self.upper * persons_of(classes) + 1e-6).astype(np.int64)
-        return short_of(classes.sizes, np.where(failing, kept, classes.sizes))
+        return rows_beyond(classes.sizes, np.where(failing, kept, classes.sizes))
 
-    def reached(self, classes: Classes, whole: Classes) -> float:  # noqa: ARG002
+    def reached(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:  # noqa: ARG002
         """Return the largest share."""
         return float(_shares(classes).max(initial=0.0))
 
 
-def _shares(classes: Classes) -> Floats:
+def _shares(classes: EquivalenceClasses) -> Floats:
     """Return the share of each class's rows among the persons it represents; 1 if the list is not known."""
     shares: Floats = classes.sizes / np.maximum(persons_of(classes), 1)
     return shares

@@ -20,9 +20,9 @@ from math import ceil, exp, expm1, lgamma, log, log1p
 from typing import Annotated, ClassVar
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.models.equivalence_classes import Classes, Mask
-from sfumato.microdata.models.model import ClassModel
-from sfumato.schema.dataclass_schema import Note
+from sfumato.microdata.models.equivalence_classes import BoolArray, EquivalenceClasses
+from sfumato.microdata.models.model import BaseModel
+from sfumato.schema.dataclass_schema import KeyInfo
 from sfumato.schema.typed_parts import plan_part
 
 # The range of epsilon in which delta is bounded; the part of epsilon for the rows must lie in it, too.
@@ -35,7 +35,7 @@ MOST_TAILS = 5_000
 
 @plan_part
 @dataclass(frozen=True, slots=True)
-class DifferentialPrivacy(ClassModel):
+class DifferentialPrivacy(BaseModel):
     """The presence of a person's row has almost no influence on what is published.
 
     Attributes:
@@ -50,13 +50,14 @@ class DifferentialPrivacy(ClassModel):
 
     epsilon: Annotated[
         float,
-        Note(
+        KeyInfo(
             "how much one row may change the likelihood of an outcome", minimum=LEAST_EPSILON, maximum=GREATEST_EPSILON
         ),
     ]
-    delta: Annotated[float, Note("with which probability it may change more", minimum=0, maximum=1)]
+    delta: Annotated[float, KeyInfo("with which probability it may change more", minimum=0, maximum=1)]
     search: Annotated[
-        float, Note("the share of epsilon with which levels are chosen; 0: the method names them", minimum=0, maximum=1)
+        float,
+        KeyInfo("the share of epsilon with which levels are chosen; 0: the method names them", minimum=0, maximum=1),
     ] = 0.1
     name: ClassVar[str] = "differential-privacy"
     asks: ClassVar[str] = "epsilon"
@@ -94,14 +95,14 @@ class DifferentialPrivacy(ClassModel):
     def least_rows(self) -> int:
         return self.k
 
-    def failing(self, classes: Classes, whole: Classes) -> Mask:  # noqa: ARG002
+    def failing(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:  # noqa: ARG002
         return classes.sizes < self.k
 
-    def reached(self, classes: Classes, whole: Classes) -> float:
+    def reached(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:
         """Return epsilon if every class has k rows, else infinity."""
         return float("inf") if bool(self.failing(classes, whole).any()) else self.epsilon
 
-    def limits(self, whole: Classes) -> str | None:
+    def limits(self, whole: EquivalenceClasses) -> str | None:
         if self.k > whole.rows:
             return f"epsilon and delta need classes of {self.k} rows, the data have {whole.rows}."
         return None

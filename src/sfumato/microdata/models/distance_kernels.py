@@ -10,7 +10,7 @@ value at all, a label of its own at every level and on both sides of every step.
 
 import numpy as np
 
-from sfumato.native.array_types import Flags, Halves, Halves2, Ints, Reals, Reals2
+from sfumato.native.array_types import Bool, Float64, Float64_2, Int32, Int32_2, Int64
 from sfumato.native.dispatch import compiled
 
 # A class with at least one in so many values is processed step by step.
@@ -24,7 +24,14 @@ _EQUAL = 1e-9
 
 @compiled
 def tree_distances(
-    starts: Ints, values: Halves, counts: Ints, sizes: Ints, asked: Flags, labels: Halves2, shares: Reals2, out: Reals
+    starts: Int64,
+    values: Int32,
+    counts: Int64,
+    sizes: Int64,
+    asked: Bool,
+    labels: Int32_2,
+    shares: Float64_2,
+    out: Float64,
 ):
     """Compute the mean over levels of the total variation between class and table, for the requested classes.
 
@@ -72,16 +79,16 @@ def _excess(begin, end, values, counts, size, labels, shares, tally):
 
 @compiled
 def tree_kept(
-    starts: Ints,
-    values: Halves,
-    counts: Ints,
-    sizes: Ints,
-    labels: Halves2,
-    shares: Reals2,
+    starts: Int64,
+    values: Int32,
+    counts: Int64,
+    sizes: Int64,
+    labels: Int32_2,
+    shares: Float64_2,
     most: float,
-    failing: Flags,
+    failing: Bool,
     enough: int,
-    out: Ints,
+    out: Int64,
 ):
     """Compute for failing classes the largest m for which a part of m rows may be as near as `most`.
 
@@ -130,15 +137,15 @@ def _gather(begin, end, values, counts, labels, shares, tally, rows, parts, size
 
 @compiled
 def order_distances(
-    starts: Ints,
-    values: Halves,
-    counts: Ints,
-    sizes: Ints,
-    asked: Flags,
-    ranks: Ints,
-    below: Reals,
-    sums: Reals,
-    out: Reals,
+    starts: Int64,
+    values: Int32,
+    counts: Int64,
+    sizes: Int64,
+    asked: Bool,
+    ranks: Int64,
+    below: Float64,
+    sums: Float64,
+    out: Float64,
 ):
     """Compute the distance on a line: the mean over steps of |Q - P|, cumulative shares, for the requested classes.
 
@@ -214,16 +221,16 @@ def _stretch(share, begin, end, below, sums):
 
 @compiled
 def order_kept(
-    starts: Ints,
-    values: Halves,
-    counts: Ints,
-    sizes: Ints,
-    ranks: Ints,
-    below: Reals,
+    starts: Int64,
+    values: Int32,
+    counts: Int64,
+    sizes: Int64,
+    ranks: Int64,
+    below: Float64,
     most: float,
-    failing: Flags,
+    failing: Bool,
     enough: int,
-    out: Ints,
+    out: Int64,
 ):
     """Compute for failing classes the largest m for which a part of m rows may be as near as `most` on a line.
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sfumato.dataclass import dataclass
 
 Counts = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
+BoolArray = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 # Name under which the classes of a full-domain search hold the population's rows; no column can have it.
 POPULATION = "\0population"
@@ -60,7 +60,7 @@ class Histogram:
 
 
 @dataclass(frozen=True, slots=True)
-class Classes:
+class EquivalenceClasses:
     """The equivalence classes of a table, as evaluated by privacy models."""
 
     sizes: Counts
@@ -80,19 +80,19 @@ class Classes:
         found: Floats = content.memo["shares"]
         return found
 
-    def holding(self, names: Collection[str]) -> "Classes":
+    def holding(self, names: Collection[str]) -> "EquivalenceClasses":
         """Return the classes with only the named contents."""
         return replace(self, sensitive={name: old for name, old in self.sensitive.items() if name in names})
 
-    def kept(self, keep: Mask) -> "Classes":
+    def kept(self, keep: BoolArray) -> "EquivalenceClasses":
         """Return the classes that are kept, in the same order."""
         contents = {name: _kept(old, keep) for name, old in self.sensitive.items()}
-        return Classes(self.sizes[keep], contents, self.counts_persons)
+        return EquivalenceClasses(self.sizes[keep], contents, self.counts_persons)
 
 
-def reference_of(classes: Classes, whole: Classes) -> Classes:
+def reference_of(classes: EquivalenceClasses, whole: EquivalenceClasses) -> EquivalenceClasses:
     """Return classes as a reference distribution: their own shares, over the values of the full table."""
-    return Classes(
+    return EquivalenceClasses(
         classes.sizes,
         {
             name: replace(content, texts=old.texts, memo={}, order_memo=old.order_memo, pair_values=old.pair_values)
@@ -114,7 +114,7 @@ def histogram(
     return Histogram(starts.astype(np.int64), (unique % max(size, 1)).astype(np.int32), added, size)
 
 
-def _kept(old: Histogram, keep: Mask) -> Histogram:
+def _kept(old: Histogram, keep: BoolArray) -> Histogram:
     lengths = np.diff(old.starts)[keep]
     entries = np.repeat(keep, np.diff(old.starts))
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

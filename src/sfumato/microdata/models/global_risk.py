@@ -16,19 +16,19 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.models.equivalence_classes import Classes, Mask
+from sfumato.microdata.models.equivalence_classes import BoolArray, EquivalenceClasses
 from sfumato.microdata.models.individual_risk import SamplingFraction, individual_risks
-from sfumato.microdata.models.model import EXACT, ReleaseRisk
-from sfumato.schema.dataclass_schema import Note
+from sfumato.microdata.models.model import EXACT, GlobalRiskModel
+from sfumato.schema.dataclass_schema import KeyInfo
 from sfumato.schema.typed_parts import plan_part
 
 
 @plan_part
 @dataclass(frozen=True, slots=True)
-class GlobalRisk(ReleaseRisk):
+class GlobalRisk(GlobalRiskModel):
     """The sum of all rows' risks / rows is at most `threshold`."""
 
-    threshold: Annotated[float, Note("the greatest expected share of rows that are found", minimum=0, maximum=1)]
+    threshold: Annotated[float, KeyInfo("the greatest expected share of rows that are found", minimum=0, maximum=1)]
     sampling_fraction: SamplingFraction = None
     name: ClassVar[str] = "global-risk"
 
@@ -36,13 +36,13 @@ class GlobalRisk(ReleaseRisk):
         if self.threshold <= 0 or self.sampling_fraction == 0:
             raise ValueError("threshold and sampling_fraction must be greater than 0.")
 
-    def failing(self, classes: Classes, whole: Classes) -> Mask:  # noqa: ARG002
+    def failing(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:  # noqa: ARG002
         return individual_risks(classes, self.sampling_fraction) > self.threshold * (1 + EXACT)
 
-    def keeps(self, classes: Classes) -> bool:
+    def keeps(self, classes: EquivalenceClasses) -> bool:
         return self._share(classes) <= self.threshold * (1 + EXACT)
 
-    def short(self, classes: Classes) -> Mask:
+    def short(self, classes: EquivalenceClasses) -> BoolArray:
         if self.keeps(classes):
             return np.zeros(len(classes.sizes), bool)
         risks = individual_risks(classes, self.sampling_fraction)
@@ -51,11 +51,11 @@ class GlobalRisk(ReleaseRisk):
         ends = np.append(risks[order][1:] > risks[order][:-1], True)
         fits = np.flatnonzero(ends & (found <= self.threshold * (1 + EXACT) * rows))
         most = risks[order][fits[-1]] if len(fits) else -1.0
-        short: Mask = risks > most
+        short: BoolArray = risks > most
         return short
 
-    def reached(self, classes: Classes, whole: Classes) -> float:  # noqa: ARG002
+    def reached(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:  # noqa: ARG002
         return self._share(classes)
 
-    def _share(self, classes: Classes) -> float:
+    def _share(self, classes: EquivalenceClasses) -> float:
         return float((individual_risks(classes, self.sampling_fraction) * classes.sizes).sum()) / max(classes.rows, 1)

@@ -19,22 +19,23 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.microdata.models import risk_kernels
 from sfumato.microdata.models.class_weights import estimated_persons
-from sfumato.microdata.models.equivalence_classes import Classes, Counts, Floats, Mask
-from sfumato.microdata.models.model import EXACT, ThresholdModel
-from sfumato.schema.dataclass_schema import Note
+from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses, Floats
+from sfumato.microdata.models.model import EXACT, RiskModel
+from sfumato.schema.dataclass_schema import KeyInfo
 from sfumato.schema.typed_parts import plan_part
 
 SamplingFraction = Annotated[
-    float | None, Note("the share of the population in the rows, where no column is the weight", minimum=0, maximum=1)
+    float | None,
+    KeyInfo("the share of the population in the rows, where no column is the weight", minimum=0, maximum=1),
 ]
 
 
 @plan_part
 @dataclass(frozen=True, slots=True)
-class IndividualRisk(ThresholdModel):
+class IndividualRisk(RiskModel):
     """Every row has at most the risk `threshold`."""
 
-    threshold: Annotated[float, Note("the greatest risk of a row", minimum=0, maximum=1)]
+    threshold: Annotated[float, KeyInfo("the greatest risk of a row", minimum=0, maximum=1)]
     sampling_fraction: SamplingFraction = None
     name: ClassVar[str] = "individual-risk"
     monotone_suppression: ClassVar[bool] = True
@@ -43,20 +44,20 @@ class IndividualRisk(ThresholdModel):
         if self.threshold <= 0 or self.sampling_fraction == 0:
             raise ValueError("threshold and sampling_fraction must be greater than 0.")
 
-    def failing(self, classes: Classes, whole: Classes) -> Mask:  # noqa: ARG002
+    def failing(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:  # noqa: ARG002
         return individual_risks(classes, self.sampling_fraction) > self.threshold * (1 + EXACT)
 
-    def reached(self, classes: Classes, whole: Classes) -> float:  # noqa: ARG002
+    def reached(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:  # noqa: ARG002
         return float(individual_risks(classes, self.sampling_fraction).max(initial=0.0))
 
-    def limits(self, whole: Classes) -> str | None:
+    def limits(self, whole: EquivalenceClasses) -> str | None:
         persons = float(estimated_persons(whole, self.sampling_fraction).sum())
         if whole.rows and risk_kernels.expectation(whole.rows, whole.rows / persons) > self.threshold * (1 + EXACT):
             return f"threshold = {self.threshold:g} is below the risk that all {whole.rows} rows in one class have."
         return None
 
 
-def individual_risks(classes: Classes, sampling_fraction: float | None = None) -> Floats:
+def individual_risks(classes: EquivalenceClasses, sampling_fraction: float | None = None) -> Floats:
     """The risk of a row of each class."""
     return expected_risks(classes.sizes, estimated_persons(classes, sampling_fraction))
 

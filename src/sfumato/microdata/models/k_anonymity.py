@@ -17,12 +17,12 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, ClassVar
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.models.equivalence_classes import Classes, Mask
-from sfumato.microdata.models.model import ClassModel
-from sfumato.schema.composite import Conversion, Integer, MapOf
-from sfumato.schema.dataclass_schema import Note
+from sfumato.microdata.models.equivalence_classes import BoolArray, EquivalenceClasses
+from sfumato.microdata.models.model import BaseModel
+from sfumato.schema.composite import Conversion, Integer, MapSchema
+from sfumato.schema.dataclass_schema import KeyInfo
 from sfumato.schema.frozen_dict import FrozenDict
-from sfumato.schema.issues import Faults
+from sfumato.schema.issues import PlanIssues
 from sfumato.schema.typed_parts import plan_part
 
 
@@ -38,11 +38,11 @@ def _set_sizes(sizes: Mapping[str, int]) -> SetSizes:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sizes(MapOf[int]):
+class _Sizes(MapSchema[int]):
     """A mapping from numbers of columns."""
 
-    def read(self, value: object, at: str, faults: Faults) -> FrozenDict[int]:
-        sizes = MapOf.read(self, value, at, faults)
+    def read(self, value: object, at: str, faults: PlanIssues) -> FrozenDict[int]:
+        sizes = MapSchema.read(self, value, at, faults)
         if not all(columns.isdecimal() and int(columns) for columns in sizes):
             raise faults.refuse(at, "its keys must be numbers of columns.")
         return sizes
@@ -50,16 +50,16 @@ class _Sizes(MapOf[int]):
 
 @plan_part
 @dataclass(frozen=True, slots=True)
-class KAnonymity(ClassModel):
+class KAnonymity(BaseModel):
     """Every class has at least `k` rows.
 
     >>> import numpy as np
-    >>> classes = Classes(np.array([2, 5]))
+    >>> classes = EquivalenceClasses(np.array([2, 5]))
     >>> KAnonymity(3).failing(classes, classes).tolist()
     [True, False]
     """
 
-    k: Annotated[int, Note("rows a class must have", minimum=1)]
+    k: Annotated[int, KeyInfo("rows a class must have", minimum=1)]
     subsets: Annotated[
         SetSizes,
         Conversion(
@@ -77,13 +77,13 @@ class KAnonymity(ClassModel):
     def least_rows(self) -> int:
         return self.k
 
-    def failing(self, classes: Classes, whole: Classes) -> Mask:  # noqa: ARG002
+    def failing(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:  # noqa: ARG002
         return classes.sizes < self.k
 
-    def reached(self, classes: Classes, whole: Classes) -> float:  # noqa: ARG002
+    def reached(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:  # noqa: ARG002
         return int(classes.sizes.min()) if len(classes.sizes) else 0
 
-    def limits(self, whole: Classes) -> str | None:
+    def limits(self, whole: EquivalenceClasses) -> str | None:
         if self.k > whole.rows:
             return f"k = {self.k} needs at least {self.k} rows, the data have {whole.rows}."
         return None

@@ -27,22 +27,22 @@ from typing import Annotated, ClassVar
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.data_plan import DATA, DataPlan
-from sfumato.microdata.models.equivalence_classes import POPULATION, Classes, Counts, Mask
-from sfumato.microdata.models.model import ClassModel
-from sfumato.schema.composite import Conversion, Either, Key, Record
-from sfumato.schema.dataclass_schema import Note
+from sfumato.microdata.models.equivalence_classes import POPULATION, BoolArray, Counts, EquivalenceClasses
+from sfumato.microdata.models.model import BaseModel
+from sfumato.schema.composite import Conversion, KeySchema, RecordSchema, UnionSchema
+from sfumato.schema.dataclass_schema import KeyInfo
 from sfumato.schema.paths import FilePath
 from sfumato.schema.typed_parts import plan_part
 
 # Above this mean, a Poisson variable is approximated by a normal one.
 LARGE_MEAN = 500.0
-TABLE = Either(
+TABLE = UnionSchema(
     (
         ((str,), Conversion(FilePath("path of the table, relative to the plan"), DataPlan)),
         (
             (dict,),
-            Record(
-                {"source": Key(FilePath("path of the table, relative to the plan"), required=True)}
+            RecordSchema(
+                {"source": KeySchema(FilePath("path of the table, relative to the plan"), required=True)}
                 | {name: DATA.keys[name] for name in ("separator", "encoding", "missing", "table")},
                 DataPlan,
             ),
@@ -54,16 +54,17 @@ TABLE = Either(
 
 @plan_part
 @dataclass(frozen=True, slots=True)
-class KMap(ClassModel):
+class KMap(BaseModel):
     """Every class has at least `k` rows in the `population`."""
 
-    k: Annotated[int, Note("persons of the population that a class must represent", minimum=1)]
+    k: Annotated[int, KeyInfo("persons of the population that a class must represent", minimum=1)]
     population: Annotated[DataPlan | None, TABLE] = None
     sampling_fraction: Annotated[
-        float | None, Note("the share of the population in the rows, where its table is not at hand", 0, 1)
+        float | None, KeyInfo("the share of the population in the rows, where its table is not at hand", 0, 1)
     ] = None
     significance: Annotated[
-        float, Note("how often a class of fewer persons may have the requested number of rows", minimum=0, maximum=1)
+        float,
+        KeyInfo("how often a class of fewer persons may have the requested number of rows", minimum=0, maximum=1),
     ] = 0.05
     name: ClassVar[str] = "k-map"
     asks: ClassVar[str] = "k"
@@ -90,12 +91,12 @@ class KMap(ClassModel):
             return self
         return replace(self, population=replace(self.population, source=self.population.source.located(folder)))
 
-    def failing(self, classes: Classes, whole: Classes) -> Mask:  # noqa: ARG002
+    def failing(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:  # noqa: ARG002
         if self.population is None:
             return classes.sizes < self.least_rows
         return persons_of(classes) < self.k
 
-    def reached(self, classes: Classes, whole: Classes) -> float:  # noqa: ARG002
+    def reached(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:  # noqa: ARG002
         """Return the fewest persons of a class; by estimate, the largest k that its rows represent."""
         if not len(classes.sizes):
             return 0
@@ -128,7 +129,7 @@ def rows_by_estimate(mean: float, significance: float) -> int:
     return rows
 
 
-def persons_of(classes: Classes) -> Counts:
+def persons_of(classes: EquivalenceClasses) -> Counts:
     """Return the persons each class represents: of the population if known, and no fewer than its own rows."""
     content = classes.sensitive.get(POPULATION)
     if content is None:

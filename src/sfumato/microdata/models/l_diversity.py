@@ -31,9 +31,16 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.models import bounds_kernels
-from sfumato.microdata.models.equivalence_classes import Classes, Counts, Floats, Histogram, Mask, histogram
-from sfumato.microdata.models.model import EXACT, ClassModel, SensitiveColumn, short_of
-from sfumato.schema.dataclass_schema import Note
+from sfumato.microdata.models.equivalence_classes import (
+    BoolArray,
+    Counts,
+    EquivalenceClasses,
+    Floats,
+    Histogram,
+    histogram,
+)
+from sfumato.microdata.models.model import EXACT, BaseModel, SensitiveColumn, rows_beyond
+from sfumato.schema.dataclass_schema import KeyInfo
 from sfumato.schema.typed_parts import plan_part
 
 Variant = Literal["distinct", "entropy", "recursive"]
@@ -43,14 +50,14 @@ _MISSING = "missing"
 
 @plan_part
 @dataclass(frozen=True, slots=True)
-class LDiversity(ClassModel):
+class LDiversity(BaseModel):
     """Every class holds at least `l` well-represented values of `column`."""
 
     # The letter of the literature and of the plan.
-    l: Annotated[float, Note("values a class must hold", minimum=1)]  # noqa: E741
+    l: Annotated[float, KeyInfo("values a class must hold", minimum=1)]  # noqa: E741
     column: SensitiveColumn
-    variant: Annotated[Variant, Note("how well represented a value must be")] = "distinct"
-    c: Annotated[float | None, Note("the constant of recursive (c,l)-diversity", minimum=0)] = None
+    variant: Annotated[Variant, KeyInfo("how well represented a value must be")] = "distinct"
+    c: Annotated[float | None, KeyInfo("the constant of recursive (c,l)-diversity", minimum=0)] = None
     name: ClassVar[str] = "l-diversity"
     asks: ClassVar[str] = "l"
     least: ClassVar[bool] = True
@@ -74,13 +81,13 @@ class LDiversity(ClassModel):
         """The minimum class size: l rows for l values; recursive diversity with l = 1 requires none."""
         return int(np.ceil(self.l - EXACT))
 
-    def failing(self, classes: Classes, whole: Classes) -> Mask:
+    def failing(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:
         content = judged_values(classes, whole, self.column)
         if self.variant == "recursive":
             return ~_recursive(content, int(self.l), self.c or 0.0)
         return self._diversity(content) < self.l - EXACT
 
-    def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:
+    def lost(self, classes: EquivalenceClasses, whole: EquivalenceClasses, failing: BoolArray, enough: int) -> Counts:
         if self.variant == "distinct":
             return np.where(failing, classes.sizes, 0)
         content = told_values(classes, whole, self.column)
@@ -91,9 +98,9 @@ class LDiversity(ClassModel):
             bounds_kernels.entropy(content.starts, content.counts, float(self.l), failing, enough, kept)
         else:
             bounds_kernels.recursive(content.starts, content.counts, int(self.l), self.c or 0.0, failing, enough, kept)
-        return short_of(classes.sizes, kept + without)
+        return rows_beyond(classes.sizes, kept + without)
 
-    def reached(self, classes: Classes, whole: Classes) -> float:
+    def reached(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:
         content = judged_values(classes, whole, self.column)
         if not len(classes.sizes):
             return 0
@@ -102,7 +109,7 @@ class LDiversity(ClassModel):
         worst = float(self._diversity(content).min())
         return int(worst) if self.variant == "distinct" else worst
 
-    def limits(self, whole: Classes) -> str | None:
+    def limits(self, whole: EquivalenceClasses) -> str | None:
         totals = told_values(whole, whole, self.column).totals()
         distinct = int((totals > 0).sum())
         if distinct < self.l:
@@ -115,7 +122,7 @@ class LDiversity(ClassModel):
         return np.where(np.diff(content.starts) > 0, np.exp(entropies(content)), 0.0)
 
 
-def told_values(classes: Classes, whole: Classes, column: str) -> Histogram:
+def told_values(classes: EquivalenceClasses, whole: EquivalenceClasses, column: str) -> Histogram:
     """Return the values of a column in classes, without missing ones.
 
     Args:
@@ -128,7 +135,7 @@ def told_values(classes: Classes, whole: Classes, column: str) -> Histogram:
     return content if code is None else content.without(code)
 
 
-def judged_values(classes: Classes, whole: Classes, column: str) -> Histogram:
+def judged_values(classes: EquivalenceClasses, whole: EquivalenceClasses, column: str) -> Histogram:
     """Return the values whose diversity counts: one per row, or one per person in the most uneven distribution."""
     told = told_values(classes, whole, column)
     if not classes.counts_persons:
@@ -161,7 +168,7 @@ def entropies(content: Histogram) -> Floats:
     return found
 
 
-def _recursive(content: Histogram, least: int, c: float) -> Mask:
+def _recursive(content: Histogram, least: int, c: float) -> BoolArray:
     """Return whether r1 < c (r_l + … + r_m) in each class, with counts r in decreasing order."""
     found = np.empty(len(content.starts) - 1, bool)
     bounds_kernels.recursive_holds(content.starts, content.counts, least, c, found)

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from sfumato.errors import Fault
+from sfumato.errors import PlanIssue
 from sfumato.hierarchies.types import ColumnType, canonical
-from sfumato.microdata.models.model import Model
+from sfumato.microdata.models.model import PrivacyModel
 from sfumato.microdata.models.model_names import is_alpha_k_anonymity, is_delta_presence, is_t_closeness
 
 if TYPE_CHECKING:
     from sfumato.microdata.models.t_closeness import TCloseness
 
 
-def named(model: Model) -> tuple[str, ...]:
+def named(model: PrivacyModel) -> tuple[str, ...]:
     """Return the values that a model lists."""
     if is_alpha_k_anonymity(model):
         return model.values
@@ -25,7 +25,7 @@ def named(model: Model) -> tuple[str, ...]:
     return model.order if is_t_closeness(model) else ()
 
 
-def in_one_text(model: Model, type_: ColumnType) -> Model:
+def in_one_text(model: PrivacyModel, type_: ColumnType) -> PrivacyModel:
     """Return the model with its values as canonical texts of a type; texts that are no such value stay unchanged."""
     texts = named(model)
     forms, _ = canonical(texts, type_)
@@ -39,15 +39,15 @@ def in_one_text(model: Model, type_: ColumnType) -> Model:
     return replace(cast("TCloseness", model), order=values)
 
 
-def faults_of(model: Model, at: str, type_: ColumnType, missing: Sequence[str]) -> list[Fault]:
+def faults_of(model: PrivacyModel, at: str, type_: ColumnType, missing: Sequence[str]) -> list[PlanIssue]:
     """Return issues about values of a model that cannot occur in its column."""
     texts = named(model)
     _, wrong = canonical(texts, type_)
     faults = (
-        [Fault(at, f"{len(wrong)} of the values named are not of the type {type_}.", "Mend them.")] if wrong else []
+        [PlanIssue(at, f"{len(wrong)} of the values named are not of the type {type_}.", "Mend them.")] if wrong else []
     )
     if not is_t_closeness(model) and any(text in missing for text in texts):
         faults.append(
-            Fault(at, "a value that is named means missing in these data.", "Take it off, or off data.missing.")
+            PlanIssue(at, "a value that is named means missing in these data.", "Take it off, or off data.missing.")
         )
     return faults

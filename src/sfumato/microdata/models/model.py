@@ -6,21 +6,21 @@ from typing import Annotated, ClassVar, Literal, Protocol, TypeGuard
 
 import numpy as np
 
-from sfumato.microdata.models.equivalence_classes import Classes, Counts, Mask, reference_of
-from sfumato.schema.dataclass_schema import Note
+from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses, reference_of
+from sfumato.schema.dataclass_schema import KeyInfo
 
 # The reference distribution of a class: the original table (the definition of the literature), or also the published
 # rows, which are all a data user sees.
 Against = Literal["both", "raw"]
 Comparison = Annotated[
-    Against, Note("compare with the original table and the published rows, or with the original table only")
+    Against, KeyInfo("compare with the original table and the published rows, or with the original table only")
 ]
-SensitiveColumn = Annotated[str, Note("the sensitive column")]
+SensitiveColumn = Annotated[str, KeyInfo("the sensitive column")]
 # Tolerance for rounding errors of shares and distances beyond their limit.
 EXACT = 1e-9
 
 
-class Model(Protocol):
+class PrivacyModel(Protocol):
     """A privacy model: what every class of a release must satisfy.
 
     Attributes:
@@ -29,7 +29,7 @@ class Model(Protocol):
         monotone_generalization: If all classes of a table satisfy the model, so do all of any coarser table.
         monotone_suppression: A class that satisfies the model still does after any other rows were merged into it (so
             the rows in violating classes only decrease when a table gets coarser).
-        of_release: The model is evaluated on all classes jointly (see `ReleaseModel`).
+        is_global: The model is evaluated on all classes jointly (see `GlobalModel`).
         compares: The model compares the proportions of a column's values in each class with a reference table.
         least: Whether the parameter is a minimum; else it is a maximum.
     """
@@ -73,15 +73,15 @@ class Model(Protocol):
         """The minimum class size that the model implies, whatever the class contains."""
         ...
 
-    def failing(self, classes: Classes, whole: Classes) -> Mask:
+    def failing(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:
         """Return which classes violate the model; `whole` is the original table (one class per combination)."""
         ...
 
-    def failing_among(self, classes: Classes, whole: Classes, asked: Mask) -> Mask:
+    def failing_among(self, classes: EquivalenceClasses, whole: EquivalenceClasses, asked: BoolArray) -> BoolArray:
         """Like `failing`, for some classes; the others count as satisfying."""
         ...
 
-    def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:
+    def lost(self, classes: EquivalenceClasses, whole: EquivalenceClasses, failing: BoolArray, enough: int) -> Counts:
         """Return for each class a lower bound of its rows that every finer table must suppress.
 
         If the model is monotone under generalization, the rows of a class that a finer table keeps satisfy the
@@ -93,44 +93,44 @@ class Model(Protocol):
         """
         ...
 
-    def reached(self, classes: Classes, whole: Classes) -> float:
+    def reached(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:
         """Return the achieved parameter: the value of the worst class, in the unit of `asked`."""
         ...
 
-    def limits(self, whole: Classes) -> str | None:
+    def limits(self, whole: EquivalenceClasses) -> str | None:
         """Return the reason why no recoding of the table can satisfy the model, or None if one may."""
         ...
 
 
-class ReleaseModel(Model, Protocol):
+class GlobalModel(PrivacyModel, Protocol):
     """A global model: a requirement on all classes of a release jointly, such as their average risk.
 
     Its `failing` evaluates classes one by one by a sufficient condition, so that methods that never see all classes at
     once can use it. A full-domain search evaluates the classes jointly by these functions.
     """
 
-    def short(self, classes: Classes) -> Mask:
+    def short(self, classes: EquivalenceClasses) -> BoolArray:
         """Return the classes to suppress so that the others jointly satisfy the model.
 
         The classes of highest risk are suppressed first, as few as possible, classes of equal risk together.
         """
         ...
 
-    def keeps(self, classes: Classes) -> bool:
+    def keeps(self, classes: EquivalenceClasses) -> bool:
         """Return whether the classes jointly satisfy the model."""
         ...
 
-    def lost_together(self, classes: Classes) -> int:
+    def lost_together(self, classes: EquivalenceClasses) -> int:
         """Return a lower bound of the rows that every finer table must suppress."""
         ...
 
 
-def for_readers(model: Model) -> bool:
+def checks_published(model: PrivacyModel) -> bool:
     """Return whether a model must also be satisfied for the published rows as reference."""
     return model.compares and model.reference == "both"
 
 
-def evaluate(model: Model, classes: Classes, whole: Classes) -> tuple[bool, float]:
+def evaluate(model: PrivacyModel, classes: EquivalenceClasses, whole: EquivalenceClasses) -> tuple[bool, float]:
     """Return whether classes satisfy a model, and the achieved parameter of the worst one.
 
     A model decides twice whether it is satisfied: by the violating classes, and by the achieved parameter. A guarantee
@@ -140,17 +140,17 @@ def evaluate(model: Model, classes: Classes, whole: Classes) -> tuple[bool, floa
     reached = model.reached(classes, whole)
     if not len(classes.sizes):
         return True, reached
-    fine = model.keeps(classes) if of_release(model) else not model.failing(classes, whole).any()
+    fine = model.keeps(classes) if is_global(model) else not model.failing(classes, whole).any()
     gap = model.asked - reached if model.least else reached - model.asked
     return bool(fine) and gap <= EXACT * (1 + abs(model.asked)), reached
 
 
-def of_release(model: Model) -> TypeGuard[ReleaseModel]:
+def is_global(model: PrivacyModel) -> TypeGuard[GlobalModel]:
     """Return whether a model is global."""
     return model.of_release
 
 
-class ClassModel(ABC):
+class BaseModel(ABC):
     """Base class of privacy models, with defaults."""
 
     __slots__ = ()
@@ -186,31 +186,31 @@ class ClassModel(ABC):
     def least_rows(self) -> int:
         return 1
 
-    def limits(self, whole: Classes) -> str | None:  # noqa: ARG002
+    def limits(self, whole: EquivalenceClasses) -> str | None:  # noqa: ARG002
         """Return None: nothing in the original table excludes the model."""
         return None
 
     @abstractmethod
-    def failing(self, classes: Classes, whole: Classes) -> Mask:
+    def failing(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:
         """Return which classes violate the model."""
 
-    def failing_among(self, classes: Classes, whole: Classes, asked: Mask) -> Mask:
+    def failing_among(self, classes: EquivalenceClasses, whole: EquivalenceClasses, asked: BoolArray) -> BoolArray:
         """Like `failing`, for some classes."""
-        found: Mask = self.failing(classes, whole) & asked
+        found: BoolArray = self.failing(classes, whole) & asked
         return found
 
-    def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:  # noqa: ARG002
+    def lost(self, classes: EquivalenceClasses, whole: EquivalenceClasses, failing: BoolArray, enough: int) -> Counts:  # noqa: ARG002
         """Return all rows of a violating class that nothing can fix, one if a finer class must violate, else none."""
         if self.monotone_suppression:
             return np.where(failing, classes.sizes, 0)
         return failing.astype(np.int64) if self.monotone_generalization else np.zeros(len(failing), np.int64)
 
-    def lost_together(self, classes: Classes) -> int:  # noqa: ARG002
+    def lost_together(self, classes: EquivalenceClasses) -> int:  # noqa: ARG002
         """Return 0: nothing is known about finer tables."""
         return 0
 
 
-class ThresholdModel(ClassModel):
+class RiskModel(BaseModel):
     """Base class of models with a maximum risk and no sensitive column."""
 
     __slots__ = ()
@@ -218,21 +218,21 @@ class ThresholdModel(ClassModel):
     column: ClassVar[None] = None
 
 
-class ReleaseRisk(ThresholdModel):
+class GlobalRiskModel(RiskModel):
     """Base class of models with a maximum risk of all classes jointly."""
 
     __slots__ = ()
     of_release: ClassVar[bool] = True
 
 
-class ComparingModel(ClassModel):
+class DistributionModel(BaseModel):
     """Base class of models that compare proportions in a class with those in a reference table."""
 
     __slots__ = ()
     compares: ClassVar[bool] = True
 
 
-def short_of(sizes: Counts, kept: Counts) -> Counts:
+def rows_beyond(sizes: Counts, kept: Counts) -> Counts:
     """Return the rows of each class beyond the part that may be kept."""
     missing: Counts = sizes - np.minimum(kept, sizes)
     return missing
@@ -242,14 +242,16 @@ def short_of(sizes: Counts, kept: Counts) -> Counts:
 # published rows. Classes that differ too much from the remaining rows are therefore suppressed as well, and the
 # remaining ones are compared again, until none differs. The set of suppressed classes is not unique; another set may
 # suppress fewer rows.
-def without_skew(classes: Classes, whole: Classes, models: Sequence[Model], suppressed: Mask) -> Mask:
+def suppress_skewed_classes(
+    classes: EquivalenceClasses, whole: EquivalenceClasses, models: Sequence[PrivacyModel], suppressed: BoolArray
+) -> BoolArray:
     """Return the classes that are suppressed once the remaining ones satisfy every model for the remaining rows.
 
     Args:
         whole: The original table.
         suppressed: The classes that are suppressed for other reasons.
     """
-    comparing = [model for model in models if for_readers(model)]
+    comparing = [model for model in models if checks_published(model)]
     while comparing:
         left = np.flatnonzero(~suppressed)
         kept = classes.kept(~suppressed)

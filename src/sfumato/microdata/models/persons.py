@@ -19,9 +19,16 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.models.class_weights import WEIGHTS
-from sfumato.microdata.models.equivalence_classes import POPULATION, Classes, Counts, Histogram, Mask, histogram
+from sfumato.microdata.models.equivalence_classes import (
+    POPULATION,
+    BoolArray,
+    Counts,
+    EquivalenceClasses,
+    Histogram,
+    histogram,
+)
 from sfumato.microdata.models.k_anonymity import KAnonymity
-from sfumato.microdata.models.model import Model
+from sfumato.microdata.models.model import PrivacyModel
 
 # Names of class contents: the persons; and, with a column's name appended, the persons who have a value of it.
 PERSONS = "sfumato_persons"
@@ -32,13 +39,13 @@ def persons_with(column: str) -> str:
     return f"{PERSONS}:{column}"
 
 
-def looked_at(model: Model) -> frozenset[str]:
+def looked_at(model: PrivacyModel) -> frozenset[str]:
     """Return the names of the class contents that a model uses: its column, and contents without a column."""
     columns = () if model.column is None else (model.column, persons_with(model.column))
     return frozenset((PERSONS, WEIGHTS, POPULATION, *columns))
 
 
-def by_persons(classes: Classes, coded: Classes) -> Classes:
+def by_persons(classes: EquivalenceClasses, coded: EquivalenceClasses) -> EquivalenceClasses:
     """Return classes with persons instead of rows.
 
     Args:
@@ -52,7 +59,7 @@ def by_persons(classes: Classes, coded: Classes) -> Classes:
         key = persons_with(name)
         if key in classes.sensitive:
             others[name] = _weights(classes.sensitive[key], coded.sensitive[key])
-    return Classes(sizes, others, counts_persons=True)
+    return EquivalenceClasses(sizes, others, counts_persons=True)
 
 
 def persons_in(members: Histogram) -> Counts:
@@ -61,19 +68,19 @@ def persons_in(members: Histogram) -> Counts:
     return np.bincount(members.owners, weights=persons, minlength=len(members.starts) - 1).astype(np.int64)
 
 
-def whole_by_persons(whole: Classes) -> Classes:
+def whole_by_persons(whole: EquivalenceClasses) -> EquivalenceClasses:
     """Return an original table with persons instead of rows: as one class, in which every person counts once."""
     content = whole.sensitive.get(PERSONS)
     if content is None:
         return whole
     if PERSONS not in content.memo:
         content.memo[PERSONS] = by_persons(_as_one(whole), whole)
-    found: Classes = content.memo[PERSONS]
+    found: EquivalenceClasses = content.memo[PERSONS]
     return found
 
 
-def _as_one(whole: Classes) -> Classes:
-    return Classes(np.array([whole.rows]), {name: _added_up(old) for name, old in whole.sensitive.items()})
+def _as_one(whole: EquivalenceClasses) -> EquivalenceClasses:
+    return EquivalenceClasses(np.array([whole.rows]), {name: _added_up(old) for name, old in whole.sensitive.items()})
 
 
 def _added_up(content: Histogram) -> Histogram:
@@ -102,7 +109,7 @@ class PersonModel:
     that they are monotone. Global models are satisfied class by class, which is stricter than required.
     """
 
-    model: Model
+    model: PrivacyModel
     of_release: ClassVar[bool] = False
 
     def __getattr__(self, name: str) -> Any:
@@ -119,39 +126,39 @@ class PersonModel:
     def monotone_generalization(self) -> bool:
         return self.monotone_suppression
 
-    def failing(self, classes: Classes, whole: Classes) -> Mask:
+    def failing(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:
         return self.model.failing(self._members(classes, whole), whole_by_persons(whole))
 
-    def failing_among(self, classes: Classes, whole: Classes, asked: Mask) -> Mask:
+    def failing_among(self, classes: EquivalenceClasses, whole: EquivalenceClasses, asked: BoolArray) -> BoolArray:
         return self.failing(classes, whole) & asked
 
-    def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:  # noqa: ARG002
+    def lost(self, classes: EquivalenceClasses, whole: EquivalenceClasses, failing: BoolArray, enough: int) -> Counts:  # noqa: ARG002
         return np.where(failing, classes.sizes, 0) if self.monotone_suppression else np.zeros(len(failing), np.int64)
 
-    def reached(self, classes: Classes, whole: Classes) -> float:
+    def reached(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:
         return self.model.reached(self._members(classes, whole), whole_by_persons(whole))
 
-    def _members(self, classes: Classes, whole: Classes) -> Classes:
+    def _members(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> EquivalenceClasses:
         """Return the persons of classes, with their values of the model's column only."""
         return by_persons(classes.holding(looked_at(self.model)), whole)
 
-    def limits(self, whole: Classes) -> str | None:
+    def limits(self, whole: EquivalenceClasses) -> str | None:
         return self.model.limits(whole_by_persons(whole))
 
 
-def against_raw(model: Model) -> Model:
+def against_raw(model: PrivacyModel) -> PrivacyModel:
     """Return a comparing model with the original table as its only reference; it may count persons."""
     if isinstance(model, PersonModel):
         return counting_persons((against_raw(model.model),))[0]
     return replace(model, reference="raw")  # type: ignore[type-var]
 
 
-def counting_persons(models: tuple[Model, ...]) -> tuple[Model, ...]:
+def counting_persons(models: tuple[PrivacyModel, ...]) -> tuple[PrivacyModel, ...]:
     """Return the models, each counting persons."""
     return tuple(cast("Any", PersonModel(model)) for model in models)
 
 
-def enough_persons(models: Sequence[Model]) -> int | None:
+def enough_persons(models: Sequence[PrivacyModel]) -> int | None:
     """Return the number of persons with which a class satisfies all models; None if some need more than a number."""
     about_persons = [model.model for model in models if isinstance(model, PersonModel)]
     if len(about_persons) < len(models) or not all(isinstance(model, KAnonymity) for model in about_persons):

@@ -18,23 +18,23 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.measures.population import Uniqueness, uniqueness
+from sfumato.microdata.measures.population import PopulationUniquenessEstimate, uniqueness
 from sfumato.microdata.models.class_weights import estimated_persons
-from sfumato.microdata.models.equivalence_classes import Classes, Mask
+from sfumato.microdata.models.equivalence_classes import BoolArray, EquivalenceClasses
 from sfumato.microdata.models.individual_risk import SamplingFraction
-from sfumato.microdata.models.model import EXACT, ReleaseRisk
-from sfumato.schema.dataclass_schema import Note
+from sfumato.microdata.models.model import EXACT, GlobalRiskModel
+from sfumato.schema.dataclass_schema import KeyInfo
 from sfumato.schema.typed_parts import plan_part
 
 
 @plan_part
 @dataclass(frozen=True, slots=True)
-class PopulationUniqueness(ReleaseRisk):
+class PopulationUniqueness(GlobalRiskModel):
     """The estimated share of unique persons in the population is at most `threshold`."""
 
-    threshold: Annotated[float, Note("the greatest share of unique persons", minimum=0, maximum=1)]
-    estimator: Annotated[Literal["pitman", "zayatz", "snb", "dankar"], Note("how it is estimated")] = "dankar"
-    population_size: Annotated[int | None, Note("persons of the population", minimum=1)] = None
+    threshold: Annotated[float, KeyInfo("the greatest share of unique persons", minimum=0, maximum=1)]
+    estimator: Annotated[Literal["pitman", "zayatz", "snb", "dankar"], KeyInfo("how it is estimated")] = "dankar"
+    population_size: Annotated[int | None, KeyInfo("persons of the population", minimum=1)] = None
     sampling_fraction: SamplingFraction = None
     name: ClassVar[str] = "population-uniqueness"
     monotone_generalization: ClassVar[bool] = False
@@ -45,24 +45,24 @@ class PopulationUniqueness(ReleaseRisk):
         if self.sampling_fraction == 0:
             raise ValueError("sampling_fraction must be greater than 0.")
 
-    def failing(self, classes: Classes, whole: Classes) -> Mask:  # noqa: ARG002
+    def failing(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:  # noqa: ARG002
         return classes.sizes < 2 if self.threshold < 1 else np.zeros(len(classes.sizes), bool)
 
-    def keeps(self, classes: Classes) -> bool:
+    def keeps(self, classes: EquivalenceClasses) -> bool:
         return self.reached(classes, classes) <= self.threshold + EXACT
 
-    def short(self, classes: Classes) -> Mask:
+    def short(self, classes: EquivalenceClasses) -> BoolArray:
         return np.zeros(len(classes.sizes), bool) if self.keeps(classes) else classes.sizes < 2
 
-    def reached(self, classes: Classes, whole: Classes) -> float:  # noqa: ARG002
+    def reached(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:  # noqa: ARG002
         """Return the estimated share; 1, the maximum, if there is no estimate."""
         if not classes.rows:
             return 0.0
-        figures: Uniqueness = uniqueness(classes.sizes, max(self._persons(classes), classes.rows))
+        figures: PopulationUniquenessEstimate = uniqueness(classes.sizes, max(self._persons(classes), classes.rows))
         share: float | None = getattr(figures, self.estimator).share
         return 1.0 if share is None else share
 
-    def _persons(self, classes: Classes) -> int:
+    def _persons(self, classes: EquivalenceClasses) -> int:
         if self.population_size is not None:
             return self.population_size
         return round(float(estimated_persons(classes, self.sampling_fraction).sum()))

@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.models.equivalence_classes import Classes, Histogram, Mask, histogram
-from sfumato.microdata.models.model import ClassModel, Model
+from sfumato.microdata.models.equivalence_classes import BoolArray, EquivalenceClasses, Histogram, histogram
+from sfumato.microdata.models.model import BaseModel, PrivacyModel
 from sfumato.microdata.models.registry import SHAPES
-from sfumato.schema.composite import Anything, Either, Key, Record, Tagged
+from sfumato.schema.composite import Anything, KeySchema, RecordSchema, TaggedUnionSchema, UnionSchema
 
 Labels = Sequence[Sequence[str | None]]
 Codes = npt.NDArray[np.signedinteger[Any]]
@@ -35,15 +35,15 @@ ROOT = "*"
 UNNAMED = "this column"
 
 
-class _WithoutColumn(Mapping[str, Record[Model]]):
+class _WithoutColumn(Mapping[str, RecordSchema[PrivacyModel]]):
     """The schemas of models without the key that names their column."""
 
-    def __getitem__(self, name: str) -> Record[Model]:
+    def __getitem__(self, name: str) -> RecordSchema[PrivacyModel]:
         if name not in ABOUT_VALUES:
             raise KeyError(name)
         record = SHAPES[name]
-        keys: dict[str, Key] = {key: spec for key, spec in record.keys.items() if key not in OF_VALUES}
-        return Record(keys, partial(record.make, column=UNNAMED), record.about)
+        keys: dict[str, KeySchema] = {key: spec for key, spec in record.keys.items() if key not in OF_VALUES}
+        return RecordSchema(keys, partial(record.make, column=UNNAMED), record.about)
 
     def __iter__(self) -> Iterator[str]:
         return iter(ABOUT_VALUES)
@@ -52,31 +52,34 @@ class _WithoutColumn(Mapping[str, Record[Model]]):
         return len(ABOUT_VALUES)
 
 
-PROTECT = Either(
+PROTECT = UnionSchema(
     (
-        ((Mapping,), Tagged("model", _WithoutColumn(), "what the other quasi-identifiers must not disclose of it")),
-        ((ClassModel,), Anything()),
+        (
+            (Mapping,),
+            TaggedUnionSchema("model", _WithoutColumn(), "what the other quasi-identifiers must not disclose of it"),
+        ),
+        ((BaseModel,), Anything()),
     ),
     "a privacy model that protects a quasi-identifier against disclosure by the others",
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Protection(ClassModel):
+class Protection(BaseModel):
     """The labels of a quasi-identifier satisfy a model in each group of rows that agree in the others.
 
     Attributes:
         model: The model, with the column it refers to.
     """
 
-    model: Model
+    model: PrivacyModel
     name: ClassVar[str] = "attribute-disclosure"
     of_release: ClassVar[bool] = True
     column: ClassVar[None] = None
     asks: ClassVar[str] = "model"
 
     @classmethod
-    def of(cls, model: ClassModel, column: str) -> "Protection":
+    def of(cls, model: BaseModel, column: str) -> "Protection":
         """Return the protection of a column by a model that has no column yet."""
         return cls(replace(cast("Any", model), column=column))
 
@@ -97,28 +100,28 @@ class Protection(ClassModel):
         """False: a coarser label may be the only one of its group."""
         return False
 
-    def failing(self, classes: Classes, whole: Classes) -> Mask:  # noqa: ARG002
+    def failing(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:  # noqa: ARG002
         """Return none: no class violates by itself, because groups are evaluated jointly."""
         return np.zeros(len(classes.sizes), bool)
 
-    def short(self, classes: Classes) -> Mask:
+    def short(self, classes: EquivalenceClasses) -> BoolArray:
         """Return the classes that disclose a label in a group that does not satisfy the model."""
         group, groups, whole = self._groups(classes)
-        mask: Mask = np.zeros(len(classes.sizes), bool)
+        mask: BoolArray = np.zeros(len(classes.sizes), bool)
         if len(groups.sizes):
             # A group with one label discloses it, however close that is to the published distribution.
             alone = np.diff(groups.sensitive[self.model.column or ""].starts) < 2
             mask[group >= 0] = (alone | self.model.failing(groups, whole))[group[group >= 0]]
         return mask
 
-    def keeps(self, classes: Classes) -> bool:
+    def keeps(self, classes: EquivalenceClasses) -> bool:
         return not self.short(classes).any()
 
-    def reached(self, classes: Classes, whole: Classes) -> float:  # noqa: ARG002
+    def reached(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:  # noqa: ARG002
         _group, groups, published = self._groups(classes)
         return self.model.reached(groups, published) if len(groups.sizes) else self.asked
 
-    def _groups(self, classes: Classes) -> tuple[Codes, Classes, Classes]:
+    def _groups(self, classes: EquivalenceClasses) -> tuple[Codes, EquivalenceClasses, EquivalenceClasses]:
         """Return the group of each class (-1 if its label is the root), the groups, and all of them as one."""
         name = self.model.column or ""
         content = classes.sensitive[LABEL + name]
@@ -137,14 +140,14 @@ class Protection(ClassModel):
 
 def _as_classes(
     name: str, owners: Codes, labels: npt.NDArray[np.int32], sizes: Codes, count: int, content: Histogram
-) -> Classes:
+) -> EquivalenceClasses:
     held = replace(histogram(owners, labels, sizes, count, content.size), texts=content.texts)
-    return Classes(np.bincount(owners, weights=sizes, minlength=count).astype(np.int64), {name: held})
+    return EquivalenceClasses(np.bincount(owners, weights=sizes, minlength=count).astype(np.int64), {name: held})
 
 
 def holding_groups(
-    classes: Classes, models: Sequence[Model], columns: Sequence[str], codes: Codes, labels: Labels
-) -> Classes:
+    classes: EquivalenceClasses, models: Sequence[PrivacyModel], columns: Sequence[str], codes: Codes, labels: Labels
+) -> EquivalenceClasses:
     """Return classes that hold the group and the label of each protected column.
 
     Args:

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from sfumato.microdata.models.model import Model
-from sfumato.schema.composite import Tagged
+from sfumato.microdata.models.model import PrivacyModel
+from sfumato.schema.composite import TaggedUnionSchema
 from sfumato.schema.dataclass_schema import records_by_name
 
 SHAPES = records_by_name(
@@ -24,9 +24,11 @@ SHAPES = records_by_name(
         "differential-privacy": ("sfumato.microdata.models.differential_privacy", "DifferentialPrivacy"),
     }
 )
-MODEL: Tagged[Model] = Tagged("model", SHAPES, about="a privacy model of the published rows")
+MODEL: TaggedUnionSchema[PrivacyModel] = TaggedUnionSchema(
+    "model", SHAPES, about="a privacy model of the published rows"
+)
 
 
-def located(model: Model, folder: Path) -> Model:
+def located(model: PrivacyModel, folder: Path) -> PrivacyModel:
     """Return the model with the paths of its files resolved from a folder."""
     return model.located(folder) if hasattr(model, "located") else model

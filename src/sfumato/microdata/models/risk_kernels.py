@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sfumato.native.array_types import Ints, Reals
+from sfumato.native.array_types import Float64, Int64
 from sfumato.native.dispatch import compiled
 
 # Up to this size, and below this share, the recurrence is faster than the series and as accurate.
@@ -11,7 +11,7 @@ SMALL_SHARE = 0.4
 
 
 @compiled
-def expectations(rows: Ints, persons: Reals, out: Reals):
+def expectations(rows: Int64, persons: Float64, out: Float64):
     """Compute for each class of `rows` (n,) in the sample with `persons` (n,) the expectation, into `out` (n,)."""
     for one in range(len(rows)):
         out[one] = expectation(rows[one], rows[one] / persons[one])

@@ -37,12 +37,12 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
-from sfumato.hierarchies.hierarchy import Hierarchy
+from sfumato.hierarchies.hierarchy import HierarchyBuilder
 from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.microdata.models import distance_kernels
-from sfumato.microdata.models.equivalence_classes import Classes, Counts, Floats, Histogram, Mask
-from sfumato.microdata.models.model import EXACT, ComparingModel, Comparison, SensitiveColumn, short_of
-from sfumato.schema.dataclass_schema import Note, TextOrNumber
+from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses, Floats, Histogram
+from sfumato.microdata.models.model import EXACT, Comparison, DistributionModel, SensitiveColumn, rows_beyond
+from sfumato.schema.dataclass_schema import KeyInfo, TextOrNumber
 from sfumato.schema.typed_parts import plan_part
 
 Distance = Literal["equal", "ordered", "hierarchical"]
@@ -51,14 +51,14 @@ Texts = tuple[str | None, ...]
 
 @plan_part
 @dataclass(frozen=True, slots=True)
-class TCloseness(ComparingModel):
+class TCloseness(DistributionModel):
     """The distribution of `column` in every class is within `t` of that in the reference table."""
 
-    t: Annotated[float, Note("the greatest distance to the whole table", minimum=0, maximum=1)]
+    t: Annotated[float, KeyInfo("the greatest distance to the whole table", minimum=0, maximum=1)]
     column: SensitiveColumn
-    distance: Annotated[Distance, Note("between two values")] = "equal"
-    hierarchy: Annotated[Hierarchy | None, HIERARCHY] = None
-    order: Annotated[tuple[TextOrNumber, ...], Note("all values from the lowest to the highest", at_least=2)] = ()
+    distance: Annotated[Distance, KeyInfo("between two values")] = "equal"
+    hierarchy: Annotated[HierarchyBuilder | None, HIERARCHY] = None
+    order: Annotated[tuple[TextOrNumber, ...], KeyInfo("all values from the lowest to the highest", at_least=2)] = ()
     reference: Comparison = "both"
     name: ClassVar[str] = "t-closeness"
     asks: ClassVar[str] = "t"
@@ -73,13 +73,15 @@ class TCloseness(ComparingModel):
         """Return the model with the path of its hierarchy file resolved from a folder."""
         return replace(self, hierarchy=self.hierarchy.located(folder)) if self.hierarchy else self
 
-    def failing(self, classes: Classes, whole: Classes) -> Mask:
+    def failing(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:
         return self.distances(classes, whole) > self.t + EXACT
 
-    def failing_among(self, classes: Classes, whole: Classes, asked: Mask) -> Mask:
+    def failing_among(self, classes: EquivalenceClasses, whole: EquivalenceClasses, asked: BoolArray) -> BoolArray:
         return self.distances(classes, whole, asked) > self.t + EXACT
 
-    def distances(self, classes: Classes, whole: Classes, asked: Mask | None = None) -> Floats:
+    def distances(
+        self, classes: EquivalenceClasses, whole: EquivalenceClasses, asked: BoolArray | None = None
+    ) -> Floats:
         """Return the distance of each class to the reference table, 0 for classes that are not requested."""
         content = classes.sensitive[self.column]
         distances = np.zeros(len(classes.sizes))
@@ -93,7 +95,7 @@ class TCloseness(ComparingModel):
             distance_kernels.tree_distances(*entries, tree.labels, tree.shares, distances)
         return distances
 
-    def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:
+    def lost(self, classes: EquivalenceClasses, whole: EquivalenceClasses, failing: BoolArray, enough: int) -> Counts:
         content = classes.sensitive[self.column]
         kept = classes.sizes.copy()
         entries = (content.starts, content.values, content.counts, classes.sizes)
@@ -104,13 +106,13 @@ class TCloseness(ComparingModel):
         else:
             tree = self._tree(whole)
             distance_kernels.tree_kept(*entries, tree.labels, tree.shares, most, failing, enough, kept)
-        return short_of(classes.sizes, kept)
+        return rows_beyond(classes.sizes, kept)
 
-    def reached(self, classes: Classes, whole: Classes) -> float:
+    def reached(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:
         """Return the largest distance."""
         return float(self.distances(classes, whole).max(initial=0.0))
 
-    def _line(self, whole: Classes) -> "_Line":
+    def _line(self, whole: EquivalenceClasses) -> "_Line":
         key, content = ("line", self.order), whole.sensitive[self.column]
         if key not in content.memo:
             if key not in content.order_memo:
@@ -119,7 +121,7 @@ class TCloseness(ComparingModel):
         found: _Line = content.memo[key]
         return found
 
-    def _tree(self, whole: Classes) -> "_Tree":
+    def _tree(self, whole: EquivalenceClasses) -> "_Tree":
         key, content = ("tree", id(self.hierarchy)), whole.sensitive[self.column]
         if key not in content.memo:
             if key not in content.order_memo:
@@ -210,7 +212,7 @@ def _number(text: str) -> Decimal:
     return number
 
 
-def levels_of(whole: Histogram, hierarchy: Hierarchy | None, column: str) -> npt.NDArray[np.int32]:
+def levels_of(whole: Histogram, hierarchy: HierarchyBuilder | None, column: str) -> npt.NDArray[np.int32]:
     """Return for each level below the root the label of each value; without a hierarchy one level, the values."""
     plain = np.arange(whole.size, dtype=np.int32)[None, :]
     present = [text for text in whole.texts if text is not None]

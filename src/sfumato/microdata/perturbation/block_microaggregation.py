@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.microdata.models.equivalence_classes import Floats, Mask
+from sfumato.microdata.models.equivalence_classes import BoolArray, Floats
 from sfumato.microdata.perturbation import mdav_kernels
 
 Places = npt.NDArray[np.int64]
@@ -105,11 +105,11 @@ def blocks_of(points: Floats, most: int, share: float = MIDDLE) -> Iterator[Plac
         waiting += [records[below], records[~below]]
 
 
-def _lower_part(values: Floats, share: float) -> Mask:
+def _lower_part(values: Floats, share: float) -> BoolArray:
     """Return which values are the lowest, a share of all; of ties at the limit the first ones."""
     place = max(int(len(values) * share), 1)
     limit = np.partition(values, place)[place]
-    below: Mask = values < limit
+    below: BoolArray = values < limit
     equals = np.flatnonzero(values == limit)
     below[equals[: place - int(below.sum())]] = True
     return below

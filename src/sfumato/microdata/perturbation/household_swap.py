@@ -13,21 +13,21 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.microdata.counts.count_differences import numbers_of
-from sfumato.microdata.models.equivalence_classes import Mask
+from sfumato.microdata.models.equivalence_classes import BoolArray
 from sfumato.microdata.perturbation.keyed_random import uniforms
 
 Codes = npt.NDArray[np.int64]
 
 
-def risky_rows(regions: Codes, keys: Codes, k: int) -> Mask:
+def risky_rows(regions: Codes, keys: Codes, k: int) -> BoolArray:
     """Return the rows whose keys occur in fewer than k rows of the same region."""
     columns = np.column_stack([regions, keys])
     owners, _ = numbers_of(columns, [int(column.max(initial=0)) + 1 for column in columns.T])
-    risky: Mask = np.bincount(owners)[owners] < k
+    risky: BoolArray = np.bincount(owners)[owners] < k
     return risky
 
 
-def partners_of(households: Codes, regions: Codes, similar: Codes, risky: Mask, share: float, key: str) -> Codes:
+def partners_of(households: Codes, regions: Codes, similar: Codes, risky: BoolArray, share: float, key: str) -> Codes:
     """Return for each row the row whose region it gets, or itself.
 
     Args:
@@ -60,7 +60,7 @@ def partners_of(households: Codes, regions: Codes, similar: Codes, risky: Mask, 
     return np.where(others == households, np.arange(len(households)), first[others])
 
 
-def _of_households(households: Codes, risky: Mask, count: int) -> tuple[Codes, Codes, Mask]:
+def _of_households(households: Codes, risky: BoolArray, count: int) -> tuple[Codes, Codes, BoolArray]:
     """Return the first row of each household, its number of rows, and whether one of them is risky."""
     first = np.zeros(count, np.int64)
     first[households[::-1]] = np.arange(len(households) - 1, -1, -1)
@@ -83,7 +83,7 @@ def _profiles(households: Codes, similar: Codes, sizes: Codes, count: int) -> tu
     return alike, len(profiles)
 
 
-def _partner(waiting: list[int], household: int, region: Codes, free: Mask) -> int | None:
+def _partner(waiting: list[int], household: int, region: Codes, free: BoolArray) -> int | None:
     """Return a free household of the same profile in another region, preferably a risky one."""
     while waiting and not free[waiting[-1]]:
         waiting.pop()

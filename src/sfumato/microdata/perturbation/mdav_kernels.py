@@ -5,7 +5,7 @@ points: (records, columns), standardized; groups: (records,) the group of each r
 
 import numpy as np
 
-from sfumato.native.array_types import Ints, Reals, Reals2
+from sfumato.native.array_types import Float64, Float64_2, Int64
 from sfumato.native.dispatch import compiled
 
 FREE = -1
@@ -74,7 +74,7 @@ def centroid(points, left, count, center):
 
 
 @compiled
-def mdav(points: Reals2, records: Ints, k: int, first: int, groups: Ints):
+def mdav(points: Float64_2, records: Int64, k: int, first: int, groups: Int64):
     """Maximum distance to average: number the groups of `records` from `first` on; return the next number.
 
     Args:
@@ -282,7 +282,7 @@ def undo(points, log, entries, sums, sizes, members, slots, groups):
 
 
 @compiled
-def refine(points: Reals2, records: Ints, k: int, count: int, near: int, passes: int, kicks: int, groups: Ints):
+def refine(points: Float64_2, records: Int64, k: int, count: int, near: int, passes: int, kicks: int, groups: Int64):
     """Move and exchange records between groups while that gains; then exchange pairs at a loss and improve again.
 
     Args:
@@ -345,7 +345,7 @@ def kick(points, records, k, kicks, rivals, sums, sizes, members, slots, groups)
 
 
 @compiled
-def univariate(values: Reals, k: int, ends: Ints):
+def univariate(values: Float64, k: int, ends: Int64):
     """Partition sorted values into groups of at least k with the least squared distances from their means.
 
     Hansen and Mukherjee: a shortest path over the positions where groups end. ends: (n + 1,) where the last group of

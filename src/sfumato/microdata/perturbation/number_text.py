@@ -104,13 +104,13 @@ def _no_numbers(values: Texts, column: str) -> DataError:
     )
 
 
-def texts_of(numbers: Floats, step: float | None = None, decimals: int | None = None) -> list[str | None]:
+def strings_of(numbers: Floats, step: float | None = None, decimals: int | None = None) -> list[str | None]:
     """Return numbers as published: the shortest exact text, or rounded to a base; None for NaN.
 
     Args:
         decimals: Maximum number of decimals, if more are meaningless.
 
-    >>> texts_of(np.array([20260101123456.0, 2.50, np.nan])), texts_of(np.array([12.4]), 5)
+    >>> strings_of(np.array([20260101123456.0, 2.50, np.nan])), strings_of(np.array([12.4]), 5)
     (['20260101123456', '2.5', None], ['10'])
     """
     distinct, places = np.unique(numbers, return_inverse=True)

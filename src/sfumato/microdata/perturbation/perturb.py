@@ -27,7 +27,7 @@ from sfumato.microdata.column_transforms.perturbation import (
 )
 from sfumato.microdata.counts.count_differences import numbers_of as combination_numbers
 from sfumato.microdata.counts.frequency_table import value_of
-from sfumato.microdata.models.equivalence_classes import Floats, Mask
+from sfumato.microdata.models.equivalence_classes import BoolArray, Floats
 from sfumato.microdata.perturbation import household_swap, pram
 from sfumato.microdata.perturbation.date_shift import shifted
 from sfumato.microdata.perturbation.keyed_random import normals, uniforms
@@ -40,7 +40,7 @@ from sfumato.microdata.perturbation.number_text import (
     checked,
     noise_decimals,
     rounded_texts,
-    texts_of,
+    strings_of,
 )
 from sfumato.microdata.perturbation.rank_swap import rank_partners
 from sfumato.microdata.plan.model import Plan
@@ -53,7 +53,7 @@ Households = Callable[[], Sequence[str]]
 Codes = npt.NDArray[np.int64]
 
 
-class Reader(Protocol):
+class ColumnReader(Protocol):
     """Interface that reads columns of the rows."""
 
     def __call__(self, column: str) -> Texts:
@@ -80,7 +80,7 @@ class Exact:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PerturbationResult:
     """The result of one operation.
 
     Attributes:
@@ -96,17 +96,17 @@ class Part:
     after: Floats | None = None
 
 
-def _shifted(plan: Plan, name: str, operation: ShiftDays, read: Reader) -> Part:
+def _shifted(plan: Plan, name: str, operation: ShiftDays, read: ColumnReader) -> PerturbationResult:
     """Shift dates by the days of their person."""
     texts = read(name)
     persons = [str(key) for key in read(PERSON_KEY)]
     changed = shifted(texts, persons, operation.days, plan.chain_secret, plan.data.missing, name)
-    return Part(operation.name, {name: changed}, Exact(), {"days": operation.days})
+    return PerturbationResult(operation.name, {name: changed}, Exact(), {"days": operation.days})
 
 
 def perturb(
-    plan: Plan, read: Reader, households: Households | None, pseudonyms: Mapping[str, Pseudonyms] | None = None
-) -> tuple[Part, ...]:
+    plan: Plan, read: ColumnReader, households: Households | None, pseudonyms: Mapping[str, Pseudonyms] | None = None
+) -> tuple[PerturbationResult, ...]:
     """Perturb rows as planned.
 
     Args:
@@ -125,7 +125,9 @@ def perturb(
     )
 
 
-def _hidden(plan: Plan, name: str, operation: Pseudonym, read: Reader, pseudonyms: Pseudonyms) -> Part:
+def _hidden(
+    plan: Plan, name: str, operation: Pseudonym, read: ColumnReader, pseudonyms: Pseudonyms
+) -> PerturbationResult:
     """Replace identifiers by pseudonyms; missing ones stay missing, and those of suppressed rows stay suppressed."""
     texts = read(name)
     missing = plan.data.missing
@@ -136,13 +138,15 @@ def _hidden(plan: Plan, name: str, operation: Pseudonym, read: Reader, pseudonym
     }
     figures = {"kind": operation.kind, "domain": operation.domain, "distinct": len(hidden)}
     changed = [text if text is None else hidden.get(text, text) for text in texts]
-    return Part(operation.name, {name: changed}, Exact(), figures)
+    return PerturbationResult(operation.name, {name: changed}, Exact(), figures)
 
 
 Drawn = Microaggregate | Noise | RankSwap | Pram | SwapHouseholds
 
 
-def _part(plan: Plan, names: tuple[str, ...], operation: Drawn, read: Reader, households: Households | None) -> Part:
+def _part(
+    plan: Plan, names: tuple[str, ...], operation: Drawn, read: ColumnReader, households: Households | None
+) -> PerturbationResult:
     keys = [f"{plan.chain_secret}:{operation.name}:{name}:" for name in names]
     if isinstance(operation, Pram):
         return _categories(plan, names[0], operation, read, keys[0])
@@ -164,7 +168,7 @@ def _part(plan: Plan, names: tuple[str, ...], operation: Drawn, read: Reader, ho
 
 def _noisy(
     names: tuple[str, ...], values: Floats, steps: Sequence[float | None], operation: Noise, drawn: Floats
-) -> Part:
+) -> PerturbationResult:
     changed = values.copy()
     for rows, columns in _present(values):
         part = np.ix_(rows, columns)
@@ -176,18 +180,18 @@ def _noisy(
         present = values[~np.isnan(values[:, at]), at]
         deviations[name] = operation.deviation or (operation.share * float(present.std()) if len(present) else 0.0)
         decimals = noise_decimals(deviations[name]) if len(present) else None
-        texts[name] = texts_of(checked(changed[:, at], name), steps[at], decimals)
+        texts[name] = strings_of(checked(changed[:, at], name), steps[at], decimals)
     figures = {"share": operation.share, "correlated": bool(operation.group), "deviations": deviations}
-    return Part(operation.name, texts, Exact(), figures, values, changed)
+    return PerturbationResult(operation.name, texts, Exact(), figures, values, changed)
 
 
-def _normals(plan: Plan, read: Reader, key: str, values: Sequence[float]) -> Floats:
+def _normals(plan: Plan, read: ColumnReader, key: str, values: Sequence[float]) -> Floats:
     """Return a standard normal number for each row; without identities, it also depends on the number of rows."""
     identities = _identities(plan, read, [repr(value) for value in values])
     return normals(key if identities else f"{key}{len(values)}:", len(values), identities)
 
 
-def _identities(plan: Plan, read: Reader, values: Sequence[str]) -> list[str] | None:
+def _identities(plan: Plan, read: ColumnReader, values: Sequence[str]) -> list[str] | None:
     """Return what identifies each row in every release of a chain: its person and its value.
 
     Several rows of a person with one value are numbered in the order of their labels. Equal numbers therefore do not
@@ -211,7 +215,9 @@ def _identities(plan: Plan, read: Reader, values: Sequence[str]) -> list[str] | 
     return identities
 
 
-def _swapped(name: str, texts: Texts, values: Floats, step: float | None, operation: RankSwap, key: str) -> Part:
+def _swapped(
+    name: str, texts: Texts, values: Floats, step: float | None, operation: RankSwap, key: str
+) -> PerturbationResult:
     """Exchange texts between rows of near ranks, keeping their exact spelling."""
     rows = np.flatnonzero(~np.isnan(values[:, 0]))
     partners = np.arange(len(values))
@@ -222,7 +228,7 @@ def _swapped(name: str, texts: Texts, values: Floats, step: float | None, operat
     exact = Exact() if step is not None else Exact(sorted_texts={name: _sorted([texts[row] for row in rows.tolist()])})
     moved = int((partners != np.arange(len(partners))).sum())
     figures = {"share": operation.share, "swapped_rows": moved}
-    return Part(operation.name, {name: published}, exact, figures, values, values[partners])
+    return PerturbationResult(operation.name, {name: published}, exact, figures, values, values[partners])
 
 
 def _present(values: Floats) -> Iterator[tuple[Any, list[int]]]:
@@ -243,7 +249,7 @@ def _sorted(texts: Sequence[str | None]) -> tuple[str, ...]:
 
 def _microaggregated(
     names: tuple[str, ...], values: Floats, steps: Sequence[float | None], operation: Microaggregate
-) -> Part:
+) -> PerturbationResult:
     """Return means of groups; rows with a rare set of present columns are published as missing."""
     changed = np.full_like(values, np.nan)
     loss, blank, smallest, number, most = 0.0, 0, len(values), 0, 0
@@ -276,14 +282,14 @@ def _microaggregated(
         "blank_rows": blank,
         "revealing_means": {name: count for name, count in revealing.items() if count},
     }
-    texts = {name: texts_of(changed[:, at], steps[at]) for at, name in enumerate(names)}
+    texts = {name: strings_of(changed[:, at], steps[at]) for at, name in enumerate(names)}
     whole = not blank and not np.isnan(values).any()
     means = {name: float(values[:, at].mean()) for at, name in enumerate(names) if whole and steps[at] is None}
     least = {names: operation.k} if number else {}
-    return Part(operation.name, texts, Exact(means, least=least), figures, values, changed)
+    return PerturbationResult(operation.name, texts, Exact(means, least=least), figures, values, changed)
 
 
-def _categories(plan: Plan, name: str, operation: Pram, read: Reader, key: str) -> Part:
+def _categories(plan: Plan, name: str, operation: Pram, read: ColumnReader, key: str) -> PerturbationResult:
     texts = [value_of(text, plan.data.missing) for text in read(name)]
     present = np.array([text is not None for text in texts], bool)
     categories = sorted({text for text in texts if text is not None})
@@ -313,7 +319,7 @@ def _categories(plan: Plan, name: str, operation: Pram, read: Reader, key: str) 
         "matrices": transitions,
         **counts,
     }
-    return Part(operation.name, {name: shown}, Exact(), figures)
+    return PerturbationResult(operation.name, {name: shown}, Exact(), figures)
 
 
 def _rows(texts: Sequence[str | None]) -> dict[str, int]:
@@ -321,7 +327,7 @@ def _rows(texts: Sequence[str | None]) -> dict[str, int]:
     return dict(Counter(text for text in texts if text is not None))
 
 
-def _strata(plan: Plan, operation: Pram, read: Reader, present: Mask) -> Iterator[tuple[str, Any]]:
+def _strata(plan: Plan, operation: Pram, read: ColumnReader, present: BoolArray) -> Iterator[tuple[str, Any]]:
     """Yield the name of each stratum, and its rows in which the category is present."""
     if not operation.strata:
         yield "", np.flatnonzero(present)
@@ -333,8 +339,13 @@ def _strata(plan: Plan, operation: Pram, read: Reader, present: Mask) -> Iterato
 
 
 def _households(
-    plan: Plan, names: tuple[str, ...], operation: SwapHouseholds, read: Reader, households: Households | None, key: str
-) -> Part:
+    plan: Plan,
+    names: tuple[str, ...],
+    operation: SwapHouseholds,
+    read: ColumnReader,
+    households: Households | None,
+    key: str,
+) -> PerturbationResult:
     if households is None:
         raise DataError("the households of the rows are not known.", "Give a column the role household.", "household")
     owners = _codes([households()])[:, 0]
@@ -354,7 +365,7 @@ def _households(
     figures |= {"swapped_households": len(swapped), "risky_rows": int(risky.sum())}
     at_risk = np.unique(owners[risky])
     figures |= {"risky_households": len(at_risk), "unswapped_risky_households": len(np.setdiff1d(at_risk, swapped))}
-    return Part(operation.name, texts, Exact(sorted_texts=sorted_texts), figures)
+    return PerturbationResult(operation.name, texts, Exact(sorted_texts=sorted_texts), figures)
 
 
 def _check_regions(owners: Codes, regions: Codes, name: str) -> None:

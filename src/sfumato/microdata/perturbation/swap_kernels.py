@@ -1,11 +1,11 @@
 """The compiled loop of rank swapping."""
 
-from sfumato.native.array_types import Ints, Reals
+from sfumato.native.array_types import Float64, Int64
 from sfumato.native.dispatch import compiled
 
 
 @compiled
-def swap_ranks(reach: int, draws: Reals, partners: Ints):
+def swap_ranks(reach: int, draws: Float64, partners: Int64):
     """Give each rank a partner at most `reach` ranks away: from the lowest on, a free one drawn above it.
 
     Args:

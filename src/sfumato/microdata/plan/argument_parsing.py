@@ -4,14 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, get_args
 
-from sfumato.errors import Fault, PlanError
+from sfumato.errors import PlanError, PlanIssue
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.methods import Method
 from sfumato.microdata.plan.model import ColumnPlan, OutputPlan, RequestedPlan, UtilityPlan
 from sfumato.microdata.plan.plan_schema import PLAN
 from sfumato.microdata.plan.policy_plan import PolicyPlan
 from sfumato.schema.composite import kind_of
-from sfumato.schema.issues import Faults, Refused
+from sfumato.schema.issues import PlanIssues, Refused
 from sfumato.schema.release_plan import ReleasePlan
 
 # Parts that must be objects, and how to write them.
@@ -25,10 +25,7 @@ VALUES: dict[str, tuple[tuple[type, ...], str]] = {
 
 
 def given_parts(
-    promises: Iterable[object],
-    columns: Mapping[str, object],
-    values: Mapping[str, object],
-    plain: Mapping[str, object],
+    promises: Iterable[object], columns: Mapping[str, object], values: Mapping[str, object], plain: Mapping[str, object]
 ) -> dict[str, Any]:
     """Return the plain parts of a plan as a plan file has them, if all arguments are valid.
 
@@ -38,7 +35,7 @@ def given_parts(
     Raises:
         PlanError: With all faults.
     """
-    faults = Faults([*promise_faults(promises), *_column_faults(columns), *_value_faults(values)])
+    faults = PlanIssues([*promise_faults(promises), *_column_faults(columns), *_value_faults(values)])
     parts: dict[str, Any] = {}
     for key, value in plain.items():
         if value is not None:
@@ -56,32 +53,34 @@ def refuse_promises(promises: Iterable[object]) -> None:
         raise PlanError(faults, code="faults")
 
 
-def promise_faults(promises: Iterable[object]) -> list[Fault]:
+def promise_faults(promises: Iterable[object]) -> list[PlanIssue]:
     """Return issues of arguments that should be privacy models."""
     do = "Say sf.Plan(sf.KAnonymity(5)), or read a plan file or mapping: sf.read_plan."
     return [
-        Fault(f"privacy[{place}]", f"must be a privacy model, is {kind_of(promise)}.", do)
+        PlanIssue(f"privacy[{place}]", f"must be a privacy model, is {kind_of(promise)}.", do)
         for place, promise in enumerate(promises)
         if isinstance(promise, type) or not hasattr(promise, "failing")
     ]
 
 
-def _column_faults(columns: Mapping[str, object]) -> list[Fault]:
-    faults: list[Fault] = []
+def _column_faults(columns: Mapping[str, object]) -> list[PlanIssue]:
+    faults: list[PlanIssue] = []
     for name, column in columns.items():
         if not isinstance(column, ColumnPlan):
             do = f'Say sf.Plan(…).identify("{name}") or .quasi("{name}"), or read a mapping: sf.read_plan({{…}}).'
-            faults.append(Fault(f"columns.{name}", f"must be a column, is {kind_of(column)}.", do))
+            faults.append(PlanIssue(f"columns.{name}", f"must be a column, is {kind_of(column)}.", do))
     return faults
 
 
-def _value_faults(values: Mapping[str, object]) -> list[Fault]:
+def _value_faults(values: Mapping[str, object]) -> list[PlanIssue]:
     """Return issues of parts that must be objects and not names, mappings or classes."""
-    faults: list[Fault] = []
+    faults: list[PlanIssue] = []
     for key, value in values.items():
         kinds, way = VALUES[key]
         if value is not None and not isinstance(value, kinds):
-            faults.append(Fault(key, f"must be a value, is {kind_of(value)}.", f"{way} Mappings go to sf.read_plan."))
+            faults.append(
+                PlanIssue(key, f"must be a value, is {kind_of(value)}.", f"{way} Mappings go to sf.read_plan.")
+            )
     return faults
 
 
@@ -92,7 +91,7 @@ def at_column(name: str) -> Iterator[None]:
         yield
     except PlanError as error:
         faults = [
-            Fault(f"columns.{name}" + fault.at.removeprefix(ColumnPlan.__name__), fault.what, fault.do)
+            PlanIssue(f"columns.{name}" + fault.at.removeprefix(ColumnPlan.__name__), fault.what, fault.do)
             for fault in error.faults
         ]
         raise PlanError(faults, code="faults") from None
@@ -102,7 +101,7 @@ def refuse_contradictions(plan: RequestedPlan) -> None:
     """Refuse models of columns that have another role."""
     about = [(name, plan.columns[name].role) for one in plan.privacy if (name := one.column) in plan.columns and name]
     faults = [
-        Fault(
+        PlanIssue(
             f"columns.{name}",
             f"is {role}, but a privacy model refers to it.",
             "Make it sensitive, or request another model.",

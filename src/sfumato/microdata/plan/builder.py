@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from sfumato.atomic_folders import write_text
-from sfumato.errors import Fault, PlanError
-from sfumato.hierarchies.hierarchy import Hierarchy
+from sfumato.errors import PlanError, PlanIssue
+from sfumato.hierarchies.hierarchy import HierarchyBuilder
 from sfumato.hierarchies.summary import hierarchy_words
-from sfumato.hierarchies.suppress_all import AnyValue
+from sfumato.hierarchies.suppress_all import SuppressAll
 from sfumato.hierarchies.types import ColumnType
 from sfumato.microdata.column_transforms.transform_plan import PublishPlan
 from sfumato.microdata.data_plan import DataPlan
-from sfumato.microdata.models.model import ClassModel, Model
+from sfumato.microdata.models.model import BaseModel, PrivacyModel
 from sfumato.microdata.plan import model
 from sfumato.microdata.plan.argument_parsing import at_column, given_parts, refuse_contradictions, refuse_promises
 from sfumato.microdata.plan.files import FilePlan
@@ -27,7 +27,7 @@ CELL = "text-align:left;vertical-align:top;padding-right:1.5em"
 HEAD = ("column", "role", "hierarchy", "reason")
 LONGEST = 72
 # A privacy model; type checkers know it by the common base class.
-AnyModel = ClassModel | Model
+AnyModel = BaseModel | PrivacyModel
 
 
 class Plan(model.RequestedPlan):
@@ -56,7 +56,7 @@ class Plan(model.RequestedPlan):
         method: Method | None = None,
         other: OtherRole | None = None,
         columns: Mapping[str, ColumnPlan] | None = None,
-        privacy: Sequence[Model] = (),
+        privacy: Sequence[PrivacyModel] = (),
         version: int = 1,
         data: DataPlan | None = None,
         seed: int | None = None,
@@ -121,7 +121,7 @@ class Plan(model.RequestedPlan):
         """Return the plan with identifiers: they are published as `*`."""
         return self._with(names, ColumnPlan("identifier"))
 
-    def quasi(self, *names: str, **hierarchies: Hierarchy | ColumnPlan) -> Self:
+    def quasi(self, *names: str, **hierarchies: HierarchyBuilder | ColumnPlan) -> Self:
         """Return the plan with quasi-identifiers, which an attacker may know.
 
         Args:
@@ -129,7 +129,7 @@ class Plan(model.RequestedPlan):
             hierarchies: Columns and their hierarchies: `age=sf.intervals(5, 10, 20)`. Columns whose names are
                 no Python identifiers need `column`.
         """
-        columns = dict.fromkeys(_texts(names), ColumnPlan("quasi-identifier", hierarchy=AnyValue()))
+        columns = dict.fromkeys(_texts(names), ColumnPlan("quasi-identifier", hierarchy=SuppressAll()))
         return self._having(columns | {name: _quasi(name, entry) for name, entry in hierarchies.items()})
 
     def sensitive(self, *names: str, missing: Sequence[str | float] = ()) -> Self:
@@ -157,7 +157,7 @@ class Plan(model.RequestedPlan):
         name: str,
         role: Role,
         *,
-        hierarchy: Hierarchy | None = None,
+        hierarchy: HierarchyBuilder | None = None,
         type: ColumnType = "text",
         weight: float = 1.0,
         min_level: int = 0,
@@ -165,7 +165,7 @@ class Plan(model.RequestedPlan):
         importance: float | Literal["never"] = 1.0,
         publish: PublishPlan | Literal["key", "removed"] | None = None,
         missing: Sequence[str | float] = (),
-        protect: ClassModel | Mapping[str, Any] | None = None,
+        protect: BaseModel | Mapping[str, Any] | None = None,
     ) -> Self:
         """Return the plan with one column and all its settings."""
         codes: Any = tuple(missing)
@@ -304,13 +304,13 @@ def _cut(text: str) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
-def _quasi(name: str, entry: Hierarchy | ColumnPlan) -> ColumnPlan:
+def _quasi(name: str, entry: HierarchyBuilder | ColumnPlan) -> ColumnPlan:
     """Return the plan of a quasi-identifier from its hierarchy, or unchanged."""
     if isinstance(entry, ColumnPlan):
         return entry
     if not hasattr(entry, "bind"):
-        do = f"Say how it is generalized: {name}=sf.any_(), sf.intervals(5, 10), sf.digits(5), sf.dates(), …"
-        raise PlanError([Fault(f"columns.{name}", f"must be a hierarchy, is {kind_of(entry)}.", do)], code="faults")
+        do = f"Say how it is generalized: {name}=sf.suppress_all(), sf.intervals(5, 10), sf.digits(5), sf.dates(), …"
+        raise PlanError([PlanIssue(f"columns.{name}", f"must be a hierarchy, is {kind_of(entry)}.", do)], code="faults")
     return ColumnPlan("quasi-identifier", hierarchy=entry)
 
 
@@ -318,11 +318,11 @@ def _texts(names: Iterable[object]) -> list[str]:
     wrong = next((name for name in names if not isinstance(name, str)), None)
     if wrong is not None:
         do = 'Name columns one after the other, in quotes: ("name", "street").'
-        raise PlanError([Fault("columns", f"must be text, is {kind_of(wrong)}.", do)], code="faults")
+        raise PlanError([PlanIssue("columns", f"must be text, is {kind_of(wrong)}.", do)], code="faults")
     return [name for name in names if isinstance(name, str)]
 
 
-def _promised(promises: Iterable[Model], columns: Mapping[str, ColumnPlan]) -> dict[str, ColumnPlan]:
+def _promised(promises: Iterable[PrivacyModel], columns: Mapping[str, ColumnPlan]) -> dict[str, ColumnPlan]:
     """Return the columns that models refer to and that the plan does not mention."""
     names = (promise.column for promise in promises)
     return {name: ColumnPlan("sensitive") for name in names if name and name not in columns}

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Annotated
 
 from sfumato.dataclass import dataclass
-from sfumato.errors import Fault, did_you_mean
-from sfumato.schema.dataclass_schema import Note
+from sfumato.errors import PlanIssue, did_you_mean
+from sfumato.schema.dataclass_schema import KeyInfo
 from sfumato.schema.paths import PLAIN_NAME, PlanPath
 from sfumato.schema.typed_parts import plan_part
 
@@ -22,12 +22,12 @@ class FilePlan:
             Without it they are random in each release.
     """
 
-    source: Annotated[PlanPath | None, Note("the file, relative to the plan")] = None
-    key: Annotated[str | None, Note("the column that names its rows; its children have one of the same name")] = None
-    parent: Annotated[str | None, Note("the file that its rows belong to; that of the persons has none")] = None
+    source: Annotated[PlanPath | None, KeyInfo("the file, relative to the plan")] = None
+    key: Annotated[str | None, KeyInfo("the column that names its rows; its children have one of the same name")] = None
+    parent: Annotated[str | None, KeyInfo("the file that its rows belong to; that of the persons has none")] = None
     key_file: Annotated[
         PlanPath | None,
-        Note("an internal key file with which keys are the same in every release; without it, keys are random"),
+        KeyInfo("an internal key file with which keys are the same in every release; without it, keys are random"),
     ] = None
 
 
@@ -54,31 +54,35 @@ def parents_first(files: Mapping[str, FilePlan]) -> tuple[str, ...]:
     return tuple(ordered)
 
 
-def file_faults(files: Mapping[str, FilePlan]) -> list[Fault]:
+def file_faults(files: Mapping[str, FilePlan]) -> list[PlanIssue]:
     """Return issues of files that do not form a tree with the persons at its root."""
     faults = []
     roots = [name for name, file in files.items() if file.parent is None]
     if len(roots) != 1:
         faults.append(
-            Fault("files", "one file, that of the persons, has no parent.", "Name the parents of all others.")
+            PlanIssue("files", "one file, that of the persons, has no parent.", "Name the parents of all others.")
         )
     for name, file in files.items():
         at = f"files.{name}"
         if not PLAIN_NAME.fullmatch(name):
             do = "Use letters, digits, dots, hyphens and spaces."
-            faults.append(Fault("files", "a name must do for a file that is written.", do))
+            faults.append(PlanIssue("files", "a name must do for a file that is written.", do))
         if file.parent is not None and file.parent not in files:
-            faults.append(Fault(f"{at}.parent", f'there is no file "{file.parent}".', did_you_mean(file.parent, files)))
+            faults.append(
+                PlanIssue(f"{at}.parent", f'there is no file "{file.parent}".', did_you_mean(file.parent, files))
+            )
         elif file.parent is not None and files[file.parent].key is None:
-            faults.append(Fault(f"files.{file.parent}.key", "is missing: other files belong to its rows.", "Name it."))
+            faults.append(
+                PlanIssue(f"files.{file.parent}.key", "is missing: other files belong to its rows.", "Name it.")
+            )
         if file.parent is None and file.key is None:
-            faults.append(Fault(f"{at}.key", "is missing: it names the persons.", "Name the column."))
+            faults.append(PlanIssue(f"{at}.key", "is missing: it names the persons.", "Name the column."))
         if file.key_file is not None and file.key is None:
             faults.append(
-                Fault(f"{at}.key_file", "is of no use: the file has no key.", "Name its key, or leave it out.")
+                PlanIssue(f"{at}.key_file", "is of no use: the file has no key.", "Name its key, or leave it out.")
             )
         if _in_circle(files, name):
-            faults.append(Fault(f"{at}.parent", "leads back to the file itself.", "Name the file of the persons."))
+            faults.append(PlanIssue(f"{at}.parent", "leads back to the file itself.", "Name the file of the persons."))
     return faults
 
 

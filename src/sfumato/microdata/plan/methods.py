@@ -6,8 +6,17 @@ from decimal import Decimal
 from typing import Annotated, ClassVar, Literal, get_args
 
 from sfumato.dataclass import dataclass
-from sfumato.schema.composite import Conversion, Either, Integer, Key, MapOf, Number, Record, Tagged
-from sfumato.schema.dataclass_schema import Note, record_of
+from sfumato.schema.composite import (
+    Conversion,
+    Integer,
+    KeySchema,
+    MapSchema,
+    Number,
+    RecordSchema,
+    TaggedUnionSchema,
+    UnionSchema,
+)
+from sfumato.schema.dataclass_schema import KeyInfo, record_of
 from sfumato.schema.typed_parts import plan_part
 
 LossName = Literal[
@@ -33,8 +42,8 @@ class Suppression:
     603
     """
 
-    share: Annotated[float, Note("of the rows", minimum=0, maximum=1)] = 0.0
-    rows: Annotated[int | None, Note("at most so many", minimum=0)] = None
+    share: Annotated[float, KeyInfo("of the rows", minimum=0, maximum=1)] = 0.0
+    rows: Annotated[int | None, KeyInfo("at most so many", minimum=0)] = None
 
     def limit(self, rows: int) -> int:
         """Return the number of rows that may be suppressed out of `rows`."""
@@ -43,21 +52,24 @@ class Suppression:
         return int(Decimal(str(self.share)) * rows)
 
 
-SUPPRESSION = Either(
+SUPPRESSION = UnionSchema(
     (
         ((int, float), Conversion(Number(minimum=0, maximum=1, about="share of the rows"), Suppression)),
-        ((dict,), Record({"rows": Key(Integer(0, about="at most so many rows"), required=True)}, Suppression)),
+        (
+            (dict,),
+            RecordSchema({"rows": KeySchema(Integer(0, about="at most so many rows"), required=True)}, Suppression),
+        ),
     ),
     about="how many rows may be suppressed: a share, or {rows: n}",
 )
-Loss = Annotated[LossName, Note("what the method makes as small as possible")]
-Means = Annotated[Aggregate, Note("how the losses of the columns become one")]
+Loss = Annotated[LossName, KeyInfo("what the method makes as small as possible")]
+Means = Annotated[Aggregate, KeyInfo("how the losses of the columns become one")]
 Budget = Annotated[Suppression, SUPPRESSION]
 ClassColumn = Annotated[
-    str | None, Note("the column in which the loss classification wants classes to agree", key="class")
+    str | None, KeyInfo("the column in which the loss classification wants classes to agree", key="class")
 ]
-Seconds = Annotated[float, Note("seconds after which the best found so far is taken", minimum=0)]
-Hiding = Annotated[bool, Note("draw a near-optimal release at random, to prevent minimality attacks")]
+Seconds = Annotated[float, KeyInfo("seconds after which the best found so far is taken", minimum=0)]
+Hiding = Annotated[bool, KeyInfo("draw a near-optimal release at random, to prevent minimality attacks")]
 
 
 @plan_part
@@ -116,7 +128,7 @@ class Greedy(FullDomain):
     """
 
     direction: Annotated[
-        Literal["top-down", "bottom-up"], Note("refine from the top, or generalize from the bottom")
+        Literal["top-down", "bottom-up"], KeyInfo("refine from the top, or generalize from the bottom")
     ] = "top-down"
     name: ClassVar[str] = "greedy"
 
@@ -137,8 +149,8 @@ class KOptimize:
         class_column: As for full-domain methods.
     """
 
-    features: Annotated[FeatureKind, Note("single values, or cuts between values in order")] = "ordered"
-    loss: Annotated[FeatureLoss, Note("what the method makes as small as possible")] = "discernibility"
+    features: Annotated[FeatureKind, KeyInfo("single values, or cuts between values in order")] = "ordered"
+    loss: Annotated[FeatureLoss, KeyInfo("what the method makes as small as possible")] = "discernibility"
     suppression: Budget = Suppression(share=1.0)
     time_limit: Seconds = 60.0
     class_column: ClassColumn = None
@@ -156,11 +168,11 @@ class Local(FullDomain):
         nodes: Maximum number of nodes tried in a round.
     """
 
-    rounds: Annotated[int, Note("how often the lattice is gone through; more rounds, less loss", minimum=1)] = 1
+    rounds: Annotated[int, KeyInfo("how often the lattice is gone through; more rounds, less loss", minimum=1)] = 1
     weight: Annotated[
-        float, Note("0 starts from raw values, 1 from the best node for all rows", minimum=0, maximum=1)
+        float, KeyInfo("0 starts from raw values, 1 from the best node for all rows", minimum=0, maximum=1)
     ] = 0.0
-    nodes: Annotated[int, Note("the most nodes gone through in a round", minimum=1)] = 20_000
+    nodes: Annotated[int, KeyInfo("the most nodes gone through in a round", minimum=1)] = 20_000
     name: ClassVar[str] = "local"
 
 
@@ -179,13 +191,13 @@ class Mondrian:
     """
 
     mode: Annotated[
-        Literal["strict", "relaxed"], Note("rows with the value of a cut stay together, or are divided")
+        Literal["strict", "relaxed"], KeyInfo("rows with the value of a cut stay together, or are divided")
     ] = "strict"
     cut: Annotated[
-        Literal["range", "loss"], Note("the widest column at its middle, or the cut that lowers the loss")
+        Literal["range", "loss"], KeyInfo("the widest column at its middle, or the cut that lowers the loss")
     ] = "range"
-    choice: Annotated[Literal["widest", "random"], Note("of the column to be cut")] = "widest"
-    bounds: Annotated[Literal["own", "cut"], Note("publish a class's own bounds, or those of its cuts")] = "cut"
+    choice: Annotated[Literal["widest", "random"], KeyInfo("of the column to be cut")] = "widest"
+    bounds: Annotated[Literal["own", "cut"], KeyInfo("publish a class's own bounds, or those of its cuts")] = "cut"
     aggregate: Means = "sum"
     time_limit: Seconds = 60.0
     hide_minimality: Hiding = False
@@ -215,7 +227,7 @@ class Auto:
 
 @plan_part
 @dataclass(frozen=True, slots=True)
-class CellSuppression:
+class LocalSuppression:
     """Local suppression: as few single values as possible are suppressed so that every row is in a large enough class.
 
     The cost of a value is its column's `importance`.
@@ -246,9 +258,10 @@ class SafePub:
     """
 
     levels: Annotated[
-        Mapping[str, int], MapOf(Integer(minimum=0), about="the level of each quasi-identifier; else they are drawn")
+        Mapping[str, int],
+        MapSchema(Integer(minimum=0), about="the level of each quasi-identifier; else they are drawn"),
     ] = field(default_factory=dict)
-    steps: Annotated[int, Note("nodes tried where there are too many for all", minimum=1)] = 300
+    steps: Annotated[int, KeyInfo("nodes tried where there are too many for all", minimum=1)] = 300
     time_limit: Seconds = 60.0
     name: ClassVar[str] = "safepub"
 
@@ -262,14 +275,14 @@ Method = (
     | KOptimize
     | Local
     | Mondrian
-    | CellSuppression
+    | LocalSuppression
     | Microaggregation
     | SafePub
 )
 METHODS: tuple[type[Method], ...] = get_args(Method)
 # Methods that use the full suppression limit.
 SUPPRESSING = frozenset({"auto", "k-optimize", *(kind.name for kind in METHODS if issubclass(kind, FullDomain))})
-METHOD: Tagged[Method] = Tagged(
+METHOD: TaggedUnionSchema[Method] = TaggedUnionSchema(
     "name",
     {kind.name: record_of(kind, (kind.__doc__ or "").splitlines()[0]) for kind in METHODS},
     about="how a recoding is found",

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar, get_args
 
 from sfumato.dataclass import dataclass
-from sfumato.hierarchies.hierarchy import Hierarchy
+from sfumato.hierarchies.hierarchy import HierarchyBuilder
 from sfumato.hierarchies.intervals import Intervals
 from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.hierarchies.types import NUMBER_TYPES, ColumnType
@@ -20,14 +20,14 @@ from sfumato.microdata.column_transforms.perturbation import (
 from sfumato.microdata.column_transforms.transform_plan import PublishPlan
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.missing_codes import codes_of
-from sfumato.microdata.models.model import ClassModel, Model
+from sfumato.microdata.models.model import BaseModel, PrivacyModel
 from sfumato.microdata.models.model_names import is_delta_presence
 from sfumato.microdata.models.protection import PROTECT, Protection
 from sfumato.microdata.plan.files import FilePlan
 from sfumato.microdata.plan.methods import Method, Optimal
 from sfumato.microdata.plan.policy_plan import PolicyPlan
-from sfumato.schema.composite import Choice, Either, Number
-from sfumato.schema.dataclass_schema import Note, TextOrNumber, record_of
+from sfumato.schema.composite import Choice, Number, UnionSchema
+from sfumato.schema.dataclass_schema import KeyInfo, TextOrNumber, record_of
 from sfumato.schema.frozen_dict import FrozenDict
 from sfumato.schema.paths import PlanPath
 from sfumato.schema.release_plan import ReleasePlan
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from sfumato.microdata.models.delta_presence import Subset
 
 SECRET_BYTES = 16
-PUBLISH = Either(
+PUBLISH = UnionSchema(
     (((str,), Choice(("key", "removed"))), ((Mapping,), record_of(PublishPlan))),
     "what a column that is no quasi-identifier is published as: its numbers, a person as a random key, a weight not",
 )
-IMPORTANCE = Either(
+IMPORTANCE = UnionSchema(
     (((int, float), Number(minimum=0)), ((str,), Choice(("never",)))),
     "what publishing a cell of this column as missing costs, for the method local-suppression; never: none may be",
 )
@@ -57,19 +57,19 @@ ROLES: tuple[Role, ...] = get_args(Role)
 class ColumnPlan:
     """The role of a column, and how it may be generalized."""
 
-    role: Annotated[Role, Note("what the column is")]
-    type: Annotated[ColumnType, Note("what its values are; text unless given, so that 007 stays 007")] = "text"
-    hierarchy: Annotated[Hierarchy | None, HIERARCHY] = None
-    weight: Annotated[float, Note("of this column in the loss", minimum=0)] = 1.0
-    min_level: Annotated[int, Note("the finest level that may be published", minimum=0)] = 0
-    max_level: Annotated[int | None, Note("the coarsest level that may be published", minimum=0)] = None
+    role: Annotated[Role, KeyInfo("what the column is")]
+    type: Annotated[ColumnType, KeyInfo("what its values are; text unless given, so that 007 stays 007")] = "text"
+    hierarchy: Annotated[HierarchyBuilder | None, HIERARCHY] = None
+    weight: Annotated[float, KeyInfo("of this column in the loss", minimum=0)] = 1.0
+    min_level: Annotated[int, KeyInfo("the finest level that may be published", minimum=0)] = 0
+    max_level: Annotated[int | None, KeyInfo("the coarsest level that may be published", minimum=0)] = None
     importance: Annotated[float | Literal["never"], IMPORTANCE] = 1.0
     publish: Annotated[PublishPlan | Literal["key", "removed"] | None, PUBLISH] = None
     missing: Annotated[
         tuple[TextOrNumber, ...],
-        Note("texts that mean missing in this column; they are published as blanks", at_least=1),
+        KeyInfo("texts that mean missing in this column; they are published as blanks", at_least=1),
     ] = ()
-    protect: Annotated[ClassModel | None, PROTECT] = None
+    protect: Annotated[BaseModel | None, PROTECT] = None
 
     def __post_init__(self) -> None:
         if self.publish == "key" and self.role != "person":
@@ -152,18 +152,19 @@ class OutputPlan:
         formulas: Whether CSV fields that a spreadsheet would evaluate get a leading apostrophe.
     """
 
-    format: Annotated[Literal["csv", "parquet"], Note("of the published rows")] = "csv"
-    order: Annotated[Literal["keep", "shuffle"], Note("of the rows; keep discloses the original order")] = "shuffle"
-    suppressed: Annotated[Literal["drop", "star"], Note("suppressed rows are dropped, or published as *")] = "drop"
+    format: Annotated[Literal["csv", "parquet"], KeyInfo("of the published rows")] = "csv"
+    order: Annotated[Literal["keep", "shuffle"], KeyInfo("of the rows; keep discloses the original order")] = "shuffle"
+    suppressed: Annotated[Literal["drop", "star"], KeyInfo("suppressed rows are dropped, or published as *")] = "drop"
     intervals: Annotated[
-        Literal["labels", "bounds"], Note("bounds: further columns NAME_min and NAME_max with the ends of intervals")
+        Literal["labels", "bounds"], KeyInfo("bounds: further columns NAME_min and NAME_max with the ends of intervals")
     ] = "labels"
-    class_column: Annotated[str | None, Note("name of a further column with the number of each row's class")] = None
+    class_column: Annotated[str | None, KeyInfo("name of a further column with the number of each row's class")] = None
     partition: Annotated[
-        tuple[str, ...], Note("columns by whose published values Parquet files are laid in folders")
+        tuple[str, ...], KeyInfo("columns by whose published values Parquet files are laid in folders")
     ] = ()
     formulas: Annotated[
-        Literal["keep", "quote"], Note("quote: cells of a CSV file that a spreadsheet would compute get an apostrophe")
+        Literal["keep", "quote"],
+        KeyInfo("quote: cells of a CSV file that a spreadsheet would compute get an apostrophe"),
     ] = "keep"
 
     @property
@@ -187,7 +188,7 @@ class UtilityPlan:
         target: The column that a classifier predicts from the quasi-identifiers.
     """
 
-    target: Annotated[str | None, Note("column to predict from the quasi-identifiers (needs scikit-learn)")] = None
+    target: Annotated[str | None, KeyInfo("column to predict from the quasi-identifiers (needs scikit-learn)")] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +211,7 @@ class RequestedPlan:
     """
 
     columns: Mapping[str, ColumnPlan] = field(default_factory=dict)
-    privacy: tuple[Model, ...] = ()
+    privacy: tuple[PrivacyModel, ...] = ()
     version: int = 1
     data: DataPlan = field(default_factory=DataPlan)
     method: Method = field(default_factory=Optimal)
@@ -326,7 +327,7 @@ class RequestedPlan:
         return tuple(Protection.of(one.protect, name) for name, one in self.columns.items() if one.protect is not None)
 
     @property
-    def guarantees(self) -> tuple[Model, ...]:
+    def guarantees(self) -> tuple[PrivacyModel, ...]:
         """The privacy models, and what protects quasi-identifiers: all that a release must satisfy."""
         return (*self.privacy, *self.protections)
 
@@ -446,7 +447,7 @@ def located(plan: AnyPlan) -> AnyPlan:
     return replace(plan, columns=columns)
 
 
-def hierarchy_of(plan: RequestedPlan, name: str) -> Hierarchy | None:
+def hierarchy_of(plan: RequestedPlan, name: str) -> HierarchyBuilder | None:
     """Return the hierarchy of a column, with its file resolved from the plan's folder."""
     hierarchy = plan.columns[name].hierarchy
     return hierarchy.located(plan.folder) if hierarchy else None

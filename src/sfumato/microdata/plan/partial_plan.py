@@ -8,12 +8,12 @@ from contextlib import suppress
 from typing import Any
 
 from sfumato.dataclass import dataclass
-from sfumato.hierarchies.suppress_all import AnyValue
+from sfumato.hierarchies.suppress_all import SuppressAll
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.plan.model import ColumnPlan, OutputPlan, RequestedPlan, UtilityPlan
-from sfumato.schema.composite import Record, Shape
-from sfumato.schema.issues import Faults, Refused
+from sfumato.schema.composite import RecordSchema, Schema
+from sfumato.schema.issues import PlanIssues, Refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Unread:
     name: str = ""
 
 
-def salvaged(value: object, shape: Record[RequestedPlan]) -> RequestedPlan | None:
+def salvaged(value: object, shape: RecordSchema[RequestedPlan]) -> RequestedPlan | None:
     """Return a plan with everything that could be read; None if its columns are no mapping."""
     if not isinstance(value, Mapping) or not isinstance(value.get("columns"), Mapping):
         return None
@@ -45,7 +45,7 @@ def salvaged(value: object, shape: Record[RequestedPlan]) -> RequestedPlan | Non
 def _or(shape: Any, value: object, instead: Any) -> Any:
     """Return a value as its schema reads it, or a replacement."""
     with suppress(Refused):
-        faults = Faults()
+        faults = PlanIssues()
         entry = shape.read(value, "", faults)
         return instead if faults.entries else entry
     return instead
@@ -58,15 +58,15 @@ def _record(shape: Any, value: object, instead: Any) -> Any:
     return _or(shape, {key: entry for key, entry in value.items() if _readable(shape, key, entry)}, instead)
 
 
-def _readable(shape: Record[Any], key: object, entry: object) -> bool:
+def _readable(shape: RecordSchema[Any], key: object, entry: object) -> bool:
     lost = object()
     return key in shape.keys and _or(shape.keys[str(key)].shape, entry, lost) is not lost
 
 
-def _column(value: object, shape: Shape[ColumnPlan]) -> ColumnPlan:
+def _column(value: object, shape: Schema[ColumnPlan]) -> ColumnPlan:
     """Return a column; an unknown role becomes sensitive, an unknown hierarchy some valid one."""
     column = _record(shape, value, None)
     if not isinstance(column, ColumnPlan):
         return ColumnPlan("sensitive")
     lost = isinstance(value, Mapping) and "hierarchy" in value and column.hierarchy is None
-    return ColumnPlan(column.role, column.type, AnyValue()) if lost and column.role == "quasi-identifier" else column
+    return ColumnPlan(column.role, column.type, SuppressAll()) if lost and column.role == "quasi-identifier" else column

@@ -16,7 +16,7 @@ from sfumato.microdata.plan.model import (
     UtilityPlan,
 )
 from sfumato.microdata.plan.policy_plan import POLICY
-from sfumato.schema.composite import Choice, Integer, Key, ListOf, MapOf, Record
+from sfumato.schema.composite import Choice, Integer, KeySchema, ListSchema, MapSchema, RecordSchema
 from sfumato.schema.dataclass_schema import record_of
 from sfumato.schema.paths import FilePath
 from sfumato.schema.release_plan import RELEASE
@@ -25,30 +25,30 @@ FILE = record_of(FilePlan, "a file, and how it is joined to others")
 COLUMN = record_of(ColumnPlan, "what a column is")
 OUTPUT = record_of(OutputPlan, "how the release is written")
 UTILITY = record_of(UtilityPlan, "what is measured besides what every release is")
-PLAN = Record(
+PLAN = RecordSchema(
     {
-        "version": Key(Integer(1, 1, "of the language of plans"), required=True),
-        "data": Key(DATA),
-        "policy": Key(POLICY),
-        "previous": Key(
-            ListOf(FilePath(), about="folders of earlier releases of the same persons, relative to the plan")
+        "version": KeySchema(Integer(1, 1, "of the language of plans"), required=True),
+        "data": KeySchema(DATA),
+        "policy": KeySchema(POLICY),
+        "previous": KeySchema(
+            ListSchema(FilePath(), about="folders of earlier releases of the same persons, relative to the plan")
         ),
-        "files": Key(MapOf(FILE, 1, "several files that are joined by keys, in place of data.source")),
-        "columns": Key(MapOf(COLUMN, 1, "every column by its name: what it is, and how it may be published")),
-        "other": Key(Choice(get_args(OtherRole), about="what columns are that the plan does not mention")),
-        "privacy": Key(ListOf(MODEL, 1, "the requested privacy models")),
-        "method": Key(METHOD),
-        "seed": Key(Integer(0, 2**63 - 1, "for runs that must be repeatable; internal")),
-        "output": Key(OUTPUT),
-        "utility": Key(UTILITY),
-        "release": Key(RELEASE),
-        "on_inference": Key(
+        "files": KeySchema(MapSchema(FILE, 1, "several files that are joined by keys, in place of data.source")),
+        "columns": KeySchema(MapSchema(COLUMN, 1, "every column by its name: what it is, and how it may be published")),
+        "other": KeySchema(Choice(get_args(OtherRole), about="what columns are that the plan does not mention")),
+        "privacy": KeySchema(ListSchema(MODEL, 1, "the requested privacy models")),
+        "method": KeySchema(METHOD),
+        "seed": KeySchema(Integer(0, 2**63 - 1, "for runs that must be repeatable; internal")),
+        "output": KeySchema(OUTPUT),
+        "utility": KeySchema(UTILITY),
+        "release": KeySchema(RELEASE),
+        "on_inference": KeySchema(
             Choice(
                 get_args(OnInference),
                 about="where a guarantee fails once columns are read against each other: refuse the release, or warn",
             )
         ),
-        "language": Key(Choice(get_args(Language), about="of the reports")),
+        "language": KeySchema(Choice(get_args(Language), about="of the reports")),
     },
     RequestedPlan,
     about="plan of a microdata release",

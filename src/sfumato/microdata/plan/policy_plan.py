@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from sfumato.dataclass import dataclass
 from sfumato.policies.presets import policy_ids
-from sfumato.schema.composite import Choice, Conversion, Either, MapOf, Number, Text
-from sfumato.schema.dataclass_schema import Note, record_of
+from sfumato.schema.composite import Choice, Conversion, MapSchema, Number, Text, UnionSchema
+from sfumato.schema.dataclass_schema import KeyInfo, record_of
 from sfumato.schema.paths import PlanPath
 from sfumato.schema.typed_parts import plan_part
 
@@ -24,16 +24,16 @@ class PolicyPlan:
     """
 
     name: Annotated[str, Choice(policy_ids(), "the policy's id")]
-    values: Annotated[Mapping[str, float], MapOf(Number(), about="other values for clauses")] = field(
+    values: Annotated[Mapping[str, float], MapSchema(Number(), about="other values for clauses")] = field(
         default_factory=dict
     )
-    attested: Annotated[Mapping[str, str], MapOf(Text(), about="who attests clauses that cannot be measured")] = field(
-        default_factory=dict
+    attested: Annotated[Mapping[str, str], MapSchema(Text(), about="who attests clauses that cannot be measured")] = (
+        field(default_factory=dict)
     )
-    zip_population: Annotated[PlanPath | None, Note("file with the columns zip3 and people, relative to the plan")] = (
-        None
-    )
-    code_column: Annotated[str | None, Note("column with a code for re-identification")] = None
+    zip_population: Annotated[
+        PlanPath | None, KeyInfo("file with the columns zip3 and people, relative to the plan")
+    ] = None
+    code_column: Annotated[str | None, KeyInfo("column with a code for re-identification")] = None
 
 
 POLICY_RECORD = record_of(PolicyPlan)
@@ -44,7 +44,7 @@ def _made(value: Any) -> PolicyPlan:
 
 
 POLICY = Conversion(
-    Either(
+    UnionSchema(
         (((str,), Choice(policy_ids())), ((Mapping,), POLICY_RECORD)),
         "the policy that chooses what the plan leaves open, and that the release is held against",
     ),

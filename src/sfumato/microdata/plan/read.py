@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sfumato.errors import Fault, PlanError, did_you_mean
+from sfumato.errors import PlanError, PlanIssue, did_you_mean
 from sfumato.microdata.column_transforms.perturbation import Microaggregate, SwapHouseholds
 from sfumato.microdata.missing_codes import code_texts
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.listed_values import faults_of, in_one_text
-from sfumato.microdata.models.model import Model
+from sfumato.microdata.models.model import PrivacyModel
 from sfumato.microdata.models.model_names import is_delta_presence, is_estimated, is_k_map
 from sfumato.microdata.models.registry import located
 from sfumato.microdata.plan.builder import Plan
@@ -33,8 +33,8 @@ from sfumato.microdata.plan.model import Plan as ResolvedPlan
 from sfumato.microdata.plan.model import RequestedPlan, Role
 from sfumato.microdata.plan.plan_schema import CHOSEN_BY_POLICY, PLAN
 from sfumato.schema import files
-from sfumato.schema.composite import Schema, kind_of
-from sfumato.schema.issues import Faults, Refused
+from sfumato.schema.composite import JsonSchema, kind_of
+from sfumato.schema.issues import PlanIssues, Refused
 
 WHAT_A_PLAN_IS = (
     "A plan is a YAML or JSON file that says what each column is; one is proposed for a file of rows by: "
@@ -82,7 +82,7 @@ def _checked(plan: RequestedPlan) -> Plan:
 
 def _read(value: object, folder: Path) -> Plan:
     _refuse_tables(value)
-    faults = Faults()
+    faults = PlanIssues()
     plan: RequestedPlan | None = None
     if isinstance(value, Mapping) and "policy" not in value:
         for key in (key for key in CHOSEN_BY_POLICY if key not in value):
@@ -120,33 +120,37 @@ def _refuse_tables(value: object) -> None:
         )
 
 
-def _resolved(model: Model, plan: RequestedPlan, folder: Path) -> Model:
+def _resolved(model: PrivacyModel, plan: RequestedPlan, folder: Path) -> PrivacyModel:
     """Return a model with its paths resolved, and its values as canonical texts."""
     return located(_in_one_text(model, plan), folder)
 
 
-def _in_one_text(model: Model, plan: RequestedPlan) -> Model:
+def _in_one_text(model: PrivacyModel, plan: RequestedPlan) -> PrivacyModel:
     column = plan.columns.get(_named_column(model) or "")
     return model if column is None else in_one_text(model, column.type)
 
 
-def faults_between(plan: RequestedPlan) -> list[Fault]:
+def faults_between(plan: RequestedPlan) -> list[PlanIssue]:
     """Return issues between parts of a plan; only an unresolved plan may leave columns and models open."""
     faults = _previous_faults(plan)
     chosen_later = plan.policy is not None and not isinstance(plan, ResolvedPlan)
     if not plan.privacy and not chosen_later:
         faults.append(
-            Fault("privacy", "no privacy model is requested.", "Request a privacy model: sf.Plan(sf.KAnonymity(5), …).")
+            PlanIssue(
+                "privacy", "no privacy model is requested.", "Request a privacy model: sf.Plan(sf.KAnonymity(5), …)."
+            )
         )
     if not plan.quasi_identifiers and not chosen_later:
-        faults.append(Fault("columns", "no column is a quasi-identifier.", "Give at least one that role."))
+        faults.append(PlanIssue("columns", "no column is a quasi-identifier.", "Give at least one that role."))
     for name in plan.quasi_identifiers:
         if (
             plan.columns[name].hierarchy is None
             and isinstance(plan.method, FullDomain | Auto | SafePub)
             and not plan.microaggregated
         ):
-            faults.append(Fault(f"columns.{name}", "a quasi-identifier needs a hierarchy.", "At least {type: any}."))
+            faults.append(
+                PlanIssue(f"columns.{name}", "a quasi-identifier needs a hierarchy.", "At least {type: any}.")
+            )
     if isinstance(plan.method, Mondrian):
         faults.extend(level_faults(plan))
     faults.extend(_loss_faults(plan))
@@ -163,74 +167,76 @@ def faults_between(plan: RequestedPlan) -> list[Fault]:
     faults.extend(_partition_faults(plan))
     faults.extend(_subset_faults(plan))
     if plan.output.class_column in plan.columns:
-        faults.append(Fault("output.class_column", "is the name of a column of the data.", "Choose another name."))
+        faults.append(PlanIssue("output.class_column", "is the name of a column of the data.", "Choose another name."))
     if len(plan.named("person")) > 1:
-        faults.append(Fault("columns", "more than one column names the person.", "Give one of them that role."))
+        faults.append(PlanIssue("columns", "more than one column names the person.", "Give one of them that role."))
     faults.extend(_sample_faults(plan))
     if plan.person is not None and plan.data.on_missing == "any":
-        faults.append(Fault("data.on_missing", "any does not go with a person column.", "Use category or drop."))
+        faults.append(PlanIssue("data.on_missing", "any does not go with a person column.", "Use category or drop."))
     if plan.data.on_missing == "any" and any(model.name != "k-anonymity" for model in plan.guarantees):
-        faults.append(Fault("data.on_missing", "any goes with k-anonymity alone.", "Use category or drop."))
+        faults.append(PlanIssue("data.on_missing", "any goes with k-anonymity alone.", "Use category or drop."))
     return faults
 
 
-def _protection_faults(plan: RequestedPlan) -> list[Fault]:
+def _protection_faults(plan: RequestedPlan) -> list[PlanIssue]:
     """Return issues of quasi-identifiers that are protected against disclosure by the others."""
     if not plan.protections:
         return []
     faults = []
     if not isinstance(plan.method, FullDomain | Auto | Local | Mondrian) or plan.microaggregated:
         do = "Use optimal, samarati, greedy, exhaustive, local, mondrian or auto."
-        faults.append(Fault("method.name", f"{plan.method.name} does not go with protect.", do))
+        faults.append(PlanIssue("method.name", f"{plan.method.name} does not go with protect.", do))
     if plan.person is not None or plan.files:
-        faults.append(Fault("columns", "protect goes with neither person nor files.", "Leave protect out."))
+        faults.append(PlanIssue("columns", "protect goes with neither person nor files.", "Leave protect out."))
     if len(plan.quasi_identifiers) < 2:
-        faults.append(Fault("columns", "protect needs another quasi-identifier.", "Make the column sensitive."))
+        faults.append(PlanIssue("columns", "protect needs another quasi-identifier.", "Make the column sensitive."))
     return faults
 
 
-def _previous_faults(plan: RequestedPlan) -> list[Fault]:
+def _previous_faults(plan: RequestedPlan) -> list[PlanIssue]:
     """Return issues of a plan that continues earlier releases."""
     if not plan.previous:
         return []
     faults = []
     if plan.person is None:
         do = "Give the column that names the person of a row that role: earlier releases are compared by persons."
-        faults.append(Fault("previous", "needs a column of role person.", do))
+        faults.append(PlanIssue("previous", "needs a column of role person.", do))
     for name, operation in plan.perturbations.items():
         if not operation.repeats:
             what = f"{operation.name} is drawn again in each release, and comparing them undoes it."
-            faults.append(Fault(f"columns.{name}.publish", what, "Use noise or pram without group or strata."))
+            faults.append(PlanIssue(f"columns.{name}.publish", what, "Use noise or pram without group or strata."))
     if plan.publishes_keys:
         do = "Keys that stay would tie the releases together, keys that change would hide nobody: leave publish out."
-        faults.append(Fault("previous", "does not go with publish: key.", do))
+        faults.append(PlanIssue("previous", "does not go with publish: key.", do))
     if not isinstance(plan.method, FullDomain | Auto) or isinstance(plan.method, Local):
         do = "The recoding of the earlier release is kept: use optimal, samarati, greedy, exhaustive or auto."
-        faults.append(Fault("method.name", f"{plan.method.name} does not go with previous.", do))
+        faults.append(PlanIssue("method.name", f"{plan.method.name} does not go with previous.", do))
     if plan.subset is not None or plan.output.suppressed == "star":
-        faults.append(Fault("previous", "goes with neither delta-presence nor suppressed: star.", "Leave one out."))
+        faults.append(PlanIssue("previous", "goes with neither delta-presence nor suppressed: star.", "Leave one out."))
     return faults
 
 
-def _sample_faults(plan: RequestedPlan) -> list[Fault]:
+def _sample_faults(plan: RequestedPlan) -> list[PlanIssue]:
     """Return issues of how the rows were sampled."""
     faults = []
     for role in ("weight", "household"):
         if len(plan.named(role)) > 1:
-            faults.append(Fault("columns", f"more than one column is the {role}.", "Give one of them that role."))
+            faults.append(PlanIssue("columns", f"more than one column is the {role}.", "Give one of them that role."))
     if plan.weight is not None and plan.person is not None:
-        faults.append(Fault("columns", "weight does not go with person.", "Weights are those of rows: take one off."))
+        faults.append(
+            PlanIssue("columns", "weight does not go with person.", "Weights are those of rows: take one off.")
+        )
     for place, model in enumerate(plan.privacy):
         estimated = is_estimated(model)
         if estimated and plan.weight is None and not _population_told(model):
             do = "Give a column the role weight, or the promise its sampling_fraction."
-            faults.append(Fault(f"privacy[{place}]", f"{model.name} needs to know the population.", do))
+            faults.append(PlanIssue(f"privacy[{place}]", f"{model.name} needs to know the population.", do))
         if estimated and plan.subset is not None:
-            faults.append(Fault(f"privacy[{place}]", f"{model.name} does not go with delta-presence.", "Drop one."))
+            faults.append(PlanIssue(f"privacy[{place}]", f"{model.name} does not go with delta-presence.", "Drop one."))
     return faults
 
 
-def _population_told(model: Model) -> bool:
+def _population_told(model: PrivacyModel) -> bool:
     """Return whether a model of the population states its size itself."""
     return getattr(model, "sampling_fraction", None) is not None or getattr(model, "population_size", None) is not None
 
@@ -241,17 +247,17 @@ def _column_faults(
     at: str,
     roles: tuple[Role, ...] = ("sensitive", "insensitive"),
     do: str = "It must be published as it is.",
-) -> list[Fault]:
+) -> list[PlanIssue]:
     """Return issues of a part that names a column, which must have one of some roles."""
     if name is None:
         return []
     if name not in plan.columns:
-        return [Fault(at, f'there is no column "{name}" in the plan.', did_you_mean(name, plan.columns))]
+        return [PlanIssue(at, f'there is no column "{name}" in the plan.', did_you_mean(name, plan.columns))]
     role = plan.columns[name].role
-    return [] if role in roles else [Fault(at, f'the column "{name}" is {role}.', do)]
+    return [] if role in roles else [PlanIssue(at, f'the column "{name}" is {role}.', do)]
 
 
-def _promise_faults(plan: RequestedPlan, model: Model, at: str) -> list[Fault]:
+def _promise_faults(plan: RequestedPlan, model: PrivacyModel, at: str) -> list[PlanIssue]:
     """Return issues of a model: its column, and the values it lists."""
     name = _named_column(model)
     faults = _column_faults(plan, name, f"{at}.column", ("sensitive",), "Give it the role sensitive.")
@@ -261,12 +267,12 @@ def _promise_faults(plan: RequestedPlan, model: Model, at: str) -> list[Fault]:
     return [*faults, *faults_of(model, at, column.type, (*plan.data.missing, *code_texts(column.missing)))]
 
 
-def _named_column(model: Model) -> str | None:
+def _named_column(model: PrivacyModel) -> str | None:
     """Return the column that a model refers to, or that marks the rows it refers to."""
     return model.subset.column if is_delta_presence(model) else model.column
 
 
-def _subset_faults(plan: RequestedPlan) -> list[Fault]:
+def _subset_faults(plan: RequestedPlan) -> list[PlanIssue]:
     """Return issues of a plan that publishes only a subset of the rows."""
     if plan.subset is None:
         return []
@@ -274,70 +280,78 @@ def _subset_faults(plan: RequestedPlan) -> list[Fault]:
     if not isinstance(plan.method, FullDomain) or isinstance(plan.method, Local):
         what = f"{plan.method.name} does not go with delta-presence."
         do = "Classes of their own stand for nobody of the list: use optimal, samarati, greedy or exhaustive."
-        faults.append(Fault("method.name", what, do))
+        faults.append(PlanIssue("method.name", what, do))
     if plan.data.on_missing == "drop":
-        faults.append(Fault("data.on_missing", "drop does not go with delta-presence.", "Use category."))
+        faults.append(PlanIssue("data.on_missing", "drop does not go with delta-presence.", "Use category."))
     if plan.person is not None:
         # Some rows of a person may be in the subset and others not, and the list would be counted by rows.
         do = "The list needs one row a person: name the column that names them an identifier."
-        faults.append(Fault("columns", "delta-presence does not go with a person column.", do))
+        faults.append(PlanIssue("columns", "delta-presence does not go with a person column.", do))
     if sum(is_delta_presence(model) or is_k_map(model) for model in plan.privacy) > 1:
-        faults.append(Fault("privacy", "there can be one list or population of persons.", "Leave one model out."))
+        faults.append(PlanIssue("privacy", "there can be one list or population of persons.", "Leave one model out."))
     if any(plan.subset.column in (model.column, plan.utility.target) for model in plan.privacy):
-        faults.append(Fault("privacy", "the column that marks the subset is not published.", "Request another model."))
+        faults.append(
+            PlanIssue("privacy", "the column that marks the subset is not published.", "Request another model.")
+        )
     return faults
 
 
-def _partition_faults(plan: RequestedPlan) -> list[Fault]:
+def _partition_faults(plan: RequestedPlan) -> list[PlanIssue]:
     """Return issues of the columns by which files are split into folders."""
     faults = []
     for name in plan.output.partition:
         if name not in plan.columns:
-            faults.append(Fault("output.partition", f'there is no column "{name}".', did_you_mean(name, plan.columns)))
+            faults.append(
+                PlanIssue("output.partition", f'there is no column "{name}".', did_you_mean(name, plan.columns))
+            )
         elif not FOLDER.fullmatch(name):
             what = f'folders cannot be named after "{name}".'
-            faults.append(Fault("output.partition", what, "Rename the column: letters from a to z, digits, _ and -."))
+            faults.append(
+                PlanIssue("output.partition", what, "Rename the column: letters from a to z, digits, _ and -.")
+            )
     if plan.output.partition and plan.person is not None:
         what = "does not go with a person column: persons are recorded in the order of the rows."
-        faults.append(Fault("output.partition", what, "Leave one out."))
+        faults.append(PlanIssue("output.partition", what, "Leave one out."))
     if plan.output.partition and len(set(plan.output.partition)) == len(plan.columns):
-        faults.append(Fault("output.partition", "no column is left for the files.", "Leave one out."))
+        faults.append(PlanIssue("output.partition", "no column is left for the files.", "Leave one out."))
     return faults
 
 
-def _loss_faults(plan: RequestedPlan) -> list[Fault]:
+def _loss_faults(plan: RequestedPlan) -> list[PlanIssue]:
     """Return issues of the target column of the loss."""
     name = getattr(plan.method, "class_column", None)
     if getattr(plan.method, "loss", None) != "classification":
-        return [] if name is None else [Fault("method.class", "goes with the loss classification alone.", "Drop it.")]
+        return (
+            [] if name is None else [PlanIssue("method.class", "goes with the loss classification alone.", "Drop it.")]
+        )
     if name is None:
-        return [Fault("method.class", "is missing.", "Name the column in which classes should agree.")]
+        return [PlanIssue("method.class", "is missing.", "Name the column in which classes should agree.")]
     return _column_faults(plan, name, "method.class")
 
 
-def _k_optimize_faults(plan: RequestedPlan) -> list[Fault]:
+def _k_optimize_faults(plan: RequestedPlan) -> list[PlanIssue]:
     """Return issues of a plan for K-Optimize."""
     faults = []
     for place, model in enumerate(plan.privacy):
         if not isinstance(model, KAnonymity):
             what = f"{model.name} does not go with k-optimize."
-            faults.append(Fault(f"privacy[{place}].model", what, "Its proof is for k-anonymity alone."))
+            faults.append(PlanIssue(f"privacy[{place}].model", what, "Its proof is for k-anonymity alone."))
     for name in plan.quasi_identifiers:
         if plan.columns[name].max_level is not None:
-            faults.append(Fault(f"columns.{name}.max_level", "does not go with k-optimize.", "It merges freely."))
+            faults.append(PlanIssue(f"columns.{name}.max_level", "does not go with k-optimize.", "It merges freely."))
     if plan.data.on_missing == "any":
-        faults.append(Fault("data.on_missing", "any does not go with k-optimize.", "Use category or drop."))
+        faults.append(PlanIssue("data.on_missing", "any does not go with k-optimize.", "Use category or drop."))
     return faults
 
 
-def _perturbation_faults(plan: RequestedPlan) -> list[Fault]:
+def _perturbation_faults(plan: RequestedPlan) -> list[PlanIssue]:
     """Return issues of perturbed columns, and of related settings."""
     faults = _aggregation_faults(plan)
     for name, operation in plan.perturbations.items():
         at = f"columns.{name}.publish"
         if any(model.column == name for model in plan.privacy) or name in (plan.utility.target, _class_column(plan)):
             faults.append(
-                Fault(
+                PlanIssue(
                     at,
                     "a privacy model or measure refers to this column.",
                     "Perturb another column, or request a weaker model.",
@@ -347,17 +361,19 @@ def _perturbation_faults(plan: RequestedPlan) -> list[Fault]:
         for other in named:
             faults.extend(_named_faults(plan, other, at))
     if plan.perturbations and plan.output.partition:
-        faults.append(Fault("output.partition", "does not go with perturbation.", "Leave one out."))
+        faults.append(PlanIssue("output.partition", "does not go with perturbation.", "Leave one out."))
     if plan.swaps_households and plan.household is None:
-        faults.append(Fault("columns", "swap_households needs a column of role household.", "Name it."))
+        faults.append(PlanIssue("columns", "swap_households needs a column of role household.", "Name it."))
     if plan.swaps_households and plan.person is not None:
-        faults.append(Fault("columns", "swap_households does not go with a person column.", "Leave one out."))
+        faults.append(PlanIssue("columns", "swap_households does not go with a person column.", "Leave one out."))
     kinds: dict[tuple[str, str | None], object] = {}
     for name, operation in plan.perturbations.items():
         if operation.group or isinstance(operation, Microaggregate | SwapHouseholds):
             other = kinds.setdefault((operation.name, operation.group), operation)
             if other != operation:
-                faults.append(Fault(f"columns.{name}.publish", "differs from others of its group.", "Say the same."))
+                faults.append(
+                    PlanIssue(f"columns.{name}.publish", "differs from others of its group.", "Say the same.")
+                )
     return faults
 
 
@@ -365,35 +381,41 @@ def _class_column(plan: RequestedPlan) -> str | None:
     return getattr(plan.method, "class_column", None)
 
 
-def _named_faults(plan: RequestedPlan, name: str, at: str) -> list[Fault]:
+def _named_faults(plan: RequestedPlan, name: str, at: str) -> list[PlanIssue]:
     """Return issues of a column that a perturbation uses: it must be published."""
     if name not in plan.columns:
-        return [Fault(at, f'there is no column "{name}" in the plan.', did_you_mean(name, plan.columns))]
+        return [PlanIssue(at, f'there is no column "{name}" in the plan.', did_you_mean(name, plan.columns))]
     hidden = name in plan.withheld_columns
-    return [Fault(at, f'the column "{name}" is not published.', "Name another.")] if hidden else []
+    return [PlanIssue(at, f'the column "{name}" is not published.', "Name another.")] if hidden else []
 
 
-def _aggregation_faults(plan: RequestedPlan) -> list[Fault]:
+def _aggregation_faults(plan: RequestedPlan) -> list[PlanIssue]:
     """Return issues of microaggregated quasi-identifiers: all of them in one grouping, or none."""
     asked = [name for name in plan.quasi_identifiers if plan.columns[name].perturbation is not None]
     named = isinstance(plan.method, Microaggregation)
     if not asked:
-        return [Fault("method.name", "no quasi-identifier is microaggregated.", "Say so in publish.")] if named else []
+        return (
+            [PlanIssue("method.name", "no quasi-identifier is microaggregated.", "Say so in publish.")] if named else []
+        )
     faults = []
     if not plan.microaggregated:
         what = "quasi-identifiers are microaggregated all together in one grouping, or not at all."
-        faults.append(Fault("columns", what, "Give all the same publish: {microaggregate: k}, or another role."))
+        faults.append(PlanIssue("columns", what, "Give all the same publish: {microaggregate: k}, or another role."))
     if not named and ("method" in plan.text or plan.method != Optimal()):
-        faults.append(Fault("method", "the microaggregation of all quasi-identifiers is the method.", "Leave it out."))
+        faults.append(
+            PlanIssue("method", "the microaggregation of all quasi-identifiers is the method.", "Leave it out.")
+        )
     for place, model in enumerate(plan.privacy):
         if not isinstance(model, KAnonymity) or model.subsets.entries:
-            faults.append(Fault(f"privacy[{place}]", "microaggregation keeps k-anonymity alone.", "Leave it out."))
+            faults.append(PlanIssue(f"privacy[{place}]", "microaggregation keeps k-anonymity alone.", "Leave it out."))
     if plan.person is not None or plan.data.on_missing == "any":
-        faults.append(Fault("columns", "microaggregation goes with neither person nor on_missing: any.", "Drop it."))
+        faults.append(
+            PlanIssue("columns", "microaggregation goes with neither person nor on_missing: any.", "Drop it.")
+        )
     return faults
 
 
-def plan_schema() -> Schema:
+def plan_schema() -> JsonSchema:
     """Return the JSON Schema of a plan."""
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Sfumato plan"}
     return head | PLAN.schema() | {"anyOf": [{"required": list(CHOSEN_BY_POLICY)}, {"required": ["policy"]}]}

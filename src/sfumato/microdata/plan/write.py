@@ -12,18 +12,18 @@ from sfumato.microdata.plan.methods import Suppression
 from sfumato.microdata.plan.model import RequestedPlan
 from sfumato.microdata.plan.plan_schema import PLAN
 from sfumato.microdata.plan.policy_plan import POLICY_RECORD, PolicyPlan
-from sfumato.schema.composite import Either, ListOf, MapOf, Record, Shape, Tagged
+from sfumato.schema.composite import ListSchema, MapSchema, RecordSchema, Schema, TaggedUnionSchema, UnionSchema
 from sfumato.schema.files import dumped
 from sfumato.schema.paths import PlanPath
 
 # Builders of hierarchies, by class, and their names in a plan.
 HIERARCHIES = {
     "Dates": "date",
-    "Digits": "digits",
+    "CharacterMasking": "digits",
     "Intervals": "intervals",
     "Tree": "tree",
     "Order": "order",
-    "AnyValue": "any",
+    "SuppressAll": "any",
     "HierarchyFile": "file",
 }
 
@@ -56,12 +56,12 @@ class _Writer:
     old: Path
     new: Path | None
 
-    def plain(self, shape: Shape[Any], value: Any) -> Any:
+    def plain(self, shape: Schema[Any], value: Any) -> Any:
         """Return a value in the form that its schema reads."""
-        if isinstance(shape, Tagged):
+        if isinstance(shape, TaggedUnionSchema):
             name = HIERARCHIES.get(type(value).__name__) or value.name
             return {shape.tag: name} | self._record(shape.variants[name], value)
-        if isinstance(shape, Record):
+        if isinstance(shape, RecordSchema):
             return self._record(shape, value)
         if isinstance(value, SetSizes):
             return {str(size): k for size, k in value.entries}
@@ -69,13 +69,13 @@ class _Writer:
             return self._record(POLICY_RECORD, value)
         if isinstance(value, PlanPath):
             return str(value) if self.new is None else value.moved(self.old, self.new)
-        if isinstance(shape, ListOf):
+        if isinstance(shape, ListSchema):
             return [self.plain(shape.item, entry) for entry in value]
-        if isinstance(shape, MapOf):
+        if isinstance(shape, MapSchema):
             return {key: self.plain(shape.value, entry) for key, entry in value.items()}
-        return self._one_of(shape, value) if isinstance(shape, Either) else value
+        return self._one_of(shape, value) if isinstance(shape, UnionSchema) else value
 
-    def _record(self, shape: Record[Any], value: Any) -> dict[str, Any]:
+    def _record(self, shape: RecordSchema[Any], value: Any) -> dict[str, Any]:
         """Return the relevant keys: None and empty lists are left out."""
         entries: dict[str, Any] = {}
         for key, spec in shape.keys.items():
@@ -84,9 +84,11 @@ class _Writer:
                 entries[key] = self.plain(spec.shape, entry)
         return entries
 
-    def _one_of(self, shape: Either, value: Any) -> Any:
+    def _one_of(self, shape: UnionSchema, value: Any) -> Any:
         if isinstance(value, Suppression):
             return value.share if value.rows is None else {"rows": value.rows}
         if isinstance(value, str | float):
             return value
-        return self.plain(next(option for _, option in shape.options if isinstance(option, Record | Tagged)), value)
+        return self.plain(
+            next(option for _, option in shape.options if isinstance(option, RecordSchema | TaggedUnionSchema)), value
+        )

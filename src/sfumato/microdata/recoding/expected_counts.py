@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.counts.count_differences import Tally, numbers_of
-from sfumato.microdata.counts.frequency_table import FrequencyTable, TextCounts, typed, value_of
+from sfumato.microdata.counts.count_differences import CountDifference, numbers_of
+from sfumato.microdata.counts.frequency_table import FrequencyTable, ValueCounts, typed, value_of
 from sfumato.microdata.counts.persons import person_view
-from sfumato.microdata.models.equivalence_classes import Classes, Counts, Histogram, Mask, histogram
+from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses, Histogram, histogram
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.recoding import STAR, ClassRecoding, Division, Handling, Labels, Recoding
+from sfumato.microdata.recoding.recoding import STAR, ClassRecoding, Division, Labels, Recoding, SuppressionHandling
 
 NOWHERE = -1
 Node = Labels | int
@@ -26,7 +26,7 @@ Node = Labels | int
 # know rows. For columns that the division does not use, only the counts of values over all these classes together can
 # be expected.
 @dataclass(frozen=True, slots=True)
-class Pools:
+class SharedCombinations:
     """Groups of published combinations with shared rows, by number.
 
     Attributes:
@@ -37,16 +37,16 @@ class Pools:
 
     numbers: Mapping[Labels, int]
     classes: Counts
-    leaky: Mask
+    leaky: BoolArray
 
-    def foretell(self, recoding: Recoding, content: Histogram, values: Labels) -> Tally:
+    def foretell(self, recoding: Recoding, content: Histogram, values: Labels) -> CountDifference:
         """Return the expected rows of each group with each value, including those that are not shown."""
         pools = self.classes[recoding.owners[content.owners]]
         inside = pools != NOWHERE
         codes = np.column_stack([pools[inside], content.values[inside].astype(np.int64)])
-        return Tally((self._texts, (*values, STAR)), codes, content.counts[inside])
+        return CountDifference((self._texts, (*values, STAR)), codes, content.counts[inside])
 
-    def parted(self, recount: Tally) -> tuple[Tally, Tally]:
+    def parted(self, recount: CountDifference) -> tuple[CountDifference, CountDifference]:
         """Split a recount by a last column of values: combinations in no group, and groups."""
         sizes = [len(texts) for texts in recount.texts[:-1]]
         owners, first = numbers_of(recount.codes[:, :-1], sizes)
@@ -57,10 +57,10 @@ class Pools:
         pools = np.array([self.numbers.get(entry, NOWHERE) for entry in labels] or [NOWHERE], np.int64)[owners]
         inside = pools != NOWHERE
         codes = np.column_stack([pools[inside], recount.codes[inside, -1]])
-        outside = Tally(recount.texts, recount.codes[~inside], recount.rows[~inside])
-        return outside, Tally((self._texts, recount.texts[-1]), codes, recount.rows[inside])
+        outside = CountDifference(recount.texts, recount.codes[~inside], recount.rows[~inside])
+        return outside, CountDifference((self._texts, recount.texts[-1]), codes, recount.rows[inside])
 
-    def differing(self, prediction: Tally, recount: Tally) -> int:
+    def differing(self, prediction: CountDifference, recount: CountDifference) -> int:
         """Return how many values have other rows in a group than expected; in leaky ones, more."""
         wrong = 0
         for leaky in (False, True):
@@ -73,7 +73,7 @@ class Pools:
         return tuple(map(str, range(len(self.leaky))))
 
 
-def pools_of(division: Division, labels: Sequence[Labels], visible: Mask) -> Pools:
+def pools_of(division: Division, labels: Sequence[Labels], visible: BoolArray) -> SharedCombinations:
     """Return the groups of a division.
 
     Args:
@@ -91,7 +91,7 @@ def pools_of(division: Division, labels: Sequence[Labels], visible: Mask) -> Poo
     classes = np.array([numbers.get(entry, NOWHERE) for entry in labels], np.int64)
     leaky = np.zeros(len(pools), bool)
     leaky[classes[(classes != NOWHERE) & ~visible]] = True
-    return Pools(numbers, classes, leaky)
+    return SharedCombinations(numbers, classes, leaky)
 
 
 def _root(roots: dict[Node, Node], entry: Node) -> Node:
@@ -102,18 +102,18 @@ def _root(roots: dict[Node, Node], entry: Node) -> Node:
     return entry
 
 
-def _kept(tally: Tally, kept: Mask) -> Tally:
-    return Tally(tally.texts, tally.codes[kept], tally.rows[kept])
+def _kept(tally: CountDifference, kept: BoolArray) -> CountDifference:
+    return CountDifference(tally.texts, tally.codes[kept], tally.rows[kept])
 
 
-def _without_veil(tally: Tally) -> Tally:
+def _without_veil(tally: CountDifference) -> CountDifference:
     """Return the counts without values that are published as `*`."""
     veiled = np.array([text == STAR for text in tally.texts[-1]] or [False], bool)
     return _kept(tally, ~veiled[tally.codes[:, -1]])
 
 
 @dataclass(frozen=True, slots=True)
-class Prediction:
+class ExpectedCounts:
     """Expected rows of each published combination, and with each value of each sensitive column with a model.
 
     Attributes:
@@ -124,12 +124,12 @@ class Prediction:
 
     columns: tuple[str, ...]
     sensitive: tuple[str, ...]
-    tallies: tuple[Tally, ...]
+    tallies: tuple[CountDifference, ...]
     plan: Plan
-    pools: Pools | None = None
-    pooled: Mapping[str, Tally] = field(default_factory=dict)
+    pools: SharedCombinations | None = None
+    pooled: Mapping[str, CountDifference] = field(default_factory=dict)
 
-    def difference(self, text_counts: TextCounts) -> str:
+    def difference(self, text_counts: ValueCounts) -> str:
         """Return the difference between counted and expected rows as text; empty if there is none."""
         text_counts, _ = typed(text_counts, self.plan)
         tallies = observed(text_counts, self.columns, self.sensitive, self.plan.data.missing)
@@ -140,7 +140,7 @@ class Prediction:
                 return f"{what} have other counts ({recount.total} rows instead of {prediction.total})"
         return ""
 
-    def _differing(self, name: str, prediction: Tally, recount: Tally) -> int:
+    def _differing(self, name: str, prediction: CountDifference, recount: CountDifference) -> int:
         """Return how many combinations have a different number of rows than expected."""
         if self.pools is None or name not in self.pooled:
             return prediction.differing(recount)
@@ -148,13 +148,15 @@ class Prediction:
         return prediction.differing(outside) + self.pools.differing(self.pooled[name], inside)
 
 
-def predict(table: FrequencyTable, recoding: Recoding, handling: Handling, plan: Plan) -> Prediction:
+def expected_counts(
+    table: FrequencyTable, recoding: Recoding, handling: SuppressionHandling, plan: Plan
+) -> ExpectedCounts:
     """Return the expected counts of a recoding of a table."""
     classes = _published(recoding, handling)
     shown = recoding.sizes > 0
     if handling.suppressed != "star":
         shown &= ~recoding.suppressed
-    tallies, pools, pooled = [Tally(classes.texts, classes.codes[shown], recoding.sizes[shown])], None, {}
+    tallies, pools, pooled = [CountDifference(classes.texts, classes.codes[shown], recoding.sizes[shown])], None, {}
     division = recoding.division if isinstance(recoding, ClassRecoding) else None
     for name, content in table.sensitive.items():
         values, veiled, alone = table.sensitive_values[name], name in handling.veiled_columns, shown
@@ -163,10 +165,10 @@ def predict(table: FrequencyTable, recoding: Recoding, handling: Handling, plan:
             pooled[name] = pools.foretell(recoding, content, values)
             alone = shown & (pools.classes == NOWHERE)
         tallies.append(_with_values(recoding, classes, alone, content, values, veiled))
-    return Prediction(table.columns, tuple(table.sensitive), tuple(tallies), plan, pools, pooled)
+    return ExpectedCounts(table.columns, tuple(table.sensitive), tuple(tallies), plan, pools, pooled)
 
 
-def _pools(division: Division, published: Tally, visible: Mask) -> Pools:
+def _pools(division: Division, published: CountDifference, visible: BoolArray) -> SharedCombinations:
     labels = [
         tuple(texts[code] for texts, code in zip(published.texts, codes, strict=True))
         for codes in published.codes.tolist()
@@ -174,7 +176,7 @@ def _pools(division: Division, published: Tally, visible: Mask) -> Pools:
     return pools_of(division, labels, visible)
 
 
-def _published(recoding: Recoding, handling: Handling) -> Tally:
+def _published(recoding: Recoding, handling: SuppressionHandling) -> CountDifference:
     """Return the published labels of each class with their rows; for dropped rows, those they would have."""
     stars = handling.suppressed == "star"
     texts = tuple((*labels, None, STAR) for labels in recoding.labels)
@@ -183,24 +185,24 @@ def _published(recoding: Recoding, handling: Handling) -> Tally:
         codes[codes[:, place] < 0, place] = len(labels)
         if stars:
             codes[recoding.suppressed, place] = len(labels) + 1
-    return Tally(texts, codes, recoding.sizes)
+    return CountDifference(texts, codes, recoding.sizes)
 
 
 def _with_values(
-    recoding: Recoding, published: Tally, shown: Mask, content: Histogram, values: Labels, veiled: bool
-) -> Tally:
+    recoding: Recoding, published: CountDifference, shown: BoolArray, content: Histogram, values: Labels, veiled: bool
+) -> CountDifference:
     classes = histogram(*_entries(recoding, content), len(published.rows), content.size)
     kept = shown[classes.owners]
     owners, codes = classes.owners[kept], classes.values[kept].astype(np.int64)
     if veiled:
         codes[recoding.suppressed[owners]] = len(values)
     together = np.column_stack([published.codes[owners], codes])
-    return Tally((*published.texts, (*values, STAR)), together, classes.counts[kept])
+    return CountDifference((*published.texts, (*values, STAR)), together, classes.counts[kept])
 
 
-def classes_of(table: FrequencyTable, recoding: Recoding) -> Classes:
+def classes_of(table: FrequencyTable, recoding: Recoding) -> EquivalenceClasses:
     """Return the classes of a recoding, with their sensitive values."""
-    return Classes(
+    return EquivalenceClasses(
         recoding.sizes,
         {
             name: histogram(*_entries(recoding, content), len(recoding.sizes), content.size)
@@ -224,19 +226,19 @@ def _entries(recoding: Recoding, content: Histogram) -> tuple[Counts, npt.NDArra
 
 
 def observed(
-    text_counts: TextCounts, columns: Sequence[str], sensitive: Sequence[str], missing: Sequence[str] = ()
-) -> Iterator[Tally]:
+    text_counts: ValueCounts, columns: Sequence[str], sensitive: Sequence[str], missing: Sequence[str] = ()
+) -> Iterator[CountDifference]:
     """Yield the same counts from the counted rows."""
     places = [text_counts.columns.index(name) for name in columns]
     texts = tuple(text_counts.values[place] for place in places)
-    yield Tally(texts, text_counts.codes[:, places], text_counts.counts)
+    yield CountDifference(texts, text_counts.codes[:, places], text_counts.counts)
     for name in sensitive:
         place = text_counts.columns.index(name)
         values = tuple(value_of(text, missing) for text in text_counts.values[place])
-        yield Tally((*texts, values), text_counts.codes[:, [*places, place]], text_counts.counts)
+        yield CountDifference((*texts, values), text_counts.codes[:, [*places, place]], text_counts.counts)
 
 
-def veils(table: FrequencyTable, recoding: Recoding, plan: Plan) -> bool:
+def hides_sensitive(table: FrequencyTable, recoding: Recoding, plan: Plan) -> bool:
     """Return whether sensitive values of suppressed rows must be `*` too, because those rows would disclose them."""
     plan, table = person_view(plan, table)
     hidden = recoding.suppressed[recoding.owners]
@@ -247,5 +249,5 @@ def veils(table: FrequencyTable, recoding: Recoding, plan: Plan) -> bool:
         entries = hidden[whole.owners]
         owners = np.zeros(int(entries.sum()), np.int64)
         contents[name] = histogram(owners, whole.values[entries], whole.counts[entries], 1, whole.size)
-    together = Classes(np.array([int(table.counts[hidden].sum())]), contents)
+    together = EquivalenceClasses(np.array([int(table.counts[hidden].sum())]), contents)
     return any(bool(model.failing(together, table.whole).any()) for model in plan.privacy)

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.microdata.counts.frequency_table import DROPPED, FrequencyTable, TextCounts
+from sfumato.microdata.counts.frequency_table import DROPPED, FrequencyTable, ValueCounts
 from sfumato.microdata.counts.grouping import Grouped
 from sfumato.microdata.counts.key_packing import Words, packing_of
-from sfumato.microdata.models.equivalence_classes import POPULATION, Classes, Counts, Histogram
+from sfumato.microdata.models.equivalence_classes import POPULATION, Counts, EquivalenceClasses, Histogram
 from sfumato.microdata.recoding.recoding import Labels, LevelRecoding, Recoding, published_labels
 
 
-def with_texts(text_counts: TextCounts, population: TextCounts, missing: Sequence[str]) -> TextCounts:
+def with_texts(text_counts: ValueCounts, population: ValueCounts, missing: Sequence[str]) -> ValueCounts:
     """Return value counts extended by the population's texts, so that hierarchies cover the values of both."""
     values = []
     for name, texts in zip(text_counts.columns, text_counts.values, strict=True):
@@ -23,7 +23,7 @@ def with_texts(text_counts: TextCounts, population: TextCounts, missing: Sequenc
     return replace(text_counts, values=tuple(values))
 
 
-def with_population(table: FrequencyTable, population: TextCounts, missing: Sequence[str]) -> FrequencyTable:
+def with_population(table: FrequencyTable, population: ValueCounts, missing: Sequence[str]) -> FrequencyTable:
     """Return the table with its population, without population rows that have a value unknown to a hierarchy."""
     columns = []
     for name, coding in zip(table.columns, table.codings, strict=True):
@@ -45,17 +45,17 @@ def _grouped(table: FrequencyTable, codes: npt.NDArray[np.int32], counts: Counts
     return FrequencyTable(table.columns, table.codings, np.ascontiguousarray(codes[first]), sizes, {}, {})
 
 
-def with_persons(grouped: Grouped, population: Grouped) -> Classes:
+def with_persons(grouped: Grouped, population: Grouped) -> EquivalenceClasses:
     """Return the classes of a node, each with its rows in the population."""
     persons = matched(grouped.keys, population.keys, population.sizes)
     return holding_persons(grouped.classes, persons)
 
 
-def holding_persons(classes: Classes, persons: Counts) -> Classes:
+def holding_persons(classes: EquivalenceClasses, persons: Counts) -> EquivalenceClasses:
     """Return classes with the number of persons of the population each represents."""
     count = len(persons)
     content = Histogram(np.arange(count + 1, dtype=np.int64), np.zeros(count, np.int32), persons, 1)
-    return Classes(classes.sizes, {**classes.sensitive, POPULATION: content})
+    return EquivalenceClasses(classes.sizes, {**classes.sensitive, POPULATION: content})
 
 
 def matched(keys: Words, table_keys: Words, counts: Counts) -> Counts:
@@ -88,7 +88,7 @@ def persons_by_label(table: FrequencyTable, recoding: Recoding) -> dict[Labels, 
     return persons
 
 
-def holding_population(classes: Classes, table: FrequencyTable, recoding: Recoding) -> Classes:
+def holding_population(classes: EquivalenceClasses, table: FrequencyTable, recoding: Recoding) -> EquivalenceClasses:
     """Return the classes of a recoding with their persons in the population, if known."""
     persons = persons_by_label(table, recoding)
     if persons is None:

@@ -21,7 +21,7 @@ from sfumato.microdata.plan.model import ColumnPlan
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
+BoolArray = npt.NDArray[np.bool_]
 Longer = Mapping[int, Decimal]
 NONE_LONGER: Longer = {}
 Period = Literal["D", "M", "Y"]
@@ -41,7 +41,7 @@ _MONTHS = (1200, 120, 60, 12, 6, 3, 1)
 _DAYS = (10, 5, 2, 1)
 
 
-class Grid(Protocol):
+class RangeGrid(Protocol):
     """Numbered grid points.
 
     `longer` has the exact numbers, by index, that floating-point numbers cannot represent.
@@ -85,7 +85,7 @@ class NumberGrid:
     def above(self, numbers: Floats, longer: Longer = NONE_LONGER) -> Ints:
         return self._steps(numbers, longer, np.ceil, ROUND_CEILING)
 
-    def has(self, numbers: Floats) -> Mask:
+    def has(self, numbers: Floats) -> BoolArray:
         """Return which numbers are exactly grid points."""
         steps = np.rint(numbers * 10.0**self.decimals)
         values = steps / 10.0**self.decimals if self.decimals >= 0 else steps * 10.0**-self.decimals
@@ -177,7 +177,7 @@ def _multiple(low: int, high: int, steps: Iterable[int]) -> int:
     return high
 
 
-def grid_of(column: ColumnPlan, numbers: Floats) -> Grid:
+def grid_of(column: ColumnPlan, numbers: Floats) -> RangeGrid:
     """Return the grid of a column with these numbers; dates are ordinals."""
     if isinstance(column.hierarchy, Dates):
         return _grid_of_dates(column.hierarchy)

@@ -17,7 +17,7 @@ from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable
 from sfumato.microdata.counts.grouping import Grouped, Grouper, Node
 from sfumato.microdata.counts.key_packing import packing_of
-from sfumato.microdata.models.equivalence_classes import Counts, Mask
+from sfumato.microdata.models.equivalence_classes import BoolArray, Counts
 
 Labels = tuple[str | None, ...]
 STAR = "*"
@@ -33,7 +33,7 @@ def tells_something(label: str | None) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Handling:
+class SuppressionHandling:
     """What happens to suppressed rows and to columns that are no quasi-identifiers.
 
     Attributes:
@@ -78,7 +78,7 @@ class LevelRecoding:
     codings: tuple[Coding, ...]
     node: Node
     classes: npt.NDArray[np.int32]
-    suppressed: Mask
+    suppressed: BoolArray
     sizes: Counts
     owners: npt.NDArray[np.int32]
 
@@ -158,7 +158,7 @@ class ClassRecoding:
     owners: npt.NDArray[np.int32]
     labels: tuple[Labels, ...]
     classes: npt.NDArray[np.int32]
-    suppressed: Mask
+    suppressed: BoolArray
     sizes: Counts
     division: Division | None = None
 
@@ -176,7 +176,7 @@ def class_recoding(
     labels: Sequence[Labels],
     classes: npt.NDArray[np.int32],
     sizes: Counts,
-    suppressed: Mask,
+    suppressed: BoolArray,
     division: Division | None = None,
 ) -> ClassRecoding:
     """Return the recoding of a table whose combinations belong to classes, each with one label code per column."""
@@ -186,7 +186,7 @@ def class_recoding(
 
 
 def at_node(
-    table: FrequencyTable, grouper: Grouper, grouped: Grouped, owners: npt.NDArray[np.int32], failing: Mask
+    table: FrequencyTable, grouper: Grouper, grouped: Grouped, owners: npt.NDArray[np.int32], failing: BoolArray
 ) -> LevelRecoding:
     """Return the recoding that publishes a node and suppresses its violating classes, numbered by their labels.
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
-from sfumato.hierarchies.hierarchy import Ladder
+from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.microdata.counts.frequency_table import DROPPED, Coding
 from sfumato.microdata.recoding.recoding import Division, Labels, LevelRecoding, Recoding, published_labels
 
@@ -148,8 +148,8 @@ def _classes(plain: Mapping[str, Any]) -> RecodingFile:
     return RecodingFile(codings, (), frozenset(), combinations)
 
 
-def flat_ladder(size: int) -> Ladder:
+def flat_ladder(size: int) -> Hierarchy:
     """Return a placeholder hierarchy with a given number of values."""
     values = tuple(str(place) for place in range(size))
     own = np.arange(size, dtype=np.int32)
-    return Ladder(values, (values, ("*",)), (own, np.zeros(size, np.int32)))
+    return Hierarchy(values, (values, ("*",)), (own, np.zeros(size, np.int32)))

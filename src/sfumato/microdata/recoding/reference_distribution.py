@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.hierarchies.explicit_domains import Placeless, outside
+from sfumato.hierarchies.explicit_domains import PathFree, outside
 from sfumato.hierarchies.file import HierarchyFile
-from sfumato.hierarchies.hierarchy import Binding, make_ladder
+from sfumato.hierarchies.hierarchy import BoundHierarchy, make_hierarchy
 from sfumato.microdata.counts.frequency_table import FrequencyTable
-from sfumato.microdata.models.equivalence_classes import Classes, Histogram
-from sfumato.microdata.models.model import Model
+from sfumato.microdata.models.equivalence_classes import EquivalenceClasses, Histogram
+from sfumato.microdata.models.model import PrivacyModel
 from sfumato.microdata.models.persons import whole_by_persons
 from sfumato.microdata.models.t_closeness import TCloseness
 from sfumato.microdata.plan.model import Plan
@@ -37,12 +37,12 @@ class Reference:
         weights: The weights of each published combination, in millionths, if the plan has some.
     """
 
-    whole: Classes
+    whole: EquivalenceClasses
     persons: Mapping[Labels, int] | None = None
-    ladders: Mapping[int, "ListedLadder"] | None = None
+    ladders: Mapping[int, "ListedHierarchy"] | None = None
     weights: Mapping[Labels, int] | None = None
 
-    def with_ladders(self, models: Sequence[Model]) -> tuple[Model, ...]:
+    def with_ladders(self, models: Sequence[PrivacyModel]) -> tuple[PrivacyModel, ...]:
         """Return the models with the hierarchies as they were at the time of the release."""
         ladders = self.ladders or {}
         return tuple(
@@ -52,15 +52,15 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True)
-class ListedLadder(Placeless):
+class ListedHierarchy(PathFree):
     """A hierarchy given by its rows: a value, and its label at each level."""
 
     rows: tuple[tuple[str, ...], ...]
 
-    def bind(self, values: Sequence[str]) -> Binding:
+    def bind(self, values: Sequence[str]) -> BoundHierarchy:
         """Return the hierarchy of the rows."""
         names, *levels = zip(*self.rows, strict=True)
-        return Binding(make_ladder(names, levels), outside(values, set(names)))
+        return BoundHierarchy(make_hierarchy(names, levels), outside(values, set(names)))
 
 
 def reference_dict(plan: Plan, table: FrequencyTable, recoding: Recoding) -> dict[str, Any]:
@@ -108,13 +108,13 @@ def read_reference(plain: Mapping[str, Any]) -> Reference:
         size = np.array([int(members["persons" if "members" in figures else "rows"])], np.int64)
         persons = {tuple(labels): int(rows) for labels, rows in figures["persons"]} if "persons" in figures else None
         ladders = {
-            int(place): ListedLadder(tuple(tuple(row) for row in rows))
+            int(place): ListedHierarchy(tuple(tuple(row) for row in rows))
             for place, rows in figures.get("hierarchies", {}).items()
         }
         weights = (
             {tuple(labels): int(weight) for labels, weight in figures["weights"]} if "weights" in figures else None
         )
-        return Reference(Classes(size, contents, "members" in figures), persons, ladders, weights)
+        return Reference(EquivalenceClasses(size, contents, "members" in figures), persons, ladders, weights)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise no_recoding() from None
 

@@ -11,7 +11,7 @@ from sfumato.microdata.release_check import guess_kernels
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
+BoolArray = npt.NDArray[np.bool_]
 # Minimum accuracy of a rule; maximum probability that chance produces any of all rules tried.
 RIGHT, CHANCE = 0.95, 0.001
 # The most frequent label is no inference: rows with coarse labels are likely to have another value.
@@ -74,7 +74,7 @@ class CoarseLabels:
             yield CoarseLabels(self.labels[at : at + 1], inner, np.array([len(inner)]), self.usual[at : at + 1])
 
 
-def coarse_labels(mask: Mask, rows: Floats) -> CoarseLabels:
+def coarse_labels(mask: BoolArray, rows: Floats) -> CoarseLabels:
     """Return the labels that contain others.
 
     Args:
@@ -110,7 +110,7 @@ class Evidence:
         if columns > 1 and not asked.any():
             return
         self.hidden = rows[coarse.labels]
-        self.right: Mask = (self.total > 0) & (most >= RIGHT * self.total)
+        self.right: BoolArray = (self.total > 0) & (most >= RIGHT * self.total)
         if columns == 1:
             asked |= (self.right & (self.total >= k)).any(axis=1)
         self.ruled = np.flatnonzero(asked & (self.right & (self.hidden > 0)).any(axis=1)).tolist()
@@ -171,9 +171,9 @@ def is_beyond_chance(hits: float, guesses: float, usual: float, trials: int) -> 
     return bool(surpasses(np.array([hits]), np.array([guesses]), np.array([usual]), trials)[0])
 
 
-def surpasses(hits: Floats, guesses: Floats, usual: Floats, trials: int) -> Mask:
+def surpasses(hits: Floats, guesses: Floats, usual: Floats, trials: int) -> BoolArray:
     """Which numbers of right guesses chance does not explain, in so many trials."""
-    beyond: Mask = _surprise(hits, guesses, usual) >= np.log(trials / CHANCE)
+    beyond: BoolArray = _surprise(hits, guesses, usual) >= np.log(trials / CHANCE)
     return beyond
 
 

@@ -10,18 +10,18 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import SfumatoError
-from sfumato.hierarchies.hierarchy import Hierarchy, Ladder
+from sfumato.hierarchies.hierarchy import Hierarchy, HierarchyBuilder
 from sfumato.hierarchies.label_bounds import bounds_of
 from sfumato.microdata.recoding.range_grid import range_ends, set_members
 from sfumato.microdata.recoding.recoding import STAR
 
 Text = str | None
-Mask = npt.NDArray[np.bool_]
+BoolArray = npt.NDArray[np.bool_]
 # With more labels in one column, only `*` is compared with the others.
 MOST_LABELS = 3_000
 
 
-def finer_labels(labels: Sequence[Text], hierarchy: Hierarchy | None = None, blank: bool = False) -> Mask:
+def finer_labels(labels: Sequence[Text], hierarchy: HierarchyBuilder | None = None, blank: bool = False) -> BoolArray:
     """Return for each label (row) which other labels (columns) are finer, that is strictly contained in it.
 
     Args:
@@ -45,14 +45,14 @@ def finer_labels(labels: Sequence[Text], hierarchy: Hierarchy | None = None, bla
     return finer
 
 
-def _in_ranges(labels: Sequence[Text]) -> Mask:
+def _in_ranges(labels: Sequence[Text]) -> BoolArray:
     """Return the containment of ranges of numbers, and of dates written year first, whose texts are sortable."""
     ends = [bounds_of(label) for label in labels]
     low = np.array([-np.inf if least is None else least for least, _ in ends])
     high = np.array([np.inf if most is None else most for _, most in ends])
     bounded = np.array([pair != (None, None) for pair in ends], bool)
     inside = (low[:, None] <= low) & (high[:, None] >= high) & ((low[:, None] < low) | (high[:, None] > high))
-    finer: Mask = inside & bounded[:, None] & bounded
+    finer: BoolArray = inside & bounded[:, None] & bounded
     ranges = {place: pair for place, label in enumerate(labels) if not bounded[place] and (pair := range_ends(label))}
     for outer, (first, last) in ranges.items():
         for inner, label in enumerate(labels):
@@ -68,7 +68,7 @@ def _in_sets(labels: Sequence[Text], places: Mapping[Text, int]) -> Iterator[tup
         yield from ((outer, inner) for inner, others in sets.items() if others < members)
 
 
-def _in_masks(labels: Sequence[Text], hierarchy: Hierarchy | None) -> Iterator[tuple[int, int]]:
+def _in_masks(labels: Sequence[Text], hierarchy: HierarchyBuilder | None) -> Iterator[tuple[int, int]]:
     """Yield the containment of masked codes (`72***`), and of years and months of date hierarchies, by prefix."""
     dated = type(hierarchy).__name__ == "Dates"
     begins = [None if label is None else label.rstrip(STAR) for label in labels]
@@ -81,7 +81,7 @@ def _in_masks(labels: Sequence[Text], hierarchy: Hierarchy | None) -> Iterator[t
 
 
 def _in_hierarchy(
-    labels: Sequence[Text], places: Mapping[Text, int], hierarchy: Hierarchy | None
+    labels: Sequence[Text], places: Mapping[Text, int], hierarchy: HierarchyBuilder | None
 ) -> Iterator[tuple[int, int]]:
     """Yield labels below others in a hierarchy, as far as the published labels or its file define them."""
     ladder = None if hierarchy is None else _ladder_of(labels, hierarchy)
@@ -97,7 +97,7 @@ def _in_hierarchy(
             yield from {*zip(outer[both].tolist(), inner[both].tolist(), strict=True)}
 
 
-def _ladder_of(labels: Sequence[Text], hierarchy: Hierarchy) -> Ladder | None:
+def _ladder_of(labels: Sequence[Text], hierarchy: HierarchyBuilder) -> Hierarchy | None:
     """Return the hierarchy of the published labels; None if its file is not available."""
     try:
         return hierarchy.bind([label for label in labels if label is not None and label.strip(STAR)]).ladder

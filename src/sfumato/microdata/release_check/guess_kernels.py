@@ -1,11 +1,11 @@
 """Compiled loops: how often labels occur with the values of a column, and how well these predict them."""
 
-from sfumato.native.array_types import Flags, Ints, Reals, Reals2
+from sfumato.native.array_types import Bool, Float64, Float64_2, Int64
 from sfumato.native.dispatch import compiled
 
 
 @compiled
-def count_labels(labels: Ints, values: Ints, others: Ints, many: int, weights: Reals, rows: Reals2):
+def count_labels(labels: Int64, values: Int64, others: Int64, many: int, weights: Float64, rows: Float64_2):
     """How much each label occurs with each pair of values.
 
     Args:
@@ -17,7 +17,9 @@ def count_labels(labels: Ints, values: Ints, others: Ints, many: int, weights: R
 
 
 @compiled
-def count_values(labels: Ints, asked: Flags, values: Ints, others: Ints, share: Reals, weights: Reals, rows: Reals):
+def count_values(
+    labels: Int64, asked: Bool, values: Int64, others: Int64, share: Float64, weights: Float64, rows: Float64
+):
     """How many rows of each value have some labels; of the rows with each other value a share is counted.
 
     Args:
@@ -32,7 +34,14 @@ def count_values(labels: Ints, asked: Flags, values: Ints, others: Ints, share: 
 
 @compiled
 def most_frequent(
-    rows: Reals2, inner: Ints, ends: Ints, total: Reals2, most: Reals2, second: Reals2, hits: Reals, guesses: Reals
+    rows: Float64_2,
+    inner: Int64,
+    ends: Int64,
+    total: Float64_2,
+    most: Float64_2,
+    second: Float64_2,
+    hits: Float64,
+    guesses: Float64,
 ):
     """For each coarse label and value: the rows with finer labels, with the most frequent of them, and with the next.
 

@@ -10,9 +10,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.hierarchies.hierarchy import Hierarchy
+from sfumato.hierarchies.hierarchy import HierarchyBuilder
 from sfumato.microdata.column_transforms.transform_plan import PublishPlan
-from sfumato.microdata.counts.frequency_table import TextCounts
+from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.release_check.evidence import RIGHT, USUAL, Evidence, is_better, is_beyond_chance, surpasses
 from sfumato.microdata.release_check.finer_labels import MOST_LABELS, finer_labels
 from sfumato.microdata.release_check.guess_kernels import count_labels
@@ -38,8 +38,8 @@ class RawRows:
     def __init__(
         self,
         columns: Sequence[str],
-        count: Callable[[Sequence[str]], TextCounts],
-        hierarchies: Mapping[str, Hierarchy | None],
+        count: Callable[[Sequence[str]], ValueCounts],
+        hierarchies: Mapping[str, HierarchyBuilder | None],
         operations: Mapping[str, PublishPlan],
         blank: bool,
     ) -> None:

@@ -21,13 +21,13 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.count_differences import numbers_of
-from sfumato.microdata.counts.frequency_table import TextCounts
+from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.release_check.evidence import (
     RIGHT,
+    BoolArray,
     Evidence,
     Floats,
     Ints,
-    Mask,
     Sides,
     coarse_labels,
     hits_of,
@@ -80,19 +80,19 @@ class ReadBack:
         unchecked: Columns that were too large to be checked.
     """
 
-    text_counts: TextCounts
+    text_counts: ValueCounts
     inferences: tuple[Inference, ...] = ()
     unchecked: tuple[tuple[str, ...], ...] = ()
 
 
-def mixed_columns(finer: Mapping[str, Mask]) -> tuple[str, ...]:
+def mixed_columns(finer: Mapping[str, BoolArray]) -> tuple[str, ...]:
     """Return the quasi-identifiers that are published more finely in some rows than in others."""
     return tuple(name for name, mask in finer.items() if mask.any())
 
 
 def read_back(
-    text_counts: TextCounts,
-    finer: Mapping[str, Mask],
+    text_counts: ValueCounts,
+    finer: Mapping[str, BoolArray],
     further: Sequence[str],
     k: int,
     weights: Floats | None = None,
@@ -132,7 +132,7 @@ def _pairs(further: Sequence[str], known: Sequence[str]) -> list[tuple[str, ...]
 class _Reader:
     """Learns rules from rows, within a work limit."""
 
-    def __init__(self, text_counts: TextCounts, finer: Mapping[str, Mask], k: int, weights: Floats) -> None:
+    def __init__(self, text_counts: ValueCounts, finer: Mapping[str, BoolArray], k: int, weights: Floats) -> None:
         self.text_counts, self.finer, self.k, self.weights = text_counts, finer, k, weights
         by_column = zip(text_counts.columns, text_counts.codes.T, strict=True)
         self.columns = {name: codes.astype(np.int64) for name, codes in by_column}
@@ -187,7 +187,7 @@ class _Reader:
                 columns = tuple(self.named.get(column, column) for column in source)
                 self.inferences.append(Inference(columns, name, int(self.text_counts.counts[fresh].sum())))
 
-    def text_counts_read(self) -> TextCounts:
+    def text_counts_read(self) -> ValueCounts:
         """Return the rows with the inferred labels."""
         codes, values = self.text_counts.codes.copy(), list(self.text_counts.values)
         for name, labels in self.labels_read.items():
@@ -341,7 +341,9 @@ class _Reader:
         shown, both = (self._rows_of(name, labels, other) for labels in (inner, either))
         return self._rows_of(name, either, source, other, shown / np.maximum(both, 1))
 
-    def _rows_of(self, name: str, labels: Mask, source: str, other: str | None = None, share: Floats = WHOLE) -> Floats:
+    def _rows_of(
+        self, name: str, labels: BoolArray, source: str, other: str | None = None, share: Floats = WHOLE
+    ) -> Floats:
         """How many rows of each value of a column have some labels, or the share of these that another column says."""
         rows = np.zeros(self.sizes[source])
         others = self._alone if other is None else self.columns[other]
@@ -385,6 +387,6 @@ def _firsts(keys: Ints) -> Ints:
     return first[first >= 0]
 
 
-def _is_apart(fine: Floats, hidden: Floats, expected: Floats) -> Mask:
-    apart: Mask = (hidden > 0) & (expected >= EXPECTED) & (fine <= (1 - RIGHT) * expected)
+def _is_apart(fine: Floats, hidden: Floats, expected: Floats) -> BoolArray:
+    apart: BoolArray = (hidden > 0) & (expected >= EXPECTED) & (fine <= (1 - RIGHT) * expected)
     return apart

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.native.c_codegen.c_values import Value, constant, convert, lengths
-from sfumato.native.c_codegen.types import FLAG, INT, NOTHING, REAL, WORD, Array, Row, Scalar, TranslationError
+from sfumato.native.c_codegen.c_values import CValue, constant, convert, lengths
+from sfumato.native.c_codegen.types import FLAG, INT, NOTHING, REAL, WORD, Array, Scalar, TranslationError, TupleType
 
 BUILTINS: dict[str, Any] = {
     "len": len, "min": min, "max": max, "abs": abs, "float": float, "int": int, "bool": bool, "range": range,
@@ -38,7 +38,7 @@ def dtype_of(node: ast.Call, object_of: Callable[[ast.expr], Any]) -> str | None
     return kinds[0] if kinds else "?" if function is np.full else "f8"
 
 
-def new_array(function: Any, values: list[Value], dtype: str) -> Value:
+def new_array(function: Any, values: list[CValue], dtype: str) -> CValue:
     """Translate the creation of an array: `np.zeros`, `np.empty`, `np.ones`, `np.full`."""
     shape = _shape(values[0])
     fill = values[1] if function is np.full else constant(1) if function is np.ones else None
@@ -47,30 +47,30 @@ def new_array(function: Any, values: list[Value], dtype: str) -> Value:
     kind = Array(dtype, len(shape))
     new = f"new_{kind.tag}(room, {int(function is np.zeros)}, {', '.join(shape)})"
     if fill is None:
-        return Value(new, kind)
-    return Value(f"({{ {kind.c} made = {new}; fill_{kind.tag}(made, {convert(fill, kind.item)}); made; }})", kind)
+        return CValue(new, kind)
+    return CValue(f"({{ {kind.c} made = {new}; fill_{kind.tag}(made, {convert(fill, kind.item)}); made; }})", kind)
 
 
-def _shape(value: Value) -> list[str]:
-    if isinstance(value.kind, Row):
+def _shape(value: CValue) -> list[str]:
+    if isinstance(value.kind, TupleType):
         return [convert(member, Scalar(INT)) for member in value.members or ()]
     return [convert(value, Scalar(INT))]
 
 
-def method(name: str, holder: Value) -> Value:
+def method(name: str, holder: CValue) -> CValue:
     """Translate an array method without arguments."""
     if not isinstance(holder.kind, Array) or name not in _METHODS:
         raise TranslationError(f"the method {name} is not translated")
     room = "room, " if name == "copy" else ""
     text = f"{_METHODS[name]}_{holder.kind.tag}({room}{holder.text})"
     if name in ("max", "min"):
-        return Value(f"(({holder.kind.item.c}){text})", holder.kind.item)
+        return CValue(f"(({holder.kind.item.c}){text})", holder.kind.item)
     if name == "ravel":
-        return Value(text, Array(holder.kind.kind, 1), roots=holder.roots)
-    return Value(text, NOTHING if name == "sort" else holder.kind)
+        return CValue(text, Array(holder.kind.kind, 1), roots=holder.roots)
+    return CValue(text, NOTHING if name == "sort" else holder.kind)
 
 
-def builtin(function: Any, values: list[Value], common: Callable[[Value, Value], Scalar]) -> Value:
+def builtin(function: Any, values: list[CValue], common: Callable[[CValue, CValue], Scalar]) -> CValue:
     """Translate a call of a Python or NumPy function."""
     if function is len:
         return lengths(values[0])[0]
@@ -80,42 +80,42 @@ def builtin(function: Any, values: list[Value], common: Callable[[Value, Value],
         return _cast(values[0], _CASTS[function])
     if function is abs:
         name = "fabs" if values[0].kind == Scalar(REAL) else "abs_i8"
-        return Value(f"{name}({values[0].text})", common(values[0], values[0]))
+        return CValue(f"{name}({values[0].text})", common(values[0], values[0]))
     for known, name in _REALS.items():
         if function is known:
-            return Value(f"{name}({convert(values[0], Scalar(REAL))})", Scalar(REAL))
+            return CValue(f"{name}({convert(values[0], Scalar(REAL))})", Scalar(REAL))
     return _array_function(function, values)
 
 
-def _cast(value: Value, kind: str) -> Value:
+def _cast(value: CValue, kind: str) -> CValue:
     if isinstance(value.number, int) and kind in (INT, WORD):
         return constant(value.number % 2**64 if kind == WORD else value.number, kind)
-    return Value(convert(value, Scalar(kind)), Scalar(kind))
+    return CValue(convert(value, Scalar(kind)), Scalar(kind))
 
 
-def _extreme(function: Any, values: list[Value], common: Callable[[Value, Value], Scalar]) -> Value:
+def _extreme(function: Any, values: list[CValue], common: Callable[[CValue, CValue], Scalar]) -> CValue:
     name = "min" if function is min else "max"
     best = values[0]
     for other in values[1:]:
         kind = common(best, other)
-        best = Value(f"{name}_{kind.kind}({convert(best, kind)}, {convert(other, kind)})", kind)
+        best = CValue(f"{name}_{kind.kind}({convert(best, kind)}, {convert(other, kind)})", kind)
     return best
 
 
-def _array_function(function: Any, values: list[Value]) -> Value:
+def _array_function(function: Any, values: list[CValue]) -> CValue:
     array = values[0]
     if not isinstance(array.kind, Array):
         raise TranslationError(f"{function} is not translated")
     tag = array.kind.tag
     if function is np.flatnonzero:
-        return Value(f"nonzero_{tag}(room, {array.text})", Array("i8", 1))
+        return CValue(f"nonzero_{tag}(room, {array.text})", Array("i8", 1))
     if function in (np.zeros_like, np.empty_like):
         sizes = ", ".join(size.text for size in lengths(array))
-        return Value(f"new_{tag}(room, {int(function is np.zeros_like)}, {sizes})", array.kind)
+        return CValue(f"new_{tag}(room, {int(function is np.zeros_like)}, {sizes})", array.kind)
     if function is np.sort:
-        return Value(f"sorted_{tag}(room, {array.text})", array.kind)
+        return CValue(f"sorted_{tag}(room, {array.text})", array.kind)
     if function is np.partition:
-        return Value(f"parted_{tag}(room, {array.text}, {convert(values[1], Scalar(INT))})", array.kind)
+        return CValue(f"parted_{tag}(room, {array.text}, {convert(values[1], Scalar(INT))})", array.kind)
     if function is np.searchsorted:
-        return Value(f"place_{tag}({array.text}, {convert(values[1], array.kind.item)})", Scalar(INT))
+        return CValue(f"place_{tag}({array.text}, {convert(values[1], array.kind.item)})", Scalar(INT))
     raise TranslationError(f"{function} is not translated")

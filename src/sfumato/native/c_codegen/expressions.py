@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from sfumato.native.c_codegen import calls
-from sfumato.native.c_codegen.c_values import Slice, Value, constant, convert, lengths, load, truth, view
+from sfumato.native.c_codegen.c_values import CValue, Slice, constant, convert, lengths, load, truth, view
 from sfumato.native.c_codegen.types import (
     FLAG,
     INT,
@@ -17,9 +17,9 @@ from sfumato.native.c_codegen.types import (
     Array,
     Kind,
     Record,
-    Row,
     Scalar,
     TranslationError,
+    TupleType,
     unite,
 )
 
@@ -41,7 +41,7 @@ class Scope(Protocol):
         ...
 
 
-def expression(node: ast.expr, scope: Scope) -> Value:
+def expression(node: ast.expr, scope: Scope) -> CValue:
     """Translate an expression to C."""
     handle = _HANDLERS.get(type(node))
     if handle is None:
@@ -66,22 +66,22 @@ def known(node: ast.expr, scope: Scope) -> Any:
     return None
 
 
-def _constant(node: ast.Constant, scope: Scope) -> Value:
+def _constant(node: ast.Constant, scope: Scope) -> CValue:
     del scope
     if not isinstance(node.value, int | float):
         raise TranslationError("no number")
     return constant(node.value)
 
 
-def _name(node: ast.expr, scope: Scope) -> Value:
+def _name(node: ast.expr, scope: Scope) -> CValue:
     if isinstance(node, ast.Name) and node.id in scope.names:
         kind = scope.names[node.id]
         text = f"(*v_{node.id})" if isinstance(kind, Record) else f"v_{node.id}"
-        return Value(text, kind, roots=frozenset(scope.roots.get(node.id, ())))
+        return CValue(text, kind, roots=frozenset(scope.roots.get(node.id, ())))
     return _number(known(node, scope))
 
 
-def _number(number: Any) -> Value:
+def _number(number: Any) -> CValue:
     if isinstance(number, np.uint64):
         return constant(int(number), WORD)
     if isinstance(number, np.integer | np.floating | np.bool_):
@@ -91,41 +91,41 @@ def _number(number: Any) -> Value:
     raise TranslationError("no number, and no name of the loop")
 
 
-def _attribute(node: ast.Attribute, scope: Scope) -> Value:
+def _attribute(node: ast.Attribute, scope: Scope) -> CValue:
     if known(node, scope) is not None:
         return _name(node, scope)
     holder = expression(node.value, scope)
     if isinstance(holder.kind, Record):
-        return Value(f"{holder.text}.{node.attr}", dict(holder.kind.fields)[node.attr], roots=holder.roots)
+        return CValue(f"{holder.text}.{node.attr}", dict(holder.kind.fields)[node.attr], roots=holder.roots)
     if isinstance(holder.kind, Array) and node.attr == "shape":
         sizes = lengths(holder)
-        return Value("", Row(tuple(size.kind for size in sizes)), members=tuple(sizes))
+        return CValue("", TupleType(tuple(size.kind for size in sizes)), members=tuple(sizes))
     if isinstance(holder.kind, Array) and node.attr == "size":
-        return Value(f"({' * '.join(size.text for size in lengths(holder))})", Scalar(INT))
+        return CValue(f"({' * '.join(size.text for size in lengths(holder))})", Scalar(INT))
     raise TranslationError("no such member")
 
 
-def _subscript(node: ast.Subscript, scope: Scope) -> Value:
+def _subscript(node: ast.Subscript, scope: Scope) -> CValue:
     holder = expression(node.value, scope)
     places = index(node, scope)
-    if isinstance(holder.kind, Row):
-        place = places[0].number if isinstance(places[0], Value) else None
+    if isinstance(holder.kind, TupleType):
+        place = places[0].number if isinstance(places[0], CValue) else None
         if not isinstance(place, int):
             raise TranslationError("a member's number is wanted")
         return holder.members[place] if holder.members else _members(holder, holder.kind)[place]
-    whole = [place for place in places if isinstance(place, Value)]
+    whole = [place for place in places if isinstance(place, CValue)]
     if isinstance(holder.kind, Array) and len(whole) == holder.kind.dimensions:
         return load(holder, whole)
     return view(holder, places)
 
 
-def index(node: ast.Subscript, scope: Scope) -> list[Value | Slice]:
+def index(node: ast.Subscript, scope: Scope) -> list[CValue | Slice]:
     """The indices of a subscript."""
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     return [_place(part, scope) for part in parts]
 
 
-def _place(part: ast.expr, scope: Scope) -> Value | Slice:
+def _place(part: ast.expr, scope: Scope) -> CValue | Slice:
     if not isinstance(part, ast.Slice):
         place = expression(part, scope)
         if not isinstance(place.kind, Scalar) or place.kind.kind == REAL:
@@ -137,7 +137,7 @@ def _place(part: ast.expr, scope: Scope) -> Value | Slice:
     return Slice(*ends)
 
 
-def common(one: Value, other: Value) -> Scalar:
+def common(one: CValue, other: CValue) -> Scalar:
     """Return the type in which two numbers are combined; words mix only with constants."""
     if not isinstance(one.kind, Scalar) or not isinstance(other.kind, Scalar):
         raise TranslationError(f"{one.kind} and {other.kind} are no numbers")
@@ -150,76 +150,76 @@ def common(one: Value, other: Value) -> Scalar:
     return Scalar(INT) if united == Scalar(FLAG) else united  # type: ignore[return-value]
 
 
-def operation(operator: ast.operator, one: Value, other: Value) -> Value:
+def operation(operator: ast.operator, one: CValue, other: CValue) -> CValue:
     """Translate a binary operation."""
     if type(operator) in _SHIFTS:
-        return Value(f"({one.text} {_SHIFTS[type(operator)]} {other.text})", common(one, constant(0)))
+        return CValue(f"({one.text} {_SHIFTS[type(operator)]} {other.text})", common(one, constant(0)))
     kind = common(one, other)
     a, b = convert(one, kind), convert(other, kind)
     if isinstance(operator, ast.Div):
-        return Value(f"({convert(one, Scalar(REAL))} / {convert(other, Scalar(REAL))})", Scalar(REAL))
+        return CValue(f"({convert(one, Scalar(REAL))} / {convert(other, Scalar(REAL))})", Scalar(REAL))
     if isinstance(operator, ast.FloorDiv | ast.Mod):
         return _division(operator, a, b, kind)
     if isinstance(operator, ast.Pow):
-        return Value(f"pow({convert(one, Scalar(REAL))}, {convert(other, Scalar(REAL))})", Scalar(REAL))
+        return CValue(f"pow({convert(one, Scalar(REAL))}, {convert(other, Scalar(REAL))})", Scalar(REAL))
     if type(operator) not in _ARITHMETIC:
         raise TranslationError(f"{type(operator).__name__} is not translated")
-    return Value(f"({a} {_ARITHMETIC[type(operator)]} {b})", kind)
+    return CValue(f"({a} {_ARITHMETIC[type(operator)]} {b})", kind)
 
 
-def _division(operator: ast.operator, a: str, b: str, kind: Scalar) -> Value:
+def _division(operator: ast.operator, a: str, b: str, kind: Scalar) -> CValue:
     if kind.kind == WORD:
-        return Value(f"({a} {'/' if isinstance(operator, ast.FloorDiv) else '%'} {b})", kind)
+        return CValue(f"({a} {'/' if isinstance(operator, ast.FloorDiv) else '%'} {b})", kind)
     if kind.kind == REAL:
         if isinstance(operator, ast.Mod):
             raise TranslationError("% of reals is not translated")
-        return Value(f"floor({a} / {b})", kind)
-    return Value(f"floor_{'div' if isinstance(operator, ast.FloorDiv) else 'mod'}_i8({a}, {b})", kind)
+        return CValue(f"floor({a} / {b})", kind)
+    return CValue(f"floor_{'div' if isinstance(operator, ast.FloorDiv) else 'mod'}_i8({a}, {b})", kind)
 
 
-def _binary(node: ast.BinOp, scope: Scope) -> Value:
+def _binary(node: ast.BinOp, scope: Scope) -> CValue:
     return operation(node.op, expression(node.left, scope), expression(node.right, scope))
 
 
-def _unary(node: ast.UnaryOp, scope: Scope) -> Value:
+def _unary(node: ast.UnaryOp, scope: Scope) -> CValue:
     value = expression(node.operand, scope)
     if isinstance(node.op, ast.Not):
-        return Value(f"(!{truth(value)})", Scalar(FLAG))
+        return CValue(f"(!{truth(value)})", Scalar(FLAG))
     if isinstance(node.op, ast.USub) and value.number is not None:
         return constant(-value.number)
     sign = {ast.USub: "-", ast.Invert: "~", ast.UAdd: "+"}[type(node.op)]
-    return Value(f"({sign}{value.text})", common(value, value))
+    return CValue(f"({sign}{value.text})", common(value, value))
 
 
-def _logic(node: ast.BoolOp, scope: Scope) -> Value:
+def _logic(node: ast.BoolOp, scope: Scope) -> CValue:
     sign = " && " if isinstance(node.op, ast.And) else " || "
-    return Value(f"({sign.join(truth(expression(one, scope)) for one in node.values)})", Scalar(FLAG))
+    return CValue(f"({sign.join(truth(expression(one, scope)) for one in node.values)})", Scalar(FLAG))
 
 
-def _compare(node: ast.Compare, scope: Scope) -> Value:
+def _compare(node: ast.Compare, scope: Scope) -> CValue:
     values = [expression(one, scope) for one in (node.left, *node.comparators)]
     texts = []
     for operator, one, other in zip(node.ops, values, values[1:], strict=False):
         kind = common(one, other)
         texts.append(f"({convert(one, kind)} {_COMPARISONS[type(operator)]} {convert(other, kind)})")
-    return Value(texts[0] if len(texts) == 1 else f"({' && '.join(texts)})", Scalar(FLAG))
+    return CValue(texts[0] if len(texts) == 1 else f"({' && '.join(texts)})", Scalar(FLAG))
 
 
-def _choice(node: ast.IfExp, scope: Scope) -> Value:
+def _choice(node: ast.IfExp, scope: Scope) -> CValue:
     one, other = expression(node.body, scope), expression(node.orelse, scope)
     kind = one.kind if one.kind == other.kind else common(one, other)
-    return Value(f"({truth(expression(node.test, scope))} ? {convert(one, kind)} : {convert(other, kind)})", kind)
+    return CValue(f"({truth(expression(node.test, scope))} ? {convert(one, kind)} : {convert(other, kind)})", kind)
 
 
-def _row(node: ast.Tuple, scope: Scope) -> Value:
+def _row(node: ast.Tuple, scope: Scope) -> CValue:
     members = tuple(expression(one, scope) for one in node.elts)
-    kind = Row(tuple(member.kind for member in members))
+    kind = TupleType(tuple(member.kind for member in members))
     texts = ", ".join(member.text for member in members)
     roots = frozenset[str]().union(*(member.roots for member in members))
-    return Value(f"(({kind.c}){{{texts}}})", kind, members=members, roots=roots)
+    return CValue(f"(({kind.c}){{{texts}}})", kind, members=members, roots=roots)
 
 
-def _call(node: ast.Call, scope: Scope) -> Value:
+def _call(node: ast.Call, scope: Scope) -> CValue:
     if isinstance(node.func, ast.Attribute) and known(node.func, scope) is None:
         holder = expression(node.func.value, scope)
         if node.func.attr == "sort":
@@ -235,34 +235,34 @@ def _call(node: ast.Call, scope: Scope) -> Value:
         name, kind, written = scope.specialize(function, tuple(value.kind for value in values))
         for place in written:
             scope.written |= values[place].roots
-        return Value(f"{name}({', '.join(['room', *map(_handed_on, values)])})", kind)
+        return CValue(f"{name}({', '.join(['room', *map(_handed_on, values)])})", kind)
     return calls.builtin(function, values, common)
 
 
-def _handed_on(value: Value) -> str:
+def _handed_on(value: CValue) -> str:
     """Return an argument of a loop in C: records are large, and are passed by reference."""
     return f"&{value.text}" if isinstance(value.kind, Record) else value.text
 
 
-def arguments(node: ast.Call, scope: Scope) -> list[Value]:
+def arguments(node: ast.Call, scope: Scope) -> list[CValue]:
     """Return the arguments of a call, with starred rows expanded."""
     if node.keywords:
         raise TranslationError("keywords are not translated")
-    values: list[Value] = []
+    values: list[CValue] = []
     for one in node.args:
         value = expression(one.value if isinstance(one, ast.Starred) else one, scope)
         if not isinstance(one, ast.Starred):
             values.append(value)
-        elif isinstance(value.kind, Row):
+        elif isinstance(value.kind, TupleType):
             values.extend(value.members or _members(value, value.kind))
     return values
 
 
-def _members(value: Value, kind: Row) -> list[Value]:
-    return [Value(f"{value.text}.f{at}", item, roots=value.roots) for at, item in enumerate(kind.items)]
+def _members(value: CValue, kind: TupleType) -> list[CValue]:
+    return [CValue(f"{value.text}.f{at}", item, roots=value.roots) for at, item in enumerate(kind.items)]
 
 
-_HANDLERS: dict[type, Callable[[Any, Scope], Value]] = {
+_HANDLERS: dict[type, Callable[[Any, Scope], CValue]] = {
     ast.Constant: _constant,
     ast.Name: _name,
     ast.Attribute: _attribute,

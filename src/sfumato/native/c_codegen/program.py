@@ -15,9 +15,9 @@ from sfumato.native.c_codegen.types import (
     Kind,
     Nothing,
     Record,
-    Row,
     Scalar,
     TranslationError,
+    TupleType,
     kinds_of,
 )
 
@@ -29,7 +29,7 @@ IN_PRELUDE: dict[str, tuple[Kind, frozenset[int]]] = {
 }
 
 
-class Program:
+class CProgram:
     """Loops in C, each for the argument types it is called with; callees precede their callers."""
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class Program:
 
     def declare(self, kind: Kind) -> None:
         """Write the structure of a row or record, and of its members."""
-        if not isinstance(kind, Row | Record) or kind.c in self.structs:
+        if not isinstance(kind, TupleType | Record) or kind.c in self.structs:
             return
         members = kind.fields if isinstance(kind, Record) else [(f"f{at}", item) for at, item in enumerate(kind.items)]
         for _, member in members:

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any
 
-from sfumato.native.c_codegen.c_values import Slice, Value, convert, element, truth, view
+from sfumato.native.c_codegen.c_values import CValue, Slice, convert, element, truth, view
 from sfumato.native.c_codegen.expressions import expression, index, known, operation
-from sfumato.native.c_codegen.types import INT, NOTHING, Array, Kind, Row, Scalar, TranslationError, unite
+from sfumato.native.c_codegen.types import INT, NOTHING, Array, Kind, Scalar, TranslationError, TupleType, unite
 
 Specialize = Callable[[FunctionType, tuple[Kind, ...]], tuple[str, Kind, frozenset[int]]]
 
@@ -61,14 +61,14 @@ class Body:
     def write(self, line: str) -> None:
         self.lines.append(line)
 
-    def temporary(self, value: Value) -> Value:
+    def temporary(self, value: CValue) -> CValue:
         """Store a value in a variable of its own."""
         self.temporaries += 1
         name = f"t{self.temporaries}"
         self.write(f"{value.kind.c} {name} = {value.text};")
-        return Value(name, value.kind, roots=value.roots)
+        return CValue(name, value.kind, roots=value.roots)
 
-    def assign(self, target: ast.expr, value: Value) -> None:
+    def assign(self, target: ast.expr, value: CValue) -> None:
         """Assign a value to a name, an array element or a tuple of such."""
         if isinstance(target, ast.Name):
             self._assign_name(target.id, value)
@@ -80,7 +80,7 @@ class Body:
         else:
             raise TranslationError(f"line {target.lineno}: {ast.unparse(target)} is not assigned to")
 
-    def _assign_name(self, name: str, value: Value) -> None:
+    def _assign_name(self, name: str, value: CValue) -> None:
         if name == "_":
             return
         if value.members and not value.text:
@@ -88,27 +88,27 @@ class Body:
         self.names[name] = unite(self.names.get(name), value.kind)
         self.write(f"v_{name} = {convert(value, self.names[name])};")
 
-    def _assign_row(self, targets: list[ast.expr], value: Value) -> None:
+    def _assign_row(self, targets: list[ast.expr], value: CValue) -> None:
         if value.members:
             members = [member if member.number is not None else self.temporary(member) for member in value.members]
-        elif isinstance(value.kind, Row):
+        elif isinstance(value.kind, TupleType):
             whole = self.temporary(value)
             items = enumerate(value.kind.items)
-            members = [Value(f"{whole.text}.f{at}", item, roots=value.roots) for at, item in items]
+            members = [CValue(f"{whole.text}.f{at}", item, roots=value.roots) for at, item in items]
         else:
             raise TranslationError(f"{value.kind} is no row")
         for target, member in zip(targets, members, strict=True):
             self.assign(target, member)
 
-    def _assign_place(self, target: ast.Subscript, value: Value) -> None:
+    def _assign_place(self, target: ast.Subscript, value: CValue) -> None:
         holder = expression(target.value, self)
         self.written |= holder.roots
         places = index(target, self)
-        whole = [place for place in places if isinstance(place, Value)]
+        whole = [place for place in places if isinstance(place, CValue)]
         if isinstance(holder.kind, Array) and len(whole) == holder.kind.dimensions:
             self.write(f"{element(holder, whole)} = {convert(value, holder.kind.item)};")
             return
-        part = view(holder, list[Value | Slice](places))
+        part = view(holder, list[CValue | Slice](places))
         verb = "copy" if isinstance(value.kind, Array) else "fill"
         if isinstance(value.kind, Array) and value.kind != part.kind:
             raise TranslationError(f"line {target.lineno}: {value.kind} is copied into {part.kind}")
@@ -131,14 +131,14 @@ class Body:
         if isinstance(node.target, ast.Subscript):
             holder = expression(node.target.value, self)
             self.written |= holder.roots
-            places = [place for place in index(node.target, self) if isinstance(place, Value)]
+            places = [place for place in index(node.target, self) if isinstance(place, CValue)]
             if isinstance(holder.kind, Array):
                 self._change_place(node, holder, holder.kind, places, change)
                 return
         self.assign(node.target, operation(node.op, expression(node.target, self), change))
 
     def _change_place(
-        self, node: ast.AugAssign, holder: Value, kind: Array, places: list[Value], change: Value
+        self, node: ast.AugAssign, holder: CValue, kind: Array, places: list[CValue], change: CValue
     ) -> None:
         if change.number is None:
             change = self.temporary(change)
@@ -146,7 +146,7 @@ class Body:
         name = f"t{self.temporaries}"
         item = Array(kind.kind, 1).c
         self.write(f"__typeof__((({item}*)0)->d) {name} = &{element(holder, places)};")
-        value = operation(node.op, Value(f"(({kind.item.c})*{name})", kind.item), change)
+        value = operation(node.op, CValue(f"(({kind.item.c})*{name})", kind.item), change)
         self.write(f"*{name} = {convert(value, kind.item)};")
 
     def _expr(self, node: ast.Expr) -> None:
@@ -201,24 +201,24 @@ class Body:
         self.temporaries += 1
         at = f"t{self.temporaries}"
         self.write(f"for (int64_t {at} = 0; {at} < {array.text}.n0; {at}++) {{")
-        self.assign(node.target, Value(f"(({array.kind.item.c}){array.text}.d[{at}])", array.kind.item))
+        self.assign(node.target, CValue(f"(({array.kind.item.c}){array.text}.d[{at}])", array.kind.item))
         self.block(node.body)
         self.write("}")
 
-    def _range(self, node: ast.For, ends: list[Value]) -> None:
+    def _range(self, node: ast.For, ends: list[CValue]) -> None:
         begin = convert(ends[0], Scalar(INT)) if len(ends) > 1 else "0"
-        end = self.temporary(Value(convert(ends[min(len(ends) - 1, 1)], Scalar(INT)), Scalar(INT)))
+        end = self.temporary(CValue(convert(ends[min(len(ends) - 1, 1)], Scalar(INT)), Scalar(INT)))
         step = ends[2].number if len(ends) > 2 else 1
         if not isinstance(step, int) or step == 0:
             raise TranslationError(f"line {node.lineno}: the step of a range is a constant")
         self.temporaries += 1
         at = f"t{self.temporaries}"
         self.write(f"for (int64_t {at} = {begin}; {at} {'<' if step > 0 else '>'} {end.text}; {at} += {step}) {{")
-        self.assign(node.target, Value(at, Scalar(INT)))
+        self.assign(node.target, CValue(at, Scalar(INT)))
         self.block(node.body)
         self.write("}")
 
-    def _members(self, node: ast.For, values: list[Value]) -> None:
+    def _members(self, node: ast.For, values: list[CValue]) -> None:
         kind: Kind | None = None
         for value in values:
             kind = unite(kind, value.kind)
@@ -227,10 +227,10 @@ class Body:
         texts = ", ".join(convert(value, kind) for value in values) if kind else ""
         self.write(f"{{ {kind.c if kind else ''} {at}[] = {{{texts}}};")
         self.write(f"for (int {at}_at = 0; {at}_at < {len(values)}; {at}_at++) {{")
-        self.assign(node.target, Value(f"{at}[{at}_at]", kind or NOTHING))
+        self.assign(node.target, CValue(f"{at}[{at}_at]", kind or NOTHING))
         self.block(node.body)
         self.write("} }")
 
 
 def _holds_arrays(kind: Kind) -> bool:
-    return isinstance(kind, Array) or (isinstance(kind, Row) and any(_holds_arrays(item) for item in kind.items))
+    return isinstance(kind, Array) or (isinstance(kind, TupleType) and any(_holds_arrays(item) for item in kind.items))

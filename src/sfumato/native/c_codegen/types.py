@@ -6,7 +6,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.native.array_types import Layout
+from sfumato.native.array_types import ArrayType
 
 INT, WORD, REAL, FLAG = "i8", "u8", "f8", "b1"
 C_NAMES = {
@@ -58,7 +58,7 @@ class Array:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TupleType:
     """A tuple of several values."""
 
     items: tuple["Kind", ...]
@@ -96,7 +96,7 @@ class Nothing:
     tag = "none"
 
 
-Kind = Scalar | Array | Row | Record | Nothing
+Kind = Scalar | Array | TupleType | Record | Nothing
 NOTHING = Nothing()
 
 
@@ -104,8 +104,8 @@ def unite(one: Kind | None, other: Kind) -> Kind:
     """Return the type that can hold both."""
     if one is None or one == other:
         return other
-    if isinstance(one, Row) and isinstance(other, Row) and len(one.items) == len(other.items):
-        return Row(tuple(unite(a, b) for a, b in zip(one.items, other.items, strict=True)))
+    if isinstance(one, TupleType) and isinstance(other, TupleType) and len(one.items) == len(other.items):
+        return TupleType(tuple(unite(a, b) for a, b in zip(one.items, other.items, strict=True)))
     if isinstance(one, Scalar) and isinstance(other, Scalar) and WORD not in (one.kind, other.kind):
         return one if _RANK[one.kind] >= _RANK[other.kind] else other
     raise TranslationError(f"one name for {one} and {other}")
@@ -116,10 +116,10 @@ def kinds_of(hint: Any) -> list[Kind]:
     if get_origin(hint) in (Union, UnionType):
         return [kind for part in get_args(hint) for kind in kinds_of(part)]
     for extra in getattr(hint, "__metadata__", ()):
-        if isinstance(extra, Layout):
+        if isinstance(extra, ArrayType):
             return [Array(extra.kind, extra.dimensions)]
     if get_origin(hint) is tuple:
-        return [Row(tuple(kinds_of(part)[0] for part in get_args(hint)))]
+        return [TupleType(tuple(kinds_of(part)[0] for part in get_args(hint)))]
     scalars = {int: INT, np.int64: INT, float: REAL, np.float64: REAL, bool: FLAG, np.uint64: WORD}
     if hint in scalars:
         return [Scalar(scalars[hint])]

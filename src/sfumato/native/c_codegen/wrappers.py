@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from sfumato.dataclass import dataclass
-from sfumato.native.c_codegen.types import Array, Kind, Nothing, Record, Row
+from sfumato.native.c_codegen.types import Array, Kind, Nothing, Record, TupleType
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ def wrapper(public: str, entries: Iterable[Entry]) -> str:
 
 def give(kind: Kind) -> str:
     """Return the function that converts a row to a Python tuple."""
-    if not isinstance(kind, Row):
+    if not isinstance(kind, TupleType):
         return ""
     items = "\n".join(
         f"  {{ PyObject *item = give_{item.tag}(from.f{at}); if (!item) {{ Py_DECREF(made); return NULL; }} "
@@ -46,7 +46,7 @@ def give(kind: Kind) -> str:
 
 def get(kind: Kind) -> str:
     """Return the function that converts a Python tuple to a record or a row."""
-    if not isinstance(kind, Record | Row):
+    if not isinstance(kind, Record | TupleType):
         return ""
     fields = kind.fields if isinstance(kind, Record) else [(f"f{at}", item) for at, item in enumerate(kind.items)]
     tests = " && ".join(

@@ -15,7 +15,7 @@ from sfumato.errors import PlanError, did_you_mean
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.roles import suggest
 from sfumato.microdata.attacks.attack_data import AttackRows, Columns, coded_rows
-from sfumato.microdata.attacks.attack_result import FAMILYWISE_ERROR, Absence, Attack, judged_together
+from sfumato.microdata.attacks.attack_result import FAMILYWISE_ERROR, Absence, AttackResult, judged_together
 from sfumato.microdata.attacks.differencing import attack_histories, attack_rows
 from sfumato.microdata.attacks.inference import infer
 from sfumato.microdata.attacks.label_semantics import Text
@@ -27,9 +27,9 @@ from sfumato.microdata.attacks.singling_out import single_out
 from sfumato.microdata.plan.model import Plan
 from sfumato.pipelines.attacks.control_rows import SHARE, check_control, check_rows, released_again
 from sfumato.pipelines.attacks.minimality import minimality
-from sfumato.pipelines.attacks.target import Target, in_one_text, ladders_of, others_texts, target_of, texts_of
+from sfumato.pipelines.attacks.target import AttackTarget, in_one_text, ladders_of, others_texts, strings_of, target_of
 from sfumato.pipelines.column_arguments import listed
-from sfumato.pipelines.release_folder import Progress
+from sfumato.pipelines.release_folder import ProgressCallback
 from sfumato.pipelines.release_stages.checksums import remark_on_siblings
 from sfumato.pipelines.sequential_releases.earlier_releases import read_release
 from sfumato.report.attack import section
@@ -54,7 +54,7 @@ class AttackReport:
         rerun: Whether the plan was run again on a part of the raw rows, because no control was given.
     """
 
-    attacks: tuple[Attack, ...]
+    attacks: tuple[AttackResult, ...]
     absences: tuple[Absence, ...]
     rows: Mapping[str, int]
     rerun: bool
@@ -71,7 +71,7 @@ class AttackReport:
         return section(self.to_dict())
 
     @property
-    def found(self) -> tuple[Attack, ...]:
+    def found(self) -> tuple[AttackResult, ...]:
         """The successful attacks that count against the release."""
         return tuple(attack for attack in self.attacks if attack.evidence and attack.counted)
 
@@ -108,7 +108,7 @@ def attack(
     attempts: int = ATTEMPTS,
     neighbors: int = 1,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> AttackReport:
     """Attack a release, or any file anonymized or synthesized by other software.
 
@@ -134,7 +134,7 @@ def attack(
     target = target_of(release, plan)
     check_rows(target.rows, "the release")
     pace = _Pace(progress)
-    whole = texts_of(raw, target.plan)
+    whole = strings_of(raw, target.plan)
     check_rows(whole, "the raw file")
     roles = _roles(target, whole, listed(quasi_identifiers), listed(sensitive))
     published, kept, others = _compared(target, whole, control, random, progress)
@@ -178,7 +178,7 @@ def _remarks(control: Any, release: Any, rows: AttackRows) -> tuple[str, ...]:
 class _Pace:
     """The progress of the attacks, in steps and parts."""
 
-    def __init__(self, progress: Progress | None) -> None:
+    def __init__(self, progress: ProgressCallback | None) -> None:
         self._tell = progress or (lambda *_: None)
         self._step = self._part = 0
         self._told()
@@ -205,7 +205,7 @@ class _Roles:
 
 
 def _roles(
-    target: Target, raw: Columns, quasi_identifiers: Sequence[str] | None, sensitive: Sequence[str] | None
+    target: AttackTarget, raw: Columns, quasi_identifiers: Sequence[str] | None, sensitive: Sequence[str] | None
 ) -> _Roles:
     for name in (*(quasi_identifiers or ()), *(sensitive or ())):
         if name not in raw or name not in target.rows:
@@ -226,11 +226,11 @@ def _profile(name: str, texts: Sequence[Text]) -> Profile:
 
 
 def _compared(
-    target: Target, raw: Columns, control: Any, random: np.random.Generator, progress: Progress | None
+    target: AttackTarget, raw: Columns, control: Any, random: np.random.Generator, progress: ProgressCallback | None
 ) -> tuple[Columns, Columns, Columns]:
     """Return published, raw and control rows."""
     if control is not None:
-        others = texts_of(control, target.plan)
+        others = strings_of(control, target.plan)
         check_control(raw, others)
         return target.rows, raw, others
     if target.plan is None:
@@ -242,7 +242,7 @@ def _compared(
     return released_again(target.plan, raw, random, progress)
 
 
-def _coded(target: Target, published: Columns, raw: Columns, control: Columns, roles: _Roles) -> AttackRows:
+def _coded(target: AttackTarget, published: Columns, raw: Columns, control: Columns, roles: _Roles) -> AttackRows:
     plan = target.plan
     rows = coded_rows(
         published,
@@ -261,7 +261,7 @@ def _coded(target: Target, published: Columns, raw: Columns, control: Columns, r
 
 def _singling_out(
     rows: AttackRows, attempts: int, random: np.random.Generator, absences: list[Absence], pace: _Pace
-) -> list[Attack]:
+) -> list[AttackResult]:
     attacks = [*single_out(rows, attempts, random, pace.part)]
     if not attacks:
         absences.append(Absence("singling-out", HIDDEN))
@@ -275,7 +275,7 @@ def _linking(
     random: np.random.Generator,
     absences: list[Absence],
     pace: _Pace,
-) -> list[Attack]:
+) -> list[AttackResult]:
     linked = link(rows, attempts, random, neighbors, pace.part)
     if linked is None:
         absences.append(Absence("linking", "fewer than two published columns tell something."))
@@ -283,7 +283,7 @@ def _linking(
     return [linked]
 
 
-def _register(target: Target, register: Any, raw: Columns, absences: list[Absence]) -> list[Attack]:
+def _register(target: AttackTarget, register: Any, raw: Columns, absences: list[Absence]) -> list[AttackResult]:
     if register is None:
         absences.append(Absence("linking with a register", "none was given."))
         return []
@@ -308,7 +308,7 @@ def _register(target: Target, register: Any, raw: Columns, absences: list[Absenc
 
 def _inference(
     rows: AttackRows, attempts: int, random: np.random.Generator, absences: list[Absence], least: int, pace: _Pace
-) -> tuple[Attack, ...]:
+) -> tuple[AttackResult, ...]:
     from importlib.util import find_spec
 
     if find_spec("sklearn") is None:
@@ -319,7 +319,7 @@ def _inference(
     return attacks
 
 
-def _order(target: Target, raw: Columns, roles: _Roles, random: np.random.Generator, pace: _Pace) -> Attack:
+def _order(target: AttackTarget, raw: Columns, roles: _Roles, random: np.random.Generator, pace: _Pace) -> AttackResult:
     """Attack the order of the given release, compared with all raw rows."""
     rows = _coded(target, target.rows, raw, raw, roles)
     others = [texts for name, texts in raw.items() if name not in {column.name for column in rows.columns}]
@@ -327,7 +327,9 @@ def _order(target: Target, raw: Columns, roles: _Roles, random: np.random.Genera
     return attack_order(rows, others, () if seed is None else (seed,), random, frame_shuffles(), pace.part)
 
 
-def _differences(target: Target, earlier: Any, raw: Columns, roles: _Roles, absences: list[Absence]) -> list[Attack]:
+def _differences(
+    target: AttackTarget, earlier: Any, raw: Columns, roles: _Roles, absences: list[Absence]
+) -> list[AttackResult]:
     if earlier is None or earlier == []:
         absences.append(Absence("differences", "no earlier release was given."))
         return []
@@ -344,7 +346,7 @@ def _is_path(one: Any) -> bool:
     return isinstance(one, str | Path)
 
 
-def _classes(target: Target, roles: _Roles) -> dict[tuple[Hashable, ...], Counter[Hashable]]:
+def _classes(target: AttackTarget, roles: _Roles) -> dict[tuple[Hashable, ...], Counter[Hashable]]:
     """Count the rows of a release by their quasi-identifiers."""
     names = [name for name in roles.quasi_identifiers if name in target.rows] or list(target.rows)
     rest = [name for name in target.rows if name not in names]
@@ -376,7 +378,7 @@ def _by_polars(seed: int, number: int) -> Order:
 
 
 def compared_by_persons(
-    earlier: Sequence[Path], target: Target, raw: Columns
+    earlier: Sequence[Path], target: AttackTarget, raw: Columns
 ) -> list[Mapping[Hashable, Hashable]] | None:
     """Return for each release the class of each person; None without a person column or if a folder keeps no record.
 

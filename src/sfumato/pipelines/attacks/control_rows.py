@@ -17,7 +17,7 @@ from sfumato.microdata.attacks.dictionary_encoding import CodedTexts
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.model import Plan
 from sfumato.pipelines.release import anonymize
-from sfumato.pipelines.release_folder import Progress
+from sfumato.pipelines.release_folder import ProgressCallback
 
 SHARE = 0.8
 # If the proportion of distinct raw rows is greater than this, identical rows are the same persons.
@@ -52,7 +52,7 @@ def check_control(raw: Columns, control: Columns) -> None:
 
 
 def released_again(
-    plan: Plan, raw: Columns, random: np.random.Generator, progress: Progress | None = None
+    plan: Plan, raw: Columns, random: np.random.Generator, progress: ProgressCallback | None = None
 ) -> tuple[Columns, Columns, Columns]:
     """Release a random 80 % of the raw rows by the plan; return the published rows, those raw rows, and the rest.
 

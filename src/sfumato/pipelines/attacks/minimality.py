@@ -5,21 +5,23 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.hierarchies.hierarchy import Ladder
+from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.microdata.attacks.attack_data import Columns, codes_of
-from sfumato.microdata.attacks.attack_result import Absence, Attack
+from sfumato.microdata.attacks.attack_result import Absence, AttackResult
 from sfumato.microdata.attacks.minimality import Finer, attack_minimality
-from sfumato.microdata.attacks.minimality import Target as Attacked
+from sfumato.microdata.attacks.minimality import SensitiveTarget as Attacked
 from sfumato.microdata.models.k_anonymity import KAnonymity
-from sfumato.microdata.models.model import of_release
-from sfumato.pipelines.attacks.target import Target, in_one_text, ladders_of
+from sfumato.microdata.models.model import is_global
+from sfumato.pipelines.attacks.target import AttackTarget, in_one_text, ladders_of
 
 NAME = "minimality"
 Places = npt.NDArray[np.int64]
 MOST_ROWS = 50_000
 
 
-def minimality(target: Target, raw: Columns, random: np.random.Generator, absences: list[Absence]) -> list[Attack]:
+def minimality(
+    target: AttackTarget, raw: Columns, random: np.random.Generator, absences: list[Absence]
+) -> list[AttackResult]:
     """Attack each column with privacy models."""
     why = _why_not(target, raw)
     if why:
@@ -31,13 +33,13 @@ def minimality(target: Target, raw: Columns, random: np.random.Generator, absenc
     attacks = []
     for column in dict.fromkeys(model.column for model in plan.privacy if model.column):
         texts, codes = codes_of(in_one_text(raw, plan)[column])
-        models = tuple(model for model in plan.privacy if model.column == column and not of_release(model))
+        models = tuple(model for model in plan.privacy if model.column == column and not is_global(model))
         finer = [[Finer(parts, codes[rows].astype(np.int64)) for rows, parts in group] for group in groups]
         attacks.append(attack_minimality(finer, Attacked(column, texts, models), random))
     return attacks
 
 
-def _why_not(target: Target, raw: Columns) -> str:
+def _why_not(target: AttackTarget, raw: Columns) -> str:
     plan, report = target.plan, target.report
     if plan is None or report is None or not report.get("levels"):
         return "the release has no plan that chose levels."
@@ -50,7 +52,7 @@ def _why_not(target: Target, raw: Columns) -> str:
     return "there are too many rows." if len(next(iter(raw.values()))) > MOST_ROWS else ""
 
 
-def _groups(target: Target, raw: Columns) -> list[list[tuple[Places, Places]]]:
+def _groups(target: AttackTarget, raw: Columns) -> list[list[tuple[Places, Places]]]:
     """Return for each column with a finer level the rows of each class with their parts, if all parts are large."""
     plan, report = target.plan, target.report
     assert plan is not None and report is not None
@@ -70,7 +72,7 @@ def _groups(target: Target, raw: Columns) -> list[list[tuple[Places, Places]]]:
     return groups
 
 
-def _labels(typed: Columns, ladders: Mapping[str, Ladder], levels: Mapping[str, int]) -> Places:
+def _labels(typed: Columns, ladders: Mapping[str, Hierarchy], levels: Mapping[str, int]) -> Places:
     """Return the class of each row at the given levels."""
     columns = [
         [ladders[name].published(text, level) if text is not None else None for text in typed[name]]

@@ -14,7 +14,7 @@ from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import PublishedRows
 from sfumato.engines.opening import open_engine, open_frame
 from sfumato.engines.postprocessing.formulas import open_published
-from sfumato.hierarchies.hierarchy import Ladder
+from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.hierarchies.types import canonical
 from sfumato.microdata.attacks.attack_data import Columns, codes_of
 from sfumato.microdata.attacks.dictionary_encoding import CodedTexts
@@ -32,7 +32,7 @@ _POINT = re.compile(r"[+-]?\d+\.(?:\d{1,2}|\d{4,})")
 
 
 @dataclass(frozen=True)
-class Target:
+class AttackTarget:
     """A release to attack.
 
     Attributes:
@@ -47,23 +47,23 @@ class Target:
     folder: Path | None = None
 
 
-def target_of(release: Any, plan: Any = None) -> Target:
+def target_of(release: Any, plan: Any = None) -> AttackTarget:
     """Return a release, its folder, a file or a frame as a target."""
     if isinstance(release, Release):
         published = cast("PublishedRows", release.published)
         rows = {name: CodedTexts.of(published.texts(name)) for name in release.published.columns}
-        return Target(
+        return AttackTarget(
             rows, release.resolved if plan is None else resolve(read_plan(plan), rows), release.report.to_dict()
         )
     path = Path(release) if isinstance(release, str | Path) else None
     if path is None or not (path / "plan.yaml").exists():
         asked = None if plan is None else read_plan(plan)
         rows = others_texts(release if path is None else path, asked)
-        return Target(rows, None if asked is None else resolve(asked, rows))
+        return AttackTarget(rows, None if asked is None else resolve(asked, rows))
     own = released_plan(path) if plan is None else resolve(read_plan(plan))
     checksums.check_single(path)
     report = json.loads((path / "report.json").read_text(encoding="utf-8"))
-    return Target(others_texts(checksums.data_of(path), own, own.output.quotes_formulas), own, report, path)
+    return AttackTarget(others_texts(checksums.data_of(path), own, own.output.quotes_formulas), own, report, path)
 
 
 def others_texts(data: Any, plan: RequestedPlan | None = None, quotes: bool = False) -> dict[str, CodedTexts]:
@@ -78,7 +78,7 @@ def others_texts(data: Any, plan: RequestedPlan | None = None, quotes: bool = Fa
     return _in_points(_read(open_published(Path(data), reading, quotes)), plan)
 
 
-def texts_of(data: Any, plan: Plan | None = None) -> dict[str, CodedTexts]:
+def strings_of(data: Any, plan: Plan | None = None) -> dict[str, CodedTexts]:
     """Return all rows of a file or frame as texts, column by column; read as the plan requests, if there is one."""
     if plan is None:
         return others_texts(data)
@@ -146,7 +146,7 @@ def _typed(texts: Sequence[Text], kind: Any, missing: Container[str | None]) -> 
     return [places.get(text) for text in texts]
 
 
-def ladders_of(plan: Plan | None, raw: Columns) -> dict[str, Ladder]:
+def ladders_of(plan: Plan | None, raw: Columns) -> dict[str, Hierarchy]:
     """Return the hierarchies of the quasi-identifiers for the raw values."""
     if plan is None:
         return {}

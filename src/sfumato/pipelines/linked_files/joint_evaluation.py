@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.engines.engine import Engine, Reading
+from sfumato.engines.engine import Engine, MissingRules
 from sfumato.microdata.counts.frequency_table import meaning_of
-from sfumato.microdata.models.equivalence_classes import Classes, histogram
+from sfumato.microdata.models.equivalence_classes import EquivalenceClasses, histogram
 from sfumato.microdata.models.model import evaluate
 from sfumato.microdata.plan.files import key_columns, parents_first
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.verdict import Promise
+from sfumato.microdata.verdict import Guarantee
 from sfumato.pipelines.release_check import ReleaseCheck
 from sfumato.pipelines.release_stages.column_checks import column_promises, unplanned
 
@@ -26,7 +26,7 @@ RANDOM_KEY = re.compile("[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True)
-class JoinedVerdict:
+class LinkedFilesVerdict:
     """The joint verdict on published files.
 
     Attributes:
@@ -65,7 +65,7 @@ class _Row:
     values: tuple[tuple[str, str | None], ...]
 
 
-def judge_joined(plan: Plan, published: Mapping[str, Engine]) -> JoinedVerdict:
+def judge_joined(plan: Plan, published: Mapping[str, Engine]) -> LinkedFilesVerdict:
     """Evaluate published files together."""
     names = parents_first(plan.files)
     rows = {name: _rows(plan, name, published[name]) for name in names}
@@ -82,7 +82,7 @@ def judge_joined(plan: Plan, published: Mapping[str, Engine]) -> JoinedVerdict:
             faults.append(f"{model.name}: {max(int(failing.sum()), 1)} groups of persons do not keep it.")
         reached.append(figure)
     sizes = classes.sizes
-    return JoinedVerdict(
+    return LinkedFilesVerdict(
         {name: len(entries) for name, entries in rows.items()},
         len(persons),
         len(sizes),
@@ -103,7 +103,7 @@ def _rows(plan: Plan, name: str, engine: Engine) -> list[_Row]:
     quasi = [column for column, known in called.items() if known in plan.named("quasi-identifier")]
     promised = {model.column for model in plan.privacy if model.column}
     promise_columns = [column for column, known in called.items() if known in promised]
-    text_counts = engine.count((*quasi, *promise_columns, *keys), Reading())
+    text_counts = engine.count((*quasi, *promise_columns, *keys), MissingRules())
     places = {column: at for at, column in enumerate(text_counts.columns)}
     meant = {
         column: {text: meaning_of(text, called[column], plan) for text in text_counts.values[places[column]]}
@@ -163,7 +163,7 @@ def _persons(
     return people
 
 
-def _classes(plan: Plan, persons: list[tuple[Any, frozenset[tuple[str, str | None]]]]) -> Classes:
+def _classes(plan: Plan, persons: list[tuple[Any, frozenset[tuple[str, str | None]]]]) -> EquivalenceClasses:
     """Return persons with identical rows as classes, with the persons of each sensitive value."""
     numbers: dict[Any, int] = {}
     groups = [numbers.setdefault(fingerprint, len(numbers)) for fingerprint, _ in persons]
@@ -181,7 +181,7 @@ def _classes(plan: Plan, persons: list[tuple[Any, frozenset[tuple[str, str | Non
         contents[column] = histogram(
             array[:, 0], array[:, 1].astype(np.int32), np.ones(len(array), np.int64), len(numbers), max(len(texts), 1)
         )
-    return Classes(sizes, contents, counts_persons=True)
+    return EquivalenceClasses(sizes, contents, counts_persons=True)
 
 
 def _check_columns(plan: Plan, published: Mapping[str, Engine]) -> ReleaseCheck:
@@ -189,7 +189,7 @@ def _check_columns(plan: Plan, published: Mapping[str, Engine]) -> ReleaseCheck:
 
     Persons are suppressed entirely and each column has one level, so no label reveals a suppressed one.
     """
-    promises, further = list[Promise](), list[str]()
+    promises, further = list[Guarantee](), list[str]()
     for file, engine in published.items():
         keys = key_columns(plan.files, file)
         called = {column: _called(plan, file, column) for column in engine.columns if column not in keys}

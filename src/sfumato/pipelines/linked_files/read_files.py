@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.engines.engine import Engine, Reading
+from sfumato.engines.engine import Engine, MissingRules
 from sfumato.engines.opening import EngineName, open_engine
-from sfumato.errors import DataError, Fault, PlanError
+from sfumato.errors import DataError, PlanError, PlanIssue
 from sfumato.localization.plurals import filled
-from sfumato.microdata.counts.frequency_table import Coding, TextCounts, code_column, meaning_of
-from sfumato.microdata.linked_files.rows import FileRows, Relations, Values
+from sfumato.microdata.counts.frequency_table import Coding, ValueCounts, code_column, meaning_of
+from sfumato.microdata.linked_files.rows import FileRows, LinkedFiles, Values
 from sfumato.microdata.plan.files import FilePlan, key_columns, parents_first
 from sfumato.microdata.plan.model import ColumnPlan, Plan, located
 from sfumato.pipelines.release_stages.counting import check_texts
@@ -36,7 +36,7 @@ class OpenFile:
     plan: Plan
     names: Mapping[str, str]
     engine: Engine
-    text_counts: TextCounts
+    text_counts: ValueCounts
     codings: tuple[Coding, ...]
 
     @property
@@ -95,9 +95,11 @@ def _open(name: str, data: Any, plan: Plan, engine: EngineName | None, folder: P
         missing_keys = [key for key in keys if key not in rows.columns]
         if missing_keys:
             what = f'the file has no column "{missing_keys[0]}", by which it is joined.'
-            raise PlanError([Fault(f"files.{name}", what, "Name the key as it is called in both files.")], code="files")
+            raise PlanError(
+                [PlanIssue(f"files.{name}", what, "Name the key as it is called in both files.")], code="files"
+            )
         check_texts(own, rows)
-        text_counts = rows.count((*own.quasi_identifiers, *judged, *keys), Reading())
+        text_counts = rows.count((*own.quasi_identifiers, *judged, *keys), MissingRules())
         codings = _codings(name, text_counts, own)
     except BaseException:
         rows.close()
@@ -105,7 +107,7 @@ def _open(name: str, data: Any, plan: Plan, engine: EngineName | None, folder: P
     return OpenFile(name, file, own, names, rows, text_counts, codings)
 
 
-def _codings(file: str, text_counts: TextCounts, plan: Plan) -> tuple[Coding, ...]:
+def _codings(file: str, text_counts: ValueCounts, plan: Plan) -> tuple[Coding, ...]:
     """Return the codings of the quasi-identifiers of a file.
 
     Raises:
@@ -146,7 +148,7 @@ def _named(plan: Plan, file: str, column: str) -> str:
     name = next((name for name in (f"{file}.{column}", column) if name in plan.columns), None)
     if name is None:
         do = "Give it a role; insensitive to publish it."
-        raise PlanError([Fault("columns", f'"{file}.{column}" is not mentioned.', do)], code="columns")
+        raise PlanError([PlanIssue("columns", f'"{file}.{column}" is not mentioned.', do)], code="columns")
     return name
 
 
@@ -160,12 +162,14 @@ def _own_plan(plan: Plan, file: str, names: Mapping[str, str], keys: tuple[str, 
 def _check_used(plan: Plan, opened: list[OpenFile]) -> None:
     """Refuse columns of the plan that no file has."""
     used = {name for file in opened for name in file.names.values()}
-    faults = [Fault(f"columns.{name}", "no file has such a column.", "") for name in plan.columns if name not in used]
+    faults = [
+        PlanIssue(f"columns.{name}", "no file has such a column.", "") for name in plan.columns if name not in used
+    ]
     if faults:
         raise PlanError(faults, code="columns")
 
 
-def relations_of(opened: tuple[OpenFile, ...], plan: Plan) -> Relations:
+def relations_of(opened: tuple[OpenFile, ...], plan: Plan) -> LinkedFiles:
     """Return the joined rows of all files.
 
     Raises:
@@ -180,7 +184,7 @@ def relations_of(opened: tuple[OpenFile, ...], plan: Plan) -> Relations:
         above = _above(entry, plan, places)
         columns = entry.plan.quasi_identifiers
         files.append(FileRows(entry.name, entry.file.parent, columns, ladders, _coded(entry), above))
-    relations = Relations(tuple(files), {})
+    relations = LinkedFiles(tuple(files), {})
     return replace(relations, values=_values(opened, plan, relations))
 
 
@@ -227,7 +231,7 @@ def _above(entry: OpenFile, plan: Plan, places: Mapping[str, Mapping[str | None,
     return np.array(rows, np.int64)
 
 
-def _values(opened: tuple[OpenFile, ...], plan: Plan, relations: Relations) -> dict[str, Values]:
+def _values(opened: tuple[OpenFile, ...], plan: Plan, relations: LinkedFiles) -> dict[str, Values]:
     """Return which persons have which values in each sensitive column with a model, from all files that have it."""
     values = {}
     for column in dict.fromkeys(model.column for model in plan.privacy if model.column):

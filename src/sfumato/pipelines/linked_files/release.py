@@ -13,25 +13,25 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.atomic_folders import Scratch
-from sfumato.engines.engine import PublishedRows, Reading
+from sfumato.atomic_folders import ScratchFolder
+from sfumato.engines.engine import MissingRules, PublishedRows
 from sfumato.engines.keyed_hashes import text_hash
 from sfumato.engines.opening import EngineName, publishes_files
 from sfumato.engines.postprocessing.formulas import separator_of
 from sfumato.errors import InternalError
-from sfumato.hierarchies.hierarchy import make_ladder
-from sfumato.microdata.counts.count_differences import Tally
+from sfumato.hierarchies.hierarchy import make_hierarchy
+from sfumato.microdata.counts.count_differences import CountDifference
 from sfumato.microdata.counts.frequency_table import Coding, value_of
-from sfumato.microdata.linked_files.rows import Relations, Values
-from sfumato.microdata.linked_files.search import Placement, Search
+from sfumato.microdata.linked_files.rows import LinkedFiles, Values
+from sfumato.microdata.linked_files.search import LinkedLevels, Search
 from sfumato.microdata.perturbation.date_shift import shifted
 from sfumato.microdata.plan.files import parents_first
 from sfumato.microdata.plan.model import Plan, RequestedPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
 from sfumato.microdata.recoding.missing_values import AbsentTexts
-from sfumato.microdata.recoding.recoding import ClassRecoding, Handling
-from sfumato.pipelines.linked_files.joint_evaluation import JoinedVerdict, judge_joined
+from sfumato.microdata.recoding.recoding import ClassRecoding, SuppressionHandling
+from sfumato.pipelines.linked_files.joint_evaluation import LinkedFilesVerdict, judge_joined
 from sfumato.pipelines.linked_files.read_files import OpenFile, open_files, relations_of
 from sfumato.pipelines.linked_files.release_folder import FilesRelease
 from sfumato.pipelines.linked_files.unique_columns import telling, unique_rows_of_files
@@ -69,7 +69,7 @@ def anonymize_files(
     resolved = resolve(read_plan(plan))
     with ExitStack() as stack:
         first = (data or {}).get(parents_first(resolved.files)[0])
-        scratch = Scratch(workspace) if publishes_files(first, engine) else None
+        scratch = ScratchFolder(workspace) if publishes_files(first, engine) else None
         if scratch is not None:
             stack.callback(scratch.cleanup)
         opened = open_files(data, resolved, engine, None if scratch is None else scratch.path)
@@ -110,7 +110,7 @@ def _with_separator(plan: Plan, opened: Sequence[OpenFile]) -> Plan:
     return replace(plan, data=replace(plan.data, separator=separators.pop()))
 
 
-def _search(plan: Plan, relations: Relations) -> Search:
+def _search(plan: Plan, relations: LinkedFiles) -> Search:
     columns = [_column(plan, *level) for level in relations.columns]
     tops = [ladder.height - 1 for ladder in relations.ladders]
     method: Any = plan.method
@@ -156,16 +156,16 @@ def _key_secret(file: OpenFile, plan: Plan) -> str:
 def _publish(
     file: OpenFile,
     plan: Plan,
-    relations: Relations,
-    placement: Placement,
+    relations: LinkedFiles,
+    placement: LinkedLevels,
     keys: Mapping[str, Mapping[str, str]],
     people: Sequence[str],
-    scratch: Scratch | None,
+    scratch: ScratchFolder | None,
     blanks: Mapping[str, Mapping[str | None, str | None]],
 ) -> PublishedRows:
     """Write one file, read it back and compare it; shift dates if the plan requests it."""
     recoding = _recoding(file, relations, placement, keys)
-    handling = Handling(
+    handling = SuppressionHandling(
         withheld_columns=tuple(name for name in file.plan.withheld_columns if name not in file.keys),
         order_key=f"{plan.secret}:order:{file.name}:" if plan.output.order == "shuffle" else None,
         labels=blanks,
@@ -173,7 +173,7 @@ def _publish(
     shifts = {own: days for own in file.names if (days := file.plan.columns[own].shift_days) is not None}
     target = None if scratch is None else scratch.path / f"{file.name}.{plan.output.format}"
     first = target if target is None or not shifts else target.with_name(f"unshifted-{target.name}")
-    rows = file.engine.apply(recoding, handling, Reading(), first)
+    rows = file.engine.apply(recoding, handling, MissingRules(), first)
     if shifts:
         unshifted = rows
         rows = unshifted.replaced(_shifted(unshifted, shifts, file, plan, relations, keys, people), target)
@@ -183,7 +183,7 @@ def _publish(
 
 
 def _recoding(
-    file: OpenFile, relations: Relations, placement: Placement, keys: Mapping[str, Mapping[str, str]]
+    file: OpenFile, relations: LinkedFiles, placement: LinkedLevels, keys: Mapping[str, Mapping[str, str]]
 ) -> ClassRecoding:
     """Return a recoding with the labels and random keys of each row; rows of suppressed persons are suppressed."""
     columns = (*file.plan.quasi_identifiers, *file.keys)
@@ -229,7 +229,7 @@ def _recoding(
 def _key_coding(file: OpenFile, name: str) -> Coding:
     """Return keys as values of their own hierarchy."""
     texts = file.text_counts.values[file.text_counts.columns.index(name)]
-    ladder = make_ladder([str(text) for text in texts], [])
+    ladder = make_hierarchy([str(text) for text in texts], [])
     return Coding(texts, np.arange(len(texts), dtype=np.int32), ladder)
 
 
@@ -243,7 +243,7 @@ def _shifted(
     shifts: Mapping[str, int],
     file: OpenFile,
     plan: Plan,
-    relations: Relations,
+    relations: LinkedFiles,
     keys: Mapping[str, Mapping[str, str]],
     people: Sequence[str],
 ) -> dict[str, list[str | None]]:
@@ -263,18 +263,18 @@ def _shifted(
 def _compare(rows: PublishedRows, recoding: ClassRecoding) -> None:
     """Compare the written rows with the expected counts, by combination."""
     kept = ~recoding.suppressed
-    meant = Tally(recoding.labels, recoding.classes[kept].astype(np.int64), recoding.sizes[kept])
-    text_counts = rows.count(recoding.columns, Reading())
-    wrong = meant.differing(Tally(text_counts.values, text_counts.codes, text_counts.counts))
+    meant = CountDifference(recoding.labels, recoding.classes[kept].astype(np.int64), recoding.sizes[kept])
+    text_counts = rows.count(recoding.columns, MissingRules())
+    wrong = meant.differing(CountDifference(text_counts.values, text_counts.codes, text_counts.counts))
     if wrong:
         raise InternalError(f"{wrong} combinations were written with other rows than meant.", code="recount")
 
 
 def _figures(
     plan: Plan,
-    relations: Relations,
-    placement: Placement,
-    verdict: JoinedVerdict,
+    relations: LinkedFiles,
+    placement: LinkedLevels,
+    verdict: LinkedFilesVerdict,
     unique: Mapping[str, int],
     engine: str,
     seconds: float,
@@ -326,7 +326,7 @@ def _stable_keys(plan: Plan) -> list[str]:
     return [STABLE_KEYS.format(files=", ".join(names))] if names else []
 
 
-def absent_in_files(opened: tuple[OpenFile, ...], plan: Plan, relations: Relations) -> dict[str, AbsentTexts]:
+def absent_in_files(opened: tuple[OpenFile, ...], plan: Plan, relations: LinkedFiles) -> dict[str, AbsentTexts]:
     """Return the texts for "missing" in each column with a privacy model, from all files that have it."""
     return {
         name: AbsentTexts(

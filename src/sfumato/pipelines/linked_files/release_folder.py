@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
 
-from sfumato.atomic_folders import Scratch, link, staged
+from sfumato.atomic_folders import ScratchFolder, link, staged
 from sfumato.dataclass import dataclass
 from sfumato.engines.engine import FrameHolder, PublishedRows
 from sfumato.engines.postprocessing.formulas import quote_formulas, separator_of
@@ -29,7 +29,7 @@ class FilesRelease:
     published: Mapping[str, PublishedRows]
     figures: Mapping[str, Any]
     keys: Mapping[str, Mapping[str, str]]
-    workspace: Scratch | None = None
+    workspace: ScratchFolder | None = None
 
     @property
     def plan(self) -> RequestedPlan:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sfumato.engines.engine import PublishedRows, Reading
+from sfumato.engines.engine import MissingRules, PublishedRows
 from sfumato.microdata.measures.attribute_disclosure import unique_rows
 from sfumato.microdata.plan.files import key_columns, parents_first
 from sfumato.microdata.plan.model import Plan
@@ -47,7 +47,7 @@ def _persons(plan: Plan, published: Mapping[str, PublishedRows]) -> Persons:
     for name in parents_first(plan.files):
         if plan.files[name].key is None:
             continue
-        counts = published[name].count(key_columns(plan.files, name), Reading())
+        counts = published[name].count(key_columns(plan.files, name), MissingRules())
         texts = [
             [values[code] for code in codes]
             for values, codes in zip(counts.values, counts.codes.T.tolist(), strict=True)
@@ -61,7 +61,7 @@ def _persons(plan: Plan, published: Mapping[str, PublishedRows]) -> Persons:
 def _rows_of_one(plan: Plan, name: str, column: str, published: PublishedRows, persons: Persons) -> int:
     parent = plan.files[name].parent
     key = key_columns(plan.files, name)[-1]
-    counts = published.count((column, key), Reading())
+    counts = published.count((column, key), MissingRules())
     numbers: dict[str | None, int] = {}
     known = persons[name if parent is None else parent]
     codes = np.array([numbers.setdefault(known[text], len(numbers)) for text in counts.values[1]], np.int32)

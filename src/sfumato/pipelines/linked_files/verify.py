@@ -8,8 +8,8 @@ from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.postprocessing.formulas import open_published
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.verdict import Promise, Verdict
-from sfumato.pipelines.linked_files.joint_evaluation import JoinedVerdict, judge_joined
+from sfumato.microdata.verdict import Guarantee, Verdict
+from sfumato.pipelines.linked_files.joint_evaluation import LinkedFilesVerdict, judge_joined
 from sfumato.pipelines.release_stages.checksums import read_mapping
 
 
@@ -18,7 +18,7 @@ def verify_files(folder: Path, plan: Plan) -> Verdict:
     joined = _joined(folder, plan)
     broken = {fault.split(":")[0] for fault in joined.faults}
     promises = tuple(
-        Promise(model.name, model.asked, reached, model.name not in broken, model.column)
+        Guarantee(model.name, model.asked, reached, model.name not in broken, model.column)
         for model, reached in zip(plan.privacy, joined.reached, strict=True)
     )
     rows = sum(joined.rows.values())
@@ -39,7 +39,7 @@ def _broken_seals(folder: Path, plan: Plan) -> list[str]:
     ]
 
 
-def _joined(folder: Path, plan: Plan) -> JoinedVerdict:
+def _joined(folder: Path, plan: Plan) -> LinkedFilesVerdict:
     with ExitStack() as stack:
         published: dict[str, DuckDBEngine] = {}
         for name in plan.files:

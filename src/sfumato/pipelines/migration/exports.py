@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from sfumato.atomic_folders import staged, write_text
-from sfumato.hierarchies.hierarchy import ladder_text
+from sfumato.hierarchies.hierarchy import hierarchy_csv
 from sfumato.pipelines.release_folder import Release
 
 Tool = Literal["arx", "sdcmicro"]
@@ -31,7 +31,7 @@ def export(release: Release, folder: str | Path, tool: Tool = "arx") -> Path:
         (stage / "hierarchies").mkdir()
         for column, ladder in zip(release.table.columns, release.table.ladders, strict=True):
             name = "".join(sign if sign.isalnum() or sign in "_.-" else "-" for sign in column)
-            write_text(stage / "hierarchies" / f"{name}.csv", ladder_text(ladder, separator))
+            write_text(stage / "hierarchies" / f"{name}.csv", hierarchy_csv(ladder, separator))
         with (stage / "data.csv").open("w", encoding="utf-8", newline="") as stream:
             writer = csv.writer(stream, delimiter=separator, lineterminator="\n")
             writer.writerows(_rows(release, MISSING[tool]))

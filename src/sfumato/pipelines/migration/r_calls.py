@@ -87,7 +87,7 @@ def _continues(statement: list[Token], token: Token, headed: bool) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class RCall:
     """A call: its function, line and arguments, and the variable that gets its result.
 
     Attributes:
@@ -106,7 +106,7 @@ class Call:
     handed_on: bool = False
 
 
-def read_calls(script: str, signatures: Mapping[str, Sequence[str]]) -> Iterator[Call]:
+def read_calls(script: str, signatures: Mapping[str, Sequence[str]]) -> Iterator[RCall]:
     """Yield the calls of functions with known signatures, in order.
 
     >>> [call.arguments for call in read_calls("x <- kAnon(sdc, 3)  # why", {"kAnon": ("obj", "k")})]
@@ -132,13 +132,13 @@ def _is_member(statement: Sequence[Token], place: int) -> bool:
     return before in ("$", "@") or (place + 1 < len(statement) and statement[place + 1].kind == "assign")
 
 
-def _call(statement: Sequence[Token], place: int, name: str, formals: Sequence[str], known: Mapping[str, Any]) -> Call:
+def _call(statement: Sequence[Token], place: int, name: str, formals: Sequence[str], known: Mapping[str, Any]) -> RCall:
     conditional = any(token.text in CONTROL for token in statement[:place])
     assigned = place >= 2 and statement[place - 1].text in ("<-", "=") and statement[place - 2].kind == "name"
     target = statement[place - 2].text if assigned else ""
     line = statement[place].line
     if place + 1 >= len(statement) or statement[place + 1].text != "(":
-        return Call(name, line, conditional=conditional, handed_on=True)
+        return RCall(name, line, conditional=conditional, handed_on=True)
     piped = place > 0 and statement[place - 1].kind == "pipe"
     # A function has its own variables.
     known = {} if any(token.text in FUNCTIONS for token in statement[:place]) else known
@@ -152,7 +152,7 @@ def _call(statement: Sequence[Token], place: int, name: str, formals: Sequence[s
             continue
         if value is not None:
             plain[key] = value
-    return Call(name, line, plain, computed, target, conditional)
+    return RCall(name, line, plain, computed, target, conditional)
 
 
 def _matched(

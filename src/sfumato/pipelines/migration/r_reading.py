@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sfumato.pipelines.migration.r_calls import Call
+from sfumato.pipelines.migration.r_calls import RCall
 
 _BASE = ("file", "header", "sep", "quote", "dec")
 _TIDY = ("file", "col_names", "col_types")
@@ -29,10 +29,10 @@ HARMLESS = frozenset(
 )
 
 
-def data_of(call: Call) -> dict[str, Any]:
+def data_of(call: RCall) -> dict[str, Any]:
     """Return the data section for a file that a call reads; empty if its name must be computed.
 
-    >>> data_of(Call("read.csv2", 1, {"file": "a.csv"}))
+    >>> data_of(RCall("read.csv2", 1, {"file": "a.csv"}))
     {'source': 'a.csv', 'separator': ';', 'decimal': ','}
     """
     said = call.arguments
@@ -50,7 +50,7 @@ def data_of(call: Call) -> dict[str, Any]:
     return data | ({"missing": texts} if texts else {})
 
 
-def not_carried(call: Call) -> list[str]:
+def not_carried(call: RCall) -> list[str]:
     """Return the arguments of a reading call that are not converted."""
     said = [key for key, value in call.arguments.items() if not (key in ("header", "col_names") and value is True)]
     return [

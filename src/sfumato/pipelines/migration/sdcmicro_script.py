@@ -7,9 +7,9 @@ from typing import Any
 
 from sfumato.errors import DataError, EngineError
 from sfumato.pipelines.migration.project import ImportedProject
-from sfumato.pipelines.migration.r_calls import Call, read_calls
+from sfumato.pipelines.migration.r_calls import RCall, read_calls
 from sfumato.pipelines.migration.r_reading import READERS
-from sfumato.pipelines.migration.sdcmicro_steps import Steps, is_count, is_number
+from sfumato.pipelines.migration.sdcmicro_steps import ScriptSteps, is_count, is_number
 
 # The arguments of the functions, in order; the first is the object they work on.
 _SUPPRESS = ("obj", "k", "importance", "combs")
@@ -51,7 +51,7 @@ def read_script(path: Path) -> ImportedProject:
 
 def translate(script: str) -> ImportedProject:
     """Convert the text of a script to a plan, with the list of omissions."""
-    steps = Steps()
+    steps = ScriptSteps()
     formals = SIGNATURES | READERS | dict.fromkeys((*CHANGES, *MEASURES), ("obj",))
     for call in read_calls(script, formals):
         _take(steps, call, formals[call.function])
@@ -70,7 +70,7 @@ def translate(script: str) -> ImportedProject:
     return ImportedProject(steps.plan(), {}, tuple(steps.left_out))
 
 
-def _take(steps: Steps, call: Call, formals: tuple[str, ...]) -> None:
+def _take(steps: ScriptSteps, call: RCall, formals: tuple[str, ...]) -> None:
     """Convert a call, or record why it cannot be converted."""
     translation = TRANSLATIONS.get(call.function)
     if call.function in READERS:
@@ -84,7 +84,7 @@ def _take(steps: Steps, call: Call, formals: tuple[str, ...]) -> None:
         translation(steps, call)
 
 
-def _aggregate(steps: Steps, call: Call) -> None:
+def _aggregate(steps: ScriptSteps, call: RCall) -> None:
     names = steps.concerned(call, "variables", steps.numbers)
     k = _said(call, "aggr", 3)
     if len(names) > 1:
@@ -95,7 +95,7 @@ def _aggregate(steps: Steps, call: Call) -> None:
     _tell_method(steps, call, "mdav", "mdav")
 
 
-def _randomize(steps: Steps, call: Call) -> None:
+def _randomize(steps: ScriptSteps, call: RCall) -> None:
     """Convert PRAM; `pd` is the minimum probability of staying."""
     names = steps.concerned(call, "variables", steps.categories)
     stay = _said(call, "pd", 0.8)
@@ -103,23 +103,23 @@ def _randomize(steps: Steps, call: Call) -> None:
     steps.list_dropped(call, "strata_variables", "alpha")
 
 
-def _disturb(steps: Steps, call: Call) -> None:
+def _disturb(steps: ScriptSteps, call: RCall) -> None:
     """Convert noise in percent of the standard deviation."""
     _change_by_percent(steps, call, "noise", _said(call, "noise", 150))
     _tell_method(steps, call, "additive", "additive noise")
 
 
-def _swap(steps: Steps, call: Call) -> None:
+def _swap(steps: ScriptSteps, call: RCall) -> None:
     _change_by_percent(steps, call, "swap", _said(call, "P", 5))
     steps.list_dropped(call, "TopPercent", "BottomPercent", "K0", "R0")
 
 
-def _change_by_percent(steps: Steps, call: Call, operation: str, percent: Any) -> None:
+def _change_by_percent(steps: ScriptSteps, call: RCall, operation: str, percent: Any) -> None:
     names = steps.concerned(call, "variables", steps.numbers)
     steps.change(call, {operation: {"share": percent / 100}} if is_number(percent) else None, names)
 
 
-def _code(steps: Steps, call: Call) -> None:
+def _code(steps: ScriptSteps, call: RCall) -> None:
     """Convert top and bottom coding; values beyond the limit get a label instead of a replacement number."""
     kind, value = _said(call, "kind", "top"), _said(call, "value", None)
     # A plain number between 0 and 1 would be read as a proportion of the rows.
@@ -130,12 +130,12 @@ def _code(steps: Steps, call: Call) -> None:
         steps.leave(call, "values beyond are published as >value or <value instead of the replacement")
 
 
-def _said(call: Call, key: str, default: Any) -> Any:
+def _said(call: RCall, key: str, default: Any) -> Any:
     """Return an argument or its default in R; None if it must be computed."""
     return None if key in call.computed else call.arguments.get(key, default)
 
 
-def _tell_method(steps: Steps, call: Call, usual: str, here: str) -> None:
+def _tell_method(steps: ScriptSteps, call: RCall, usual: str, here: str) -> None:
     method = _said(call, "method", usual)
     if method not in (usual, None):
         steps.leave(call, f"the method {method} is {here} here")
@@ -144,17 +144,17 @@ def _tell_method(steps: Steps, call: Call, usual: str, here: str) -> None:
 
 # If one of these cannot be read, the privacy parameters of the script are unknown.
 PROMISES = ("createSdcObj", "kAnon", "localSuppression")
-TRANSLATIONS: dict[str, Callable[[Steps, Call], None]] = {
-    "createSdcObj": Steps.create,
-    "kAnon": Steps.suppress,
-    "localSuppression": Steps.suppress,
+TRANSLATIONS: dict[str, Callable[[ScriptSteps, RCall], None]] = {
+    "createSdcObj": ScriptSteps.create,
+    "kAnon": ScriptSteps.suppress,
+    "localSuppression": ScriptSteps.suppress,
     "microaggregation": _aggregate,
     "pram": _randomize,
     "addNoise": _disturb,
     "rankSwap": _swap,
     "topBotCoding": _code,
-    "globalRecode": Steps.recode,
-    "ldiversity": Steps.diversify,
-    "removeDirectID": Steps.remove,
-    "groupAndRename": Steps.regroup,
+    "globalRecode": ScriptSteps.recode,
+    "ldiversity": ScriptSteps.diversify,
+    "removeDirectID": ScriptSteps.remove,
+    "groupAndRename": ScriptSteps.regroup,
 }

@@ -5,7 +5,7 @@ from dataclasses import field
 from typing import Any
 
 from sfumato.dataclass import dataclass
-from sfumato.pipelines.migration.r_calls import Call
+from sfumato.pipelines.migration.r_calls import RCall
 from sfumato.pipelines.migration.r_reading import data_of, not_carried
 
 K = 3
@@ -19,7 +19,7 @@ CONDITIONAL = "stands in a loop, a condition or a function"
 
 
 @dataclass(slots=True)
-class Steps:
+class ScriptSteps:
     """The results of the calls so far.
 
     Attributes:
@@ -78,17 +78,17 @@ class Steps:
             self.left_out.append("importance: local recoding knows none; a column's weight says what it may lose.")
         return {"name": "local"}
 
-    def leave(self, call: Call, why: str) -> None:
+    def leave(self, call: RCall, why: str) -> None:
         self.left_out.append(f"Line {call.line}, {call.function}: {why}.")
 
-    def leave_computed(self, call: Call, formals: Sequence[str]) -> None:
+    def leave_computed(self, call: RCall, formals: Sequence[str]) -> None:
         """Record each argument that must be computed; the first is the object the call works on."""
         place = f"{CONDITIONAL}; " if call.conditional else ""
         for key, text in call.computed.items():
             if key != formals[0]:
                 self.leave(call, f"{place}{key} must be computed ({text}): it is not carried over")
 
-    def read(self, call: Call) -> None:
+    def read(self, call: RCall) -> None:
         """Record a file that the script reads; the first one is used unless an object is made from another."""
         for key in not_carried(call):
             self.leave(call, f"{key} is not carried over")
@@ -100,7 +100,7 @@ class Steps:
             self.files[call.target] = data
             self.data = self.data or data
 
-    def create(self, call: Call) -> None:
+    def create(self, call: RCall) -> None:
         if call.conditional:
             self.leave(call, f"{CONDITIONAL}: its columns are not carried over")
             return
@@ -121,7 +121,7 @@ class Steps:
                 self.give(call, name, role)
         self.list_dropped(call, "strataVar", "ghostVars")
 
-    def give(self, call: Call, name: str, role: str) -> None:
+    def give(self, call: RCall, name: str, role: str) -> None:
         """Assign a role to a column, unless it has a stricter one."""
         had = self.columns.get(name, {"role": "insensitive"})["role"]
         if STRICTNESS.index(had) > STRICTNESS.index(role):
@@ -133,7 +133,7 @@ class Steps:
         elif had != role:
             self.columns[name] = {"role": role}
 
-    def suppress(self, call: Call) -> None:
+    def suppress(self, call: RCall) -> None:
         said = call.arguments.get("k", 2)
         ks = said if isinstance(said, list) else [said]
         if "k" in call.computed or not ks or not all(map(is_count, ks)):
@@ -151,7 +151,7 @@ class Steps:
         self._rank(call)
         self.list_dropped(call, *(call.arguments.keys() - {"k", "importance"}))
 
-    def _rank(self, call: Call) -> None:
+    def _rank(self, call: RCall) -> None:
         """Set the suppression costs of each column: the first in rank is suppressed last, so it costs most."""
         ranks = call.arguments.get("importance")
         keys = [name for name, column in self.columns.items() if column["role"] == "quasi-identifier"]
@@ -160,7 +160,7 @@ class Steps:
         elif ranks is not None:
             self.leave(call, "importance is not carried over: it has no rank for each quasi-identifier")
 
-    def recode(self, call: Call) -> None:
+    def recode(self, call: RCall) -> None:
         breaks = call.arguments.get("breaks")
         plain = isinstance(breaks, list) and len(breaks) > 2 and all(map(is_number, breaks)) and not call.conditional
         for name in self.concerned(call, "column", ()):
@@ -173,18 +173,18 @@ class Steps:
                 self._leave_recoding(call, name)
         self.list_dropped(call, "labels")
 
-    def regroup(self, call: Call) -> None:
+    def regroup(self, call: RCall) -> None:
         for name in self.concerned(call, "var", ()):
             self._leave_recoding(call, name)
 
-    def _leave_recoding(self, call: Call, name: str) -> None:
+    def _leave_recoding(self, call: RCall, name: str) -> None:
         role = self.columns.get(name, {"role": "insensitive"})["role"]
         if role == "quasi-identifier":
             self.leave(call, f'the recoding of "{name}" is not plain: give it a hierarchy')
         elif role != "identifier":
             self.withhold(call, name, "its recoding is not carried over")
 
-    def diversify(self, call: Call) -> None:
+    def diversify(self, call: RCall) -> None:
         for name in self._names(call, "ldiv_index"):
             self.give(call, name, "sensitive")
             model = {"model": "l-diversity", "l": 2, "column": name}
@@ -192,19 +192,19 @@ class Steps:
                 self.models.append(model)
                 self.leave(call, f'measures l-diversity of "{name}"; here it is promised, with l = 2')
 
-    def remove(self, call: Call) -> None:
+    def remove(self, call: RCall) -> None:
         for name in self.concerned(call, "var", ()):
             self.give(call, name, "identifier")
 
-    def leave_whole(self, call: Call) -> None:
+    def leave_whole(self, call: RCall) -> None:
         self.leave(call, "has no counterpart here")
 
-    def leave_change(self, call: Call) -> None:
+    def leave_change(self, call: RCall) -> None:
         """Record a call that changes columns in a way that no plan can express."""
         self.leave_whole(call)
         self.lost = True
 
-    def change(self, call: Call, operation: dict[str, Any] | None, names: Sequence[str]) -> None:
+    def change(self, call: RCall, operation: dict[str, Any] | None, names: Sequence[str]) -> None:
         """Add an operation to columns; remove them if it cannot be read from the script."""
         for name in names:
             column = self.columns.setdefault(name, {"role": "insensitive"})
@@ -221,11 +221,11 @@ class Steps:
             else:
                 column["publish"] = published | operation
 
-    def withhold(self, call: Call, name: str, why: str) -> None:
+    def withhold(self, call: RCall, name: str, why: str) -> None:
         self.columns[name] = {"role": "identifier"}
         self.leave(call, f'{why}: "{name}" is withheld')
 
-    def concerned(self, call: Call, key: str, default: Sequence[str]) -> list[str]:
+    def concerned(self, call: RCall, key: str, default: Sequence[str]) -> list[str]:
         """Return the columns that a call names, or its default ones; set `lost` if they must be computed."""
         if key not in call.arguments and key not in call.computed:
             return list(default)
@@ -233,12 +233,12 @@ class Steps:
         self.lost = self.lost or not names
         return names
 
-    def list_dropped(self, call: Call, *keys: str) -> None:
+    def list_dropped(self, call: RCall, *keys: str) -> None:
         for key in keys:
             if key in call.arguments:
                 self.leave(call, f"{key} is not carried over")
 
-    def _names(self, call: Call, key: str) -> list[str]:
+    def _names(self, call: RCall, key: str) -> list[str]:
         """Return column names, given as one text or a list; column numbers are recorded as omitted."""
         said = call.arguments.get(key, [])
         entries = said if isinstance(said, list) else [said]

@@ -8,10 +8,10 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from sfumato.engines.category_order import numbered
-from sfumato.engines.engine import Reading
+from sfumato.engines.engine import MissingRules
 from sfumato.hierarchies.role_detection.role_reasons import CELLS
 from sfumato.hierarchies.types import canonical
-from sfumato.microdata.counts.frequency_table import TextCounts
+from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.counts.marginal_counts import counted_by
 
 # Tables with fewer rows, or fewer columns in addition to the number, may match by chance.
@@ -27,24 +27,24 @@ _FEW_ROWS = 1_000_000
 _SAFETY = 1.5
 
 
-class CountsRows(Protocol):
+class RowCounter(Protocol):
     """A protocol for objects that count rows: engines and rows counted before."""
 
     @property
     def columns(self) -> tuple[str, ...]: ...
 
-    def count(self, columns: Sequence[str], reading: Reading) -> TextCounts: ...
+    def count(self, columns: Sequence[str], reading: MissingRules) -> ValueCounts: ...
 
 
 @runtime_checkable
-class ExpectsRows(Protocol):
+class RowEstimator(Protocol):
     """A protocol for objects that estimate the number of rows before reading them."""
 
     def expected_rows(self) -> int | None: ...
 
 
 @runtime_checkable
-class KnowsTextless(Protocol):
+class UnsupportedColumnSource(Protocol):
     """A protocol for objects that know which columns have no text."""
 
     def textless(self, columns: Sequence[str]) -> tuple[str, ...]: ...
@@ -53,7 +53,7 @@ class KnowsTextless(Protocol):
 class CountedRows:
     """The rows of an engine; if they are few, the engine counts them only once."""
 
-    def __init__(self, engine: CountsRows, codes: Mapping[str, Sequence[str]] | None = None) -> None:
+    def __init__(self, engine: RowCounter, codes: Mapping[str, Sequence[str]] | None = None) -> None:
         """Initialize with an engine and, for each column, the codes that mean missing in that column alone."""
         self._engine = engine
         self._codes = {name: {*texts} for name, texts in (codes or {}).items()}
@@ -67,7 +67,7 @@ class CountedRows:
             rows.__dict__["whole"] = rows._emptied(self.whole)
         return rows
 
-    def _emptied(self, text_counts: TextCounts) -> TextCounts:
+    def _emptied(self, text_counts: ValueCounts) -> ValueCounts:
         """Return the counts with these codes replaced by missing values."""
         if not self._codes.keys() & {*text_counts.columns}:
             return text_counts
@@ -77,7 +77,7 @@ class CountedRows:
             if absent & {*values[place]}:
                 texts, places = numbered([None if text in absent else text for text in values[place]])
                 values[place], codes[:, place] = texts, places[codes[:, place]]
-        changed = TextCounts(text_counts.columns, tuple(values), codes, text_counts.counts, text_counts.rows)
+        changed = ValueCounts(text_counts.columns, tuple(values), codes, text_counts.counts, text_counts.rows)
         return counted_by(changed, changed.columns)
 
     @property
@@ -89,14 +89,14 @@ class CountedRows:
     def textless(self) -> tuple[str, ...]:
         """Columns whose values have no text and cannot be counted."""
         engine = self._engine
-        return engine.textless(engine.columns) if isinstance(engine, KnowsTextless) else ()
+        return engine.textless(engine.columns) if isinstance(engine, UnsupportedColumnSource) else ()
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """Columns whose values have texts, in order."""
         return tuple(name for name in self.all_columns if name not in self.textless)
 
-    def count(self, columns: Sequence[str], reading: Reading) -> TextCounts:
+    def count(self, columns: Sequence[str], reading: MissingRules) -> ValueCounts:
         """Count the distinct combinations of some columns, as the engine would."""
         if self.whole is None or reading.required:
             return self._emptied(self._engine.count(columns, reading))
@@ -114,30 +114,30 @@ class CountedRows:
                 sizes = np.bincount(text_counts.codes[:, place], weights=text_counts.counts, minlength=len(texts))
                 yield name, dict(zip(texts, sizes.astype(np.int64).tolist(), strict=True))
 
-    def _parts(self) -> Iterator[TextCounts]:
+    def _parts(self) -> Iterator[ValueCounts]:
         step = _COLUMNS_A_PASS if self._first.rows <= _FEW_ROWS else 1
         for start in range(0, len(self.columns), step):
-            yield self._emptied(self._engine.count(self.columns[start : start + step], Reading()))
+            yield self._emptied(self._engine.count(self.columns[start : start + step], MissingRules()))
 
     @cached_property
-    def _first(self) -> TextCounts:
-        return self._engine.count(self.columns[:1], Reading())
+    def _first(self) -> ValueCounts:
+        return self._engine.count(self.columns[:1], MissingRules())
 
     @cached_property
-    def whole(self) -> TextCounts | None:
+    def whole(self) -> ValueCounts | None:
         """The counts of all columns together, or None if they would be too many."""
         few = self._surely_few or self._first.rows * len(self.columns) <= _MOST_CELLS
         few = few or (self._first.rows <= _FEW_ROWS and len(self.columns) <= _COLUMNS_A_PASS)
-        return self._emptied(self._engine.count(self.columns, Reading())) if few else None
+        return self._emptied(self._engine.count(self.columns, MissingRules())) if few else None
 
     @property
     def _surely_few(self) -> bool:
         """Whether the rows are certainly few by the engine's estimate, so that they need not be counted first."""
-        expected = self._engine.expected_rows() if isinstance(self._engine, ExpectsRows) else None
+        expected = self._engine.expected_rows() if isinstance(self._engine, RowEstimator) else None
         return expected is not None and _SAFETY * expected * len(self.columns) <= _MOST_CELLS
 
 
-def told_of_cells(rows: CountedRows) -> str | None:
+def aggregated_input_note(rows: CountedRows) -> str | None:
     """Return a note if the rows are likely cells of a table, else None."""
     value = next((name for name in reversed(rows.texts) if _are_cells(rows, name)), None)
     return None if value is None else CELLS.format(value=value)
@@ -150,4 +150,4 @@ def _are_cells(rows: CountedRows, value: str) -> bool:
     if len(others) < _LEAST_DIMENSIONS or not max(_LEAST_CELLS, _SHARE_OF_CELLS * crossed) <= count <= crossed:
         return False
     numbers = canonical([*filter(None, rows.texts[value])], "amount")[0]
-    return None not in numbers and len(rows.count(tuple(others), Reading()).counts) == count
+    return None not in numbers and len(rows.count(tuple(others), MissingRules()).counts) == count

@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.engines.engine import Reading
+from sfumato.engines.engine import MissingRules
 from sfumato.hierarchies.role_detection.column_context import is_unknown
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.role_reasons import SAYS_LESS
 from sfumato.hierarchies.role_detection.suggestion import Suggestion
-from sfumato.pipelines.plan_suggestion.counted_rows import CountsRows
+from sfumato.pipelines.plan_suggestion.counted_rows import RowCounter
 from sfumato.pipelines.plan_suggestion.near_duplicates import Codes, agreement
 from sfumato.pipelines.plan_suggestion.person_columns import FEW_ROWS
 
@@ -26,8 +26,8 @@ _ROWS_EACH, _LEAST_ROWS = 20, 100
 _ROUNDS = 2
 
 
-def with_told_columns(
-    source: CountsRows, suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]
+def mark_dependent_columns(
+    source: RowCounter, suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]
 ) -> dict[str, Suggestion]:
     """Return the suggestions with unknown columns marked as sensitive if they depend on a sensitive column."""
     rows = next(iter(profiles.values())).rows
@@ -35,7 +35,7 @@ def with_told_columns(
     unknown = [name for name, one in suggestions.items() if is_unknown(one) and len(profiles[name].counts) > 1]
     if not private or not unknown or not _LEAST_ROWS <= rows <= FEW_ROWS:
         return dict(suggestions)
-    counted = source.count((*private, *unknown), Reading())
+    counted = source.count((*private, *unknown), MissingRules())
     codes = dict(zip(counted.columns, counted.codes.T, strict=True))
     told: dict[str, str] = {}
     # A dependent column may determine others: a code determines its group.

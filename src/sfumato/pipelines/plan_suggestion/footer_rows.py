@@ -14,7 +14,7 @@ _NAME_AND_SUM, _PART_OF_FEW = 2, 3
 _MOST_ROWS, _MOST_SHARE = 3, 0.002
 
 
-def told_of_nearly_empty(rows: CountedRows) -> str | None:
+def footer_rows_note(rows: CountedRows) -> str | None:
     """Return a note if a few rows are nearly empty; None if there are none, or too many rows to check."""
     counts = rows.whole
     if counts is None or not len(counts.counts):

@@ -7,21 +7,21 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.role_detection.role_reasons import COMPUTED, ONE_TOLD
-from sfumato.microdata.counts.frequency_table import FrequencyTable, TextCounts, tables_of
+from sfumato.microdata.counts.frequency_table import FrequencyTable, ValueCounts, tables_of
 from sfumato.microdata.counts.marginal_counts import one_row_each
 from sfumato.microdata.measures.attribute_inference import ROWS_MORE
-from sfumato.microdata.measures.attribute_inference import tells as tells_of
-from sfumato.microdata.measures.pair_inference import joint_tells, positions_of, private_tells
+from sfumato.microdata.measures.attribute_inference import inference_risks as tells_of
+from sfumato.microdata.measures.pair_inference import pair_inferences, positions_of, sensitive_pair_inferences
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
 from sfumato.microdata.release_check.evidence import RIGHT, USUAL
-from sfumato.pipelines.plan_suggestion.counted_rows import CountsRows
+from sfumato.pipelines.plan_suggestion.counted_rows import RowCounter
 from sfumato.pipelines.release_stages.missing_rules import reading_of
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class InferenceFinding:
     """What can be inferred from a sensitive column: one quasi-identifier, or the two it is computed from.
 
     Attributes:
@@ -35,7 +35,9 @@ class Telling:
     with_private: bool = False
 
 
-def tells_in(source: CountsRows, proposal: Mapping[str, Any], person: str | None = None) -> dict[str, Telling]:
+def find_inference_risks(
+    source: RowCounter, proposal: Mapping[str, Any], person: str | None = None
+) -> dict[str, InferenceFinding]:
     """Return the sensitive columns that infer a quasi-identifier, or are computed from two, with the findings.
 
     If two columns jointly infer one, the later column is returned.
@@ -58,7 +60,7 @@ def tells_in(source: CountsRows, proposal: Mapping[str, Any], person: str | None
         for name in plan.promise_columns
     )
     told = dict(inferred_by_values(read)) | {tell.column: tell.quasi_identifier for tell in worst if tell is not None}
-    one = {name: Telling(ONE_TOLD.format(other=other), other) for name, other in told.items()}
+    one = {name: InferenceFinding(ONE_TOLD.format(other=other), other) for name, other in told.items()}
     alone = {name: telling for name in plan.promise_columns if (telling := one.get(name) or joint.get(name))}
     return alone | dict(_told_by_two(text_counts, plan, [*alone]))
 
@@ -80,22 +82,22 @@ def inferred_by_values(table: FrequencyTable) -> Iterator[tuple[str, str]]:
                 yield name, other
 
 
-def _told_by_two(text_counts: TextCounts, plan: Plan, told: Sequence[str]) -> Iterator[tuple[str, Telling]]:
+def _told_by_two(text_counts: ValueCounts, plan: Plan, told: Sequence[str]) -> Iterator[tuple[str, InferenceFinding]]:
     """Yield the later of two numeric sensitive columns that jointly infer a quasi-identifier, unless it is known."""
     private = [name for name in plan.promise_columns if name not in told]
     withheld: set[str] = set()
-    for tell in private_tells(text_counts, plan.quasi_identifiers, private, plan.data.missing):
+    for tell in sensitive_pair_inferences(text_counts, plan.quasi_identifiers, private, plan.data.missing):
         if not {tell.column, tell.beside} & withheld:
             withheld.add(tell.column)
             words = COMPUTED.format(first=tell.quasi_identifier, second=tell.beside)
-            yield tell.column, Telling(words, with_private=True)
+            yield tell.column, InferenceFinding(words, with_private=True)
 
 
-def _jointly_told(table: FrequencyTable) -> dict[str, Telling]:
+def _jointly_told(table: FrequencyTable) -> dict[str, InferenceFinding]:
     positions = positions_of(table)
-    tells = (tell for name in table.sensitive for tell in joint_tells(table, name, positions)[:1])
+    tells = (tell for name in table.sensitive for tell in pair_inferences(table, name, positions)[:1])
     return {
-        tell.column: Telling(
+        tell.column: InferenceFinding(
             COMPUTED.format(first=tell.quasi_identifiers[0], second=tell.quasi_identifiers[1]),
             computed_from=tell.quasi_identifiers,
         )

@@ -4,14 +4,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sfumato.engines.engine import Reading
+from sfumato.engines.engine import MissingRules
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.role_reasons import MIXED_MEASURES
 from sfumato.hierarchies.types import numerals
 from sfumato.localization.plurals import filled
 from sfumato.microdata.column_transforms.number_parsing import read_numbers
 from sfumato.microdata.column_transforms.transform_plan import PublishPlan
-from sfumato.pipelines.plan_suggestion.counted_rows import CountsRows
+from sfumato.pipelines.plan_suggestion.counted_rows import RowCounter
 
 # Maximum number of values of a column of units or test names.
 _MOST_KINDS = 100
@@ -21,7 +21,7 @@ _SOME_NUMBERS, _ALIKE = 5, 0.9
 _FACTOR = 10
 
 
-def told_of_mixed_measures(rows: CountsRows, plan: Mapping[str, Any], profiles: Mapping[str, Profile]) -> str | None:
+def mixed_units_note(rows: RowCounter, plan: Mapping[str, Any], profiles: Mapping[str, Profile]) -> str | None:
     """Return a note on the first column whose rounding destroys the numbers of some kinds, or None."""
     columns = plan["columns"]
     rounded = {
@@ -43,7 +43,7 @@ def _publish(column: Mapping[str, Any]) -> Mapping[str, Any]:
     return publish if isinstance(publish, Mapping) else {}
 
 
-def _lost_by_kind(rows: CountsRows, name: str, publish: PublishPlan, kinds: list[str]) -> Iterator[tuple[int, str]]:
+def _lost_by_kind(rows: RowCounter, name: str, publish: PublishPlan, kinds: list[str]) -> Iterator[tuple[int, str]]:
     """Yield how many kinds lose all of their numbers, for each column that may name kinds."""
     for kind in kinds:
         numbers = _numbers_by_kind(rows, name, kind)
@@ -53,9 +53,9 @@ def _lost_by_kind(rows: CountsRows, name: str, publish: PublishPlan, kinds: list
             yield lost, kind
 
 
-def _numbers_by_kind(rows: CountsRows, name: str, kind: str) -> list[Counter[str]]:
+def _numbers_by_kind(rows: RowCounter, name: str, kind: str) -> list[Counter[str]]:
     """Return the number of rows of each number, for each kind."""
-    text_counts = rows.count((kind, name), Reading())
+    text_counts = rows.count((kind, name), MissingRules())
     forms = read_numbers([text or "" for text in text_counts.values[1]])
     numbers: list[Counter[str]] = [Counter() for _ in text_counts.values[0]]
     for (own, number), count in zip(text_counts.codes.tolist(), text_counts.counts.tolist(), strict=True):

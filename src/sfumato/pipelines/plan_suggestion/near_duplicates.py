@@ -10,12 +10,12 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.engines.engine import Reading
+from sfumato.engines.engine import MissingRules
 from sfumato.hierarchies.datetimes import read_moments
 from sfumato.hierarchies.role_detection.suggestion import Suggestion
 from sfumato.hierarchies.types import canonical, numerals
-from sfumato.microdata.counts.frequency_table import TextCounts
-from sfumato.pipelines.plan_suggestion.counted_rows import CountsRows
+from sfumato.microdata.counts.frequency_table import ValueCounts
+from sfumato.pipelines.plan_suggestion.counted_rows import RowCounter
 
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
@@ -35,7 +35,7 @@ def no_twins(_one: str, _other: str) -> bool:
     return False
 
 
-def groups_of(names: Sequence[str], are_twins: Callable[[str, str], bool]) -> list[list[str]]:
+def groups_of(names: Sequence[str], are_near_duplicates: Callable[[str, str], bool]) -> list[list[str]]:
     """Return the groups of near-duplicate columns, two or more each: a country, its code and its label.
 
     >>> groups_of(["age", "code", "country", "sex", "label"], lambda one, other: "c" in one and "l" in other)
@@ -43,17 +43,17 @@ def groups_of(names: Sequence[str], are_twins: Callable[[str, str], bool]) -> li
     """
     groups: list[list[str]] = []
     for name in names:
-        near = [group for group in groups if any(are_twins(other, name) for other in group)]
+        near = [group for group in groups if any(are_near_duplicates(other, name) for other in group)]
         groups = [group for group in groups if group not in near] + [[*(one for group in near for one in group), name]]
     return [group for group in groups if len(group) > 1]
 
 
-def twins_among(source: CountsRows, suggestions: Mapping[str, Suggestion]) -> Callable[[str, str], bool]:
+def near_duplicates_among(source: RowCounter, suggestions: Mapping[str, Suggestion]) -> Callable[[str, str], bool]:
     """Return a function that tests whether two quasi-identifiers are near duplicates, by rows counted once."""
     names = tuple(name for name, one in suggestions.items() if one.role == "quasi-identifier")
     if len(names) < 2:
         return no_twins
-    counted = _one_spelling(_some(source.count(names, Reading())))
+    counted = _one_spelling(_some(source.count(names, MissingRules())))
     places = {name: place for place, name in enumerate(names)}
 
     @cache
@@ -61,7 +61,7 @@ def twins_among(source: CountsRows, suggestions: Mapping[str, Suggestion]) -> Ca
         return _numbers(suggestions[name], counted.values[places[name]])
 
     @cache
-    def are_twins(one: str, other: str) -> bool:
+    def are_near_duplicates(one: str, other: str) -> bool:
         if not {one, other} <= places.keys():
             return False
         first, second = counted.codes[:, places[one]], counted.codes[:, places[other]]
@@ -70,17 +70,17 @@ def twins_among(source: CountsRows, suggestions: Mapping[str, Suggestion]) -> Ca
             return True
         return _is_function(first, second, counted.counts)
 
-    return are_twins
+    return are_near_duplicates
 
 
-def _some(text_counts: TextCounts) -> TextCounts:
+def _some(text_counts: ValueCounts) -> ValueCounts:
     """Return a sample of the counts if they are many."""
     step = max(len(text_counts.counts) // _MOST_ROWS, 1)
     codes, counts = text_counts.codes[::step], text_counts.counts[::step]
-    return TextCounts(text_counts.columns, text_counts.values, codes, counts, int(counts.sum()))
+    return ValueCounts(text_counts.columns, text_counts.values, codes, counts, int(counts.sum()))
 
 
-def _one_spelling(text_counts: TextCounts) -> TextCounts:
+def _one_spelling(text_counts: ValueCounts) -> ValueCounts:
     """Return the counts with spellings merged that differ in case or white space, as towns often do."""
     values, codes = [], []
     for texts, column in zip(text_counts.values, text_counts.codes.T, strict=True):
@@ -89,7 +89,7 @@ def _one_spelling(text_counts: TextCounts) -> TextCounts:
         values.append(tuple(places))
         codes.append(np.array([places[text] for text in plain], np.int32)[column])
     table = np.column_stack(codes)
-    return TextCounts(text_counts.columns, tuple(values), table, text_counts.counts, text_counts.rows)
+    return ValueCounts(text_counts.columns, tuple(values), table, text_counts.counts, text_counts.rows)
 
 
 def _numbers(suggestion: Suggestion, texts: Iterable[str | None]) -> Floats | None:

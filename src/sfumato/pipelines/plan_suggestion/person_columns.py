@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from sfumato.engines.engine import Reading
+from sfumato.engines.engine import MissingRules
 from sfumato.hierarchies.person_keys import plain_key
 from sfumato.hierarchies.role_detection import role_reasons
 from sfumato.hierarchies.role_detection.key_columns import (
@@ -18,7 +18,7 @@ from sfumato.hierarchies.role_detection.lexicon.name_terms import meanings_of
 from sfumato.hierarchies.role_detection.lexicon.person_names import share_of_full_names
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.suggestion import Suggestion
-from sfumato.pipelines.plan_suggestion.counted_rows import CountsRows
+from sfumato.pipelines.plan_suggestion.counted_rows import RowCounter
 from sfumato.pipelines.plan_suggestion.person_key_detection import LASTING
 
 Suggestions = Mapping[str, Suggestion]
@@ -33,7 +33,7 @@ _COARSER = 0.95
 _REPEATED = 1.2
 
 
-def one_person(source: CountsRows, suggestions: Suggestions, profiles: Profiles) -> dict[str, Suggestion]:
+def one_person(source: RowCounter, suggestions: Suggestions, profiles: Profiles) -> dict[str, Suggestion]:
     """Return the suggestions with a single person column; further keys are removed.
 
     A patient has several episodes, a policy several cars. A person with one row by the finer key may have several by
@@ -61,7 +61,7 @@ def one_person(source: CountsRows, suggestions: Suggestions, profiles: Profiles)
     return {name: _without_advice(suggestion) for name, suggestion in chosen.items()}
 
 
-def _shared_keys(source: CountsRows, suggestions: Suggestions, profiles: Profiles) -> dict[str, Suggestion]:
+def _shared_keys(source: RowCounter, suggestions: Suggestions, profiles: Profiles) -> dict[str, Suggestion]:
     """Return the keys that several persons share: household keys, and accounts or contracts if each row is a person.
 
     Each row is a person if a key that refers to persons is unique, unless a key that repeats refers to persons, too.
@@ -93,7 +93,7 @@ def _gives_each_row_a_person(profile: Profile, suggestion: Suggestion) -> bool:
     return _numbers_each_row(profile, suggestion) or (suggestion.concept == "office_number" and each)
 
 
-def _numbered_in(source: CountsRows, key: str, suggestions: Suggestions, profiles: Profiles) -> str | None:
+def _numbered_in(source: RowCounter, key: str, suggestions: Suggestions, profiles: Profiles) -> str | None:
     """Return the column that numbers the persons within each value of a household key, or None."""
     members = (
         name
@@ -101,7 +101,9 @@ def _numbered_in(source: CountsRows, key: str, suggestions: Suggestions, profile
         if one.role == "identifier" and speaks_of_persons(name) and numbers_members(profiles[name])
     )
     each = (
-        name for name in members if len(source.count((key, name), Reading()).counts) >= _BELONGS * profiles[key].rows
+        name
+        for name in members
+        if len(source.count((key, name), MissingRules()).counts) >= _BELONGS * profiles[key].rows
     )
     return next(each, None) if profiles[key].rows <= FEW_ROWS else None
 
@@ -134,7 +136,7 @@ def _as_person(suggestion: Suggestion, profile: Profile, finer: Sequence[str]) -
     return replace(suggestion, role="person", reason=reason)
 
 
-def _is_coarser(source: CountsRows, name: str, person: str, suggestions: Suggestions, profiles: Profiles) -> bool:
+def _is_coarser(source: RowCounter, name: str, person: str, suggestions: Suggestions, profiles: Profiles) -> bool:
     """Return whether each value of the current person column belongs to one value of a key with fewer values."""
     spoken = suggestions[person].rank == 0 and not (suggestions[name].rank == 0 and suggestions[name].role == "person")
     fewer = profiles[name].distinct_keys < _COARSER * profiles[person].distinct_keys
@@ -144,9 +146,9 @@ def _is_coarser(source: CountsRows, name: str, person: str, suggestions: Suggest
     return suggestions[name].role == "person" if many else _share_in_one(source, person, name) >= _BELONGS
 
 
-def _share_in_one(source: CountsRows, finer: str, coarser: str) -> float:
+def _share_in_one(source: RowCounter, finer: str, coarser: str) -> float:
     """Return the proportion of rows with the most frequent coarser key of their finer key."""
-    text_counts = source.count((finer, coarser), Reading())
+    text_counts = source.count((finer, coarser), MissingRules())
     plain = [[None if text is None else plain_key(text) for text in texts] for texts in text_counts.values]
     rows: dict[str | None, Counter[str | None]] = defaultdict(Counter)
     for (fine, coarse), number in zip(text_counts.codes.tolist(), text_counts.counts.tolist(), strict=True):
@@ -154,7 +156,7 @@ def _share_in_one(source: CountsRows, finer: str, coarser: str) -> float:
     return sum(max(owners.values()) for owners in rows.values()) / max(text_counts.rows, 1)
 
 
-def with_named_persons(source: CountsRows, suggestions: Suggestions, profiles: Profiles) -> dict[str, Suggestion]:
+def with_named_persons(source: RowCounter, suggestions: Suggestions, profiles: Profiles) -> dict[str, Suggestion]:
     """Return the suggestions with full names as the person column, if they repeat and no key numbers the persons.
 
     Persons with the same name then count as one, which can only weaken the count of persons. Attributes such as age or
@@ -174,14 +176,14 @@ def with_named_persons(source: CountsRows, suggestions: Suggestions, profiles: P
     return dict(suggestions) | {name: named}
 
 
-def repeated_names(source: CountsRows, suggestions: Suggestions, profiles: Profiles, k: int) -> str | None:
+def repeated_names(source: RowCounter, suggestions: Suggestions, profiles: Profiles, k: int) -> str | None:
     """Return a note if names of persons repeat and there is no person column, else None."""
     rows, columns = _rows_of_names(source, suggestions, profiles)
     names = " and ".join(f'"{name}"' for name in columns)
     return role_reasons.NAMES_REPEAT.format(names=names, count=f"{rows:.1f}", k=k) if rows >= _REPEATED else None
 
 
-def _rows_of_names(source: CountsRows, suggestions: Suggestions, profiles: Profiles) -> tuple[float, Sequence[str]]:
+def _rows_of_names(source: RowCounter, suggestions: Suggestions, profiles: Profiles) -> tuple[float, Sequence[str]]:
     """Return the average number of rows per name of a person and the columns used; 0 if persons are numbered.
 
     Many people share a name. Without dates of birth, a person number in each row is stronger evidence.
@@ -208,9 +210,9 @@ def _tells_birth(suggestion: Suggestion) -> bool:
     return suggestion.concept == "age" and (suggestion.hierarchy or {}).get("type") == "date"
 
 
-def _rows_of_a_person(source: CountsRows, columns: Sequence[str], names: int) -> float:
+def _rows_of_a_person(source: RowCounter, columns: Sequence[str], names: int) -> float:
     """Return the average number of rows with identical texts in all columns, among rows with names."""
-    text_counts = source.count(tuple(columns), Reading())
+    text_counts = source.count(tuple(columns), MissingRules())
     persons: Counter[tuple[str, ...]] = Counter()
     for codes, number in zip(text_counts.codes.tolist(), text_counts.counts.tolist(), strict=True):
         texts = [values[code] for values, code in zip(text_counts.values, codes, strict=True)]

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.engines.engine import Reading
+from sfumato.engines.engine import MissingRules
 from sfumato.hierarchies.person_keys import plain_key
 from sfumato.hierarchies.role_detection import role_reasons
 from sfumato.hierarchies.role_detection.content_detection import content_of
@@ -21,7 +21,7 @@ from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.suggestion import UNKNOWN_RANK, Suggestion
 from sfumato.hierarchies.types import numerals
 from sfumato.patterns import regex
-from sfumato.pipelines.plan_suggestion.counted_rows import CountsRows
+from sfumato.pipelines.plan_suggestion.counted_rows import RowCounter
 
 Codes = npt.NDArray[np.int64]
 Suggestions = Mapping[str, Suggestion]
@@ -81,7 +81,7 @@ def _pairs_in(sizes: npt.ArrayLike) -> float:
     return float((rows * (rows - 1)).sum())
 
 
-def with_constant_persons(source: CountsRows, suggestions: Suggestions, profiles: Profiles) -> dict[str, Suggestion]:
+def with_constant_persons(source: RowCounter, suggestions: Suggestions, profiles: Profiles) -> dict[str, Suggestion]:
     """Return the suggestions with person columns, within whose values personal attributes are constant."""
     chosen = dict(suggestions)
     for name, suggestion in suggestions.items():
@@ -112,7 +112,7 @@ def may_denote(profile: Profile, suggestion: Suggestion) -> bool:
     return repeats and content_of(profile).kind not in ("dates", "times", "scale", "ages", "years")
 
 
-def constant_within(source: CountsRows, name: str, suggestions: Suggestions, profiles: Profiles) -> tuple[str, ...]:
+def constant_within(source: RowCounter, name: str, suggestions: Suggestions, profiles: Profiles) -> tuple[str, ...]:
     """Return the personal attributes that are constant in all rows of a value; empty if it identifies no persons.
 
     At least half of the attributes that hardly ever change must be constant, and at least two attributes if several
@@ -153,9 +153,9 @@ def _no_chance(constant: list[_Pairs]) -> bool:
     return bool(np.prod([one.agreement[1] for one in constant]) ** repeating <= _CHANCE)
 
 
-def _pairs(source: CountsRows, name: str, attribute: str, profiles: Profiles) -> _Pairs:
+def _pairs(source: RowCounter, name: str, attribute: str, profiles: Profiles) -> _Pairs:
     """Count the rows by a column and an attribute; keys are normalized as keys of persons are."""
-    text_counts = source.count((name, attribute), Reading())
+    text_counts = source.count((name, attribute), MissingRules())
     owners, texts = text_counts.values
     present = np.array([text in profiles[name].counts for text in owners] or [False], bool)
     told = np.array([text in profiles[attribute].counts for text in texts] or [False], bool)

@@ -84,7 +84,7 @@ def _yaml(part: dict[str, Any]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Publication:
+class SensitiveColumnPlan:
     """How a sensitive column is published, with the published values and their numbers of rows."""
 
     plan: PublishPlan
@@ -118,7 +118,7 @@ class Draft:
     reading: Mapping[str, Any]
     suggestions: Mapping[str, Suggestion]
     profiles: Mapping[str, Profile]
-    published: Mapping[str, Publication]
+    published: Mapping[str, SensitiveColumnPlan]
     codes: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def plan(self) -> SuggestedPlan:
@@ -167,7 +167,7 @@ def _proposal(
     reading: Mapping[str, Any],
     suggestions: Mapping[str, Suggestion],
     profiles: Mapping[str, Profile],
-    published: Mapping[str, Publication],
+    published: Mapping[str, SensitiveColumnPlan],
 ) -> SuggestedPlan:
     """Return the plan that follows from the suggestions for all columns, with their reasons."""
     members = member_count(suggestions, profiles)
@@ -213,7 +213,7 @@ def publishable(suggestion: Suggestion, profile: Profile) -> Suggestion:
     return suggestion
 
 
-def _reason(suggestion: Suggestion, profile: Profile, publication: Publication | None) -> str:
+def _reason(suggestion: Suggestion, profile: Profile, publication: SensitiveColumnPlan | None) -> str:
     """Return the reason for the role of a column, how it is published, and which spellings to correct."""
     spelled = suggestion.role in ("sensitive", "quasi-identifier") and len(profile.counts) <= _MAX_NAMED
     more, wrong = (surplus(profile.counts), misspelled(profile.counts)) if spelled and publication is None else (0, 0)
@@ -225,7 +225,7 @@ def _reason(suggestion: Suggestion, profile: Profile, publication: Publication |
 
 def publications(
     suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]
-) -> Iterator[tuple[str, Publication]]:
+) -> Iterator[tuple[str, SensitiveColumnPlan]]:
     """Yield the coding of sensitive columns whose numbers would make rows unique."""
     names = (name for name, one in suggestions.items() if one.role == "sensitive")
     counts = {name: profiles[name].counts for name in names if _are_rounded(profiles[name])}
@@ -239,7 +239,7 @@ def publications(
         if len(needed) == 1:
             publication = proposed_publication(counts[name], K, None, coarse.get(name))
         if publication is not None:
-            yield name, Publication(publication, published_counts(publication, counts[name]))
+            yield name, SensitiveColumnPlan(publication, published_counts(publication, counts[name]))
 
 
 def _are_rounded(profile: Profile) -> bool:
@@ -256,7 +256,7 @@ def _few_own_numbers(profile: Profile) -> bool:
     return publication is None or publication.round is None
 
 
-def _column(suggestion: Suggestion, publication: Publication | None) -> dict[str, Any]:
+def _column(suggestion: Suggestion, publication: SensitiveColumnPlan | None) -> dict[str, Any]:
     """Return the column entry of the plan; columns with a coding get no type."""
     if publication is None:
         return suggestion.plan()
@@ -271,7 +271,7 @@ def _plain(entry: Any) -> Any:
 
 
 def _promises(
-    suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile], published: Mapping[str, Publication]
+    suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile], published: Mapping[str, SensitiveColumnPlan]
 ) -> Iterator[dict[str, Any]]:
     """Yield one privacy model for each sensitive column, based on its published values."""
     for name, suggestion in suggestions.items():

@@ -2,20 +2,20 @@
 
 from collections.abc import Callable
 
-Tell = Callable[[str, int, int], None]
+ProgressCallback = Callable[[str, int, int], None]
 # Percentages of the time, measured on a million rows of ten columns.
 _SHARES = {"count": 40, "look": 20, "compare-columns": 40}
 _WHOLE = sum(_SHARES.values())
 
 
-class Looking:
+class ProgressReporter:
     """Reports the current step and the overall progress to a callback.
 
-    >>> Looking(lambda *told: print(*told)).at("look", 0.5)
+    >>> ProgressReporter(lambda *told: print(*told)).at("look", 0.5)
     look 50 100
     """
 
-    def __init__(self, tell: Tell | None = None) -> None:
+    def __init__(self, tell: ProgressCallback | None = None) -> None:
         self._tell = tell
 
     def at(self, step: str, part: float = 0.0) -> None:

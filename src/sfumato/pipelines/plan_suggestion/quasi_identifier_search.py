@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.counts.frequency_table import FrequencyTable, TextCounts, tabulate
+from sfumato.microdata.counts.frequency_table import FrequencyTable, ValueCounts, tabulate
 from sfumato.microdata.methods.local_recoding.candidates import rough_losses
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.plan.methods import Local, Suppression
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
-from sfumato.pipelines.plan_suggestion.counted_rows import CountsRows
+from sfumato.pipelines.plan_suggestion.counted_rows import RowCounter
 from sfumato.pipelines.release_stages.missing_rules import reading_of
 
 # Maximum number of sampled rows; fewer rows than the minimum are inconclusive.
@@ -40,7 +40,7 @@ _NODES = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Withholding:
+class ColumnSelection:
     """Quasi-identifiers better removed, with the average loss of the others before and after."""
 
     columns: tuple[str, ...] = ()
@@ -49,8 +49,8 @@ class Withholding:
 
 
 def better_withheld(
-    source: CountsRows, proposal: Mapping[str, Any], members: int, unknown: Collection[str] = ()
-) -> Withholding:
+    source: RowCounter, proposal: Mapping[str, Any], members: int, unknown: Collection[str] = ()
+) -> ColumnSelection:
     """Return the quasi-identifiers of a proposed plan whose removal reduces the total information loss.
 
     Args:
@@ -60,13 +60,13 @@ def better_withheld(
     plan = resolve(read_plan(proposal))
     text_counts = source.count(plan.quasi_identifiers, reading_of(plan))
     if text_counts.rows < _LEAST_ROWS or len(plan.quasi_identifiers) <= _LEAST_COLUMNS:
-        return Withholding()
+        return ColumnSelection()
     sample, table = _sample_of(plan, text_counts, members)
     return _weighed(sample, table, unknown)
 
 
-def spare_twins(
-    source: CountsRows, proposal: Mapping[str, Any], members: int, groups: Sequence[Sequence[str]]
+def drop_near_duplicates(
+    source: RowCounter, proposal: Mapping[str, Any], members: int, groups: Sequence[Sequence[str]]
 ) -> dict[str, str]:
     """Return the redundant quasi-identifiers that are better removed, each with the near duplicate to keep.
 
@@ -104,7 +104,7 @@ def _cost_of_group(losses: Mapping[str, float], group: Sequence[str]) -> float:
     return sum(loss for name, loss in losses.items() if name not in group) + min(losses[name] for name in group)
 
 
-def _sample_of(plan: Plan, text_counts: TextCounts, members: int) -> tuple[Plan, FrequencyTable]:
+def _sample_of(plan: Plan, text_counts: ValueCounts, members: int) -> tuple[Plan, FrequencyTable]:
     """Return the plan for a sample of the rows, and its table; the values are coded once for all trials."""
     some = _sampled(text_counts)
     sample = _of_sample(plan, int(some.counts.sum()) / members)
@@ -122,11 +122,11 @@ def _of_sample(plan: Plan, share: float) -> Plan:
     return replace(plan, privacy=(KAnonymity(max(2, ceil(k * share))),), columns=columns, method=method)
 
 
-def _weighed(plan: Plan, table: FrequencyTable, unknown: Collection[str]) -> Withholding:
+def _weighed(plan: Plan, table: FrequencyTable, unknown: Collection[str]) -> ColumnSelection:
     """Return the columns better removed: first unknown ones, then the costliest; each of them has loss 1."""
     losses = _losses(plan, table, plan.quasi_identifiers)
     if losses is None:
-        return Withholding()
+        return ColumnSelection()
     ranked = sorted(losses, key=lambda name: (name in unknown, losses[name]))
     alone = _known_alone(plan, table, losses, unknown)
     rest, least, vain = losses, _cost(losses), 0
@@ -140,9 +140,9 @@ def _weighed(plan: Plan, table: FrequencyTable, unknown: Collection[str]) -> Wit
         else:
             vain += not strange
     if rest is losses:
-        return Withholding()
+        return ColumnSelection()
     before = sum(losses[name] for name in rest) / len(rest)
-    return Withholding(tuple(name for name in losses if name not in rest), before, sum(rest.values()) / len(rest))
+    return ColumnSelection(tuple(name for name in losses if name not in rest), before, sum(rest.values()) / len(rest))
 
 
 def _known_alone(
@@ -183,7 +183,7 @@ def _projected(table: FrequencyTable, names: Sequence[str]) -> FrequencyTable:
     return replace(table, columns=tuple(names), codings=codings, codes=np.ascontiguousarray(codes), counts=counts)
 
 
-def _sampled(text_counts: TextCounts) -> TextCounts:
+def _sampled(text_counts: ValueCounts) -> ValueCounts:
     """Return a uniform sample of the rows, the same one each time."""
     rows = int(text_counts.counts.sum())
     if rows <= _MOST_ROWS:

@@ -14,13 +14,13 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.engines.engine import Reading
+from sfumato.engines.engine import MissingRules
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.questionnaire_columns import steps_of
 from sfumato.hierarchies.role_detection.role_reasons import GOES_TOGETHER, MANY_ANSWERS, TOGETHER
 from sfumato.hierarchies.role_detection.suggestion import Suggestion
-from sfumato.microdata.counts.frequency_table import TextCounts
-from sfumato.pipelines.plan_suggestion.counted_rows import CountsRows
+from sfumato.microdata.counts.frequency_table import ValueCounts
+from sfumato.pipelines.plan_suggestion.counted_rows import RowCounter
 from sfumato.pipelines.plan_suggestion.person_columns import FEW_ROWS
 
 Ints = npt.NDArray[np.int64]
@@ -34,8 +34,8 @@ _FEW_ANSWERS = 8
 _PARTNERS, _CORRELATED, _CHANCE = 4, 0.2, 4.0
 
 
-def without_fingerprints(
-    source: CountsRows, told: Mapping[str, Suggestion], profiles: Mapping[str, Profile], rows: int
+def limit_survey_answers(
+    source: RowCounter, told: Mapping[str, Suggestion], profiles: Mapping[str, Profile], rows: int
 ) -> dict[str, Suggestion]:
     """Return the suggestions with survey answers removed that would make more than a few rows unique."""
     suggestions = dict(told) | (dict(_opinions(source, told, profiles)) if rows <= FEW_ROWS else {})
@@ -49,14 +49,14 @@ def without_fingerprints(
     }
 
 
-def note_on_answers(suggestions: Mapping[str, Suggestion]) -> str | None:
+def survey_answers_note(suggestions: Mapping[str, Suggestion]) -> str | None:
     """Return a note on published opinions if they are many."""
     count = sum(one.role == "sensitive" and one.concept == "opinion" for one in suggestions.values())
     return MANY_ANSWERS.format(count=count) if count > _FEW_ANSWERS else None
 
 
 def _opinions(
-    source: CountsRows, suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]
+    source: RowCounter, suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]
 ) -> Iterator[tuple[str, Suggestion]]:
     """Yield answers that correlate with several others on the same scale, as opinions."""
     scales: dict[tuple[str, ...], list[str]] = {}
@@ -66,14 +66,14 @@ def _opinions(
     for steps, names in scales.items():
         if not steps or len(names) <= _PARTNERS:
             continue
-        partners = _partners(_positions(source.count(names, Reading()), steps))
+        partners = _partners(_positions(source.count(names, MissingRules()), steps))
         for name, count in zip(names, partners.tolist(), strict=True):
             if count >= _PARTNERS:
                 one = suggestions[name]
                 yield name, replace(one, asked=False, reason=GOES_TOGETHER.format(known=one.reason, count=count))
 
 
-def _positions(counted: TextCounts, steps: Sequence[str]) -> Floats:
+def _positions(counted: ValueCounts, steps: Sequence[str]) -> Floats:
     """Return the position of each row's answer on the scale, by column; missing answers get the mean of the column."""
     rows = np.repeat(np.arange(len(counted.counts)), counted.counts)
     positions = np.empty((len(rows), len(counted.columns)))
@@ -93,11 +93,11 @@ def _partners(positions: Floats) -> Ints:
     return np.asarray((correlations >= least).sum(axis=0) - 1, np.int64)
 
 
-def _pointing_to_nobody(source: CountsRows, names: Sequence[str]) -> list[str]:
+def _pointing_to_nobody(source: RowCounter, names: Sequence[str]) -> list[str]:
     """Return the first column and each further one as long as few rows are unique on all selected columns."""
     if len(names) < 2:
         return [*names]
-    counted = source.count(names, Reading())
+    counted = source.count(names, MissingRules())
     taken: list[str] = []
     owners: Ints = np.zeros(len(counted.counts), np.int64)
     for place, name in enumerate(names):

@@ -5,13 +5,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from sfumato.engines.engine import Reading
+from sfumato.engines.engine import MissingRules
 from sfumato.hierarchies.role_detection import role_reasons
 from sfumato.hierarchies.role_detection.key_columns import are_weights
 from sfumato.hierarchies.role_detection.lexicon.name_terms import meanings_of, spoken_word
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.suggestion import Suggestion
-from sfumato.pipelines.plan_suggestion.counted_rows import CountsRows
+from sfumato.pipelines.plan_suggestion.counted_rows import RowCounter
 
 _WEIGHTS = ("weight", "gewicht")
 _HEIGHTS = frozenset(("height", "grosse", "korpergrosse", "größe", "körpergröße", "groesse", "koerpergroesse"))
@@ -21,7 +21,7 @@ _MOSTLY = 0.9
 
 
 def with_survey_weights(
-    source: CountsRows, suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]
+    source: RowCounter, suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]
 ) -> dict[str, Suggestion]:
     """Return the suggestions with the only column called a weight as the sampling weight, if rows belong to households.
 
@@ -61,9 +61,9 @@ def _main_weight(suggestions: Mapping[str, Suggestion]) -> list[str]:
     return main if len(main) == 1 else []
 
 
-def _shared(source: CountsRows, household: str, weight: str) -> float:
+def _shared(source: RowCounter, household: str, weight: str) -> float:
     """Return the proportion of multi-row households whose rows all have the same weight."""
-    text_counts = source.count((household, weight), Reading())
+    text_counts = source.count((household, weight), MissingRules())
     owners = text_counts.codes[:, 0]
     several = np.bincount(owners, weights=text_counts.counts) > 1
     return float((np.bincount(owners)[several] == 1).mean()) if several.any() else 0.0

@@ -23,7 +23,7 @@ from sfumato.pipelines.release_stages import checksums
 from sfumato.policies.evaluation import Measurement, PolicyVerdict, judge_policy
 from sfumato.policies.policy import CellRule, Policy
 from sfumato.policies.presets import policy_named
-from sfumato.policies.safe_harbor.columns import Setting
+from sfumato.policies.safe_harbor.columns import SafeHarborContext
 from sfumato.tables.crosstabs import published_crosstab as crosstabs
 
 _ALL = 10_000_000
@@ -93,7 +93,7 @@ def check(
     if chosen.about == "tables":
         return _of_table(data if file is None else file, chosen, attested or {}, reading)
     quotes = own is not None and plan_read is not None and plan_read.output.quotes_formulas
-    setting = Setting(today or date.today(), people_of(population), code_column)
+    setting = SafeHarborContext(today or date.today(), people_of(population), code_column)
     with closing(opened(data if file is None else file, reading, quotes)) as engine:
         profiles = profiles_of(engine)
         resolved = None if plan_read is None else resolve(plan_read, engine.columns)

@@ -4,7 +4,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from sfumato.engines.engine import Engine, Reading
+from sfumato.engines.engine import Engine, MissingRules
 from sfumato.engines.opening import open_frame
 from sfumato.engines.postprocessing.formulas import open_published
 from sfumato.errors import DataError, PlanError
@@ -26,7 +26,7 @@ def people_of(population: Any) -> dict[str, int] | None:
     with closing(opened(data, DataPlan(header=True))) as engine:
         if not {"zip3", "people"} <= {*engine.columns}:
             raise PlanError("the population needs the columns zip3 and people.", "Name them so.", "population")
-        text_counts = engine.count(("zip3", "people"), Reading())
+        text_counts = engine.count(("zip3", "people"), MissingRules())
     texts, numbers = text_counts.values
     try:
         return {

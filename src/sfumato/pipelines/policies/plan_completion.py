@@ -6,21 +6,21 @@ from datetime import date
 from typing import Any
 
 from sfumato.engines.engine import Engine
-from sfumato.errors import PlanError, PromiseError
+from sfumato.errors import PlanError, ViolationError
 from sfumato.hierarchies.role_detection.date_formats import date_hierarchy
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.microdata.plan.model import Plan, RequestedPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.write import plan_dict
 from sfumato.pipelines.plan_suggestion.plan_draft import SuggestedPlan
-from sfumato.pipelines.plan_suggestion.progress import Looking
+from sfumato.pipelines.plan_suggestion.progress import ProgressReporter
 from sfumato.pipelines.policies.inputs import people_of
 from sfumato.pipelines.policies.rows_evidence import measure_rows, profiles_of, roles_of
 from sfumato.pipelines.suggest import suggest_plan
 from sfumato.policies.evaluation import PolicyVerdict, judge_policy
 from sfumato.policies.policy import Policy
 from sfumato.policies.presets import policy_named
-from sfumato.policies.safe_harbor.columns import Setting, column_identifiers
+from sfumato.policies.safe_harbor.columns import SafeHarborContext, column_identifiers
 from sfumato.policies.safe_harbor.places import area_shown, is_zip_column
 from sfumato.policies.safe_harbor.times import OLDEST_SHOWN, latest_years
 
@@ -45,7 +45,7 @@ def policy_of(plan: RequestedPlan) -> Policy | None:
     return policy
 
 
-def with_policy(plan: RequestedPlan, source: Engine, looking: Looking | None = None) -> RequestedPlan:
+def with_policy(plan: RequestedPlan, source: Engine, looking: ProgressReporter | None = None) -> RequestedPlan:
     """Return the plan completed by its policy: missing columns, privacy models and method.
 
     Args:
@@ -116,18 +116,18 @@ def _with_one_quasi_identifier(whole: dict[str, Any]) -> dict[str, Any]:
     return whole | {"columns": {**columns, first: chosen}}
 
 
-def setting_of(plan: RequestedPlan) -> Setting:
+def setting_of(plan: RequestedPlan) -> SafeHarborContext:
     """Return the context for evaluating rows, as the plan gives it."""
     assert plan.policy is not None
     people = None if plan.policy.zip_population is None else people_of(plan.policy.zip_population.within(plan.folder))
-    return Setting(date.today(), people, plan.policy.code_column)
+    return SafeHarborContext(date.today(), people, plan.policy.code_column)
 
 
 def judge_published(plan: Plan, published: Engine) -> PolicyVerdict | None:
     """Return the verdict of the plan's policy on published rows, or None without a policy.
 
     Raises:
-        PromiseError: A clause fails, so nothing is published.
+        ViolationError: A clause fails, so nothing is published.
     """
     policy = policy_of(plan)
     if policy is None or plan.policy is None:
@@ -137,7 +137,7 @@ def judge_published(plan: Plan, published: Engine) -> PolicyVerdict | None:
     measured, remarks = measure_rows(published, profiles, roles, setting_of(plan), plan)
     verdict = judge_policy(policy, measured, plan.policy.attested, remarks)
     if not verdict.holds:
-        raise PromiseError(
+        raise ViolationError(
             f"{policy.id}: {verdict.line}; failed: {', '.join(verdict.failed)}.",
             "Change these columns, or request more privacy models; nothing was published.",
             "policy",
@@ -145,7 +145,7 @@ def judge_published(plan: Plan, published: Engine) -> PolicyVerdict | None:
     return verdict
 
 
-def safe_harbor_column(profile: Profile, proposed: dict[str, Any], setting: Setting) -> dict[str, Any]:
+def safe_harbor_column(profile: Profile, proposed: dict[str, Any], setting: SafeHarborContext) -> dict[str, Any]:
     """Return the plan entry of a column: as suggested if it has no identifier, otherwise generalized or removed."""
     kinds = {kind for kind, _ in column_identifiers(profile, setting)}
     if not kinds:
@@ -159,14 +159,14 @@ def safe_harbor_column(profile: Profile, proposed: dict[str, Any], setting: Sett
     return WITHHELD
 
 
-def _zip(profile: Profile, setting: Setting) -> dict[str, Any]:
+def _zip(profile: Profile, setting: SafeHarborContext) -> dict[str, Any]:
     """Generalize ZIP codes to three digits, 000 for areas with few people."""
     parents = {value: area_shown(value, setting.people) for value in profile.values}
     parents = {value: area for value, area in parents.items() if area != value}
     return {"role": "quasi-identifier", "hierarchy": {"type": "tree", "parents": parents}, "min_level": 1}
 
 
-def _dates(profile: Profile, old: Setting | None) -> dict[str, Any]:
+def _dates(profile: Profile, old: SafeHarborContext | None) -> dict[str, Any]:
     """Generalize dates to years; to decades or centuries if years would reveal an age over 89."""
     proposal = date_hierarchy(profile, named=True)
     if proposal is None or proposal[1].get("type") != "date":
@@ -175,7 +175,7 @@ def _dates(profile: Profile, old: Setting | None) -> dict[str, Any]:
     return {"role": "quasi-identifier", "hierarchy": proposal[1] | {"levels": levels}, "min_level": 1}
 
 
-def _levels_of_the_old(profile: Profile, setting: Setting) -> list[str]:
+def _levels_of_the_old(profile: Profile, setting: SafeHarborContext) -> list[str]:
     """Return decades if each of them includes persons of 89 or younger, otherwise centuries."""
     years = [year for value in profile.values for year in latest_years(value)]
     oldest = min(years, default=0) // 10 * 10 + 9

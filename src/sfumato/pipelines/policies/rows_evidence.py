@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.engines.engine import Engine, Reading
+from sfumato.engines.engine import Engine, MissingRules
 from sfumato.engines.identifier_checks import check_header
 from sfumato.errors import PlanError, did_you_mean
 from sfumato.hierarchies.role_detection.profile import Profile
@@ -13,7 +13,7 @@ from sfumato.hierarchies.role_detection.roles import suggest
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.published_table import classes_of
 from sfumato.policies.evaluation import Measurement
-from sfumato.policies.safe_harbor.columns import Setting, identifiers_of
+from sfumato.policies.safe_harbor.columns import SafeHarborContext, identifiers_of
 from sfumato.policies.safe_harbor.values import is_bare_hash
 
 _NO_CLASSES = "no column is a quasi-identifier: name them, or give the plan."
@@ -36,7 +36,7 @@ def profiles_of(engine: Engine) -> tuple[Profile, ...]:
 
 
 def _profile(engine: Engine, name: str) -> Profile:
-    text_counts = engine.count([name], Reading())
+    text_counts = engine.count([name], MissingRules())
     texts = [text_counts.values[0][code] for code in text_counts.codes[:, 0].tolist()]
     pairs = list(zip(texts, text_counts.counts.tolist(), strict=True))
     present = {text: rows for text, rows in pairs if text is not None}
@@ -66,7 +66,7 @@ def roles_of(
 
 
 def measure_rows(
-    engine: Engine, profiles: Sequence[Profile], roles: Roles, setting: Setting, plan: Plan | None
+    engine: Engine, profiles: Sequence[Profile], roles: Roles, setting: SafeHarborContext, plan: Plan | None
 ) -> tuple[dict[str, Measurement], tuple[str, ...]]:
     """Return the measurements of a file by metric, and remarks."""
     identifiers = identifiers_of(profiles, setting)
@@ -97,7 +97,7 @@ def _class_figures(engine: Engine, roles: Roles) -> dict[str, Measurement]:
     names = ("sample-uniques", "smallest-class", "highest-risk")
     if not roles.quasi_identifiers:
         return dict.fromkeys(names, Measurement(None, _NO_CLASSES))
-    text_counts = engine.count(roles.quasi_identifiers, Reading())
+    text_counts = engine.count(roles.quasi_identifiers, MissingRules())
     sizes = classes_of(text_counts, roles.quasi_identifiers, set(), ()).visible.sizes
     if not len(sizes):
         return dict.fromkeys(names, Measurement(None, "no row tells anything by which it could be found."))
@@ -118,7 +118,7 @@ def _value_figures(engine: Engine, roles: Roles) -> dict[str, Measurement]:
 
 
 def _least_values(engine: Engine, names: Sequence[str], column: str) -> int:
-    text_counts = engine.count((*names, column), Reading())
+    text_counts = engine.count((*names, column), MissingRules())
     content = classes_of(text_counts, names, {column}, ()).visible.sensitive[column]
     return int(np.bincount(content.owners[content.counts > 0]).min(initial=content.size))
 

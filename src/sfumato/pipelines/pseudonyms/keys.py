@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sfumato.atomic_folders import check_free
-from sfumato.engines.engine import Engine, Reading
+from sfumato.engines.engine import Engine, MissingRules
 from sfumato.errors import DataError, PlanError
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.pseudonyms.key import PseudonymKey
@@ -104,7 +104,7 @@ def check_single(plan: Plan, source: Engine) -> None:
     """Refuse pseudonyms of an identifier that repeats: they would link rows, but models would count rows."""
     for name in plan.pseudonyms:
         if plan.columns[name].role == "identifier":
-            text_counts = source.count((name,), Reading())
+            text_counts = source.count((name,), MissingRules())
             texts = [text_counts.values[0][code] for code in text_counts.codes[:, 0].tolist()]
             pairs = zip(texts, text_counts.counts.tolist(), strict=True)
             if any(rows > 1 for text, rows in pairs if text is not None and text not in plan.data.missing):

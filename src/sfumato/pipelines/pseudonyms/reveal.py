@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sfumato.engines.engine import Reading
+from sfumato.engines.engine import MissingRules
 from sfumato.engines.postprocessing.formulas import open_published
 from sfumato.errors import DataError, PlanError, did_you_mean
 from sfumato.microdata.data_plan import DataPlan
@@ -66,7 +66,7 @@ def reveal(
 def _check_published(folder: Path, column: str, pseudonyms: Sequence[str], quotes: bool) -> None:
     """Refuse texts that are in no published row, because format-preserving pseudonyms map any text to some value."""
     with closing(open_published(checksums.data_of(folder), DataPlan(header=True), quotes)) as engine:
-        texts = {*engine.count((column,), Reading()).values[0]}
+        texts = {*engine.count((column,), MissingRules()).values[0]}
     if not texts.issuperset(pseudonyms):
         raise DataError(
             "a text is no pseudonym of this release: no published row has it.", "Check the text.", "pseudonym"

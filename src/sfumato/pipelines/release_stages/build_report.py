@@ -18,7 +18,7 @@ from sfumato.microdata.methods.allowed_levels import levels_allowed
 from sfumato.microdata.methods.search_result import Result
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import Recoding
-from sfumato.microdata.release_report import ClassFigures, LossFigure, Seconds, figures
+from sfumato.microdata.release_report import ClassFigures, LossFigure, Timings, metrics
 from sfumato.microdata.verdict import Verdict
 from sfumato.pipelines.pseudonyms.keys import exposed_keys
 from sfumato.pipelines.release_folder import ReleaseReport
@@ -27,10 +27,10 @@ from sfumato.pipelines.release_stages.order import order_remarks
 from sfumato.pipelines.release_stages.report_notes import (
     column_codes,
     decimal_points,
+    inferring_columns,
     matching_values,
     merged_spellings,
     risks_of_persons,
-    telling_columns,
     tied_households,
     undone_swaps,
 )
@@ -38,7 +38,7 @@ from sfumato.pipelines.release_stages.transformed_columns import coded_columns
 from sfumato.version import __version__
 
 if TYPE_CHECKING:
-    from sfumato.pipelines.release_stages.perturb import Perturbed
+    from sfumato.pipelines.release_stages.perturb import PerturbedRows
 
 # Above this number of rows, columns are not compared with each other.
 _MOST_ROWS = 1_000_000
@@ -46,7 +46,7 @@ _MOST_ROWS = 1_000_000
 _COARSER = 0.95
 
 
-class ColumnLooks:
+class ColumnProfiles:
     """Profiles and suggestions of a source's columns, from the first rows."""
 
     def __init__(self, plan: Plan, source: Engine) -> None:
@@ -78,7 +78,7 @@ class ColumnLooks:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ReleaseOutcome:
     """The results of the stages of a release."""
 
     table: FrequencyTable
@@ -86,18 +86,18 @@ class Outcome:
     verdict: Verdict
     measures: Measures
     disclosed: Disclosure
-    perturbation: "Perturbed | None"
+    perturbation: "PerturbedRows | None"
     limit_remarks: tuple[str, ...] = ()
 
 
-def report_of(plan: Plan, source: Engine, outcome: Outcome, seconds: Mapping[str, float]) -> ReleaseReport:
+def report_of(plan: Plan, source: Engine, outcome: ReleaseOutcome, seconds: Mapping[str, float]) -> ReleaseReport:
     """Return the report of a release.
 
     Args:
         source: The raw rows.
         seconds: The duration of each stage.
     """
-    table, result, looks = outcome.table, outcome.result, ColumnLooks(plan, source)
+    table, result, looks = outcome.table, outcome.result, ColumnProfiles(plan, source)
     withheld_rows = int(result.recoding.sizes[result.recoding.suppressed].sum())
     return ReleaseReport(
         version=__version__,
@@ -110,10 +110,10 @@ def report_of(plan: Plan, source: Engine, outcome: Outcome, seconds: Mapping[str
         suppressed_rows=withheld_rows,
         classes=_class_figures(result.recoding, table.rows),
         models=outcome.verdict.promises,
-        risk=figures(outcome.measures.risk),
-        utility=figures({**outcome.measures.utility, "losses": _losses(outcome)}),
-        nodes=figures({"total": result.total, "checked": result.checked}),
-        seconds=Seconds(**seconds),
+        risk=metrics(outcome.measures.risk),
+        utility=metrics({**outcome.measures.utility, "losses": _losses(outcome)}),
+        nodes=metrics({"total": result.total, "checked": result.checked}),
+        seconds=Timings(**seconds),
         engine=source.name,
         seed=plan.seed,
         input_sha256=source.fingerprint(),
@@ -132,13 +132,13 @@ def report_of(plan: Plan, source: Engine, outcome: Outcome, seconds: Mapping[str
     )
 
 
-def _fates(plan: Plan, outcome: Outcome) -> dict[str, Fate]:
+def _fates(plan: Plan, outcome: ReleaseOutcome) -> dict[str, Fate]:
     """Return how each column was published."""
     changes: Mapping[str, Any] = {} if outcome.perturbation is None else outcome.perturbation.figures
     return column_fates(plan, outcome.table, outcome.result.recoding, changes.get("unchanged", ()))
 
 
-def _losses(outcome: Outcome) -> dict[str, Any]:
+def _losses(outcome: ReleaseOutcome) -> dict[str, Any]:
     """Return all measured losses; the method's own value replaces the measured one, so that each name has one metric.
 
     If labels differ between classes, the loss metric is measured by the range they cover; methods count the values
@@ -150,7 +150,7 @@ def _losses(outcome: Outcome) -> dict[str, Any]:
     return {**measured, own.loss_name: {"value": sum(own.per_column.values()), "per_column": own.per_column}}
 
 
-def _further_figures(looks: ColumnLooks, outcome: Outcome) -> Iterator[tuple[str, Any]]:
+def _further_figures(looks: ColumnProfiles, outcome: ReleaseOutcome) -> Iterator[tuple[str, Any]]:
     """Yield metrics that only some releases have: transformed columns, limited levels, persons, households."""
     plan, source = looks.plan, looks.source
     if plan.person is not None:
@@ -175,7 +175,7 @@ def _further_figures(looks: ColumnLooks, outcome: Outcome) -> Iterator[tuple[str
         yield "households", {} if figures_of_households is None else figures_of_households.to_dict()
 
 
-def _revealing_means(outcome: Outcome) -> Iterator[dict[str, Any]]:
+def _revealing_means(outcome: ReleaseOutcome) -> Iterator[dict[str, Any]]:
     """Yield the columns in which group means nearly reveal single values, with their number."""
     operations = () if outcome.perturbation is None else outcome.perturbation.figures["operations"]
     for entry in (*operations, outcome.result.details.get("microaggregation", {})):
@@ -183,7 +183,7 @@ def _revealing_means(outcome: Outcome) -> Iterator[dict[str, Any]]:
         yield from ({"column": name, "means": number} for name, number in revealing.items())
 
 
-def _remarks(looks: ColumnLooks, outcome: Outcome, withheld_rows: int) -> tuple[str, ...]:
+def _remarks(looks: ColumnProfiles, outcome: ReleaseOutcome, withheld_rows: int) -> tuple[str, ...]:
     """Return the notes of all stages."""
     plan, source = looks.plan, looks.source
     table, result = outcome.table, outcome.result
@@ -191,7 +191,7 @@ def _remarks(looks: ColumnLooks, outcome: Outcome, withheld_rows: int) -> tuple[
         *repeated_persons(looks),
         *tied_households(plan, source, table.rows),
         *undone_swaps(plan, source, table.rows),
-        *telling_columns(outcome.disclosed, table.rows - withheld_rows),
+        *inferring_columns(outcome.disclosed, table.rows - withheld_rows),
         *source.notes,
         *result.remarks,
         *unnamed(plan, table),
@@ -213,7 +213,7 @@ def _class_figures(recoding: Recoding, rows: int) -> ClassFigures:
     return ClassFigures(len(kept), int(kept.min(initial=rows)), int(kept.max(initial=0)), average)
 
 
-def uncounted_persons(looks: ColumnLooks, rows: int) -> tuple[dict[str, Any], ...]:
+def uncounted_persons(looks: ColumnProfiles, rows: int) -> tuple[dict[str, Any], ...]:
     """Return the identifiers within whose values personal attributes are constant, the coarsest first."""
     plan = looks.plan
     names = looks.readable([name for name in plan.named("identifier") if name in looks.source.columns])
@@ -227,7 +227,7 @@ def uncounted_persons(looks: ColumnLooks, rows: int) -> tuple[dict[str, Any], ..
     return tuple({"column": name, "rows_each": round(found[name], 2)} for name in order)
 
 
-def shared_identifiers(looks: ColumnLooks) -> tuple[dict[str, Any], ...]:
+def shared_identifiers(looks: ColumnProfiles) -> tuple[dict[str, Any], ...]:
     """Return the removed columns whose values repeat as those of persons do, although each row is counted.
 
     Returns:
@@ -247,7 +247,7 @@ def shared_identifiers(looks: ColumnLooks) -> tuple[dict[str, Any], ...]:
     return tuple(sorted(found, key=lambda entry: -entry["rows"]))
 
 
-def _may_denote(looks: ColumnLooks, name: str) -> bool:
+def _may_denote(looks: ColumnProfiles, name: str) -> bool:
     """Return whether the values of a removed column repeat as those of persons can, whatever the column is called."""
     from sfumato.hierarchies.role_detection.suggestion import Suggestion
     from sfumato.pipelines.plan_suggestion.person_key_detection import may_denote
@@ -255,14 +255,14 @@ def _may_denote(looks: ColumnLooks, name: str) -> bool:
     return may_denote(looks.profile(name), Suggestion("identifier", "", concept=looks.suggestion(name).concept))
 
 
-def repeated_persons(looks: ColumnLooks) -> tuple[str, ...]:
+def repeated_persons(looks: ColumnProfiles) -> tuple[str, ...]:
     """Return a warning if names of persons repeat and there is no person column; computed once."""
     if looks.repeated_names is None:
         looks.repeated_names = _repeated_names(looks)
     return looks.repeated_names
 
 
-def _repeated_names(looks: ColumnLooks) -> tuple[str, ...]:
+def _repeated_names(looks: ColumnProfiles) -> tuple[str, ...]:
     from sfumato.pipelines.plan_suggestion.person_columns import repeated_names
 
     names = () if looks.plan.person is not None else looks.readable(looks.plan.named("identifier"))
@@ -277,7 +277,7 @@ def _repeated_names(looks: ColumnLooks) -> tuple[str, ...]:
     return (note,) if note else ()
 
 
-def _naming_persons(looks: ColumnLooks, candidates: dict[str, Profile]) -> Iterator[str]:
+def _naming_persons(looks: ColumnProfiles, candidates: dict[str, Profile]) -> Iterator[str]:
     from sfumato.hierarchies.role_detection.suggestion import Suggestion
     from sfumato.pipelines.plan_suggestion.person_key_detection import constant_within
 

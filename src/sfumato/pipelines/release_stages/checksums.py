@@ -76,7 +76,7 @@ def data_of(folder: Path) -> Path:
     raise DataError(f"{folder.name} holds no data.csv or data.parquet.", "Give a release folder or a file.", "no-file")
 
 
-def seals(folder: Path) -> dict[str, str]:
+def checksums(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of the files of a release folder, by their keys in the report."""
     others = OTHERS | (PERSONS_SEAL if (folder / PERSONS_FILE).exists() else {})
     return {"output_sha256": digest(data_of(folder))} | {key: digest(folder / name) for key, name in others.items()}
@@ -92,7 +92,7 @@ def digest(path: Path) -> str:
         return file_digest(stream, "sha256").hexdigest()
 
 
-def broken(folder: Path, plan: Plan | None, verdict: Verdict) -> tuple[str, ...]:
+def integrity_issues(folder: Path, plan: Plan | None, verdict: Verdict) -> tuple[str, ...]:
     """Return the inconsistencies between the files of a release folder, if any.
 
     Args:

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.engines.engine import Engine, Reading
+from sfumato.engines.engine import Engine, MissingRules
 from sfumato.errors import DataError
 from sfumato.hierarchies.types import numerals
 from sfumato.microdata.column_transforms.number_parsing import read_numbers
@@ -70,7 +70,7 @@ def _numbers(plan: Plan, source: Engine, name: str) -> Numbers:
     Raises:
         DataError: Some numbers differ only in digits beyond floating-point precision.
     """
-    text_counts = source.count((name,), Reading())
+    text_counts = source.count((name,), MissingRules())
     texts = values_of(text_counts.values[0], plan.data.missing)
     forms = read_numbers([text or "" for text in texts])
     pairs = [

@@ -5,24 +5,24 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from sfumato.engines.engine import Engine, Reading
+from sfumato.engines.engine import Engine, MissingRules
 from sfumato.hierarchies.label_bounds import bounds_of
 from sfumato.hierarchies.spelling_variants import surplus, visible_texts
 from sfumato.hierarchies.types import canonical
 from sfumato.microdata.column_transforms.perturbation import Microaggregate, Pseudonym, jobs_of
 from sfumato.microdata.column_transforms.transform_plan import PublishPlan
-from sfumato.microdata.counts.frequency_table import TextCounts, value_of
+from sfumato.microdata.counts.frequency_table import ValueCounts, value_of
 from sfumato.microdata.missing_codes import code_texts
 from sfumato.microdata.plan.model import ColumnPlan, Plan, RequestedPlan
 from sfumato.microdata.pseudonyms.formats import shape_of
 from sfumato.microdata.pseudonyms.tokens import is_token
 from sfumato.microdata.recoding.recoding import STAR
-from sfumato.microdata.verdict import Promise
+from sfumato.microdata.verdict import Guarantee
 from sfumato.pipelines.release_stages.shared_counts import other_columns
 
 # Checks of columns as they were read; the original texts may violate them, which is no problem of the release.
 ONE_SPELLING, SHAPES = "one spelling of each value", "shapes of pseudonyms"
-CountBy = Callable[[Sequence[str]], TextCounts]
+CountBy = Callable[[Sequence[str]], ValueCounts]
 
 
 def own_columns(plan: RequestedPlan) -> set[str | None]:
@@ -36,13 +36,13 @@ def unplanned(columns: Sequence[str], plan: Plan) -> tuple[str, ...]:
     return tuple(f'The column "{name}" is not in the plan: nobody has judged what it tells.' for name in further)
 
 
-def column_promises(published: Engine, plan: Plan, count: CountBy | None = None) -> Iterator[Promise]:
+def column_promises(published: Engine, plan: Plan, count: CountBy | None = None) -> Iterator[Guarantee]:
     """Yield the checks that each published column must pass by its role; quasi-identifiers are checked by classes.
 
     Args:
         count: Counts the rows by some columns; by default the engine does.
     """
-    count = count or (lambda columns: published.count(columns, Reading()))
+    count = count or (lambda columns: published.count(columns, MissingRules()))
     yield from _removed([name for name in plan.withheld_columns if name in published.columns], count)
     for name, column in plan.columns.items():
         if name in published.columns and name not in plan.withheld_columns:
@@ -58,7 +58,7 @@ def column_promises(published: Engine, plan: Plan, count: CountBy | None = None)
     yield from _spelled_once(published, plan, count)
 
 
-def _as_planned(name: str, column: ColumnPlan, plan: Plan, count: CountBy) -> Iterator[Promise]:
+def _as_planned(name: str, column: ColumnPlan, plan: Plan, count: CountBy) -> Iterator[Guarantee]:
     if column.blanks_codes:
         yield _without_codes(count, name, column.missing)
     if column.operations is not None:
@@ -69,7 +69,7 @@ def _as_planned(name: str, column: ColumnPlan, plan: Plan, count: CountBy) -> It
         yield _shaped(count, name, plan)
 
 
-def _spelled_once(published: Engine, plan: Plan, count: CountBy) -> Iterator[Promise]:
+def _spelled_once(published: Engine, plan: Plan, count: CountBy) -> Iterator[Guarantee]:
     """Yield the columns that publish one value in several spellings, which could disclose something.
 
     Texts that differ only in white space or in the form of their characters are one value. So are texts of one value of
@@ -80,7 +80,7 @@ def _spelled_once(published: Engine, plan: Plan, count: CountBy) -> Iterator[Pro
         if name in published.columns:
             texts = [text for text in count([name]).values[0] if text is not None and text not in missing]
             if several := _surplus(texts, name, plan):
-                yield Promise(ONE_SPELLING, 0, several, False, name)
+                yield Guarantee(ONE_SPELLING, 0, several, False, name)
 
 
 def _surplus(texts: Sequence[str], name: str, plan: Plan) -> int:
@@ -94,7 +94,7 @@ def _surplus(texts: Sequence[str], name: str, plan: Plan) -> int:
     return surplus(texts) if one and promised else len(texts) - len(visible_texts(texts))
 
 
-def _shaped(count: CountBy, name: str, plan: Plan) -> Promise:
+def _shaped(count: CountBy, name: str, plan: Plan) -> Guarantee:
     """Check that no pseudonym is rare by its shape: its length, and the positions of letters, digits and signs.
 
     The letters and digits of keyed pseudonyms are random, so only their length counts.
@@ -102,27 +102,27 @@ def _shaped(count: CountBy, name: str, plan: Plan) -> Promise:
     k = plan.minimum_class_size
     shapes = Counter(len(text) if is_token(text) else shape_of(text) for text in _present(count, name, plan))
     fewest = min(shapes.values(), default=k)
-    return Promise(SHAPES, k, fewest, len(shapes) < 2 or fewest >= k, name)
+    return Guarantee(SHAPES, k, fewest, len(shapes) < 2 or fewest >= k, name)
 
 
-def _removed(names: Sequence[str], count: CountBy) -> Iterator[Promise]:
+def _removed(names: Sequence[str], count: CountBy) -> Iterator[Guarantee]:
     """Check that columns of identifiers contain either `*` in all rows or nothing: a mixture could disclose values."""
     texts = count(names).values if names else ()
     for name, values in zip(names, texts, strict=True):
         gone = len(values) < 2 and {*values} <= {STAR, None}
-        yield Promise("identifier removed", 1, int(gone), gone, name)
+        yield Guarantee("identifier removed", 1, int(gone), gone, name)
 
 
-def _without_codes(count: CountBy, name: str, codes: Sequence[str]) -> Promise:
+def _without_codes(count: CountBy, name: str, codes: Sequence[str]) -> Guarantee:
     """Check that a column published unchanged contains none of the codes that mean missing in it."""
     gone = not {*code_texts(codes)} & {*count([name]).values[0]}
-    return Promise("codes published as blanks", 1, int(gone), gone, name)
+    return Guarantee("codes published as blanks", 1, int(gone), gone, name)
 
 
-def _changed(count: CountBy, name: str, publish: PublishPlan, plan: Plan) -> Promise:
+def _changed(count: CountBy, name: str, publish: PublishPlan, plan: Plan) -> Guarantee:
     """Check that a column contains only values that its coding may publish."""
     fine = all(map(publish.keeps, _present(count, name, plan)))
-    return Promise("published as planned", 1, int(fine), fine, name)
+    return Guarantee("published as planned", 1, int(fine), fine, name)
 
 
 def _present(count: CountBy, name: str, plan: Plan) -> list[str]:
@@ -131,13 +131,13 @@ def _present(count: CountBy, name: str, plan: Plan) -> list[str]:
     return [text for text in texts if text is not None and text != STAR]
 
 
-def _pseudonymous(count: CountBy, name: str, operation: Pseudonym, plan: Plan) -> Promise:
+def _pseudonymous(count: CountBy, name: str, operation: Pseudonym, plan: Plan) -> Guarantee:
     """Check that a column contains nothing but keyed pseudonyms."""
     fine = all(map(is_token, _present(count, name, plan)))
-    return Promise(operation.name, 1, int(fine), fine, name)
+    return Guarantee(operation.name, 1, int(fine), fine, name)
 
 
-def _bounded(count: CountBy, name: str, pair: tuple[str, str]) -> Promise:
+def _bounded(count: CountBy, name: str, pair: tuple[str, str]) -> Guarantee:
     """Check that the bound columns contain exactly the bounds of the published interval, written in one way."""
     text_counts = count((name, *pair))
     rows = (
@@ -146,7 +146,7 @@ def _bounded(count: CountBy, name: str, pair: tuple[str, str]) -> Promise:
     )
     once = len(text_counts.codes) == len({*text_counts.codes[:, 0].tolist()})
     fine = once and all(_numbers(row[1:]) == bounds_of(row[0]) for row in rows)
-    return Promise("bounds as published", 1, int(fine), fine, name)
+    return Guarantee("bounds as published", 1, int(fine), fine, name)
 
 
 def _numbers(texts: Sequence[str | None]) -> tuple[float | None, ...]:
@@ -157,7 +157,7 @@ def _numbers(texts: Sequence[str | None]) -> tuple[float | None, ...]:
         return ()
 
 
-def _grouped(count: CountBy, names: Sequence[str], k: int) -> Promise:
+def _grouped(count: CountBy, names: Sequence[str], k: int) -> Guarantee:
     """Check that every combination of means microaggregated together occurs k times, unless values are missing."""
     text_counts = count(names)
     there = [
@@ -165,13 +165,13 @@ def _grouped(count: CountBy, names: Sequence[str], k: int) -> Promise:
         for row in text_counts.codes.tolist()
     ]
     smallest = int(text_counts.counts[np.array(there, bool)].min(initial=int(text_counts.counts.sum())))
-    return Promise("microaggregated", k, smallest, smallest >= k, ", ".join(names))
+    return Guarantee("microaggregated", k, smallest, smallest >= k, ", ".join(names))
 
 
-def _numbered(count: CountBy, plan: Plan) -> Promise:
+def _numbered(count: CountBy, plan: Plan) -> Guarantee:
     """Check that the class column has exactly one number for each class."""
     name = plan.output.class_column or ""
     numbers = count((*plan.quasi_identifiers, name))
     classes = len(np.unique(numbers.codes[:, :-1], axis=0))
     fine = classes == len(numbers.codes)
-    return Promise("class numbers", 1, int(fine), fine, name)
+    return Guarantee("class numbers", 1, int(fine), fine, name)

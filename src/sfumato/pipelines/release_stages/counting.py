@@ -8,22 +8,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sfumato.engines.canonical_text import no_text
-from sfumato.engines.engine import CountsPersons, Engine, Reading
+from sfumato.engines.engine import CountsPersons, Engine, MissingRules
 from sfumato.engines.identifier_checks import check_header
 from sfumato.engines.keyed_hashes import PERSON
-from sfumato.errors import DataError, Fault, InternalError, PlanError, did_you_mean
-from sfumato.hierarchies.hierarchy import Hierarchy
+from sfumato.errors import DataError, InternalError, PlanError, PlanIssue, did_you_mean
+from sfumato.hierarchies.hierarchy import HierarchyBuilder
 from sfumato.hierarchies.spelling_variants import meanings
 from sfumato.localization.plurals import filled
-from sfumato.microdata.counts.frequency_table import FrequencyTable, Rejected, TextCounts, tabulate, typed
+from sfumato.microdata.counts.frequency_table import FrequencyTable, InvalidValues, ValueCounts, tabulate, typed
 from sfumato.microdata.counts.persons import PersonCount, with_persons
 from sfumato.microdata.counts.survey_sample import Labels, weights_of_labels, with_households, with_weights
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.listed_values import named
-from sfumato.microdata.models.model import Model
+from sfumato.microdata.models.model import PrivacyModel
 from sfumato.microdata.models.model_names import is_alpha_k_anonymity, is_k_map, is_t_closeness
 from sfumato.microdata.plan.model import ColumnPlan, Plan, hierarchy_of, located
-from sfumato.microdata.recoding.expected_counts import Prediction
+from sfumato.microdata.recoding.expected_counts import ExpectedCounts
 from sfumato.microdata.recoding.population import with_population, with_texts
 from sfumato.pipelines.release_stages.missing_rules import published_reading, reading_of
 from sfumato.pipelines.release_stages.shared_counts import SharedCounts
@@ -41,12 +41,12 @@ def check_columns(plan: Plan, columns: tuple[str, ...]) -> None:
     """Refuse a plan whose columns differ from those of the data."""
     check_header(plan.columns, columns)
     faults = [
-        Fault(f"columns.{name}", "the data have no such column.", did_you_mean(name, columns))
+        PlanIssue(f"columns.{name}", "the data have no such column.", did_you_mean(name, columns))
         for name in plan.columns
         if name not in columns
     ]
     faults += [
-        Fault(
+        PlanIssue(
             "columns",
             f'the column "{name}" of the data is not mentioned.',
             "Give it a role; insensitive to publish it.",
@@ -55,13 +55,13 @@ def check_columns(plan: Plan, columns: tuple[str, ...]) -> None:
         if name not in plan.columns
     ]
     faults += [
-        Fault("output.intervals", f'the data have a column "{further}" already.', "Rename it, or leave bounds out.")
+        PlanIssue("output.intervals", f'the data have a column "{further}" already.', "Rename it, or leave bounds out.")
         for pair in plan.bound_columns.values()
         for further in pair
         if further in columns or further == plan.output.class_column
     ]
     if plan.output.class_column in columns:
-        faults.append(Fault("output.class_column", "is the name of a column of the data.", "Choose another name."))
+        faults.append(PlanIssue("output.class_column", "is the name of a column of the data.", "Choose another name."))
     if faults:
         raise PlanError(faults, code="columns")
 
@@ -114,7 +114,7 @@ def with_sample(plan: Plan, source: Engine, table: FrequencyTable) -> FrequencyT
     return table
 
 
-def _as_published(plan: Plan, text_counts: TextCounts) -> TextCounts:
+def _as_published(plan: Plan, text_counts: ValueCounts) -> ValueCounts:
     """Return the counts with weights, the last column, as they are published: data users compute risks from these.
 
     Raises:
@@ -139,7 +139,7 @@ def published_weights(plan: Plan, published: Engine) -> dict[Labels, int] | None
     """Return the sum of weights of each combination of labels, or None if weights are not published."""
     if plan.weight is None or plan.weight in plan.withheld_columns or plan.weight not in published.columns:
         return None
-    text_counts = published.count((*plan.quasi_identifiers, plan.weight), Reading(plan.data.missing))
+    text_counts = published.count((*plan.quasi_identifiers, plan.weight), MissingRules(plan.data.missing))
     return weights_of_labels(text_counts, plan.data.missing)
 
 
@@ -167,12 +167,14 @@ def published_persons(plan: Plan, published: Engine) -> dict[str | None, PersonC
     """Return the persons of the published rows, or None without a person column."""
     if plan.person is None:
         return None
-    entries = person_counts(plan, published, plan.person if plan.publishes_keys else PERSON, Reading(plan.data.missing))
+    entries = person_counts(
+        plan, published, plan.person if plan.publishes_keys else PERSON, MissingRules(plan.data.missing)
+    )
     return {name: replace(entry, text_counts=typed(entry.text_counts, plan)[0]) for name, entry in entries.items()}
 
 
 def person_counts(
-    plan: Plan, source: Engine, person: str, reading: Reading, respelled: Collection[str] = ()
+    plan: Plan, source: Engine, person: str, reading: MissingRules, respelled: Collection[str] = ()
 ) -> dict[str | None, PersonCount]:
     """Count the persons of each combination, and those with each value of the columns with privacy models.
 
@@ -201,7 +203,9 @@ def unnamed(plan: Plan, table: FrequencyTable) -> tuple[str, ...]:
     )
 
 
-def _tabulated(plan: Plan, text_counts: TextCounts, source: Engine) -> tuple[FrequencyTable, tuple[Rejected, ...]]:
+def _tabulated(
+    plan: Plan, text_counts: ValueCounts, source: Engine
+) -> tuple[FrequencyTable, tuple[InvalidValues, ...]]:
     """Return the frequency table, including the population if a model requires it."""
     model = next((model for model in plan.privacy if is_k_map(model) and model.population), None)
     if model is not None:
@@ -215,14 +219,14 @@ def _tabulated(plan: Plan, text_counts: TextCounts, source: Engine) -> tuple[Fre
         return tabulate(text_counts, located(plan))
     table, rejected = tabulate(with_texts(text_counts, population, missing), located(plan))
     own = [
-        Rejected(entry.column, tuple(text for text in entry.texts if text in text_counts.values[place]))
+        InvalidValues(entry.column, tuple(text for text in entry.texts if text in text_counts.values[place]))
         for entry in rejected
         for place in [text_counts.columns.index(entry.column)]
     ]
     return with_population(table, population, missing), tuple(entry for entry in own if entry.texts)
 
 
-def counted_population(model: "KMap", plan: Plan) -> TextCounts:
+def counted_population(model: "KMap", plan: Plan) -> ValueCounts:
     """Count the population by the quasi-identifiers, with the engine that fits its file."""
     from sfumato.engines.duckdb.engine import DuckDBEngine
 
@@ -236,10 +240,10 @@ def counted_population(model: "KMap", plan: Plan) -> TextCounts:
                 "It needs every quasi-identifier, under the same name.",
                 "population",
             )
-        return engine.count(columns, Reading())
+        return engine.count(columns, MissingRules())
 
 
-def _invalid(source: Engine, rejected: tuple[Rejected, ...], plan: Plan) -> DataError:
+def _invalid(source: Engine, rejected: tuple[InvalidValues, ...], plan: Plan) -> DataError:
     """Return the error for values that a type or hierarchy rejects; its attributes have the values and rows.
 
     A checked column is published unchanged or as `publish` requests; its invalid values are not made missing or
@@ -282,7 +286,7 @@ def _mending(checked: Sequence[ColumnPlan]) -> str:
     return "Mend the data or the hierarchy, or set data.on_invalid to missing or drop."
 
 
-def lost_zeros(hierarchy: Hierarchy | None, texts: Sequence[str]) -> bool:
+def lost_zeros(hierarchy: HierarchyBuilder | None, texts: Sequence[str]) -> bool:
     """Return whether all rejected values are accepted with leading zeros, as of codes read as numbers."""
     if hierarchy is None or not all(text.isascii() and text.isdigit() for text in texts):
         return False
@@ -293,7 +297,7 @@ def lost_zeros(hierarchy: Hierarchy | None, texts: Sequence[str]) -> bool:
     )
 
 
-def absent(model: Model, table: FrequencyTable) -> int:
+def absent(model: PrivacyModel, table: FrequencyTable) -> int:
     """Return how many of the values that a model names are not in the data.
 
     Raises:
@@ -316,7 +320,7 @@ def absent(model: Model, table: FrequencyTable) -> int:
     return len(lacking)
 
 
-def recount(published: Engine, prediction: Prediction, shared: SharedCounts | None = None) -> TextCounts:
+def recount(published: Engine, prediction: ExpectedCounts, shared: SharedCounts | None = None) -> ValueCounts:
     """Count the published rows again.
 
     Args:
@@ -326,7 +330,9 @@ def recount(published: Engine, prediction: Prediction, shared: SharedCounts | No
         InternalError: The counts differ from the expected ones.
     """
     columns = (*prediction.columns, *prediction.sensitive)
-    text_counts = published.count(columns, Reading()) if shared is None else shared.count(published, columns, Reading())
+    text_counts = (
+        published.count(columns, MissingRules()) if shared is None else shared.count(published, columns, MissingRules())
+    )
     difference = prediction.difference(text_counts)
     if difference:
         raise InternalError(f"what was written is not what was meant: {difference}.", code="recount")

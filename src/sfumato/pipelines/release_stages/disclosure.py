@@ -8,14 +8,14 @@ from random import Random
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.engines.engine import Engine, Reading
+from sfumato.engines.engine import Engine, MissingRules
 from sfumato.engines.keyed_hashes import PERSON
 from sfumato.hierarchies.types import NUMBER_TYPES
-from sfumato.microdata.counts.frequency_table import FrequencyTable, TextCounts, typed, with_codings
+from sfumato.microdata.counts.frequency_table import FrequencyTable, ValueCounts, typed, with_codings
 from sfumato.microdata.counts.marginal_counts import counted_by, one_row_each
 from sfumato.microdata.counts.persons import by_plain_keys
 from sfumato.microdata.measures.attribute_disclosure import (
-    AttributeFigures,
+    AttributeDisclosureMetrics,
     Disclosure,
     SeveralKnown,
     UniqueRows,
@@ -23,12 +23,12 @@ from sfumato.microdata.measures.attribute_disclosure import (
     largest_share,
     unique_rows,
 )
-from sfumato.microdata.measures.attribute_inference import Tell, may_tell, tells
+from sfumato.microdata.measures.attribute_inference import InferenceRisk, inference_risks, may_infer
 from sfumato.microdata.measures.pair_inference import (
-    JointTell,
-    joint_tells,
+    PairInference,
     numbers_of,
-    private_tells,
+    pair_inferences,
+    sensitive_pair_inferences,
 )
 from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
 from sfumato.microdata.plan.resolve import for_measuring
@@ -58,7 +58,7 @@ class _Budget:
         self.rows = rows
         self._shared = shared
 
-    def count(self, rows: Engine, columns: tuple[str, ...], reading: Reading) -> TextCounts | None:
+    def count(self, rows: Engine, columns: tuple[str, ...], reading: MissingRules) -> ValueCounts | None:
         """Count the rows by some columns; None if that exceeds the limit."""
         self.work -= self.rows
         if self.work < 0:
@@ -73,20 +73,20 @@ class _Uniques:
     """Counts unique rows by person if these counts are available, otherwise row by row."""
 
     plan: Plan
-    rows_of_persons: TextCounts | None
+    rows_of_persons: ValueCounts | None
 
-    def by(self, text_counts: TextCounts, columns: tuple[str, ...], besides: tuple[str, ...] = ()) -> UniqueRows:
+    def by(self, text_counts: ValueCounts, columns: tuple[str, ...], besides: tuple[str, ...] = ()) -> UniqueRows:
         missing, of_persons = self.plan.data.missing, self.rows_of_persons
         if of_persons is None:
             return unique_rows(text_counts, columns, missing, besides)
         return unique_rows(of_persons, columns, missing, besides, of_persons.columns[-1])
 
-    def counted(self, columns: tuple[str, ...]) -> TextCounts | None:
+    def counted(self, columns: tuple[str, ...]) -> ValueCounts | None:
         """Return the rows counted by some columns and the person as the last column, or None if not available."""
         of_persons = self.rows_of_persons
         return None if of_persons is None else counted_by(of_persons, (*columns, of_persons.columns[-1]))
 
-    def by_several(self, text_counts: TextCounts) -> SeveralKnown:
+    def by_several(self, text_counts: ValueCounts) -> SeveralKnown:
         """Return how many rows are unique on several columns that were counted together.
 
         An attacker may know that a person gave no answer, so missing values count as values.
@@ -127,7 +127,7 @@ def _quoted(names: list[str]) -> str:
 
 def disclosure(
     published: Engine,
-    recounted: TextCounts,
+    recounted: ValueCounts,
     plan: Plan,
     source: Engine,
     table: FrequencyTable,
@@ -144,15 +144,15 @@ def disclosure(
         shared: Counts of earlier stages.
     """
     budget, unmeasured = _Budget(int(recounted.counts.sum()), shared), _Unmeasured()
-    figures: dict[str, AttributeFigures] = {}
+    figures: dict[str, AttributeDisclosureMetrics] = {}
     in_classes: dict[str, int] = {}
     star_rows = plan.output.suppressed == "star"
-    by_column: dict[str, TextCounts] = {}
+    by_column: dict[str, ValueCounts] = {}
     uniques = _Uniques(plan, _rows_of_persons(published, plan, budget.rows))
     unmeasured.persons = plan.person is not None and uniques.rows_of_persons is None
     for name in other_columns(plan):
         columns = (*plan.quasi_identifiers, name)
-        text_counts = recounted if name in recounted.columns else budget.count(published, columns, Reading())
+        text_counts = recounted if name in recounted.columns else budget.count(published, columns, MissingRules())
         if text_counts is None:
             unmeasured.classes.append(name)
             continue
@@ -178,12 +178,12 @@ def disclosure(
     return Disclosure(figures, unique, tuple(unmeasured.sentences()), in_classes, telling, joint, share, several)
 
 
-def _rows_of_persons(published: Engine, plan: Plan, rows: int) -> TextCounts | None:
+def _rows_of_persons(published: Engine, plan: Plan, rows: int) -> ValueCounts | None:
     """Count the published rows by all columns, with the person last; None without persons or with too many rows."""
     columns = (*plan.quasi_identifiers, *other_columns(plan))
     if plan.person is None or rows > MOST_AT_ONCE or len(columns) > MOST_COLUMNS:
         return None
-    return by_plain_keys(published.count((*columns, _person_column(plan)), Reading()))
+    return by_plain_keys(published.count((*columns, _person_column(plan)), MissingRules()))
 
 
 def _person_column(plan: Plan) -> str:
@@ -191,14 +191,14 @@ def _person_column(plan: Plan) -> str:
     return plan.person if plan.person is not None and plan.publishes_keys else PERSON
 
 
-def _largest_share(budget: _Budget, published: Engine, plan: Plan, rows_of_persons: TextCounts | None) -> float | None:
+def _largest_share(budget: _Budget, published: Engine, plan: Plan, rows_of_persons: ValueCounts | None) -> float | None:
     """Return the largest proportion of one person in a class; None without persons or with too many rows."""
     if plan.person is None or budget.rows > MOST_OF_PERSONS:
         return None
     columns = (*plan.quasi_identifiers, _person_column(plan))
     if rows_of_persons is not None:
         return largest_share(counted_by(rows_of_persons, columns), plan.output.suppressed == "star")
-    text_counts = budget.count(published, columns, Reading())
+    text_counts = budget.count(published, columns, MissingRules())
     if text_counts is None:
         return None
     return largest_share(by_plain_keys(text_counts), plan.output.suppressed == "star")
@@ -219,7 +219,7 @@ def _holdings(
         text_counts = budget.count(source, (*plan.quasi_identifiers, name), published_reading(plan, source))
         if text_counts is None or len(text_counts.counts) > MOST_WORK // 10:
             unmeasured.tells.append(name)
-        elif len(text_counts.counts) <= MOST_OWN or may_tell(
+        elif len(text_counts.counts) <= MOST_OWN or may_infer(
             int(text_counts.counts.sum()), len(text_counts.values[-1]), kept
         ):
             yield name, _holding(text_counts, plan, table, name)
@@ -227,24 +227,24 @@ def _holdings(
 
 def _joint_tells(
     budget: _Budget, plan: Plan, source: Engine, table: FrequencyTable, holdings: Mapping[str, FrequencyTable]
-) -> Iterator[JointTell]:
+) -> Iterator[PairInference]:
     """Yield the best pair of quasi-identifiers that each column is computed from; rows of a person count once."""
     for name, holding in holdings.items():
         if plan.person is None:
-            yield from joint_tells(holding, name)[:1]
+            yield from pair_inferences(holding, name)[:1]
             continue
         columns = (*plan.quasi_identifiers, name, plan.person)
         if (text_counts := budget.count(source, columns, published_reading(plan, source))) is not None:
-            yield from joint_tells(_holding(one_row_each(text_counts), plan, table, name), name)[:1]
+            yield from pair_inferences(_holding(one_row_each(text_counts), plan, table, name), name)[:1]
 
 
 def _private_tells(
     budget: _Budget,
     plan: Plan,
     source: Engine,
-    by_column: Mapping[str, TextCounts],
+    by_column: Mapping[str, ValueCounts],
     told: Collection[str],
-) -> Iterator[JointTell]:
+) -> Iterator[PairInference]:
     """Yield numeric columns that jointly with another one infer a quasi-identifier, without those already reported."""
     others = {name: counted for name, counted in by_column.items() if name not in told}
     known = tuple(name for name in plan.quasi_identifiers if plan.columns[name].type in NUMBER_TYPES)
@@ -259,27 +259,27 @@ def _private_tells(
         return
     rows = text_counts if plan.person is None else one_row_each(text_counts)
     undone: set[str] = set()
-    for tell in private_tells(rows, known, private, plan.data.missing):
+    for tell in sensitive_pair_inferences(rows, known, private, plan.data.missing):
         if not {tell.column, tell.beside} & undone:
             undone.add(tell.column)
-            yield JointTell(tell.column, (tell.quasi_identifier, tell.beside), tell.share)
+            yield PairInference(tell.column, (tell.quasi_identifier, tell.beside), tell.share)
 
 
-def _are_numbers(text_counts: TextCounts, column: str) -> bool:
+def _are_numbers(text_counts: ValueCounts, column: str) -> bool:
     """Return whether a counted column is published as numbers."""
     texts = text_counts.values[text_counts.columns.index(column)]
     return numbers_of(tuple(text.lstrip("<>") if text else None for text in texts)) is not None
 
 
-def _tells(holdings: Mapping[str, FrequencyTable], recoding: Recoding) -> Iterator[Tell]:
+def _tells(holdings: Mapping[str, FrequencyTable], recoding: Recoding) -> Iterator[InferenceRisk]:
     """Yield the columns from which quasi-identifiers can be inferred in more detail than published."""
     labels = recoding.classes[recoding.owners].astype(np.int64)
     kept = (~recoding.suppressed[recoding.owners]).astype(np.int64)
     for name, holding in holdings.items():
-        yield from tells(holding, name, labels, kept)
+        yield from inference_risks(holding, name, labels, kept)
 
 
-def _holding(text_counts: TextCounts, plan: Plan, table: FrequencyTable, name: str) -> FrequencyTable:
+def _holding(text_counts: ValueCounts, plan: Plan, table: FrequencyTable, name: str) -> FrequencyTable:
     """Return the table with the values of a further column."""
     columns = {other: plan.columns[other] for other in plan.quasi_identifiers} | {name: ColumnPlan("sensitive")}
     own = replace(for_measuring(plan, columns), utility=UtilityPlan(target=name))
@@ -289,8 +289,8 @@ def _holding(text_counts: TextCounts, plan: Plan, table: FrequencyTable, name: s
 def _unique_rows(
     budget: _Budget,
     published: Engine,
-    recounted: TextCounts,
-    by_column: Mapping[str, TextCounts],
+    recounted: ValueCounts,
+    by_column: Mapping[str, ValueCounts],
     plan: Plan,
     uniques: _Uniques,
 ) -> tuple[tuple[UniqueRows, ...], bool]:
@@ -305,20 +305,20 @@ def _unique_rows(
             at_hand = recounted if set(chosen) <= set(recounted.columns) else None
             if width == 1:
                 at_hand = at_hand or by_column.get(chosen[0])
-            text_counts = at_hand or budget.count(published, chosen, Reading())
+            text_counts = at_hand or budget.count(published, chosen, MissingRules())
             if text_counts is None:
                 return (*by_width[1], *_worst(by_width[2])), False
             entries.append(uniques.by(text_counts, chosen))
     return (*by_width[1], *_worst(by_width[2])), True
 
 
-def _several(budget: _Budget, published: Engine, recounted: TextCounts, uniques: _Uniques) -> SeveralKnown | None:
+def _several(budget: _Budget, published: Engine, recounted: ValueCounts, uniques: _Uniques) -> SeveralKnown | None:
     """Return what several columns single out; None if an attacker may know all, or rows are too many."""
     columns = (*uniques.plan.quasi_identifiers, *(others := other_columns(uniques.plan)))
     if len(others) <= KNOWN_OF_SEVERAL:
         return None
     at_hand = recounted if {*columns} <= {*recounted.columns} else uniques.rows_of_persons
-    text_counts = at_hand or budget.count(published, columns, Reading())
+    text_counts = at_hand or budget.count(published, columns, MissingRules())
     if text_counts is None or (CHOICES + 1) * len(text_counts.counts) > MOST_WORK:
         return None
     return uniques.by_several(text_counts)

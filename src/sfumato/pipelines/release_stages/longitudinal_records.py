@@ -11,7 +11,7 @@ from sfumato.engines.engine import Engine
 from sfumato.errors import UnattainableError
 from sfumato.microdata.counts.frequency_table import DROPPED, FrequencyTable
 from sfumato.microdata.counts.persons import all_persons, by_plain_keys, combinations_of, value_codes
-from sfumato.microdata.models.equivalence_classes import Classes, histogram
+from sfumato.microdata.models.equivalence_classes import EquivalenceClasses, histogram
 from sfumato.microdata.models.persons import whole_by_persons
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import Recoding
@@ -20,7 +20,7 @@ from sfumato.pipelines.release_stages.missing_rules import reading_of
 Ints = npt.NDArray[np.int64]
 
 
-def check_fingerprints(plan: Plan, source: Engine, table: FrequencyTable, recoding: Recoding) -> None:
+def check_longitudinal_records(plan: Plan, source: Engine, table: FrequencyTable, recoding: Recoding) -> None:
     """Refuse to publish keys by which persons could be distinguished."""
     groups = _groups(plan, source, table, recoding)
     whole = whole_by_persons(table.whole)
@@ -33,7 +33,7 @@ def check_fingerprints(plan: Plan, source: Engine, table: FrequencyTable, recodi
         )
 
 
-def _groups(plan: Plan, source: Engine, table: FrequencyTable, recoding: Recoding) -> Classes:
+def _groups(plan: Plan, source: Engine, table: FrequencyTable, recoding: Recoding) -> EquivalenceClasses:
     """Return persons with identical longitudinal records as classes."""
     person, reading = plan.person or "", reading_of(plan)
     text_counts = by_plain_keys(source.count((*plan.quasi_identifiers, person), reading))
@@ -60,7 +60,7 @@ def _groups(plan: Plan, source: Engine, table: FrequencyTable, recoding: Recodin
         triples = np.unique(np.column_stack([owner, value, entry.persons])[owner >= 0], axis=0)
         ones = np.ones(len(triples), np.int64)
         contents[name] = histogram(triples[:, 0], triples[:, 1].astype(np.int32), ones, len(sizes), size)
-    return Classes(sizes, contents, counts_persons=True)
+    return EquivalenceClasses(sizes, contents, counts_persons=True)
 
 
 def _prints(persons: Ints, classes: Ints, rows: Ints, many: int) -> Ints:

@@ -21,7 +21,7 @@ from sfumato.microdata.counts.count_differences import numbers_of as combination
 from sfumato.microdata.measures.perturbed.figures import figures_of
 from sfumato.microdata.models.equivalence_classes import Floats
 from sfumato.microdata.perturbation.number_text import checked, may_be_missing, numbers_of
-from sfumato.microdata.perturbation.perturb import Exact, Part, perturb
+from sfumato.microdata.perturbation.perturb import Exact, PerturbationResult, perturb
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.pseudonyms.key import PseudonymKey
 from sfumato.microdata.pseudonyms.pseudonyms import pseudonyms_of
@@ -45,7 +45,7 @@ CLOSE = 1e-14
 
 
 @dataclass(frozen=True, slots=True)
-class Perturbed:
+class PerturbedRows:
     """Published rows after perturbation, with metrics for the report.
 
     Attributes:
@@ -74,7 +74,7 @@ def perturbed(
     published: PublishedRows,
     target: Path | None,
     keys: Mapping[str, PseudonymKey] | None = None,
-) -> Perturbed:
+) -> PerturbedRows:
     """Perturb columns of the published rows, and write them to a file if they come from one.
 
     Args:
@@ -97,7 +97,7 @@ def perturbed(
         raise
     unchanged = tuple(name for name, values in texts.items() if _is_unchanged(read.first(name), values))
     told = {"unchanged": list(unchanged)} if unchanged else {}
-    return Perturbed(engine, _figures(plan, parts, keys or {}) | told, unchanged)
+    return PerturbedRows(engine, _figures(plan, parts, keys or {}) | told, unchanged)
 
 
 def _shortfalls(parts: Sequence[Mapping[str, Any]], unchanged: Sequence[str]) -> Iterator[str]:
@@ -171,7 +171,10 @@ def _floats(
 
 
 def check(
-    engine: PublishedRows, texts: Mapping[str, Sequence[str | None]], parts: Sequence[Part], missing: Sequence[str]
+    engine: PublishedRows,
+    texts: Mapping[str, Sequence[str | None]],
+    parts: Sequence[PerturbationResult],
+    missing: Sequence[str],
 ) -> None:
     """Compare the written rows with the intended ones, and with the properties that must be exact."""
     written = _Reader(engine, missing)
@@ -243,7 +246,7 @@ def _differs(what: str) -> InternalError:
     return InternalError(f"what was written is not what was meant: {what}.", code="recount")
 
 
-def _figures(plan: Plan, parts: Sequence[Part], keys: Mapping[str, PseudonymKey]) -> dict[str, Any]:
+def _figures(plan: Plan, parts: Sequence[PerturbationResult], keys: Mapping[str, PseudonymKey]) -> dict[str, Any]:
     operations = [
         {"operation": part.operation, "columns": list(part.texts), **part.figures, **_key(part, keys)} for part in parts
     ]
@@ -257,7 +260,7 @@ def _figures(plan: Plan, parts: Sequence[Part], keys: Mapping[str, PseudonymKey]
     return figures
 
 
-def _key(part: Part, keys: Mapping[str, PseudonymKey]) -> dict[str, str]:
+def _key(part: PerturbationResult, keys: Mapping[str, PseudonymKey]) -> dict[str, str]:
     """Return the fingerprint of the key of a pseudonymized column, if there is one."""
     (name, *_others) = part.texts
     return {"key": keys[name].fingerprint} if name in keys else {}

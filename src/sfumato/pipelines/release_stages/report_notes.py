@@ -160,7 +160,7 @@ def risks_of_persons(plan: Plan) -> tuple[str, ...]:
     return () if plan.person is None else (RISKS_OF_PERSONS,)
 
 
-def telling_columns(disclosed: Disclosure, rows: int) -> tuple[str, ...]:
+def inferring_columns(disclosed: Disclosure, rows: int) -> tuple[str, ...]:
     """Return a warning on published columns that make most rows unique, because no privacy model covers them."""
     worst = disclosed.most_telling
     if worst is None or worst.rows <= _MOST_UNIQUE * rows:

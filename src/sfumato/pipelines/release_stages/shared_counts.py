@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from sfumato.engines.engine import Engine, Reading
-from sfumato.microdata.counts.frequency_table import TextCounts
+from sfumato.engines.engine import Engine, MissingRules
+from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.counts.marginal_counts import counted_by
 from sfumato.microdata.plan.model import Plan
 
@@ -25,10 +25,10 @@ class SharedCounts:
         together = (*plan.quasi_identifiers, *plan.value_columns, *other_columns(plan))
         self.rows = source.expected_rows()
         self._columns = tuple(dict.fromkeys(together)) if len(together) <= MOST_COLUMNS else ()
-        self._kept: dict[tuple[int, Reading, tuple[str, ...]], TextCounts] = {}
+        self._kept: dict[tuple[int, MissingRules, tuple[str, ...]], ValueCounts] = {}
         self._free = MOST_KEPT
 
-    def count(self, rows: Engine, columns: Sequence[str], reading: Reading) -> TextCounts:
+    def count(self, rows: Engine, columns: Sequence[str], reading: MissingRules) -> ValueCounts:
         """Count the rows of an engine by some columns, as the engine would."""
         few = self.rows is not None and self.rows <= MOST_AT_ONCE
         if not few or not set(columns) <= set(self._columns) or not set(self._columns) <= set(rows.columns):
@@ -37,8 +37,8 @@ class SharedCounts:
         return self._once(rows, tuple(columns), reading, lambda names, _: counted_by(whole, names))
 
     def _once(
-        self, rows: Engine, columns: tuple[str, ...], reading: Reading, count: Callable[..., TextCounts]
-    ) -> TextCounts:
+        self, rows: Engine, columns: tuple[str, ...], reading: MissingRules, count: Callable[..., ValueCounts]
+    ) -> ValueCounts:
         """Return the counts by some columns, from earlier counts if available."""
         key = id(rows), reading, columns
         if key in self._kept:

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.expected_counts import veils
+from sfumato.microdata.recoding.expected_counts import hides_sensitive
 from sfumato.microdata.recoding.missing_values import absent_texts
-from sfumato.microdata.recoding.recoding import Handling, Recoding
+from sfumato.microdata.recoding.recoding import Recoding, SuppressionHandling
 
 
 def _labels(plan: Plan, table: FrequencyTable, name: str) -> dict[str | None, str | None]:
@@ -38,12 +38,12 @@ def changed_texts(plan: Plan, table: FrequencyTable, name: str) -> int:
     return len(labels) - len({*labels})
 
 
-def handling_of(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Handling:
+def handling_of(plan: Plan, table: FrequencyTable, recoding: Recoding) -> SuppressionHandling:
     """Return how suppressed rows and other columns are published, as the plan requests."""
-    return Handling(
+    return SuppressionHandling(
         suppressed=plan.output.suppressed,
         withheld_columns=plan.withheld_columns,
-        veiled_columns=plan.shown_sensitive if veils(table, recoding, plan) else (),
+        veiled_columns=plan.shown_sensitive if hides_sensitive(table, recoding, plan) else (),
         labels=dict(_changed(plan, table)),
         class_column=plan.output.class_column,
         order_key=f"{plan.secret}:order:" if plan.output.order == "shuffle" else None,

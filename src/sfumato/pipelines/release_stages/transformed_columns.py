@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sfumato.engines.engine import Engine, Reading
-from sfumato.microdata.counts.frequency_table import TextCounts
+from sfumato.engines.engine import Engine, MissingRules
+from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.measures.coded_columns import coded_column
 from sfumato.microdata.measures.value_shares import coded_shares, counted_shares
 from sfumato.microdata.plan.model import Plan
@@ -39,12 +39,12 @@ def sensitive_shares(
     reading = published_reading(plan, source)
     for name in names[: MOST_CELLS // max(2 * rows, 1)]:
         before = _texts(shared.count(source, (name,), reading))
-        after = _texts(shared.count(published, (name,), Reading(plan.data.missing)))
+        after = _texts(shared.count(published, (name,), MissingRules(plan.data.missing)))
         shares, others = counted_shares(before, after, plan.columns[name].holds_numbers)
         yield name, {"shares": shares, "others": others}
 
 
-def _texts(counted: TextCounts) -> Mapping[str | None, int]:
+def _texts(counted: ValueCounts) -> Mapping[str | None, int]:
     """Return the number of rows of each text of a column; a star is a missing value."""
     rows: dict[str | None, int] = {}
     for (code,), count in zip(counted.codes.tolist(), counted.counts.tolist(), strict=True):

@@ -20,7 +20,7 @@ STAY = "The published rows stay as they are: whoever has the file keeps them, an
 
 
 @dataclass(frozen=True, slots=True)
-class Erasure:
+class PersonErasure:
     """The result of erasing a person: by folder, the rows that are still published."""
 
     rows: dict[str, int]
@@ -43,13 +43,13 @@ def _rows(rows: int) -> str:
     return f"{rows:,} row{'s are' if rows > 1 else ' is'}"
 
 
-def erase(person: str, folders: Sequence[str | Path]) -> Erasure:
+def erase(person: str, folders: Sequence[str | Path]) -> PersonErasure:
     """Erase a person from the records of release folders.
 
     Raises:
         PlanError: A folder keeps no record of persons.
     """
-    return Erasure({Path(folder).name: _erased(person, Path(folder)) for folder in folders})
+    return PersonErasure({Path(folder).name: _erased(person, Path(folder)) for folder in folders})
 
 
 def _erased(person: str, folder: Path) -> int:

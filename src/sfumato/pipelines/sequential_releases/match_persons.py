@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.engines.engine import Engine, PublishedRows, Reading
+from sfumato.engines.engine import Engine, MissingRules, PublishedRows
 from sfumato.engines.keyed_hashes import PERSON, person_hash, record_key, recorded
 from sfumato.engines.row_filter import without
 from sfumato.errors import PlanError, UnattainableError
 from sfumato.hierarchies.types import canonical
 from sfumato.microdata.counts.persons import by_plain_keys
-from sfumato.microdata.models.equivalence_classes import Classes, histogram
+from sfumato.microdata.models.equivalence_classes import EquivalenceClasses, histogram
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.l_diversity import LDiversity
-from sfumato.microdata.person_matching import Placement, place
+from sfumato.microdata.person_matching import PersonMatching, match_persons
 from sfumato.microdata.plan.methods import Optimal, Suppression
 from sfumato.microdata.plan.model import Plan, hierarchy_of
 from sfumato.microdata.release_histories import SharedHistories, judge_histories
@@ -39,7 +39,7 @@ KEPT_BY_GROUPS = (KAnonymity, LDiversity)
 
 
 @dataclass(frozen=True)
-class Placed:
+class MatchedRelease:
     """A plan and its rows after matching with earlier releases."""
 
     plan: Plan
@@ -48,7 +48,7 @@ class Placed:
     figures: dict[str, Any]
 
 
-def placed_beside(plan: Plan, source: Engine) -> Placed:
+def match_with_earlier(plan: Plan, source: Engine) -> MatchedRelease:
     """Return the plan with the levels of the last release, and the rows of persons who can be matched.
 
     Raises:
@@ -67,16 +67,16 @@ def placed_beside(plan: Plan, source: Engine) -> Placed:
     # In the order of the plan's entries.
     seals = [seal_of(entry.within(plan.folder)) for entry in plan.previous]
     figures = {"releases": len(releases), "suppressed_persons": len(placement.withheld), "seals": seals}
-    return Placed(chosen, without(source, plan.person or "", withheld), tuple(releases), figures)
+    return MatchedRelease(chosen, without(source, plan.person or "", withheld), tuple(releases), figures)
 
 
-def _placement(plan: Plan, releases: Sequence[EarlierRelease], now: dict[str, Contents]) -> Placement:
+def _placement(plan: Plan, releases: Sequence[EarlierRelease], now: dict[str, Contents]) -> PersonMatching:
     """Match persons with all earlier releases before a row is written."""
     k = _joint_k(plan, releases)
     _check_earlier(releases, k)
     classes = classes_of_persons(now)
     rule = _Rule(plan, plan.promise_columns, k, now, _last_contents(releases))
-    placement = place(
+    placement = match_persons(
         histories_by_person(releases), classes, lambda person: person_hash(person, plan.secret), rule.keeps
     )
     if not placement.placed:
@@ -146,7 +146,7 @@ def _now(plan: Plan, source: Engine) -> dict[str, Contents]:
     """Return the current rows of each person: their labels at the kept levels, and values of columns with models."""
     assert plan.person is not None
     names = (*plan.quasi_identifiers, *plan.promise_columns, plan.person)
-    text_counts = by_plain_keys(source.count(names, Reading(plan.data.missing)))
+    text_counts = by_plain_keys(source.count(names, MissingRules(plan.data.missing)))
     number = len(plan.quasi_identifiers)
     labels = [_labels(plan, name, text_counts.values[place]) for place, name in enumerate(plan.quasi_identifiers)]
     contents: dict[str, list[tuple[Values, Values]]] = {}
@@ -216,11 +216,11 @@ class _Rule:
         texts = tuple(dict.fromkeys(values))
         codes = np.array([texts.index(value) for value in values], np.int32)
         content = histogram(np.zeros(len(codes), np.int64), codes, np.ones(len(codes), np.int64), 1, len(texts))
-        classes = Classes(np.array([len(codes)], np.int64), {model.column: replace(content, texts=texts)})
+        classes = EquivalenceClasses(np.array([len(codes)], np.int64), {model.column: replace(content, texts=texts)})
         return not bool(model.failing(classes, classes).any())
 
 
-def check_together(placed: Placed, published: PublishedRows, plan: Plan) -> dict[str, Any]:
+def check_together(placed: MatchedRelease, published: PublishedRows, plan: Plan) -> dict[str, Any]:
     """Evaluate the written rows with all earlier releases, and return the metrics of the comparison.
 
     Raises:

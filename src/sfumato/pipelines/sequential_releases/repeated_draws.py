@@ -15,7 +15,7 @@ from typing import Any
 
 from sfumato.engines.engine import PublishedRows
 from sfumato.engines.keyed_hashes import PERSON, recorded
-from sfumato.errors import Fault, PlanError, UnattainableError
+from sfumato.errors import PlanError, PlanIssue, UnattainableError
 from sfumato.microdata.column_transforms.perturbation import Noise, Perturbation, Pram, Pseudonym
 from sfumato.microdata.column_transforms.transform_plan import PublishPlan
 from sfumato.microdata.plan.model import ColumnPlan, Plan
@@ -45,7 +45,7 @@ def with_repeated_draws(plan: Plan, folders: Sequence[Path], at: str = "previous
         if isinstance(operation, Pseudonym):
             continue
         if plan.person is None or not operation.repeats:
-            faults.append(Fault(f"columns.{name}.publish", f"{operation.name} is drawn again.", DRAWN_AGAIN))
+            faults.append(PlanIssue(f"columns.{name}.publish", f"{operation.name} is drawn again.", DRAWN_AGAIN))
             continue
         found = ((folder, released_plan(folder).perturbations.get(name)) for folder in folders)
         first, before = next((pair for pair in found if pair[1] is not None), (None, None))
@@ -53,7 +53,7 @@ def with_repeated_draws(plan: Plan, folders: Sequence[Path], at: str = "previous
             continue
         if _as_planned(operation) != _as_planned(before):
             do = f"Perturb it as {first.name} does: equal draws of another size give values away."
-            faults.append(Fault(f"columns.{name}.publish", f"differs from {at}.", do))
+            faults.append(PlanIssue(f"columns.{name}.publish", f"differs from {at}.", do))
             continue
         columns[name] = _repeating(columns[name], operation, _figures(first, name))
     if faults:

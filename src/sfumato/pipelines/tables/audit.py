@@ -14,19 +14,19 @@ from sfumato.pipelines.tables.protect_linked import chains_of, of_crossed
 from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
 from sfumato.pipelines.tables.table_source import columns_from, with_metadata
 from sfumato.tables.attack.findings import Audit
-from sfumato.tables.build.linked_table import Sheet
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.build.linked_table import InputTable
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.column_dependencies.column_chain import Chain
 from sfumato.tables.formats.cell_locations import errors_in
 from sfumato.tables.perturbation.audit_perturbed import review_perturbed
-from sfumato.tables.plan.attackers import Attackers
-from sfumato.tables.plan.crossing import Crossing
+from sfumato.tables.plan.attackers import AttackerOptions
+from sfumato.tables.plan.crossing import TableSpec
 from sfumato.tables.plan.group_disclosure import GroupDisclosure
 from sfumato.tables.plan.plan import TablePlan, read_table_plan
 from sfumato.tables.published_tables.audit_responses import ReleasedTable, review_responses
 from sfumato.tables.published_tables.audit_table import review
 from sfumato.tables.published_tables.further_columns import published_names, unexplained_columns
-from sfumato.tables.published_tables.parse_cells import Reading, read_published
+from sfumato.tables.published_tables.parse_cells import ParsedTable, read_published
 from sfumato.tables.published_tables.rows_left_out import unlisted_cells, with_rows_left_out
 from sfumato.tables.suppression.solver_check import check_installed
 
@@ -69,7 +69,7 @@ def audit(
         raise PlanError("the audit needs the plan.", "Name it: it says which cells add up.", "no-plan")
     attacked = with_metadata(adapted(_plan_for(table, read_table_plan(plan))), table)  # type: ignore[arg-type]
     with errors_in(Path(table) if isinstance(table, str | Path) else None, attacked.table, attacked.dimensions):
-        columns = table if isinstance(table, Columns) else columns_from(table, attacked, published=True)
+        columns = table if isinstance(table, TextColumns) else columns_from(table, attacked, published=True)
         reading = read_published(columns, attacked)
         judge = review if attacked.perturbation is None else review_perturbed
         whole, shown = with_rows_left_out(columns, attacked, reading, attacked.dimensions)
@@ -91,7 +91,7 @@ def _plan_for(table: Any, plan: TablePlan) -> TablePlan:
     return plan if plan.table.microdata is None else of_crossed(plan)
 
 
-def _all_unsafe(table: Any, columns: Columns, reading: Reading) -> bool:
+def _all_unsafe(table: Any, columns: TextColumns, reading: ParsedTable) -> bool:
     """Return whether all suppressed cells of a `.jj` file are sensitive; such files mark no secondary suppressions."""
     if not isinstance(table, str | Path) or Path(table).suffix.lower() != ".jj":
         return False
@@ -147,7 +147,7 @@ def _several(
     )
 
 
-def _crossings(plans: Sequence[TablePlan], tables: Sequence[Any]) -> list[tuple[TablePlan, Crossing]]:
+def _crossings(plans: Sequence[TablePlan], tables: Sequence[Any]) -> list[tuple[TablePlan, TableSpec]]:
     """Return for each table its plan and its dimensions.
 
     Raises:
@@ -157,7 +157,7 @@ def _crossings(plans: Sequence[TablePlan], tables: Sequence[Any]) -> list[tuple[
     if first.tables:
         own = [(first, crossing) for crossing in first.tables]
     else:
-        own = [(one, Crossing(f"table {place}", one.dimensions)) for place, one in enumerate(plans, 1)]
+        own = [(one, TableSpec(f"table {place}", one.dimensions)) for place, one in enumerate(plans, 1)]
     if len(own) != len(tables):
         raise PlanError(
             f"{len(tables)} tables are to be audited, and the plan has {len(own)}.",
@@ -178,17 +178,17 @@ def _linked(plans: Sequence[TablePlan]) -> tuple[tuple[Chain, ...], frozenset[st
 
 
 def _released(
-    table: Any, plan: TablePlan, crossing: Crossing, chains: tuple[Chain, ...], recorded: frozenset[str]
+    table: Any, plan: TablePlan, crossing: TableSpec, chains: tuple[Chain, ...], recorded: frozenset[str]
 ) -> ReleasedTable:
     """Return a published table, read by its own dimensions, because a file without a header does not name them."""
-    columns = table if isinstance(table, Columns) else columns_from(table, _alone(plan, crossing), published=True)
+    columns = table if isinstance(table, TextColumns) else columns_from(table, _alone(plan, crossing), published=True)
     dimensions = {key: part.placed(plan.folder) for key, part in crossing.dimensions.items()}
     return ReleasedTable(
-        plan, Sheet(crossing.name, dimensions, columns, chains, recorded), read_published(columns, plan)
+        plan, InputTable(crossing.name, dimensions, columns, chains, recorded), read_published(columns, plan)
     )
 
 
-def _alone(plan: TablePlan, crossing: Crossing) -> TablePlan:
+def _alone(plan: TablePlan, crossing: TableSpec) -> TablePlan:
     """Return the plan of one of several tables, or the joint plan if all rules are about dimensions of others."""
     rules = tuple(
         rule for rule in plan.primary if not isinstance(rule, GroupDisclosure) or rule.dimension in crossing.dimensions
@@ -211,6 +211,6 @@ def _check_masked(plans: Sequence[TablePlan]) -> None:
 
 def _attacked_by(plan: TablePlan, integer: bool | None, own: bool | None, harmless: tuple[str, ...]) -> TablePlan:
     attacker = plan.attacker if integer is None else replace(plan.attacker, integer=integer)
-    attackers = plan.attackers if own is None else Attackers(respondents=own, holdings=own, persons=own)
+    attackers = plan.attackers if own is None else AttackerOptions(respondents=own, holdings=own, persons=own)
     table = replace(plan.table, harmless=(*plan.table.harmless, *harmless))
     return replace(plan, table=table, attacker=attacker, attackers=attackers)

@@ -19,7 +19,7 @@ from sfumato.pipelines.tables.protect_linked import plan_of, sheets_of
 from sfumato.pipelines.tables.table_source import columns_from, source_columns, with_metadata
 from sfumato.report.page.html_page import fragment
 from sfumato.report.tables.comparison import html, text
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.comparison import TableRun, TableRuns
 from sfumato.tables.deadline import within
 from sfumato.tables.perturbation.cell_uniforms import keys_by_codes
@@ -28,7 +28,7 @@ from sfumato.tables.plan.method import MethodChoice
 from sfumato.tables.plan.perturbation import Adjustment, CellKey, Rounding
 from sfumato.tables.plan.plan import TablePlan, read_table_plan
 from sfumato.tables.redesign.proposals import redesign, sentence
-from sfumato.tables.suppressed_table import MaskedTable
+from sfumato.tables.suppressed_table import SuppressedTable
 from sfumato.tables.suppression.solver_check import check_installed
 
 # Maximum number of proposals shown.
@@ -104,7 +104,7 @@ def compare_tables(
     return TableComparison(len(columns), unsafe, tuple(runs), proposals, made.output.language)
 
 
-def _one_table(plan: TablePlan, table: Any) -> tuple[TablePlan, Columns]:
+def _one_table(plan: TablePlan, table: Any) -> tuple[TablePlan, TextColumns]:
     """Return the plan and columns of a single table, tabulated from microdata if necessary.
 
     Raises:
@@ -131,7 +131,7 @@ def _base(plan: TablePlan, parts: Sequence[Any]) -> float:
     return next((one for one in nice if one >= most + step), math.ceil(most))
 
 
-def _with_keys(columns: Columns, plan: TablePlan, parts: Sequence[Any]) -> Columns:
+def _with_keys(columns: TextColumns, plan: TablePlan, parts: Sequence[Any]) -> TextColumns:
     """Return the columns with cell keys: existing ones, or some derived from codes for the comparison."""
     method = plan.perturbation
     if "key" in columns or (isinstance(method, CellKey) and method.key in columns):
@@ -140,10 +140,10 @@ def _with_keys(columns: Columns, plan: TablePlan, parts: Sequence[Any]) -> Colum
     for part in parts:
         for row, key in zip(part.rows, keys_by_codes("comparison", part), strict=True):
             keys[int(row)] = str(key)
-    return Columns({**columns.texts, "key": tuple(keys)})
+    return TextColumns({**columns.texts, "key": tuple(keys)})
 
 
-def _run(plan: TablePlan, columns: Columns, name: str, base: float, seconds: float) -> TableRun:
+def _run(plan: TablePlan, columns: TextColumns, name: str, base: float, seconds: float) -> TableRun:
     start = time.perf_counter()
     label = name
     try:
@@ -175,7 +175,7 @@ def _method(plan: TablePlan, name: str, base: float, seconds: float) -> Rounding
     return replace(own, kind=name, time_limit=seconds)  # type: ignore[arg-type]
 
 
-def _of_masks(protected: MaskedTable, name: str) -> TableRun:
+def _of_masks(protected: SuppressedTable, name: str) -> TableRun:
     masked = sum(int(part.mask.sum()) for part in protected.parts)
     values = sum(float(np.abs(part.part.table.values).sum()) for part in protected.parts)
     lost = sum(float(np.abs(part.part.table.values[part.mask]).sum()) for part in protected.parts)
@@ -221,7 +221,7 @@ def _median(widths: Sequence[Any]) -> float | None:
     return round(float(np.median(finite)), 6) if finite else None
 
 
-def _proposals(plan: TablePlan, columns: Columns, seconds: float) -> tuple[str, ...]:
+def _proposals(plan: TablePlan, columns: TextColumns, seconds: float) -> tuple[str, ...]:
     if seconds <= 0 or plan.table.cells is not None or not plan.primary:
         return ()
     found = redesign(replace(plan, perturbation=None), columns, within(seconds))

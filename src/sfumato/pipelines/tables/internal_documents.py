@@ -9,7 +9,7 @@ from typing import Any
 from sfumato.localization.messages import words_in
 from sfumato.report.annex import ANNEX, Annex
 from sfumato.report.tables.annex import tables_annex
-from sfumato.report.tables.internal_report import Papers, Teller
+from sfumato.report.tables.internal_report import DocumentContext, ReportWriter
 from sfumato.report.tables.page import DAY, HANDED_OUT
 from sfumato.tables.plan.plan import TablePlan, read_table_plan
 
@@ -19,9 +19,9 @@ HOUSE = "report.html"
 PRINTED = (".pdf", ".docx")
 
 
-def annex_of(plan: TablePlan, report: Mapping[str, Any], papers: Papers) -> Annex:
+def annex_of(plan: TablePlan, report: Mapping[str, Any], papers: DocumentContext) -> Annex:
     """Return the annex of a release of tables, in the language of its plan."""
-    return tables_annex(Teller(words_in(plan.output.language), plan, report), papers)
+    return tables_annex(ReportWriter(words_in(plan.output.language), plan, report), papers)
 
 
 def read_annex(folder: Path, report: Mapping[str, Any]) -> Annex:
@@ -34,7 +34,7 @@ def read_annex(folder: Path, report: Mapping[str, Any]) -> Annex:
     return annex_of(read_table_plan(folder / "plan.yaml"), report, papers_of(folder, folder, day))
 
 
-def papers_of(folder: Path, home: Path, day: date | None, without: tuple[str, ...] = (HOUSE, ANNEX)) -> Papers:
+def papers_of(folder: Path, home: Path, day: date | None, without: tuple[str, ...] = (HOUSE, ANNEX)) -> DocumentContext:
     """Return the context of internal documents: the files of a folder with checksums, those for publication first.
 
     Args:
@@ -44,7 +44,7 @@ def papers_of(folder: Path, home: Path, day: date | None, without: tuple[str, ..
     own = {folder / name for name in without}
     paths = [path for path in folder.rglob("*") if path.is_file() and path not in own and path.suffix not in PRINTED]
     paths.sort(key=lambda path: (path.name != HANDED_OUT, path))
-    return Papers(day, home, {path.relative_to(folder).as_posix(): hash_of(path) for path in paths})
+    return DocumentContext(day, home, {path.relative_to(folder).as_posix(): hash_of(path) for path in paths})
 
 
 def hash_of(path: Path) -> str:

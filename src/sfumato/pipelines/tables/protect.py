@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Required, TypedDict, Unpack, overload
 
-from sfumato.errors import DataError, Fault, PlanError, PromiseError, did_you_mean
+from sfumato.errors import DataError, PlanError, PlanIssue, ViolationError, did_you_mean
 from sfumato.pipelines.tables.perturbation.perturb import perturb
 from sfumato.pipelines.tables.perturbation.perturb_linked import perturb_several
 from sfumato.pipelines.tables.perturbation.perturbed_table import PerturbedTable, PerturbedTables
@@ -14,17 +14,17 @@ from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTa
 from sfumato.pipelines.tables.table_source import columns_from, source_columns, with_metadata
 from sfumato.tables.build.build import build
 from sfumato.tables.cell_labels import NAMES, cells_named
-from sfumato.tables.cells.columns import Columns
-from sfumato.tables.cells.table_part import Part
+from sfumato.tables.cells.columns import TextColumns
+from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline, never, within
 from sfumato.tables.formats.cell_locations import errors_in
 from sfumato.tables.plan.method import Method
 from sfumato.tables.plan.perturbation import RoundingKind
 from sfumato.tables.plan.plan import FILE_KEYS, PLAN, TABLE, TablePlan, read_table_plan
 from sfumato.tables.protection_levels.value_domain import check_kind
-from sfumato.tables.suppress_table import Masked, mask_part
+from sfumato.tables.suppress_table import SuppressedCells, mask_part
 from sfumato.tables.suppression.solver_check import check_installed
-from sfumato.tables.suppression.suppression import Progress
+from sfumato.tables.suppression.suppression import ProgressCallback
 
 Answer = ProtectedTable | ProtectedTables | PerturbedTable | PerturbedTables
 
@@ -109,7 +109,7 @@ class CommonParts(TypedDict, total=False):
     output: Mapping[str, Any]
 
 
-class MaskingParts(CommonParts, total=False):
+class SuppressionArguments(CommonParts, total=False):
     """Keys of the plan of one table with suppression, which `sf.protect` takes instead of a plan."""
 
     method: Method | MaskingMethod
@@ -121,7 +121,7 @@ class ChangingParts(CommonParts, total=False):
     method: Required[RoundingMethod | CellKeyMethod | AdjustmentMethod]
 
 
-class SeveralMaskingParts(MaskingParts, total=False):
+class SeveralMaskingParts(SuppressionArguments, total=False):
     """Keys of the plan of several tables with suppression."""
 
     tables: Required[Sequence[Mapping[str, Any]]]
@@ -147,7 +147,7 @@ def protect(table: Any, **parts: Unpack[ChangingParts]) -> PerturbedTable: ...
 
 
 @overload
-def protect(table: Any, **parts: Unpack[MaskingParts]) -> ProtectedTable: ...
+def protect(table: Any, **parts: Unpack[SuppressionArguments]) -> ProtectedTable: ...
 
 
 @overload
@@ -183,7 +183,7 @@ def protect(table: Any = None, plan: str | Path | Mapping[str, Any] | TablePlan 
         PlanError: The plan is invalid, or does not fit the table.
         DataError: The table does not match the plan.
         UnattainableError: A sensitive cell cannot be protected.
-        PromiseError: The attacker still narrows a cell; nothing may be published.
+        ViolationError: The attacker still narrows a cell; nothing may be published.
 
     >>> cells = {"area": ["Total", "a", "b", "c"], "n": [24, 2, 9, 13]}
     >>> import pandas
@@ -204,7 +204,9 @@ def protect(table: Any = None, plan: str | Path | Mapping[str, Any] | TablePlan 
         return run(chosen, columns, like=table) if chosen.perturbation is None else perturb(chosen, columns, table)
 
 
-def run_plan(plan: TablePlan, progress: Progress | None = None, asked: Callable[[], bool] | None = None) -> Answer:
+def run_plan(
+    plan: TablePlan, progress: ProgressCallback | None = None, asked: Callable[[], bool] | None = None
+) -> Answer:
     """Protect the sources of a plan: one table, or several together.
 
     Args:
@@ -232,16 +234,16 @@ def _file(plan: TablePlan, table: Any = None) -> Path | None:
 
 def run(
     plan: TablePlan,
-    columns: Columns,
+    columns: TextColumns,
     like: Any = None,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
     asked: Callable[[], bool] | None = None,
 ) -> ProtectedTable:
     """Protect columns that were read already, within the time limit of the plan.
 
     Raises:
         EngineError: A part of the installation is missing.
-        PromiseError: The attacker still narrows a cell; with `repair: false` the result is returned nevertheless.
+        ViolationError: The attacker still narrows a cell; with `repair: false` the result is returned nevertheless.
     """
     check_installed()
     start = time.perf_counter()
@@ -253,7 +255,7 @@ def run(
     seconds = {"check": built - start, "mask": time.perf_counter() - built}
     protected = ProtectedTable(plan, columns, tuple(done), seconds, like)
     if not protected.holds and not plan.method.faithful:
-        raise PromiseError(
+        raise ViolationError(
             f"the attacker still narrows {len(protected.audit.failing)} suppressed cells below "
             f"their protection level: {cells_named(protected.audit.failing)}.",
             "Increase the protection level, or allow more cells to be suppressed.",
@@ -263,7 +265,7 @@ def run(
     return protected
 
 
-def _refuse_taken_names(plan: TablePlan, columns: Columns) -> None:
+def _refuse_taken_names(plan: TablePlan, columns: TextColumns) -> None:
     prefix = plan.output.prefix or plan.table.value
     taken = [prefix + ending for ending in NAMES[plan.output.columns] if prefix + ending in columns]
     if taken:
@@ -275,7 +277,9 @@ def _refuse_taken_names(plan: TablePlan, columns: Columns) -> None:
         )
 
 
-def _masked(parts: Sequence[Part], plan: TablePlan, deadline: Deadline, progress: Progress | None) -> list[Masked]:
+def _masked(
+    parts: Sequence[TablePart], plan: TablePlan, deadline: Deadline, progress: ProgressCallback | None
+) -> list[SuppressedCells]:
     """Suppress cells of every group, with a part of the time limit in proportion to its cells."""
     left = sum(len(part.table) for part in parts)
     done = []
@@ -302,7 +306,7 @@ def _plan(plan: Any, parts: dict[str, Any], table: Any) -> TablePlan:
 def _check_parts(parts: Mapping[str, Any]) -> None:
     """Refuse unknown keys, with the most similar key of a plan and of its table."""
     known = {*_TABLE_KEYS, *PLAN.keys, "plan"}
-    faults = [Fault(name, "unknown key.", did_you_mean(name, known)) for name in parts if name not in known]
+    faults = [PlanIssue(name, "unknown key.", did_you_mean(name, known)) for name in parts if name not in known]
     if faults:
         raise PlanError(faults, code="faults")
 

@@ -7,36 +7,36 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.errors import PlanError, PromiseError, UnattainableError
+from sfumato.errors import PlanError, UnattainableError, ViolationError
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
 from sfumato.tables.build.build import dimensions_of, tree_of
 from sfumato.tables.build.implicit_cells import with_cross
-from sfumato.tables.build.linked_table import Sheet
+from sfumato.tables.build.linked_table import InputTable
 from sfumato.tables.cell_labels import cells_named
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import check, derive
-from sfumato.tables.cells.dimensions import Tree
+from sfumato.tables.cells.dimensions import CodeTree
 from sfumato.tables.column_dependencies.column_chain import Chain
 from sfumato.tables.column_dependencies.determined_columns import determined_chains
-from sfumato.tables.column_dependencies.inconsistent_records import with_odd_records
+from sfumato.tables.column_dependencies.inconsistent_records import with_inconsistent_records
 from sfumato.tables.column_dependencies.record_codes import Names, RecordCodes
 from sfumato.tables.deadline import never, within
 from sfumato.tables.formats.cell_locations import errors_in
 from sfumato.tables.formats.delimited_cells import read_delimited_cells
 from sfumato.tables.linked_tables import joint_part, section_of, shown_of
-from sfumato.tables.plan.crossing import Crossing, Dimension
+from sfumato.tables.plan.crossing import Dimension, TableSpec
 from sfumato.tables.plan.perturbation import CellKey
 from sfumato.tables.plan.plan import TablePlan, read_table_plan
 from sfumato.tables.plan.rules import Dominance, Frequency, Holdings, PriorPosterior, Request
 from sfumato.tables.plan.source import COUNT
-from sfumato.tables.protection_levels.resolve_plan import step_in
+from sfumato.tables.protection_levels.resolve_plan import plan_precision
 from sfumato.tables.protection_levels.value_domain import check_kind
-from sfumato.tables.published_tables.earlier_releases import Release, read_releases
+from sfumato.tables.published_tables.earlier_releases import EarlierTable, read_releases
 from sfumato.tables.published_tables.handed_out import check_inferred
 from sfumato.tables.suppress_table import mask_part
 from sfumato.tables.suppression.solver_check import check_installed
-from sfumato.tables.suppression.suppression import Progress
+from sfumato.tables.suppression.suppression import ProgressCallback
 from sfumato.tables.tabulate import Base
 
 # Number of largest contributions kept from microdata.
@@ -48,7 +48,7 @@ RESPONDENTS = tuple(f"respondent{place + 1}" for place in range(TOP))
 def protect_several(
     plan: TablePlan,
     table: Any = None,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
     asked: Callable[[], bool] | None = None,
 ) -> ProtectedTables:
     """Protect the tables of a plan together, and with earlier releases.
@@ -60,7 +60,7 @@ def protect_several(
         asked: Returns whether the caller wants the best result so far.
 
     Raises:
-        PromiseError: An attacker can still narrow a cell; nothing may be published.
+        ViolationError: An attacker can still narrow a cell; nothing may be published.
     """
     check_installed()
     start = time.perf_counter()
@@ -69,7 +69,7 @@ def protect_several(
     releases = read_releases(plan)
     plan, sheets = sheets_of(plan, table, releases)
     part, joint = joint_part(plan, sheets, releases)
-    part = with_cross(with_odd_records(part, joint.loose), joint, deadline=deadline.share(0.5))
+    part = with_cross(with_inconsistent_records(part, joint.loose), joint, deadline=deadline.share(0.5))
     built = time.perf_counter()
     try:
         masked = shown_of(mask_part(part, plan.method, plan.output.language, deadline, progress), joint)
@@ -79,7 +79,7 @@ def protect_several(
     seconds = {"check": built - start, "mask": time.perf_counter() - built}
     whole = ProtectedTable(plan, joint.columns, (masked,), seconds)
     if not whole.holds:
-        raise PromiseError(
+        raise ViolationError(
             f"attackers still narrow {len(whole.audit.failing)} suppressed cells below their "
             f"protection level: {cells_named(whole.audit.failing)}.",
             "Increase the protection level, or allow more cells to be suppressed.",
@@ -113,12 +113,14 @@ def _explained(error: UnattainableError, plan: TablePlan, chains: Sequence[Chain
     return UnattainableError(error.what, do, code, values=error.values, column=error.column, rows=error.rows)
 
 
-def crossings_of(plan: TablePlan) -> tuple[Crossing, ...]:
+def crossings_of(plan: TablePlan) -> tuple[TableSpec, ...]:
     """Return the tables of a plan, or its single table."""
-    return plan.tables or (Crossing("table", plan.dimensions, plan.table.source),)
+    return plan.tables or (TableSpec("table", plan.dimensions, plan.table.source),)
 
 
-def sheets_of(plan: TablePlan, table: Any = None, releases: Sequence[Release] = ()) -> tuple[TablePlan, list[Sheet]]:
+def sheets_of(
+    plan: TablePlan, table: Any = None, releases: Sequence[EarlierTable] = ()
+) -> tuple[TablePlan, list[InputTable]]:
     """Return the plan, adapted to tabulation, and its tables as read or tabulated from microdata.
 
     Args:
@@ -135,7 +137,7 @@ def sheets_of(plan: TablePlan, table: Any = None, releases: Sequence[Release] = 
     else:
         columns = [_read(plan, crossing, table) for crossing in crossings]
     own = zip(crossings, placed, columns, strict=True)
-    return plan, [Sheet(crossing.name, dimensions, cells, chains, recorded) for crossing, dimensions, cells in own]
+    return plan, [InputTable(crossing.name, dimensions, cells, chains, recorded) for crossing, dimensions, cells in own]
 
 
 def chains_of(
@@ -172,8 +174,8 @@ def _reading(plan: TablePlan) -> DataPlan:
     return DataPlan(separator=dialect.separator, decimal=dialect.decimal, encoding=dialect.encoding)
 
 
-def _read(plan: TablePlan, crossing: Crossing, table: Any) -> Columns:
-    if isinstance(table, Columns):
+def _read(plan: TablePlan, crossing: TableSpec, table: Any) -> TextColumns:
+    if isinstance(table, TextColumns):
         return table
     if crossing.source is None:
         raise PlanError(
@@ -186,7 +188,7 @@ def _read(plan: TablePlan, crossing: Crossing, table: Any) -> Columns:
     return columns
 
 
-def _check_alone(plan: TablePlan, crossing: Crossing, columns: Columns) -> None:
+def _check_alone(plan: TablePlan, crossing: TableSpec, columns: TextColumns) -> None:
     """Refuse an invalid table; after merging, the message could name neither file nor line.
 
     Raises:
@@ -194,10 +196,10 @@ def _check_alone(plan: TablePlan, crossing: Crossing, columns: Columns) -> None:
     """
     trees, keys = dimensions_of(crossing.dimensions, columns, plan.folder)
     values = columns.numbers(plan.table.value)
-    check(derive(trees, keys), values, plan.table.tolerance, step_in(plan.table, values))
+    check(derive(trees, keys), values, plan.table.tolerance, plan_precision(plan.table, values))
 
 
-def _crossed(plan: TablePlan, crossing: Crossing, data: Any) -> Columns:
+def _crossed(plan: TablePlan, crossing: TableSpec, data: Any) -> TextColumns:
     from sfumato.engines.tabulation.tabulation import base_of, columns_of, frame_of
     from sfumato.tables.tabulate import table_of
 
@@ -221,7 +223,7 @@ def _crossed(plan: TablePlan, crossing: Crossing, data: Any) -> Columns:
         single = cross(judged, None)
         cells |= {respondent: single[top] for respondent, top in zip(RESPONDENTS, TOPS, strict=True)}
         cells |= {column: single[column] for column in requests_of(plan, "respondent")}
-    return Columns(columns_of(frame_of("", cells)))
+    return TextColumns(columns_of(frame_of("", cells)))
 
 
 def requests_of(plan: TablePlan, level: str | None = None) -> list[str]:
@@ -319,7 +321,7 @@ def _names(dimension: Dimension) -> Names:
     return tuple(dimension.levels) or (dimension.column or "",)
 
 
-def _hierarchies(dimensions: Iterable[Dimension], records: RecordCodes) -> Iterator[tuple[str, Tree]]:
+def _hierarchies(dimensions: Iterable[Dimension], records: RecordCodes) -> Iterator[tuple[str, CodeTree]]:
     for one in dimensions:
         if one.column is not None and one.hierarchy is not None:
             codes = sorted(set(records.codes[one.column]))

@@ -6,21 +6,21 @@ from typing import Any
 
 from sfumato.dataclass import dataclass
 from sfumato.pipelines.tables.table_release import TableRelease, TablesRelease
-from sfumato.report.tables.internal_report import Papers
+from sfumato.report.tables.internal_report import DocumentContext
 from sfumato.report.tables.page import html
-from sfumato.report.tables.report import figures
+from sfumato.report.tables.report import metrics
 from sfumato.report.tables.suppressed_internal import masked_house
 from sfumato.tables.attack.findings import Audit
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.column_dependencies.column_chain import Chain
 from sfumato.tables.formats.release_files import masked_files
 from sfumato.tables.published_tables.handed_out import check_masked
-from sfumato.tables.suppress_table import Masked
-from sfumato.tables.suppressed_table import MaskedTable
+from sfumato.tables.suppress_table import SuppressedCells
+from sfumato.tables.suppressed_table import SuppressedTable
 
 
 @dataclass(frozen=True, repr=False)
-class ProtectedTable(MaskedTable, TableRelease[Masked]):
+class ProtectedTable(SuppressedTable, TableRelease[SuppressedCells]):
     """A protected table with its audit, as a report, a frame, a page or a folder."""
 
     def __repr__(self) -> str:
@@ -29,24 +29,24 @@ class ProtectedTable(MaskedTable, TableRelease[Masked]):
 
     @cached_property
     def report(self) -> dict[str, Any]:
-        return figures(self)
+        return metrics(self)
 
     def page(self, report: Mapping[str, Any]) -> str:
         return html(self, report)
 
-    def house(self, report: Mapping[str, Any], papers: Papers) -> str:
+    def house(self, report: Mapping[str, Any], papers: DocumentContext) -> str:
         return masked_house(self, report, papers)
 
-    def check(self, external: Columns) -> None:
+    def check(self, external: TextColumns) -> None:
         if self.holds:
             check_masked(self, external)
 
-    def sheets(self) -> dict[str, Columns]:
+    def sheets(self) -> dict[str, TextColumns]:
         """Return the internal file, the published columns, and the file for publication if the audit passed."""
         handed_out = {"table-external.csv": self.external} if self.holds else {}
         return {"table.csv": self.columns, "published.csv": self.public, **handed_out}
 
-    def office_files(self, group: Masked, columns: Columns) -> dict[str, bytes]:
+    def office_files(self, group: SuppressedCells, columns: TextColumns) -> dict[str, bytes]:
         return masked_files(group, self.plan, columns)
 
 

@@ -17,10 +17,10 @@ from sfumato.delimited.records import delimited_text, read_lines
 from sfumato.pipelines.tables.internal_documents import HOUSE, annex_of, hash_of, papers_of
 from sfumato.report.annex import ANNEX, markdown
 from sfumato.report.page.html_page import fragment
-from sfumato.report.tables.internal_report import Papers
+from sfumato.report.tables.internal_report import DocumentContext
 from sfumato.report.tables.page import DAY, HANDED_OUT, SEAL
 from sfumato.schema.files import written
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.plan.plan import TablePlan, table_plan_dict
 from sfumato.tables.table_result import Group_co, TableAnswer
 
@@ -44,11 +44,11 @@ class TableRelease(TableAnswer[Group_co]):
         """Return the report page on this table for publication."""
 
     @abstractmethod
-    def house(self, report: Mapping[str, Any], papers: Papers) -> str:
+    def house(self, report: Mapping[str, Any], papers: DocumentContext) -> str:
         """Return the internal page, to be signed."""
 
     @abstractmethod
-    def check(self, external: Columns) -> None:
+    def check(self, external: TextColumns) -> None:
         """Compare a file for publication with what the audit assumed.
 
         Raises:
@@ -56,11 +56,11 @@ class TableRelease(TableAnswer[Group_co]):
         """
 
     @abstractmethod
-    def sheets(self) -> dict[str, Columns]:
+    def sheets(self) -> dict[str, TextColumns]:
         """Return the CSV files of the release folder, by name."""
 
     @abstractmethod
-    def office_files(self, group: Any, columns: Columns) -> dict[str, bytes]:
+    def office_files(self, group: Any, columns: TextColumns) -> dict[str, bytes]:
         """Return the τ-ARGUS and other files of one group, by name."""
 
     def further_files(self) -> dict[str, bytes]:
@@ -125,10 +125,10 @@ def _write_house(release: TableRelease[Any], report: Mapping[str, Any], stage: P
         make_private(stage / name)
 
 
-def _on_disk(path: Path) -> Columns:
+def _on_disk(path: Path) -> TextColumns:
     """Return a table as it was written; texts that spreadsheets would evaluate are quoted in it."""
     header, *rows = [[*map(plain_cell, line.fields)] for line in read_lines(path, Dialect(","))]
-    return Columns(dict(zip(header, zip(*rows, strict=True), strict=True)))
+    return TextColumns(dict(zip(header, zip(*rows, strict=True), strict=True)))
 
 
 def parts_of(folder: Path) -> tuple[list[str], list[str]]:

@@ -9,7 +9,7 @@ from sfumato.delimited.dialect import DecimalMark, likely_separator
 from sfumato.delimited.opening import first_record, open_text
 from sfumato.tables.argus.file_errors import likely_encoding
 from sfumato.tables.build.build import read_source
-from sfumato.tables.cells.columns import Columns, read_columns
+from sfumato.tables.cells.columns import TextColumns, read_columns
 from sfumato.tables.formats.argus_columns import (
     office_columns,
     refuse_others,
@@ -123,7 +123,7 @@ def _with_total(dimension: Dimension, metadata: Metadata) -> Dimension:
     return dimension if one is None or dimension.total != TOTAL else replace(dimension, total=one.total)
 
 
-def source_columns(plan: TablePlan) -> Columns:
+def source_columns(plan: TablePlan) -> TextColumns:
     """Return the columns of the plan's source.
 
     Raises:
@@ -136,7 +136,7 @@ def source_columns(plan: TablePlan) -> Columns:
     return as_cells(with_names(with_masks(read_source(plan), name or "the table"), plan.table), plan)
 
 
-def columns_from(table: Any, plan: TablePlan, published: bool = False) -> Columns:
+def columns_from(table: Any, plan: TablePlan, published: bool = False) -> TextColumns:
     """Return the columns of a frame or a file.
 
     Args:
@@ -147,11 +147,11 @@ def columns_from(table: Any, plan: TablePlan, published: bool = False) -> Column
     from sfumato.engines.tabulation.tabulation import columns_of, columns_of_file
 
     if not isinstance(table, str | Path):
-        return as_cells(Columns(columns_of(table)), plan)
+        return as_cells(TextColumns(columns_of(table)), plan)
     path = Path(table)
     refuse_others(path)
     if path.suffix.lower() in BY_ENGINE:
-        return as_cells(Columns(columns_of_file(path)), plan)
+        return as_cells(TextColumns(columns_of_file(path)), plan)
     metadata = _metadata_of(path, plan)
     if published:
         plan = _as_published(plan, path)
@@ -178,7 +178,7 @@ def _as_published(plan: TablePlan, path: Path) -> TablePlan:
     return replace(plan, table=replace(source, separator=separator, decimal=decimal, encoding=encoding))
 
 
-def _plain_columns(path: Path, plan: TablePlan, published: bool) -> Columns:
+def _plain_columns(path: Path, plan: TablePlan, published: bool) -> TextColumns:
     """Return the columns of a delimited file."""
     names = [name for one in plan.dimensions.values() for name in (one.levels or (one.column or "",))]
     # Tables to protect need a header that names their columns; published tables may have none.

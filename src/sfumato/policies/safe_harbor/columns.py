@@ -26,7 +26,7 @@ _SEQUENCE = re.compile(r"\d{1,9}")
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class SafeHarborContext:
     """The parameters of the evaluation: the day for ages, the populations of ZIP areas, the code column."""
 
     today: date
@@ -42,7 +42,7 @@ class Identifiers:
     free_text: tuple[str, ...] = ()
 
 
-def identifiers_of(profiles: Sequence[Profile], setting: Setting) -> Identifiers:
+def identifiers_of(profiles: Sequence[Profile], setting: SafeHarborContext) -> Identifiers:
     """Return the identifiers in the columns of a file."""
     kinds: dict[str, dict[str, str]] = {}
     for profile in profiles:
@@ -51,10 +51,10 @@ def identifiers_of(profiles: Sequence[Profile], setting: Setting) -> Identifiers
     return Identifiers(kinds, tuple(profile.name for profile in profiles if _is_free_text(profile)))
 
 
-def column_identifiers(profile: Profile, setting: Setting) -> Iterator[tuple[str, str]]:
+def column_identifiers(profile: Profile, setting: SafeHarborContext) -> Iterator[tuple[str, str]]:
     """Yield the kinds of identifiers in a column, each with the reason.
 
-    >>> day = Setting(date(2026, 1, 1))
+    >>> day = SafeHarborContext(date(2026, 1, 1))
     >>> list(column_identifiers(Profile("contact", {"ada@example.org": 1}, rows=1), day))
     [('email-addresses', 'values written so')]
     >>> list(column_identifiers(Profile("x", {"ada\uff20example.org": 1}, rows=1), day))

@@ -5,7 +5,7 @@ from datetime import date
 from html import escape
 from pathlib import Path
 
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.report.page.html_page import definitions, paragraph, section, table
 
 ABOUT = ("by", "purpose", "recipient", "basis")
@@ -16,36 +16,36 @@ Decision = tuple[str, str, str]
 
 
 def document_rows(
-    words: Words, day: date | None, version: str, source: str | None, about: Mapping[str, str]
+    words: Messages, day: date | None, version: str, source: str | None, about: Mapping[str, str]
 ) -> list[tuple[str, str]]:
     """Return the data of the document, each with its label; missing entries of the plan are stated as such."""
     rows = [*_issued(words, day, version), *([(words["report.source"], Path(source).name)] if source else [])]
     return [*rows, *((words[f"report.{key}"], about.get(key, words["report.not_stated"])) for key in ABOUT)]
 
 
-def rows_outside(words: Words, day: date | None, version: str, about: Mapping[str, str]) -> list[tuple[str, str]]:
+def rows_outside(words: Messages, day: date | None, version: str, about: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the same for a report for publication, without the name of the original file."""
     return [*_issued(words, day, version), *((words[f"report.{key}"], about[key]) for key in ABOUT if key in about)]
 
 
-def _issued(words: Words, day: date | None, version: str) -> list[tuple[str, str]]:
+def _issued(words: Messages, day: date | None, version: str) -> list[tuple[str, str]]:
     dated = [(words["report.date"], words.day(day))] if day else []
     return [*dated, (words["report.software"], f"Sfumato {version}")]
 
 
-def document(words: Words, rows: Iterable[tuple[str, str]]) -> str:
+def document(words: Messages, rows: Iterable[tuple[str, str]]) -> str:
     """Return date, software, data, and who released for what purpose."""
     return section(words["report.document"], table(["", ""], rows, words))
 
 
-def decisions(words: Words, rows: Sequence[Decision]) -> str:
+def decisions(words: Messages, rows: Sequence[Decision]) -> str:
     """Return the decisions of a plan, each with its reason."""
     head = [words[f"sign.{key}"] for key in ("decision", "choice", "reason")]
     shown = f'<div class="decisions">{table(head, rows, words)}</div>'
     return section(words["sign.decisions"], shown) if rows else ""
 
 
-def signatures(words: Words) -> str:
+def signatures(words: Messages) -> str:
     """Return a line for each person who signs."""
     blanks = "".join(
         f'<div class="blank">{escape(words[f"sign.{key}"])}</div>' for key in ("name", "place_date", "signature")
@@ -55,23 +55,23 @@ def signatures(words: Words) -> str:
     return section(words["sign.signatures"], '<div class="whole">' + "".join(parts) + "</div>")
 
 
-def glossary(words: Words, kind: str = ROWS_GLOSSARY) -> str:
+def glossary(words: Messages, kind: str = ROWS_GLOSSARY) -> str:
     """Return the terms of a report, each with its definition."""
     return section(words["sign.glossary"], definitions(glossary_entries(words, kind)))
 
 
-def glossary_entries(words: Words, kind: str = ROWS_GLOSSARY) -> list[tuple[str, str]]:
+def glossary_entries(words: Messages, kind: str = ROWS_GLOSSARY) -> list[tuple[str, str]]:
     """Return the terms of the field, each with its one meaning."""
     keys = [key for key in words if key.startswith(kind) and not key.endswith(".says")]
     return [(words[key], words[f"{key}.says"]) for key in keys]
 
 
-def all_entries(words: Words) -> list[tuple[str, str]]:
+def all_entries(words: Messages) -> list[tuple[str, str]]:
     """Return the terms of rows and of tables, each once."""
     return list(dict([*glossary_entries(words), *glossary_entries(words, TABLES_GLOSSARY)]).items())
 
 
-def plan_listing(words: Words, text: str) -> str:
+def plan_listing(words: Messages, text: str) -> str:
     """Return the plan as in plan.yaml, whose checksum is shown, to be printed with the report."""
     title = escape(words["report.plan"])
     reached = f'tabindex="0" role="region" aria-label="{title}"'

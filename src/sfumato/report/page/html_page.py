@@ -6,8 +6,8 @@ from html import escape, unescape
 from pathlib import Path
 from typing import TypeVar
 
-from sfumato.localization.lists import FIRST_NAMES, MOST_NAMES, Enumeration
-from sfumato.localization.messages import Words, words_in
+from sfumato.localization.lists import FIRST_NAMES, MOST_NAMES, ListMessage
+from sfumato.localization.messages import Messages, words_in
 from sfumato.localization.number_format import amount
 from sfumato.patterns import regex
 
@@ -73,12 +73,12 @@ def listing(sentences: Iterable[str]) -> str:
 
 def sentence_html(sentence: str) -> str:
     """Return a sentence; of a long list of names in it the first are visible, the rest unfolds and is printed."""
-    if not isinstance(sentence, Enumeration) or not sentence.rest:
+    if not isinstance(sentence, ListMessage) or not sentence.rest:
         return escape(sentence)
     return _unfolding(escape(sentence.first), escape(sentence.more), escape(sentence.rest)) + escape(sentence.tail)
 
 
-def labels_html(labels: Sequence[str], words: Words) -> str:
+def labels_html(labels: Sequence[str], words: Messages) -> str:
     """Return values of a file verbatim; of many the first are visible, the rest can be unfolded and is printed."""
     codes = [f"<code>{escape(label)}</code>" for label in labels]
     if len(codes) <= MOST_NAMES:
@@ -92,7 +92,9 @@ def _unfolding(first: str, more: str, rest: str) -> str:
     return f'<span class="names">{first}{folded}</span>'
 
 
-def folded(words: Words, parts: Sequence[Part], shown: Callable[[Sequence[Part]], str], most: int = MOST_SHOWN) -> str:
+def folded(
+    words: Messages, parts: Sequence[Part], shown: Callable[[Sequence[Part]], str], most: int = MOST_SHOWN
+) -> str:
     """Return parts; of many the first are visible, the rest can be unfolded and is printed.
 
     Args:
@@ -137,14 +139,14 @@ def definitions(entries: Iterable[tuple[str, str]]) -> str:
     return f"<dl>{lines}</dl>"
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[object]], words: Words | None = None) -> str:
+def table(head: Sequence[str], rows: Iterable[Sequence[object]], words: Messages | None = None) -> str:
     """Return a table; numbers are right-aligned."""
     lines = [tuple(row) for row in rows]
     numeric = [_are_numbers([row[place] for row in lines]) for place in range(len(head))]
     return raw_table(head, (tuple(_cell(value, words or words_in()) for value in row) for row in lines), numeric)
 
 
-def long_table(head: Sequence[str], rows: Iterable[Sequence[object]], words: Words) -> str:
+def long_table(head: Sequence[str], rows: Iterable[Sequence[object]], words: Messages) -> str:
     """Return a table that may have many lines: the first are visible, the rest can be unfolded."""
     return folded(words, list(rows), lambda part: table(head, part, words))
 
@@ -172,7 +174,7 @@ def _is_figure(value: object) -> bool:
     return str(value).endswith(" %") or (isinstance(value, int | float) and not isinstance(value, bool))
 
 
-def _cell(value: object, words: Words) -> str:
+def _cell(value: object, words: Messages) -> str:
     if value is None:
         return "<td></td>"
     if isinstance(value, bool):

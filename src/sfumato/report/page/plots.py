@@ -6,7 +6,7 @@ from html import escape
 from math import ceil
 
 from sfumato.dataclass import dataclass
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 
 WIDTH, HEIGHT, LEFT, FOOT, HEAD = 720, 220, 46, 42, 12
 # Horizontal bars: the height of each, and the space for names and values.
@@ -28,13 +28,13 @@ class Pair:
     after: float | None
 
 
-def legend(words: Words) -> str:
+def legend(words: Messages) -> str:
     """Return the color legend."""
     before, after = escape(words["report.before"]), escape(words["report.after"])
     return f'<p class="legend"><i class="before"></i>{before}<i></i>{after}</p>'
 
 
-def meters(words: Words, pairs: Sequence[Pair]) -> str:
+def meters(words: Messages, pairs: Sequence[Pair]) -> str:
     """Return for each pair its name, and a bar for each of its shares."""
     lines = "".join(
         f'<div class="name" title="{escape(pair.name)}">{escape(pair.name)}</div>{_rails(words, pair)}'
@@ -43,12 +43,12 @@ def meters(words: Words, pairs: Sequence[Pair]) -> str:
     return f'<div class="bars">{lines}</div>'
 
 
-def _rails(words: Words, pair: Pair) -> str:
+def _rails(words: Messages, pair: Pair) -> str:
     shown = [(share, kind) for share, kind in ((pair.before, "before"), (pair.after, "after")) if share is not None]
     return "<div>" + "".join(meter(words, share, kind) for share, kind in shown) + "</div>"
 
 
-def meter(words: Words, share: float, kind: str = "after") -> str:
+def meter(words: Messages, share: float, kind: str = "after") -> str:
     """Return one horizontal bar, filled by a share."""
     width = 100 * min(max(share, 0.0), 1.0)
     return (
@@ -57,7 +57,7 @@ def meter(words: Words, share: float, kind: str = "after") -> str:
     )
 
 
-def histogram(words: Words, pairs: Sequence[Pair], below: str, about: str) -> str:
+def histogram(words: Messages, pairs: Sequence[Pair], below: str, about: str) -> str:
     """Return vertical bars, before and after, over named bins.
 
     Args:
@@ -136,7 +136,7 @@ def _rule(share: float, top: float) -> str:
     )
 
 
-def _columns(words: Words, x: float, step: float, pair: Pair, top: float, named: bool = True) -> list[str]:
+def _columns(words: Messages, x: float, step: float, pair: Pair, top: float, named: bool = True) -> list[str]:
     width = step * 0.34
     middle = x + step / 2
     name = f'<text x="{middle:.1f}" y="{HEIGHT - FOOT + 16}" text-anchor="middle">{escape(pair.name)}</text>'
@@ -176,7 +176,7 @@ def _bar(place: int, name: str, share: float, figure: str) -> str:
     )
 
 
-def alone(svg: str, words: Words | None = None) -> str:
+def alone(svg: str, words: Messages | None = None) -> str:
     """Return a chart that is shown without page and styles, in a notebook or as a file: with a background of its own.
 
     Args:
@@ -193,7 +193,7 @@ def alone(svg: str, words: Words | None = None) -> str:
     return f'{framed} xmlns="http://www.w3.org/2000/svg" width="{WIDTH}">{style}{paper}{_key(words)}{rest}'
 
 
-def _key(words: Words | None) -> str:
+def _key(words: Messages | None) -> str:
     """Return the color legend inside the chart."""
     if words is None:
         return ""

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, get_args
 
 from sfumato.microdata.measures.column_outcomes import Fate
-from sfumato.report.annex import Annex, Chapter, necessity, processing, seals, signatures
+from sfumato.report.annex import Annex, Chapter, checksums, necessity, processing, signatures
 from sfumato.report.attack import HEAD, attack_words, verdict, why_words
 from sfumato.report.release import findings, sentences
-from sfumato.report.release.report_data import Dossier
+from sfumato.report.release.report_data import ReportData
 from sfumato.report.release.sign_off import (
     attacker_sentences,
     decision_rows,
@@ -16,7 +16,7 @@ from sfumato.report.release.sign_off import (
 )
 
 
-def rows_annex(dossier: Dossier) -> Annex:
+def rows_annex(dossier: ReportData) -> Annex:
     """Return the annex for a release of rows."""
     words, report = dossier.words, dossier.report
     models = tuple(promise.model for promise in report.models)
@@ -40,10 +40,10 @@ def rows_annex(dossier: Dossier) -> Annex:
     return Annex(words, dossier.about().get("by", ""), chapters)
 
 
-def _evidence(dossier: Dossier) -> Chapter:
+def _evidence(dossier: ReportData) -> Chapter:
     """Return the chapter on attacks, if any were run, and the checksums of the files."""
     words = dossier.words
-    sealed = seals(words, list(_seals(dossier)))
+    sealed = checksums(words, list(_seals(dossier)))
     figures: Mapping[str, Any] | None = dossier.report.details.get("attack")
     if figures is None:
         return Chapter(words["annex.evidence"], [words["annex.no_attack"]], tables=[sealed])
@@ -53,7 +53,7 @@ def _evidence(dossier: Dossier) -> Chapter:
     return Chapter(words["annex.evidence"], told, absences, [attacks, sealed])
 
 
-def _necessity(dossier: Dossier) -> str:
+def _necessity(dossier: ReportData) -> str:
     """Return what happened to columns and rows."""
     words, report = dossier.words, dossier.report
     fates = [*sentences.fates(report).values()]
@@ -63,7 +63,7 @@ def _necessity(dossier: Dossier) -> str:
     return words[key].format(**{name: words.count(many) for name, many in (columns | rows).items()})
 
 
-def _seals(dossier: Dossier) -> Iterator[tuple[str, str]]:
+def _seals(dossier: ReportData) -> Iterator[tuple[str, str]]:
     words = dossier.words
     yield words["report.sha_input"], dossier.report.input_sha256
     for key, seal in dossier.seals.items():

@@ -7,7 +7,7 @@ from sfumato.hierarchies.summary import hierarchy_words
 from sfumato.report.page.html_page import listing, paragraph
 from sfumato.report.release import sentences
 from sfumato.report.release.findings import lost_column
-from sfumato.report.release.report_data import Dossier
+from sfumato.report.release.report_data import ReportData
 from sfumato.report.release.sections import sections
 
 
@@ -26,12 +26,12 @@ class Explanation:
         return f"<div>{paragraph(self.sentences[0])}{listing(self.sentences[1:])}</div>"
 
 
-def explain(dossier: Dossier, name: str) -> Explanation:
+def explain(dossier: ReportData, name: str) -> Explanation:
     """Explain a column's role, what happened to it, its loss, and its guarantees."""
     return Explanation(tuple(_sentences(dossier, name)))
 
 
-def _sentences(dossier: Dossier, name: str) -> Iterator[str]:
+def _sentences(dossier: ReportData, name: str) -> Iterator[str]:
     assert dossier.plan is not None
     words, report, column = dossier.words, dossier.report, dossier.plan.columns[name]
     what = sections.fate(dossier, name)
@@ -48,7 +48,7 @@ def _sentences(dossier: Dossier, name: str) -> Iterator[str]:
     yield from (lost_column(words, entry) for entry in lost)
 
 
-def _figures(dossier: Dossier, name: str) -> Iterator[str]:
+def _figures(dossier: ReportData, name: str) -> Iterator[str]:
     """Yield what is left of a quasi-identifier, in numbers and examples."""
     words, loss = dossier.words, dossier.report.loss
     if loss.name in sections.SHARES and name in loss.per_column:

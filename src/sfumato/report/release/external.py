@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.missing_values import is_plain
-from sfumato.microdata.verdict import Promise
+from sfumato.microdata.verdict import Guarantee
 from sfumato.report import attack
 from sfumato.report.page import approval
 from sfumato.report.page.html_page import (
@@ -31,8 +31,8 @@ from sfumato.report.page.html_page import (
 )
 from sfumato.report.release import findings, optimality, sentences
 from sfumato.report.release.findings import columns_alike
-from sfumato.report.release.labels import Meaning
-from sfumato.report.release.report_data import Dossier
+from sfumato.report.release.labels import LabelMeaning
+from sfumato.report.release.report_data import ReportData
 from sfumato.report.release.sections import sections
 
 Matrix = Mapping[str, Mapping[str, float]]
@@ -48,11 +48,11 @@ DATA_SEAL = "output_sha256"
 GLOSSARY = ("quasi-identifier", "identifier", "sensitive", "class", "suppress", "hash")
 
 
-def html(dossier: Dossier) -> str:
+def html(dossier: ReportData) -> str:
     """Return the report for publication as one page."""
     words, report = dossier.words, dossier.report
     head = [words["external.model"], words["report.column"], words["external.asked"]]
-    promises = [(model, columns, asked) for model, asked, columns in sentences.asked(words, report.models)]
+    promises = [(model, columns, asked) for model, asked, columns in sentences.requested(words, report.models)]
     figures_of_attack = report.details.get("attack")
     body = [
         f"<h1>{escape(words['external.title'])}</h1>",
@@ -72,7 +72,7 @@ def html(dossier: Dossier) -> str:
     return page(f"Sfumato: {words['external.title']}", [part for part in body if part], words.language)
 
 
-def figures(dossier: Dossier) -> dict[str, Any]:
+def metrics(dossier: ReportData) -> dict[str, Any]:
     """Return the same as plain values, for report-external.json."""
     words, report, plan = dossier.words, dossier.report, _plan(dossier)
     return {
@@ -99,7 +99,7 @@ def figures(dossier: Dossier) -> dict[str, Any]:
     }
 
 
-def _hashes(dossier: Dossier) -> str:
+def _hashes(dossier: ReportData) -> str:
     """Return the checksums that tie the report to the published file."""
     words, seal = dossier.words, dossier.seals.get(DATA_SEAL)
     if seal is None:
@@ -112,7 +112,7 @@ def _hashes(dossier: Dossier) -> str:
     )
 
 
-def _glossary(dossier: Dossier) -> list[tuple[str, str]]:
+def _glossary(dossier: ReportData) -> list[tuple[str, str]]:
     """Return the terms used in this edition: of roles and classes, and of its models."""
     persons = ["person"] * dossier.report.counts_persons
     names = [*GLOSSARY, *persons, *(promise.model for promise in dossier.report.models)]
@@ -120,25 +120,25 @@ def _glossary(dossier: Dossier) -> list[tuple[str, str]]:
     return [entry for entry in approval.glossary_entries(dossier.words) if entry[0] in used]
 
 
-def _plan(dossier: Dossier) -> Plan:
+def _plan(dossier: ReportData) -> Plan:
     if dossier.plan is None:
         raise ValueError("a report to hand out needs the plan of the release")
     return dossier.plan
 
 
-def _document(dossier: Dossier) -> str:
+def _document(dossier: ReportData) -> str:
     rows = approval.rows_outside(dossier.words, dossier.day, dossier.report.version, dossier.about())
     return table(["", ""], rows, dossier.words)
 
 
-def _model(dossier: Dossier, promise: Promise) -> dict[str, Any]:
+def _model(dossier: ReportData, promise: Guarantee) -> dict[str, Any]:
     column = {"column": promise.column} if promise.column else {}
     says = sentences.promised(dossier.words, promise, dossier.plan, dossier.star_rows, outside=True)
     told = {"model": promise.model, "requested": promise.asked, "satisfied": promise.holds}
     return told | column | {"statement": says}
 
 
-def _column(dossier: Dossier, name: str) -> dict[str, Any]:
+def _column(dossier: ReportData, name: str) -> dict[str, Any]:
     told = dossier.evidence.meanings.get(name, ()) if dossier.evidence else ()
     values = [{"value": one.label, "meaning": one.stands_for} for one in (*told, *_missing_words(dossier, name))]
     entry = {"role": _plan(dossier).columns[name].role, "what": _what(dossier, name), "values": values}
@@ -146,7 +146,7 @@ def _column(dossier: Dossier, name: str) -> dict[str, Any]:
     return entry | ({"matrices": matrices} if matrices else {})
 
 
-def _matrices(dossier: Dossier, name: str) -> dict[str, Any]:
+def _matrices(dossier: ReportData, name: str) -> dict[str, Any]:
     """Return the transition probabilities of categories, so that analysts can correct their estimates.
 
     Those of strata are internal: their names are original values, and the matrix of a small stratum reveals its rows.
@@ -161,12 +161,12 @@ def _matrices(dossier: Dossier, name: str) -> dict[str, Any]:
     return {"": shown} if shown else {}
 
 
-def _fewest(dossier: Dossier) -> int:
+def _fewest(dossier: ReportData) -> int:
     """Return the minimum number of rows of a named category: k, and at least three."""
     return max([FEWEST, *(int(one.asked) for one in dossier.report.models if one.model == "k-anonymity")])
 
 
-def _matrix(dossier: Dossier, name: str) -> str:
+def _matrix(dossier: ReportData, name: str) -> str:
     """Return the transition probabilities of a column, one line for each original category."""
     words = dossier.words
     parts = [
@@ -182,7 +182,7 @@ def _matrix(dossier: Dossier, name: str) -> str:
     return section(title, paragraph(words["external.matrix_text"]), *parts) if parts else ""
 
 
-def _columns(dossier: Dossier) -> str:
+def _columns(dossier: ReportData) -> str:
     words = dossier.words
     joint = sentences.coded_together(words, _plan(dossier))
     told = ((name, (_role(dossier, name), joint.get(name) or _what(dossier, name))) for name in _plan(dossier).columns)
@@ -193,11 +193,11 @@ def _columns(dossier: Dossier) -> str:
     return raw_table([words["report.column"], words["external.role"], words["report.what"]], rows)
 
 
-def _role(dossier: Dossier, name: str) -> str:
+def _role(dossier: ReportData, name: str) -> str:
     return dossier.words[_plan(dossier).columns[name].role].partition(":")[0]
 
 
-def _meanings(dossier: Dossier) -> str:
+def _meanings(dossier: ReportData) -> str:
     """Return the meaning of published values: a line for each column, with one entry per rule that made labels."""
     words = dossier.words
     told = dossier.evidence.meanings if dossier.evidence else {}
@@ -210,7 +210,7 @@ def _meanings(dossier: Dossier) -> str:
     return section(words["external.read"], *parts) if parts else ""
 
 
-def _missing_words(dossier: Dossier, name: str) -> list[Meaning]:
+def _missing_words(dossier: ReportData, name: str) -> list[LabelMeaning]:
     """Return the codes for missing values in a published column; a quasi-identifier has none."""
     plan = _plan(dossier)
     if plan.columns[name].role not in KEEP_MISSING_WORDS or name in plan.withheld_columns:
@@ -220,19 +220,19 @@ def _missing_words(dossier: Dossier, name: str) -> list[Meaning]:
     # For columns with a model the codes in the file are known; the others are published unchanged.
     counted = dossier.evidence is not None and name in plan.promise_columns
     words = (word for word in plan.data.missing if word and (word in published or (is_plain(word) and not counted)))
-    return [Meaning(word, dossier.words["external.missing"]) for word in words]
+    return [LabelMeaning(word, dossier.words["external.missing"]) for word in words]
 
 
-def _read(words: Words, entries: Sequence[Meaning]) -> str:
+def _read(words: Messages, entries: Sequence[LabelMeaning]) -> str:
     """Return how to read the labels of a column; of many lines the first are visible."""
-    alike: dict[tuple[str, str], list[Meaning]] = {}
+    alike: dict[tuple[str, str], list[LabelMeaning]] = {}
     for entry in entries:
         alike.setdefault((entry.rule, "" if entry.rule else entry.label), []).append(entry)
     lines = [_line(words, group) for group in alike.values()]
     return folded(words, lines, lambda part: "".join(f"<div>{line}</div>" for line in part))
 
 
-def _line(words: Words, alike: Sequence[Meaning]) -> str:
+def _line(words: Messages, alike: Sequence[LabelMeaning]) -> str:
     """Return the labels of one rule: the first with its meaning, verbatim from the file, then the others."""
     first, *others = alike
     label = f"<code>{escape(first.label)}</code>" if first.label else escape(words["external.empty"])
@@ -240,13 +240,13 @@ def _line(words: Words, alike: Sequence[Meaning]) -> str:
     return f"{label}: {escape(first.stands_for)}{more}"
 
 
-def _what(dossier: Dossier, name: str) -> str:
+def _what(dossier: ReportData, name: str) -> str:
     """Return what was done to a column, in words."""
     told = sentences.untouched(dossier.words, _plan(dossier), name, dossier.report, dossier.under_promise(name))
     return told or _fate(dossier, name)
 
 
-def _fate(dossier: Dossier, name: str) -> str:
+def _fate(dossier: ReportData, name: str) -> str:
     words, report = dossier.words, dossier.report
     if alike := sentences.fate_of_all(words, report, name):
         return alike
@@ -255,13 +255,13 @@ def _fate(dossier: Dossier, name: str) -> str:
     return words["external.coarser"] if name in report.levels else _by_class(dossier, name)
 
 
-def _by_class(dossier: Dossier, name: str) -> str:
+def _by_class(dossier: ReportData, name: str) -> str:
     """Return what happened to a quasi-identifier with different levels in different rows."""
     told = sentences.by_class(dossier.words, dossier.report, dossier.plan, name)
     return dossier.words["external.by_class"] if told == dossier.words["report.by_class"] else told
 
 
-def _suppressed(dossier: Dossier) -> str:
+def _suppressed(dossier: ReportData) -> str:
     words, report = dossier.words, dossier.report
     if not report.suppressed_rows:
         return words["external.no_rows"]
@@ -269,7 +269,7 @@ def _suppressed(dossier: Dossier) -> str:
     return words[key].format(share=f"{100 * _bound(dossier):.0f} %")
 
 
-def _bound(dossier: Dossier) -> float:
+def _bound(dossier: ReportData) -> float:
     """Return a rounded upper bound of the share of suppressed rows, because the exact number would be disclosive."""
     share = dossier.report.suppressed_rows / max(dossier.report.rows, 1)
     return next((bound for bound in (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if share <= bound), 1.0)

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from sfumato.localization.lists import enumeration, names_told
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.microdata.release_report import Report
 
 # Number of columns with a sentence of their own.
@@ -16,7 +16,7 @@ Figures = Mapping[str, str]
 Said = TypeVar("Said", bound=Hashable)
 
 
-def told_of_columns(words: Words, key: str, figures: Iterable[Figures], **shared: str) -> list[str]:
+def told_of_columns(words: Messages, key: str, figures: Iterable[Figures], **shared: str) -> list[str]:
     """Return a finding about columns: one sentence each, or one for all with their values.
 
     Args:
@@ -31,7 +31,7 @@ def told_of_columns(words: Words, key: str, figures: Iterable[Figures], **shared
     return [enumeration(words, words[f"{key}_many"], names, **shared)]
 
 
-def columns_alike(words: Words, told: Iterable[tuple[str, Said]]) -> list[tuple[str, Said]]:
+def columns_alike(words: Messages, told: Iterable[tuple[str, Said]]) -> list[tuple[str, Said]]:
     """Return columns with their texts; if more than a few have the same text, they are combined at the first one."""
     alike: dict[Said, list[str]] = {}
     for name, said in told:
@@ -42,7 +42,7 @@ def columns_alike(words: Words, told: Iterable[tuple[str, Said]]) -> list[tuple[
     return [(names_told(words, group), said) for said, groups in rows for group in groups]
 
 
-def persons_uncounted(words: Words, report: Report) -> list[str]:
+def persons_uncounted(words: Messages, report: Report) -> list[str]:
     """Return the removed columns that identify persons although models count their rows, with a hint."""
     entries: Sequence[Mapping[str, Any]] = report.details.get("persons_uncounted", ())
     k = next((f"{one.asked:g}" for one in report.models if one.model == "k-anonymity"), "k")
@@ -54,7 +54,7 @@ def persons_uncounted(words: Words, report: Report) -> list[str]:
     ]
 
 
-def shared_identifiers(words: Words, report: Report, outside: bool = False) -> list[str]:
+def shared_identifiers(words: Messages, report: Report, outside: bool = False) -> list[str]:
     """Return the removed columns whose values several rows share; without numbers for publication."""
     entries: Sequence[Mapping[str, Any]] = report.details.get("shared_identifiers", ())
     return [
@@ -65,7 +65,7 @@ def shared_identifiers(words: Words, report: Report, outside: bool = False) -> l
     ]
 
 
-def rare_values(words: Words, report: Report, outside: bool = False) -> list[str]:
+def rare_values(words: Messages, report: Report, outside: bool = False) -> list[str]:
     """Return the columns whose labels or means reveal rare values; without numbers for publication."""
     entries: Sequence[Mapping[str, Any]] = report.details.get("rare_values", ())
     told = []
@@ -77,19 +77,19 @@ def rare_values(words: Words, report: Report, outside: bool = False) -> list[str
     return told
 
 
-def inferred(words: Words, report: Report) -> list[str]:
+def inferred(words: Messages, report: Report) -> list[str]:
     """Return which quasi-identifiers an attacker infers from other columns, and the resulting guarantees."""
     check: Mapping[str, Any] = report.details.get("release_check", {})
     return [words.sentence(sentence) for sentence in check.get("sentences", ())]
 
 
-def lost_columns(words: Words, report: Report) -> list[str]:
+def heavily_generalized_columns(words: Messages, report: Report) -> list[str]:
     """Return the heavily generalized columns, with the cheapest change that preserves them, if known."""
     entries: Sequence[Mapping[str, Any]] = report.details.get("heavily_generalized_columns", ())
     return [*_mostly_withheld(words, report), *_lost(words, entries), *_few_left(words, report)]
 
 
-def _lost(words: Words, entries: Sequence[Mapping[str, Any]]) -> list[str]:
+def _lost(words: Messages, entries: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the columns that lost much; those with the same remedy, or none, are combined."""
     alike: dict[str, list[Mapping[str, Any]]] = {}
     for entry in entries:
@@ -97,30 +97,30 @@ def _lost(words: Words, entries: Sequence[Mapping[str, Any]]) -> list[str]:
     return [line for remedy, group in alike.items() for line in _lost_alike(words, remedy, group)]
 
 
-def _lost_alike(words: Words, remedy: str, group: Sequence[Mapping[str, Any]]) -> list[str]:
+def _lost_alike(words: Messages, remedy: str, group: Sequence[Mapping[str, Any]]) -> list[str]:
     if len(group) <= MOST_SINGLE:
         return [lost_column(words, entry) for entry in group]
     names = [words["lost.column_each"].format(column=entry["column"], **_left(words, entry)) for entry in group]
     return [enumeration(words, words["lost.column_many"], names, remedy=remedy)]
 
 
-def lost_column(words: Words, column: Mapping[str, Any]) -> str:
+def lost_column(words: Messages, column: Mapping[str, Any]) -> str:
     """Return one heavily generalized column, with the cheapest change that preserves it, if known."""
     return " ".join(filter(None, (_loss_of(words, column), _remedy(words, column))))
 
 
-def _loss_of(words: Words, column: Mapping[str, Any]) -> str:
+def _loss_of(words: Messages, column: Mapping[str, Any]) -> str:
     several = "lost.column_more" if column["labels"] >= column["values"] else "lost.column"
     key = {0: "lost.column_none", 1: "lost.column_one"}.get(column["labels"], several)
     return words[key].format(column=column["column"], **_left(words, column))
 
 
-def _left(words: Words, column: Mapping[str, Any]) -> dict[str, str]:
+def _left(words: Messages, column: Mapping[str, Any]) -> dict[str, str]:
     counts = {key: words.count(column[key]) for key in ("labels", "values")}
     return {"share": words.percent(column["share_lost"]), **counts}
 
 
-def _remedy(words: Words, column: Mapping[str, Any]) -> str:
+def _remedy(words: Messages, column: Mapping[str, Any]) -> str:
     """Return which tested change preserves a column; or that none does, or that there was no time."""
     kept = _kept_by(words, column)
     if column.get("levels_to_allow"):
@@ -132,7 +132,7 @@ def _remedy(words: Words, column: Mapping[str, Any]) -> str:
     return words["lost.no_remedy_levels" if column.get("levels_tried") else "lost.no_remedy"]
 
 
-def _kept_by(words: Words, column: Mapping[str, Any]) -> str:
+def _kept_by(words: Messages, column: Mapping[str, Any]) -> str:
     """Return what preserves a column besides other levels; empty if nothing does."""
     rows, other, method = (column.get(key) for key in ("rows_to_suppress", "column_to_remove", "method_to_use"))
     if rows is not None:
@@ -144,7 +144,7 @@ def _kept_by(words: Words, column: Mapping[str, Any]) -> str:
     return ""
 
 
-def _few_left(words: Words, report: Report) -> list[str]:
+def _few_left(words: Messages, report: Report) -> list[str]:
     """Return the columns whose operations leave only one or two values."""
     entries: Sequence[Mapping[str, Any]] = report.details.get("columns_with_few_values", ())
     counted = ({key: words.count(entry[key]) for key in ("left", "values")} for entry in entries)
@@ -152,7 +152,7 @@ def _few_left(words: Words, report: Report) -> list[str]:
     return told_of_columns(words, "lost.published", figures)
 
 
-def _mostly_withheld(words: Words, report: Report) -> list[str]:
+def _mostly_withheld(words: Messages, report: Report) -> list[str]:
     """Return the note that most columns are removed, because a loss covers the remaining ones only."""
     columns, withheld = report.details.get("column_count", 0), len(report.withheld_columns)
     if 2 * withheld <= columns:
@@ -160,7 +160,7 @@ def _mostly_withheld(words: Words, report: Report) -> list[str]:
     return [words["lost.withheld"].format(withheld=words.count(withheld), columns=words.count(columns))]
 
 
-def disclosure(words: Words, report: Report) -> list[str]:
+def disclosure(words: Messages, report: Report) -> list[str]:
     """Return the disclosure outside the guarantees: values that classes disclose, and rows unique by other columns."""
     figures = report.disclosure.sensitive
     lines = [line for kind in ("homogeneous", "blank", "part_blank") for line in _given_away(words, report, kind)]
@@ -182,7 +182,7 @@ def disclosure(words: Words, report: Report) -> list[str]:
     return [*lines, *map(words.sentence, (*report.disclosure.unmeasured, *check.get("unchecked", ())))]
 
 
-def _given_away(words: Words, report: Report, kind: str) -> list[str]:
+def _given_away(words: Messages, report: Report, kind: str) -> list[str]:
     """Return the columns with classes of one value, of missing values only, or of one value and missing ones."""
     counted = {
         name: {"classes": one.classes, "alone": getattr(one, f"{kind}_classes"), "rows": getattr(one, f"{kind}_rows")}
@@ -196,7 +196,7 @@ def _given_away(words: Words, report: Report, kind: str) -> list[str]:
     return told_of_columns(words, f"disclosure.{kind}", told)
 
 
-def _households(words: Words, report: Report) -> list[str]:
+def _households(words: Messages, report: Report) -> list[str]:
     """Return the note that models do not count households, if there are some, and how many a class holds."""
     figures = report.details.get("households")
     if figures is None:
@@ -206,7 +206,7 @@ def _households(words: Words, report: Report) -> list[str]:
     return [words[f"disclosure.households_{key}"].format(**counts)]
 
 
-def _one_persons_rows(words: Words, report: Report) -> list[str]:
+def _one_persons_rows(words: Messages, report: Report) -> list[str]:
     """Return the note that one person has a larger share of a class's rows than the person-based risk suggests."""
     share, highest = report.disclosure.largest_share, report.risk["after"]["highest"]
     if share is None or share <= highest:
@@ -214,13 +214,13 @@ def _one_persons_rows(words: Words, report: Report) -> list[str]:
     return [words["disclosure.one_persons_rows"].format(share=words.percent(share), highest=words.percent(highest))]
 
 
-def unique_rows(words: Words, columns: Sequence[str], rows: int, published: int) -> str:
+def unique_rows(words: Messages, columns: Sequence[str], rows: int, published: int) -> str:
     """Return the rows that further columns make unique, in a sentence."""
     share = words.percent(rows / max(published, 1))
     return words["disclosure.unique"].format(columns=" + ".join(columns), rows=words.count(rows), share=share)
 
 
-def _several_known(words: Words, report: Report) -> list[str]:
+def _several_known(words: Messages, report: Report) -> list[str]:
     """Return what an attacker finds who knows several further columns of a person."""
     several = report.disclosure.several
     if several is None or not max(several.rows, several.all_rows):
@@ -233,7 +233,7 @@ def _several_known(words: Words, report: Report) -> list[str]:
     return [words["disclosure.several"].format(**shares, **counts)]
 
 
-def _in_classes(words: Words, report: Report) -> list[str]:
+def _in_classes(words: Messages, report: Report) -> list[str]:
     """Return the columns that make rows unique together with the quasi-identifiers; of many, the two extremes."""
     rows = {name: count for name, count in report.disclosure.unique_in_classes.items() if count}
     shares = {name: words.percent(count / max(report.published_rows, 1)) for name, count in rows.items()}
@@ -245,12 +245,12 @@ def _in_classes(words: Words, report: Report) -> list[str]:
     return [words["disclosure.in_classes_many"].format(count=words.count(len(rows)), **ends)]
 
 
-def tells(words: Words, report: Report) -> list[str]:
+def inference_risks(words: Messages, report: Report) -> list[str]:
     """Return the columns that predict a quasi-identifier better than its published label, with a hint."""
     return [*_single_tells(words, report), *_joint_tells(words, report)]
 
 
-def _joint_tells(words: Words, report: Report) -> list[str]:
+def _joint_tells(words: Messages, report: Report) -> list[str]:
     figures = (
         {
             "column": tell.column,
@@ -264,7 +264,7 @@ def _joint_tells(words: Words, report: Report) -> list[str]:
     return told_of_columns(words, "disclosure.joint_tells", figures)
 
 
-def _single_tells(words: Words, report: Report) -> list[str]:
+def _single_tells(words: Messages, report: Report) -> list[str]:
     """Return quasi-identifiers that single columns predict; all these columns share the published label of each."""
     given_away: dict[tuple[str, str], list[Figures]] = {}
     for tell in report.disclosure.tells:

@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.hierarchies.character_masking import Digits
+from sfumato.hierarchies.character_masking import CharacterMasking
 from sfumato.hierarchies.dates import Dates
 from sfumato.hierarchies.file import HierarchyFile
-from sfumato.hierarchies.hierarchy import ROOT, Ladder
+from sfumato.hierarchies.hierarchy import ROOT, Hierarchy
 from sfumato.hierarchies.levels import present_codes
 from sfumato.hierarchies.tree import Tree
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import Recoding
 from sfumato.patterns import regex
@@ -29,7 +29,7 @@ KINDS = (*CLOSED, ("half_open", _HALF_OPEN))
 LIMITS = (("at_most", ("<=", "≤")), ("at_least", (">=", "≥")), ("below", ("<",)), ("above", (">",)))
 
 
-class Meaning(NamedTuple):
+class LabelMeaning(NamedTuple):
     """The meaning of a label, and its rule: labels of one rule are combined, others are listed one by one."""
 
     label: str
@@ -37,10 +37,10 @@ class Meaning(NamedTuple):
     rule: str = ""
 
 
-def meanings(words: Words, plan: Plan, recoding: Recoding) -> dict[str, tuple[Meaning, ...]]:
+def meanings(words: Messages, plan: Plan, recoding: Recoding) -> dict[str, tuple[LabelMeaning, ...]]:
     """Return for each quasi-identifier its published labels with their meaning; labels that are values are left out."""
     kept = ~recoding.suppressed
-    entries: dict[str, tuple[Meaning, ...]] = {}
+    entries: dict[str, tuple[LabelMeaning, ...]] = {}
     for place, name in enumerate(recoding.columns):
         codes = present_codes(recoding.classes[kept, place])
         labels = [recoding.labels[place][code] for code in codes]
@@ -48,10 +48,12 @@ def meanings(words: Words, plan: Plan, recoding: Recoding) -> dict[str, tuple[Me
     return entries
 
 
-def _column(words: Words, plan: Plan, name: str, ladder: Ladder, labels: list[str | None]) -> Iterator[Meaning]:
+def _column(
+    words: Messages, plan: Plan, name: str, ladder: Hierarchy, labels: list[str | None]
+) -> Iterator[LabelMeaning]:
     """Yield every label with its meaning, in the order of the values; of very many, the first ones."""
     if None in labels:
-        yield Meaning("", words["external.missing"])
+        yield LabelMeaning("", words["external.missing"])
     hierarchy, rungs = plan.columns[name].hierarchy, _rungs(ladder)
     groups = _members(ladder) if isinstance(hierarchy, Tree | HierarchyFile) else {}
     # A value that is also a group is explained: it may mean any of its members.
@@ -62,12 +64,12 @@ def _column(words: Words, plan: Plan, name: str, ladder: Ladder, labels: list[st
     )
     for label in coarse[:MOST_LABELS]:
         rule, stands_for = _meaning(words, hierarchy, rungs[label][0] if label in rungs else None, label, groups)
-        yield Meaning(label, stands_for, rule)
+        yield LabelMeaning(label, stands_for, rule)
     if len(coarse) > MOST_LABELS:
-        yield Meaning("…", words["external.more_labels"].format(count=words.count(len(coarse) - MOST_LABELS)))
+        yield LabelMeaning("…", words["external.more_labels"].format(count=words.count(len(coarse) - MOST_LABELS)))
 
 
-def _rungs(ladder: Ladder) -> dict[str, tuple[int, int]]:
+def _rungs(ladder: Hierarchy) -> dict[str, tuple[int, int]]:
     """Return the labels of a hierarchy, each with its lowest level, and the index of the first value it covers."""
     rungs: dict[str, tuple[int, int]] = {}
     for level in range(1, ladder.height):
@@ -77,13 +79,15 @@ def _rungs(ladder: Ladder) -> dict[str, tuple[int, int]]:
     return rungs
 
 
-def _meaning(words: Words, hierarchy: object, level: int | None, label: str, groups: dict[str, str]) -> tuple[str, str]:
+def _meaning(
+    words: Messages, hierarchy: object, level: int | None, label: str, groups: dict[str, str]
+) -> tuple[str, str]:
     """Return the rule that made a label, and its meaning."""
     if not label.strip(ROOT):
         return "star", words["external.star"]
     if label in groups:
         return "", groups[label]
-    if isinstance(hierarchy, Digits):
+    if isinstance(hierarchy, CharacterMasking):
         return _digits(words, hierarchy, label)
     if isinstance(hierarchy, Dates) and level is not None:
         rung = rung_of(hierarchy, level)
@@ -91,7 +95,7 @@ def _meaning(words: Words, hierarchy: object, level: int | None, label: str, gro
     return _span(words, label)
 
 
-def _digits(words: Words, hierarchy: Digits, label: str) -> tuple[str, str]:
+def _digits(words: Messages, hierarchy: CharacterMasking, label: str) -> tuple[str, str]:
     """Return which characters a masked code still shows."""
     side = "start" if hierarchy.side == "right" else "end"
     shown = label.strip(hierarchy.character)
@@ -99,7 +103,7 @@ def _digits(words: Words, hierarchy: Digits, label: str) -> tuple[str, str]:
     return f"digits {len(shown)} of {len(label)}", told
 
 
-def _span(words: Words, label: str) -> tuple[str, str]:
+def _span(words: Messages, label: str) -> tuple[str, str]:
     """Return the rule and meaning of a label that shows its own ends, or of other labels.
 
     >>> from sfumato.localization.messages import words_in
@@ -123,7 +127,7 @@ def _span(words: Words, label: str) -> tuple[str, str]:
     return ("set", words["external.one_of_set"]) if label.startswith("{") else ("", words["external.group"])
 
 
-def _members(ladder: Ladder) -> dict[str, str]:
+def _members(ladder: Hierarchy) -> dict[str, str]:
     """Return the values of each group of a hierarchy that lists its values, whatever the data contain."""
     groups: dict[str, str] = {}
     for level in range(1, ladder.height - 1):

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.microdata.release_report import Report
 from sfumato.report.page.html_page import paragraph, section, table
-from sfumato.report.release.report_data import Dossier
+from sfumato.report.release.report_data import ReportData
 from sfumato.report.release.sections.column_evidence import shown_as
 
 MOST_LABELS = 30
@@ -19,7 +19,7 @@ def published(report: Report) -> Mapping[str, Labels]:
     return labels
 
 
-def fate(words: Words, labels: Labels, values: int | None) -> str:
+def fate(words: Messages, labels: Labels, values: int | None) -> str:
     """Return the effect of labels for all rows on a column with a number of distinct values."""
     if list(labels) == ["*"]:
         return words["fate.withheld"]
@@ -28,7 +28,7 @@ def fate(words: Words, labels: Labels, values: int | None) -> str:
     return words["report.one_of"].format(count=words.count(len(labels)))
 
 
-def chips(words: Words, labels: Labels) -> str:
+def chips(words: Messages, labels: Labels) -> str:
     """Return labels in sequence; of many the first ones."""
     if list(labels) == ["*"]:
         return ""
@@ -38,14 +38,14 @@ def chips(words: Words, labels: Labels) -> str:
     return f'<div class="labels">{" ".join([*shown, *more])}</div>' if labels else ""
 
 
-def proved(words: Words, report: Report, key: str) -> str:
+def proved(words: Messages, report: Report, key: str) -> str:
     """Return that a release is proven optimal: among all, or among those that the plan's levels allow."""
     if not report.proved_optimal or report.levels_chosen:
         return ""
     return words[f"{key}_allowed" if report.limits_levels else key]
 
 
-def quality(dossier: Dossier) -> str:
+def quality(dossier: ReportData) -> str:
     """Return the quality of the result of a search with a bound; empty for others."""
     bound = dossier.report.details.get("bound")
     if bound is None or dossier.report.levels_chosen:
@@ -55,7 +55,7 @@ def quality(dossier: Dossier) -> str:
     return section(dossier.words["report.quality"], text, *_figures(dossier, float(bound), gap))
 
 
-def _quality_text(dossier: Dossier, gap: float) -> str:
+def _quality_text(dossier: ReportData, gap: float) -> str:
     words, report = dossier.words, dossier.report
     if report.proved_optimal:
         return proved(words, report, "report.proved")
@@ -70,7 +70,7 @@ def _gap(loss: float, bound: float) -> float:
     return 0.0 if loss <= 0 else min(max(0.0, 1.0 - bound / loss), 1.0)
 
 
-def _figures(dossier: Dossier, bound: float, gap: float) -> list[str]:
+def _figures(dossier: ReportData, bound: float, gap: float) -> list[str]:
     words, loss = dossier.words, dossier.report.loss
     if dossier.report.proved_optimal:
         return []

@@ -7,8 +7,8 @@ from html import escape
 from math import isclose
 from typing import Any
 
-from sfumato.localization.lists import MOST_NAMES, Enumeration, enumeration, names_told
-from sfumato.localization.messages import Words, words_in, words_on_persons
+from sfumato.localization.lists import MOST_NAMES, ListMessage, enumeration, names_told
+from sfumato.localization.messages import Messages, words_in, words_on_persons
 from sfumato.microdata.release_report import EXTERNAL_SEALS, Report
 from sfumato.report import attack as attacks
 from sfumato.report import policy as policies
@@ -16,7 +16,7 @@ from sfumato.report.page import approval
 from sfumato.report.page.html_page import page, paragraph, section, table
 from sfumato.report.page.plots import Pair, histogram, legend, meters
 from sfumato.report.release import findings, optimality, sign_off
-from sfumato.report.release.report_data import Dossier
+from sfumato.report.release.report_data import ReportData
 from sfumato.report.release.sections import sections
 
 MOST_PLOTS = 6
@@ -47,11 +47,11 @@ def text(report: Report) -> str:
         *_lines("PERSONS", findings.persons_uncounted(words_in(), report)),
         *_lines("ROWS", findings.shared_identifiers(words_in(), report)),
         *_lines("EXACT", findings.rare_values(words_in(), report)),
-        *_lines("INFERENCE", findings.tells(words_in(), report)),
+        *_lines("INFERENCE", findings.inference_risks(words_in(), report)),
         *_lines("discloses", findings.disclosure(words_on_persons() if report.counts_persons else words_in(), report)),
         *_nodes(report),
         *_policy(report),
-        *_lines("LOST", findings.lost_columns(words_in(), report)),
+        *_lines("LOST", findings.heavily_generalized_columns(words_in(), report)),
         f"  seconds       {report.seconds.total:.2f} (search {report.seconds.search:.3f}, engine {report.engine})",
     ]
     return "\n".join([*lines, *(f"  note          {remark}" for remark in report.remarks)]) + "\n"
@@ -67,7 +67,7 @@ def _proved(report: Report) -> str:
 
 def _lines(head: str, sentences: Iterable[str]) -> list[str]:
     """Return sentences for the terminal, with long lists of names shortened; the reports have them all."""
-    return [f"  {head:<13} {line.short if isinstance(line, Enumeration) else line}" for line in sentences]
+    return [f"  {head:<13} {line.short if isinstance(line, ListMessage) else line}" for line in sentences]
 
 
 def line(report: Report) -> str:
@@ -147,14 +147,14 @@ def _percent(share: float) -> str:
     return f"{share:.3%}" if share < 0.01 else f"{share:.1%}"
 
 
-def html(dossier: Dossier) -> str:
+def html(dossier: ReportData) -> str:
     """Return the internal report as one page, to be signed."""
     words = dossier.words
     body = [
         f"<h1>{escape(words['report.title'])}</h1>",
         paragraph(sections.subtitle(dossier), soft=True),
         sections.verdict(dossier),
-        sections.tells(dossier),
+        sections.inference_risks(dossier),
         sections.lost(dossier),
         sections.limits(dossier),
         approval.document(words, sign_off.document_rows(dossier)),
@@ -177,13 +177,13 @@ def html(dossier: Dossier) -> str:
     return page(f"Sfumato: {words['report.title']}", [part for part in body if part], words.language)
 
 
-def policy(dossier: Dossier) -> str:
+def policy(dossier: ReportData) -> str:
     """Return the result of evaluating the plan's policy, if it names one."""
     figures = dossier.report.details.get("policy")
     return policies.section(figures, dossier.words) if figures else ""
 
 
-def attack(dossier: Dossier) -> str:
+def attack(dossier: ReportData) -> str:
     """Return the attack section, or a placeholder for it."""
     figures = dossier.report.details.get("attack")
     return attacks.framed(attacks.section(figures, dossier.words) if figures else "")
@@ -195,7 +195,7 @@ def fragment(report: Report) -> str:
     rows = "".join(
         f'<tr><th style="text-align:left;padding-right:1.5em">{escape(words)}</th>'
         f'<td style="text-align:left">{escape(value)}</td></tr>'
-        for value, words in sections.figures(Dossier(report))
+        for value, words in sections.metrics(ReportData(report))
     )
     return (
         f'<div style="border-left:.35rem solid {color};padding:.2rem 1rem;margin:.4rem 0">'
@@ -203,7 +203,7 @@ def fragment(report: Report) -> str:
     )
 
 
-def files(dossier: Dossier) -> dict[str, str]:
+def files(dossier: ReportData) -> dict[str, str]:
     """Return the reports of a release folder by name: internal and for publication, each also as JSON.
 
     A differentially private file has none for publication: its metrics describe the original rows.
@@ -214,10 +214,10 @@ def files(dossier: Dossier) -> dict[str, str]:
     if all(promise.model != "differential-privacy" for promise in dossier.report.models):
         outside = {
             "report-external.html": external.html(dossier),
-            "report-external.json": _json(external.figures(dossier)),
+            "report-external.json": _json(external.metrics(dossier)),
         }
     seals = {**dossier.seals, **external_seals(outside)} if dossier.seals else {}
-    return {"report.html": html(dossier), "report.json": _json(figures(dossier) | seals)} | outside
+    return {"report.html": html(dossier), "report.json": _json(metrics(dossier) | seals)} | outside
 
 
 def external_seals(texts: Mapping[str, str]) -> dict[str, str]:
@@ -235,7 +235,7 @@ def _json(content: dict[str, Any]) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
-def figures(dossier: Dossier) -> dict[str, Any]:
+def metrics(dossier: ReportData) -> dict[str, Any]:
     """Return the report as plain values, for report.json."""
     about: dict[str, Any] = {"date": dossier.day.isoformat()} if dossier.day else {}
     about |= {"release": dossier.about()} if dossier.about() else {}
@@ -244,7 +244,7 @@ def figures(dossier: Dossier) -> dict[str, Any]:
     return dossier.report.to_dict() | about | evidence | others
 
 
-def perturbation(dossier: Dossier) -> str:
+def perturbation(dossier: ReportData) -> str:
     """Return the section; empty if nothing is perturbed."""
     words, figures = dossier.words, dossier.report.details.get("perturbation")
     if not figures:
@@ -256,7 +256,7 @@ def perturbation(dossier: Dossier) -> str:
     return section(words["perturbed.title"], *parts)
 
 
-def _operations(words: Words, operations: list[Mapping[str, Any]]) -> str:
+def _operations(words: Messages, operations: list[Mapping[str, Any]]) -> str:
     rows = [
         (", ".join(entry["columns"]), words[f"operation.{entry['operation']}"], _plain(words, entry))
         for entry in operations
@@ -264,7 +264,7 @@ def _operations(words: Words, operations: list[Mapping[str, Any]]) -> str:
     return table([words["report.column"], words["perturbed.operation"], words["measure.value"]], rows, words)
 
 
-def _plain(words: Words, entry: Mapping[str, Any]) -> str:
+def _plain(words: Messages, entry: Mapping[str, Any]) -> str:
     """Return the parameters of an operation."""
     return ", ".join(
         f"{name.replace('_', ' ')}: {words.amount(value)}"
@@ -273,7 +273,7 @@ def _plain(words: Words, entry: Mapping[str, Any]) -> str:
     )
 
 
-def _risk(words: Words, measures: Mapping[str, Any]) -> Iterator[str]:
+def _risk(words: Messages, measures: Mapping[str, Any]) -> Iterator[str]:
     yield f"<h3>{escape(words['perturbed.risk'])}</h3>" + "".join(_linkage(words, measures))
     rows = [
         (name, words.percent(near), words.percent(measures["near_in_deviation"][name]))
@@ -282,7 +282,7 @@ def _risk(words: Words, measures: Mapping[str, Any]) -> Iterator[str]:
     yield table([words["report.column"], words["perturbed.near_rank"], words["perturbed.near_deviation"]], rows, words)
 
 
-def _linkage(words: Words, measures: Mapping[str, Any]) -> Iterator[str]:
+def _linkage(words: Messages, measures: Mapping[str, Any]) -> Iterator[str]:
     """Yield which rows an attacker finds, among those that have all numbers."""
     left_out = measures.get("incomplete_rows", 0)  # missing in folders of earlier versions
     if left_out:
@@ -316,12 +316,12 @@ def _linkage(words: Words, measures: Mapping[str, Any]) -> Iterator[str]:
     yield legend(words) + meters(words, pairs)
 
 
-def _losses(words: Words, measures: Mapping[str, Any]) -> Iterator[str]:
+def _losses(words: Messages, measures: Mapping[str, Any]) -> Iterator[str]:
     rows = [(words[f"perturbed.{name}"], measures[name]) for name in LOSSES if measures.get(name) is not None]
     yield f"<h3>{escape(words['perturbed.loss'])}</h3>" + table(["", words["measure.value"]], rows, words)
 
 
-def _plots(words: Words, quantiles: Mapping[str, Mapping[str, list[float]]]) -> Iterator[str]:
+def _plots(words: Messages, quantiles: Mapping[str, Mapping[str, list[float]]]) -> Iterator[str]:
     """Yield for some columns their quantiles before and after, as shares of the shown original range."""
     for name, pairs in list(quantiles.items())[:MOST_PLOTS]:
         raw = [before for before, _ in pairs.values()]

@@ -6,15 +6,15 @@ from datetime import date
 from pathlib import Path
 
 from sfumato.dataclass import dataclass
-from sfumato.localization.messages import Words, words_in, words_on_persons
-from sfumato.microdata.methods.full_domain.trade_off import Alternative
+from sfumato.localization.messages import Messages, words_in, words_on_persons
+from sfumato.microdata.methods.full_domain.trade_off import TradeOffPoint
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.release_report import Report
-from sfumato.report.release.sections.column_evidence import Evidence
+from sfumato.report.release.sections.column_evidence import ReleaseEvidence
 
 
 @dataclass(frozen=True, slots=True)
-class Dossier:
+class ReportData:
     """What is known about a release; reports leave out what is missing.
 
     Attributes:
@@ -27,8 +27,8 @@ class Dossier:
 
     report: Report
     plan: Plan | None = None
-    evidence: Evidence | None = None
-    others: tuple[Alternative, ...] = ()
+    evidence: ReleaseEvidence | None = None
+    others: tuple[TradeOffPoint, ...] = ()
     seals: Mapping[str, str] = field(default_factory=dict)
     day: date | None = None
     language: str | None = None
@@ -36,7 +36,7 @@ class Dossier:
     house: tuple[str, ...] = ("plan.yaml", "recoding.json", "report.json")
 
     @property
-    def words(self) -> Words:
+    def words(self) -> Messages:
         """The messages in the requested language, or else the plan's; for persons if these are counted."""
         language = self.language or (self.plan.language if self.plan else "en")
         return words_on_persons(language) if self.report.counts_persons else words_in(language)

@@ -4,26 +4,26 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from decimal import Decimal
 
-from sfumato.hierarchies.character_masking import Digits
+from sfumato.hierarchies.character_masking import CharacterMasking
 from sfumato.hierarchies.dates import LEVELS, Dates
-from sfumato.hierarchies.hierarchy import Hierarchy
+from sfumato.hierarchies.hierarchy import HierarchyBuilder
 from sfumato.hierarchies.types import plain
-from sfumato.localization.lists import Enumeration, enumeration, names_told
-from sfumato.localization.messages import Words
+from sfumato.localization.lists import ListMessage, enumeration, names_told
+from sfumato.localization.messages import Messages
 from sfumato.localization.plurals import filled
 from sfumato.microdata.column_transforms.perturbation import Perturbation
 from sfumato.microdata.column_transforms.transform_plan import OPERATIONS, Limit, PublishPlan, number_of
 from sfumato.microdata.models.listed_values import named
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.release_report import Report
-from sfumato.microdata.verdict import Promise
+from sfumato.microdata.verdict import Guarantee
 from sfumato.report.release.findings import MOST_SINGLE
 
 _PLACE = "\0"
 
 
 def promises(
-    words: Words, models: Iterable[Promise], plan: Plan | None, star_rows: bool = False, outside: bool = False
+    words: Messages, models: Iterable[Guarantee], plan: Plan | None, star_rows: bool = False, outside: bool = False
 ) -> list[str]:
     """Return all models, a sentence each; the same model of several columns in one sentence."""
     columns: dict[str, list[str]] = {}
@@ -33,7 +33,7 @@ def promises(
     return [told for text, names in columns.items() for told in _of_columns(words, text, names)]
 
 
-def asked(words: Words, models: Iterable[Promise]) -> list[tuple[str, str, str]]:
+def requested(words: Messages, models: Iterable[Guarantee]) -> list[tuple[str, str, str]]:
     """Return the requested models: their names, parameters, and columns."""
     columns: dict[tuple[str, str], list[str]] = {}
     for one in models:
@@ -42,7 +42,7 @@ def asked(words: Words, models: Iterable[Promise]) -> list[tuple[str, str, str]]
     return [(model, number, names_told(words, names)) for (model, number), names in columns.items()]
 
 
-def coded(words: Words, plan: Plan) -> dict[str, list[str]]:
+def coded(words: Messages, plan: Plan) -> dict[str, list[str]]:
     """Return how numbers are coded, each operation with its columns."""
     ways: dict[str, list[str]] = {}
     for name, column in plan.columns.items():
@@ -51,7 +51,7 @@ def coded(words: Words, plan: Plan) -> dict[str, list[str]]:
     return ways
 
 
-def _of_columns(words: Words, text: str, names: Sequence[str]) -> list[str]:
+def _of_columns(words: Messages, text: str, names: Sequence[str]) -> list[str]:
     if _PLACE not in text:
         return [text] * len(names)
     if len(names) <= MOST_SINGLE:
@@ -65,8 +65,8 @@ def _of_columns(words: Words, text: str, names: Sequence[str]) -> list[str]:
 
 
 def promised(
-    words: Words,
-    promise: Promise,
+    words: Messages,
+    promise: Guarantee,
     plan: Plan | None = None,
     star_rows: bool = False,
     outside: bool = False,
@@ -103,7 +103,7 @@ def promised(
     return sentence if promise.holds else sentence + words["promise.broken"]
 
 
-def _limited(words: Words, promise: Promise, plan: Plan | None, name: str, outside: bool) -> str:
+def _limited(words: Messages, promise: Guarantee, plan: Plan | None, name: str, outside: bool) -> str:
     """Return which values of its column a model limits: all of them, or those listed in the plan (internal only)."""
     asked = (promise.model, promise.column, promise.asked)
     alike = [] if plan is None else [one for one in plan.privacy if (one.name, one.column, one.asked) == asked]
@@ -116,31 +116,31 @@ def _figure(value: float) -> str:
     return f"{value:,.0f}" if value == round(value) and abs(value) < 1e15 else f"{value:.4g}"
 
 
-def limits(words: Words, models: tuple[str, ...], plan: Plan | None = None) -> list[str]:
+def limits(words: Messages, models: tuple[str, ...], plan: Plan | None = None) -> list[str]:
     """Return what the models and perturbation do not protect against, and what no model does."""
     own = [f"promise.{model}.limit" for model in dict.fromkeys(models)]
     return [*(words[key] for key in own if key in words), *_unpromised(words, plan), *general_limits(words)]
 
 
-def _unpromised(words: Words, plan: Plan | None) -> list[str]:
+def _unpromised(words: Messages, plan: Plan | None) -> list[str]:
     """Return that no guarantee covers perturbed columns, if there are some; pseudonyms have a separate sentence."""
     names = [] if plan is None else [name for name in plan.perturbations if name not in plan.pseudonyms]
     return [words["limits.perturbed"].format(names=", ".join(names))] if names else []
 
 
-def general_limits(words: Words) -> list[str]:
+def general_limits(words: Messages) -> list[str]:
     """Return what no model protects against."""
     return [words[key] for key in ("limits.roles", "limits.release", "limits.law")]
 
 
-def told(words: Words, operation: Perturbation, publish: PublishPlan | None = None) -> str:
+def told(words: Messages, operation: Perturbation, publish: PublishPlan | None = None) -> str:
     """Return what a perturbation does to a column, in a sentence, including later rounding."""
     step = None if publish is None else publish.round
     rounded = "" if step is None else words["perturbed.rounded"].format(step=words.figure(f"{step:g}"))
     return " ".join(filter(None, (_told(words, operation), rounded)))
 
 
-def _told(words: Words, operation: Perturbation) -> str:
+def _told(words: Messages, operation: Perturbation) -> str:
     # A share of the households is swapped; their k defines which are risky.
     names = ("share", "retention", "days", "k")
     number = next((value for key in names if (value := getattr(operation, key, None)) is not None), None)
@@ -155,7 +155,7 @@ def unchanged_columns(report: Report) -> Sequence[str]:
     return columns
 
 
-def untouched(words: Words, plan: Plan, name: str, report: Report, under_promise: bool) -> str | None:
+def untouched(words: Messages, plan: Plan, name: str, report: Report, under_promise: bool) -> str | None:
     """Return what happens to a column that is no quasi-identifier; None for a quasi-identifier."""
     column = plan.columns[name]
     if name in unchanged_columns(report):
@@ -170,14 +170,14 @@ def untouched(words: Words, plan: Plan, name: str, report: Report, under_promise
     return words["fate.promised"] if under_promise else words.get(f"fate.{role}")
 
 
-def coded_together(words: Words, plan: Plan) -> dict[str, Enumeration]:
+def coded_together(words: Messages, plan: Plan) -> dict[str, ListMessage]:
     """Return common texts of columns whose numbers are coded in the same ways, with different parameters."""
     alike: dict[tuple[str, ...], dict[str, str]] = {}
     for name, column in plan.columns.items():
         if column.operations is not None and name not in plan.withheld_columns:
             ways = (column.role, *(part for part in OPERATIONS if getattr(column.operations, part) is not None))
             alike.setdefault(ways, {})[name] = ", ".join(_coding(words, column.operations, "brief"))
-    told: dict[str, Enumeration] = {}
+    told: dict[str, ListMessage] = {}
     for steps in alike.values():
         if len({*steps.values()}) > MOST_SINGLE:
             each = [words["fate.changed_each"].format(column=name, steps=said) for name, said in steps.items()]
@@ -185,7 +185,7 @@ def coded_together(words: Words, plan: Plan) -> dict[str, Enumeration]:
     return told
 
 
-def _coding(words: Words, publish: PublishPlan, kind: str = "step") -> Iterator[str]:
+def _coding(words: Messages, publish: PublishPlan, kind: str = "step") -> Iterator[str]:
     """Yield the operations on single numbers; a limit given as a share is shown as a share.
 
     Args:
@@ -201,7 +201,7 @@ def _coding(words: Words, publish: PublishPlan, kind: str = "step") -> Iterator[
             yield words[f"fate.{kind}_{part.name}"].format(number=words.figure(label), label=label)
 
 
-def by_class(words: Words, report: Report, plan: Plan | None, name: str) -> str:
+def by_class(words: Messages, report: Report, plan: Plan | None, name: str) -> str:
     """Return what happens to a quasi-identifier without a level of its own."""
     column = None if plan is None else plan.columns[name]
     if name in unchanged_columns(report):
@@ -217,7 +217,7 @@ def by_class(words: Words, report: Report, plan: Plan | None, name: str) -> str:
     return words["report.by_cells_never" if column is not None and column.importance == "never" else "report.by_cells"]
 
 
-def fate_of_all(words: Words, report: Report, name: str) -> str:
+def fate_of_all(words: Messages, report: Report, name: str) -> str:
     """Return what happens to a quasi-identifier that is unchanged or removed in all rows; empty for others."""
     by_cells = report.method == "local-suppression"
     kept, withheld = ("report.by_cells_never", "report.by_cells_blank") if by_cells else ("fate.raw", "fate.withheld")
@@ -231,14 +231,14 @@ def fates(report: Report) -> Mapping[str, str]:
     return told
 
 
-def fate(words: Words, hierarchy: Hierarchy | None, level: int, top: int) -> str:
+def fate(words: Messages, hierarchy: HierarchyBuilder | None, level: int, top: int) -> str:
     """Return the effect of a level on a column."""
     if level in (0, top):
         return words["fate.withheld" if level else "fate.raw"]
     kind, rung = "groups", ""
     if isinstance(hierarchy, Dates):
         kind, rung = "dates", words[f"rung.{rung_of(hierarchy, level)}"]
-    elif isinstance(hierarchy, Digits):
+    elif isinstance(hierarchy, CharacterMasking):
         kind = f"digit{'s' if level > 1 else ''}_{'last' if hierarchy.side == 'right' else 'first'}"
     return words[f"fate.{kind}"].format(level=level, top=top, rung=rung)
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
 from sfumato.localization.lists import enumeration, names_told
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.microdata.plan.methods import FullDomain
 from sfumato.microdata.plan.model import ROLES, Plan
 from sfumato.microdata.release_report import Report
@@ -12,16 +12,16 @@ from sfumato.report.attack import reached
 from sfumato.report.page import approval
 from sfumato.report.page.html_page import listing, section
 from sfumato.report.release import optimality, sentences
-from sfumato.report.release.report_data import Dossier
+from sfumato.report.release.report_data import ReportData
 
 
-def document_rows(dossier: Dossier) -> list[tuple[str, str]]:
+def document_rows(dossier: ReportData) -> list[tuple[str, str]]:
     """Return the data of the document, each with its label; missing entries of the plan are stated as such."""
     source = dossier.plan.data.source if dossier.plan else None
     return approval.document_rows(dossier.words, dossier.day, dossier.report.version, source, dossier.about())
 
 
-def residual_risk(dossier: Dossier) -> str:
+def residual_risk(dossier: ReportData) -> str:
     """Return what an attacker can still do, in plain words, and the assumed attackers."""
     words = dossier.words
     head = f"<h3>{escape(words['sign.attackers'])}</h3>"
@@ -30,12 +30,12 @@ def residual_risk(dossier: Dossier) -> str:
     return section(words["sign.residual"], attacked, told, head, listing(attacker_sentences(words)))
 
 
-def attacker_sentences(words: Words) -> list[str]:
+def attacker_sentences(words: Messages) -> list[str]:
     """Return which attackers were assumed, and which not."""
     return [words[f"sign.attacker.{name}"] for name in ("prosecutor", "marketer", "not")]
 
 
-def residual_sentences(dossier: Dossier) -> list[str]:
+def residual_sentences(dossier: ReportData) -> list[str]:
     """Return the residual risk, sentence by sentence."""
     words, report = dossier.words, dossier.report
     before, after = report.risk["before"], report.risk["after"]
@@ -56,7 +56,7 @@ def _alike(report: Report) -> int:
     return int(report.risk["after"]["smallest"]) if report.counts_persons else report.classes.smallest
 
 
-def _published_columns(dossier: Dossier) -> Iterator[str]:
+def _published_columns(dossier: ReportData) -> Iterator[str]:
     """Yield what can be learned from columns that are no quasi-identifiers."""
     words, plan = dossier.words, dossier.plan
     if plan is None:
@@ -74,7 +74,7 @@ def _published_columns(dossier: Dossier) -> Iterator[str]:
         yield enumeration(words, words["sign.residual_other"], others)
 
 
-def decision_rows(dossier: Dossier) -> list[approval.Decision]:
+def decision_rows(dossier: ReportData) -> list[approval.Decision]:
     """Return the rows of decision, choice and reason."""
     words, plan = dossier.words, dossier.plan
     if plan is None:
@@ -97,24 +97,24 @@ def decision_rows(dossier: Dossier) -> list[approval.Decision]:
     ]
 
 
-def _promises(dossier: Dossier, plan: Plan) -> Iterator[approval.Decision]:
+def _promises(dossier: ReportData, plan: Plan) -> Iterator[approval.Decision]:
     """Yield the requested models, and who requested them."""
     words, why = dossier.words, dossier.words["sign.promises.why"]
     if plan.policy is not None:
         why = words["sign.promises.why.policy"].format(policy=plan.policy.name)
-    asked = sentences.asked(words, dossier.report.models)
+    asked = sentences.requested(words, dossier.report.models)
     told = [f"{model} {number} ({columns})" if columns else f"{model} {number}" for model, number, columns in asked]
     if told:
         yield words["sign.promises"], "; ".join(told), why
 
 
-def _coding(words: Words, plan: Plan) -> Iterator[approval.Decision]:
+def _coding(words: Messages, plan: Plan) -> Iterator[approval.Decision]:
     ways = [f"{names_told(words, names)}: {way}" for way, names in sentences.coded(words, plan).items()]
     if ways:
         yield words["sign.coding"], "; ".join(ways), words["sign.coding.why"]
 
 
-def _why_method(dossier: Dossier) -> str:
+def _why_method(dossier: ReportData) -> str:
     """Return why the method was chosen: it loses least, or its loss."""
     words, report, mean = dossier.words, dossier.report, dossier.report.mean_loss
     if report.levels_chosen:
@@ -140,7 +140,7 @@ def columns_by_decision(plan: Plan) -> dict[str, tuple[str, ...]]:
     return {"identifier": removed, "pseudonym": hidden} | named | shown | {"insensitive": plain, "changed": changed}
 
 
-def _levels(dossier: Dossier, words: Words) -> Iterator[tuple[str, str, str]]:
+def _levels(dossier: ReportData, words: Messages) -> Iterator[tuple[str, str, str]]:
     """Yield the levels that the plan allows, if it restricts them."""
     if not dossier.report.limits_levels:
         return
@@ -150,7 +150,7 @@ def _levels(dossier: Dossier, words: Words) -> Iterator[tuple[str, str, str]]:
     yield words[key], names_told(words, told), words[f"{key}.why"]
 
 
-def _budget(dossier: Dossier, words: Words) -> Iterator[tuple[str, str, str]]:
+def _budget(dossier: ReportData, words: Messages) -> Iterator[tuple[str, str, str]]:
     plan, rows = dossier.plan, dossier.report.rows
     if plan is not None and isinstance(plan.method, FullDomain):
         limit = words.count(plan.method.suppression.limit(rows))

@@ -2,9 +2,9 @@
 
 from html import escape
 
-from sfumato.localization.messages import Words, words_in
+from sfumato.localization.messages import Messages, words_in
 from sfumato.microdata.measures.population import Estimate
-from sfumato.microdata.measures.risk import Attacker
+from sfumato.microdata.measures.risk import AttackerRisk
 from sfumato.microdata.measures.risk_overview import RiskSurvey
 from sfumato.report.page.html_page import listing, page, paragraph, section, table
 from sfumato.report.risk.report import SHOWN, attackers_of, best_sets, estimates_of, sample_rows
@@ -34,7 +34,7 @@ def html_part(report: RiskSurvey, language: str = "en") -> str:
     return "\n".join(parts)
 
 
-def _summary(words: Words, report: RiskSurvey) -> str:
+def _summary(words: Messages, report: RiskSurvey) -> str:
     figures = report.figures
     counts = {
         "rows": figures.rows,
@@ -46,7 +46,7 @@ def _summary(words: Words, report: RiskSurvey) -> str:
     return words["surveyed.summary"].format(missing=words[f"surveyed.missing.{report.on_missing}"], **told)
 
 
-def _attackers(words: Words, report: RiskSurvey) -> str:
+def _attackers(words: Messages, report: RiskSurvey) -> str:
     head = ["", *(words[f"surveyed.{key}"] for key in ("highest", "average", "above", "share"))]
     rows = [(words[f"risk.attacker.{name}"], *_attack(words, one)) for name, one in attackers_of(report)]
     names = [name for name, _ in attackers_of(report)]
@@ -55,12 +55,12 @@ def _attackers(words: Words, report: RiskSurvey) -> str:
     return section(words["risk.attackers"], table(head, rows, words), listing([*says, *same]))
 
 
-def _attack(words: Words, one: Attacker) -> tuple[object, ...]:
+def _attack(words: Messages, one: AttackerRisk) -> tuple[object, ...]:
     shares = [words.percent(share) for share in (one.highest, one.average, one.share_above)]
     return shares[0], shares[1], one.rows_above, shares[2]
 
 
-def _population(words: Words, report: RiskSurvey) -> list[str]:
+def _population(words: Messages, report: RiskSurvey) -> list[str]:
     if report.uniqueness is None:
         return []
     head = [words[f"surveyed.{key}"] for key in ("estimator", "persons", "share", "note")]
@@ -68,12 +68,12 @@ def _population(words: Words, report: RiskSurvey) -> list[str]:
     return [section(words["risk.population_uniques"], table(head, rows, words))]
 
 
-def _estimate(words: Words, one: Estimate) -> tuple[object, ...]:
+def _estimate(words: Messages, one: Estimate) -> tuple[object, ...]:
     share = None if one.share is None else words.percent(one.share)
     return one.uniques, share, words.sentence(one.reason)
 
 
-def _sample(words: Words, report: RiskSurvey) -> list[str]:
+def _sample(words: Messages, report: RiskSurvey) -> list[str]:
     if report.sample is None:
         return []
     head = ["", *(words[f"sample.{key}"] for key in ("highest", "average", "expected"))]
@@ -85,20 +85,20 @@ def _sample(words: Words, report: RiskSurvey) -> list[str]:
     return [section(words["sample.title"], table(head, rows, words))]
 
 
-def _sizes(words: Words, report: RiskSurvey) -> str:
+def _sizes(words: Messages, report: RiskSurvey) -> str:
     head = [words[f"surveyed.{key}"] for key in ("size", "classes", "rows")]
     rows = [(entry.size, entry.classes, entry.rows) for entry in report.sizes[:SHOWN]]
     return section(words["surveyed.smallest"], table(head, rows, words))
 
 
-def _contributions(words: Words, report: RiskSurvey) -> str:
+def _contributions(words: Messages, report: RiskSurvey) -> str:
     head = [words[f"surveyed.{key}"] for key in ("column", "level", "uniques_then", "average_then")]
     entries = (*report.columns, *report.steps)
     rows = [(entry.column, entry.level, entry.uniques, words.percent(entry.average)) for entry in entries]
     return section(words["measure.origins"], table(head, rows, words))
 
 
-def _outliers(words: Words, report: RiskSurvey) -> str:
+def _outliers(words: Messages, report: RiskSurvey) -> str:
     outliers = report.outliers
     parts = [
         words["surveyed.singled"].format(rows=words.count(rows), columns=place)
@@ -107,7 +107,7 @@ def _outliers(words: Words, report: RiskSurvey) -> str:
     return "; ".join([*parts, words["surveyed.singled_more"].format(rows=words.count(outliers.more))]) + "."
 
 
-def _special(words: Words, report: RiskSurvey) -> list[str]:
+def _special(words: Messages, report: RiskSurvey) -> list[str]:
     special = report.special_uniques
     if special is None:
         return []
@@ -123,7 +123,7 @@ def _special(words: Words, report: RiskSurvey) -> list[str]:
     ]
 
 
-def _sets(words: Words, report: RiskSurvey) -> str:
+def _sets(words: Messages, report: RiskSurvey) -> str:
     head = [words[f"surveyed.{key}"] for key in ("columns", "distinct", "apart")]
     rows = [
         (", ".join(one.columns), words.percent(one.distinction), words.percent(one.separation))

@@ -1,9 +1,9 @@
 """The risk report as text for the terminal."""
 
 from sfumato.localization.messages import words_in
-from sfumato.microdata.measures.column_set_risk import Telling
+from sfumato.microdata.measures.column_set_risk import ColumnSetRisk
 from sfumato.microdata.measures.population import Estimate
-from sfumato.microdata.measures.risk import Attacker
+from sfumato.microdata.measures.risk import AttackerRisk
 from sfumato.microdata.measures.risk_overview import RiskSurvey
 from sfumato.microdata.measures.sample_risk import GlobalFigures
 
@@ -69,11 +69,11 @@ def _matching_lines(report: RiskSurvey) -> list[str]:
     ]
 
 
-def attackers_of(report: RiskSurvey) -> list[tuple[str, Attacker]]:
+def attackers_of(report: RiskSurvey) -> list[tuple[str, AttackerRisk]]:
     return [("prosecutor", report.prosecutor), ("journalist", report.journalist), ("marketer", report.marketer)]
 
 
-def _attacker(attacker: Attacker, threshold: float) -> str:
+def _attacker(attacker: AttackerRisk, threshold: float) -> str:
     estimated = " (estimated)" if attacker.estimated else ""
     return (
         f"highest {_percent(attacker.highest)}, average {_percent(attacker.average)}, "
@@ -159,9 +159,9 @@ def _subset_lines(report: RiskSurvey) -> list[str]:
     ]
 
 
-def best_sets(report: RiskSurvey) -> list[Telling]:
+def best_sets(report: RiskSurvey) -> list[ColumnSetRisk]:
     """Return the most distinguishing set of each number of columns."""
-    best: dict[int, Telling] = {}
+    best: dict[int, ColumnSetRisk] = {}
     for subset in report.subsets.sets:
         best.setdefault(len(subset.columns), subset)
     return list(best.values())[:SHOWN]

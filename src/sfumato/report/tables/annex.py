@@ -1,13 +1,13 @@
 """Content of the annex for a release of tables: its facts in the order of an impact assessment; internal."""
 
-from sfumato.report.annex import Annex, Chapter, necessity, processing, seals, signatures
-from sfumato.report.tables.internal_report import Papers, Teller, document_rows
+from sfumato.report.annex import Annex, Chapter, checksums, necessity, processing, signatures
+from sfumato.report.tables.internal_report import DocumentContext, ReportWriter, document_rows
 from sfumato.report.tables.perturbed_internal import changed_story
 from sfumato.report.tables.summary import outcome_sentences
 from sfumato.report.tables.suppressed_internal import masked_story
 
 
-def tables_annex(teller: Teller, papers: Papers) -> Annex:
+def tables_annex(teller: ReportWriter, papers: DocumentContext) -> Annex:
     """Return the annex for a release of tables, from its plan and its report.json."""
     words, plan = teller.words, teller.plan
     story = changed_story(teller) if "noise" in teller.report else masked_story(teller)
@@ -17,13 +17,15 @@ def tables_annex(teller: Teller, papers: Papers) -> Annex:
         Chapter(words["annex.risks"], points=story.attackers),
         Chapter(words["annex.measures"], points=_measures(teller)),
         Chapter(words["annex.residual"], points=[*story.residual, *story.limits]),
-        Chapter(words["annex.evidence"], [words["tabled.house"]], tables=[seals(words, list(papers.seals.items()))]),
+        Chapter(
+            words["annex.evidence"], [words["tabled.house"]], tables=[checksums(words, list(papers.seals.items()))]
+        ),
         signatures(words),
     ]
     return Annex(words, plan.release.stated().get("by", ""), chapters)
 
 
-def _measures(teller: Teller) -> list[str]:
+def _measures(teller: ReportWriter) -> list[str]:
     """Return whether the guarantee is satisfied, and what it is."""
     words, report, plan = teller.words, teller.report, teller.plan
     (verdict, _), *_ = outcome_sentences(report, words)

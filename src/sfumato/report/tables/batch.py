@@ -3,10 +3,10 @@
 import numpy as np
 
 from sfumato.report.page.html_page import page, paragraph, section, table
-from sfumato.tables.argus.statuses import CellStatus
+from sfumato.tables.argus.statuses import ArgusStatus
 from sfumato.tables.formats.argus_outputs import Protected
 
-WORDS = {status: status.name.replace("_", " ").lower() for status in CellStatus}
+WORDS = {status: status.name.replace("_", " ").lower() for status in ArgusStatus}
 
 
 def table_page(done: Protected) -> str:
@@ -15,7 +15,7 @@ def table_page(done: Protected) -> str:
     names = " × ".join(tree.name for tree in office.trees)
     rows = [
         (int(status), WORDS[status], int(own.sum()), float(office.values[own].sum()), _costs(done, own))
-        for status in CellStatus
+        for status in ArgusStatus
         if (own := office.statuses == status).any()
     ]
     said = [f"{office.value} by {names or 'relations'}: {len(office):,} cells.", *done.remarks]

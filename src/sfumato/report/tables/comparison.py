@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from html import escape
 
-from sfumato.localization.messages import Words, words_in
+from sfumato.localization.messages import Messages, words_in
 from sfumato.report.page.html_page import listing, page, paragraph, section, table
 from sfumato.tables.comparison import TableRun, TableRuns
 
@@ -23,12 +23,12 @@ HEAD = (
 ROUNDING = " rounding to "
 
 
-def head(words: Words) -> list[str]:
+def head(words: Messages) -> list[str]:
     """Return the headings of the table of methods."""
     return [words[f"ways.{name}"] for name in HEAD]
 
 
-def way(words: Words, method: str) -> str:
+def way(words: Messages, method: str) -> str:
     """Return a method in words.
 
     >>> way(words_in(), "controlled rounding to 3"), way(words_in("de"), "fast")
@@ -41,7 +41,7 @@ def way(words: Words, method: str) -> str:
     return words[f"ways.way.{name}"]
 
 
-def verdict(runs: TableRuns, words: Words) -> str:
+def verdict(runs: TableRuns, words: Messages) -> str:
     """Return which methods satisfy the rules, and which of them loses least."""
     safe = [run for run in runs.runs if run.holds]
     if not safe:
@@ -57,12 +57,12 @@ def verdict(runs: TableRuns, words: Words) -> str:
     return " ".join(said)
 
 
-def size(runs: TableRuns, words: Words) -> str:
+def size(runs: TableRuns, words: Messages) -> str:
     """Return the size of the table, and how much of it is sensitive."""
     return words["ways.size"].format(cells=words.count(runs.cells), unsafe=words.count(runs.unsafe))
 
 
-def failures(runs: TableRuns, words: Words) -> list[str]:
+def failures(runs: TableRuns, words: Messages) -> list[str]:
     """Return the methods without a result, with the reason."""
     return [f"{way(words, run.method)}: {words.sentence(run.error)}" for run in runs.runs if run.error]
 
@@ -85,7 +85,7 @@ def _line(row: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join([name.ljust(widths[0]), *(f.rjust(width) for f, width in zip(figures, widths[1:], strict=True))])
 
 
-def cells(run: TableRun, words: Words) -> tuple[str, ...]:
+def cells(run: TableRun, words: Messages) -> tuple[str, ...]:
     """Return the metrics of a method, as shown in its row."""
     seconds = words.figure(f"{run.seconds:.2f}")
     if run.error:

@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.report.page.html_page import long_table, paragraph, section
-from sfumato.tables.attack.reduced_levels import EVERYONE, KNOWN, KnownEnd
+from sfumato.tables.attack.reduced_levels import EVERYONE, KNOWN, ReducedLevel
 
 MOST_ROWS = 500
 
 
-def known_figures(ends: Iterable[KnownEnd], group: Sequence[str] = ()) -> list[dict[str, Any]]:
+def known_figures(ends: Iterable[ReducedLevel], group: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Return the inherent disclosures: cells with the disclosed end, and who knows it."""
     return [
         {
@@ -41,13 +41,13 @@ def tidy(value: float) -> float | int:
     return int(value) if value == int(value) else round(value, 6)
 
 
-def less_promised(words: Words, report: Mapping[str, Any]) -> list[str]:
+def less_promised(words: Messages, report: Mapping[str, Any]) -> list[str]:
     """Return the note that protection levels were lowered, and for how many cells."""
     count = known_cells(report)
     return [words["tabled.less_promised"].format(count=words.count(count))] if count else []
 
 
-def known_section(words: Words, report: Mapping[str, Any]) -> list[str]:
+def known_section(words: Messages, report: Mapping[str, Any]) -> list[str]:
     """Return the ends of intervals that are not guaranteed, with who knows them; of very many the first."""
     known = report["inherent_disclosure"]
     rows = [

@@ -8,20 +8,20 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.dataclass import dataclass
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.report.page import approval
 from sfumato.report.page.html_page import listing, page, paragraph, section, table, tiles
 from sfumato.report.tables.page import not_promised
 from sfumato.schema.files import written
 from sfumato.tables.plan.plan import TablePlan, table_plan_dict
-from sfumato.tables.plan.rules import PriorPosterior, Rule
+from sfumato.tables.plan.rules import PriorPosterior, SensitivityRule
 
 # Prior knowledge within this many percent counts as none: the rule is then called p percent.
 ALL_KNOWN = 100.0
 
 
 @dataclass(frozen=True, slots=True)
-class Papers:
+class DocumentContext:
     """Information of a folder for a report.
 
     Attributes:
@@ -36,7 +36,7 @@ class Papers:
 
 
 @dataclass(frozen=True, slots=True)
-class Story:
+class ReportContent:
     """The content of a report that depends on the method.
 
     Attributes:
@@ -55,15 +55,17 @@ class Story:
 
 
 @dataclass(frozen=True, slots=True)
-class Teller:
+class ReportWriter:
     """The input of a report on a table: the messages of its language, the plan, and the metrics of report.json."""
 
-    words: Words
+    words: Messages
     plan: TablePlan
     report: Mapping[str, Any]
 
 
-def house_page(teller: Teller, story: Story, verdict: str, papers: Papers, more: Sequence[str] = ()) -> str:
+def house_page(
+    teller: ReportWriter, story: ReportContent, verdict: str, papers: DocumentContext, more: Sequence[str] = ()
+) -> str:
     """Return the internal report as one page, to be signed.
 
     Args:
@@ -91,13 +93,13 @@ def house_page(teller: Teller, story: Story, verdict: str, papers: Papers, more:
     return page(f"Sfumato: {story.title}", body, words.language)
 
 
-def document_rows(teller: Teller, papers: Papers) -> list[tuple[str, str]]:
+def document_rows(teller: ReportWriter, papers: DocumentContext) -> list[tuple[str, str]]:
     """Return the data of the document, each with its label."""
     source, about = ", ".join(sources_of(teller.plan)), teller.plan.release.stated()
     return approval.document_rows(teller.words, papers.day, teller.report["version"], source, about)
 
 
-def all_decisions(words: Words, plan: TablePlan, own: Iterable[approval.Decision]) -> list[approval.Decision]:
+def all_decisions(words: Messages, plan: TablePlan, own: Iterable[approval.Decision]) -> list[approval.Decision]:
     """Return the decisions: the rules, the method, and what holds for every method."""
     return [*rule_decisions(words, plan), *own, *_further(words, plan)]
 
@@ -108,7 +110,7 @@ def sources_of(plan: TablePlan) -> list[str]:
     return list(dict.fromkeys(Path(name).name for name in named if name))
 
 
-def rule_decisions(words: Words, plan: TablePlan) -> list[approval.Decision]:
+def rule_decisions(words: Messages, plan: TablePlan) -> list[approval.Decision]:
     """Return the sensitivity rules, each with its parameters and its meaning."""
     return [
         (
@@ -120,18 +122,18 @@ def rule_decisions(words: Words, plan: TablePlan) -> list[approval.Decision]:
     ]
 
 
-def rule_words(words: Words, rule: Rule) -> str:
+def rule_words(words: Messages, rule: SensitivityRule) -> str:
     """Return the name of a rule."""
     return words.get(f"rule.{_kind(rule)}", rule.name)
 
 
-def _kind(rule: Rule) -> str:
+def _kind(rule: SensitivityRule) -> str:
     """Return the message key of a rule's name; a rule with prior knowledge has a separate one."""
     before = isinstance(rule, PriorPosterior) and rule.q != ALL_KNOWN
     return "pq" if before else rule.name
 
 
-def _limits(words: Words, rule: Rule) -> str:
+def _limits(words: Messages, rule: SensitivityRule) -> str:
     """Return the parameters of a rule, in parentheses, without defaults."""
     entries = {entry.name: (getattr(rule, entry.name), entry.default) for entry in fields(rule)}  # type: ignore[arg-type]
     told = [
@@ -143,7 +145,7 @@ def _limits(words: Words, rule: Rule) -> str:
     return f" ({', '.join(told)})" if told else ""
 
 
-def said_of(words: Words, value: object) -> str:
+def said_of(words: Messages, value: object) -> str:
     """Return a choice of a plan in words."""
     if isinstance(value, bool):
         return words["report.yes" if value else "report.no"]
@@ -152,14 +154,14 @@ def said_of(words: Words, value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
 
 
-def _further(words: Words, plan: TablePlan) -> list[approval.Decision]:
+def _further(words: Messages, plan: TablePlan) -> list[approval.Decision]:
     """Return further decisions about a table, independent of the method."""
     before = ", ".join(Path(name).name for name in plan.previous)
     earlier = [(words["tabled.decide.previous"], before, words["tabled.decide.previous.why"])] if before else []
     return [*earlier, (words["sign.order"], words["tabled.decide.order"], words["tabled.decide.order.why"])]
 
 
-def _origin(words: Words, plan: TablePlan, report: Mapping[str, Any], papers: Papers) -> str:
+def _origin(words: Messages, plan: TablePlan, report: Mapping[str, Any], papers: DocumentContext) -> str:
     """Return how it was made: metrics, checksums, and the full plan."""
     seconds = sum(report["seconds"].values())
     rows = [

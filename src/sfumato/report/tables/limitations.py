@@ -7,7 +7,7 @@ must not depend on these, so it names the attackers that the plan considers for 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.plan.source import COUNT
 from sfumato.tables.protection_levels.insiders import kinds_considered
@@ -15,7 +15,7 @@ from sfumato.tables.protection_levels.insiders import kinds_considered
 INSIDERS = ("respondents", "holdings", "persons")
 
 
-def attackers_considered(words: Words, plan: TablePlan) -> str:
+def attackers_considered(words: Messages, plan: TablePlan) -> str:
     """Return which attackers the plan considers, and which not; and their assumed rounding of totals."""
     parts = [words["tabled.attackers"].format(names=named(words, kinds_considered(plan)))]
     if off := switched_off(plan):
@@ -30,12 +30,12 @@ def switched_off(plan: TablePlan) -> list[str]:
     return [name for name in INSIDERS if not getattr(plan.attackers, name)]
 
 
-def named(words: Words, names: Mapping[str, Any] | Sequence[str]) -> str:
+def named(words: Messages, names: Mapping[str, Any] | Sequence[str]) -> str:
     """Return attackers by name."""
     return ", ".join(words.get(f"tabled.attacker.{name}", str(name)) for name in names)
 
 
-def limits(words: Words, plan: TablePlan, ranges: bool) -> Iterator[str]:
+def limits(words: Messages, plan: TablePlan, ranges: bool) -> Iterator[str]:
     """Yield what is not guaranteed; first of all against whom.
 
     Args:

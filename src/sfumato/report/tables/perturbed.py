@@ -5,16 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.localization.messages import Words, words_in
-from sfumato.report.tables.not_audited import unattacked, unattacked_words
-from sfumato.tables.perturbation.perturbed import ChangedTable, Perturbed
+from sfumato.localization.messages import Messages, words_in
+from sfumato.report.tables.not_audited import not_audited, unattacked_words
+from sfumato.tables.perturbation.perturbed import PerturbedCells, PerturbedResult
 from sfumato.version import __version__
 
 NO_PROMISE = "No rule classifies a cell as sensitive, so nothing is guaranteed; below is what data users can compute."
 UNCHANGED = "Do not hand it out unless its numbers may be known: not one of them was changed."
 
 
-def figures(changed: ChangedTable) -> dict[str, Any]:
+def metrics(changed: PerturbedResult) -> dict[str, Any]:
     """Return the metrics of report.json."""
     method, off = changed.plan.perturbation, noise(changed.parts)
     said = [] if changed.promised else [NO_PROMISE]
@@ -29,12 +29,16 @@ def figures(changed: ChangedTable) -> dict[str, Any]:
         "reader": reader(changed.parts),
         "satisfied": changed.holds and (changed.attacked or not changed.promised),
         "attacked": changed.attacked,
-        "warnings": [*said, *([] if off["changed"] else [UNCHANGED]), *unattacked(part.part for part in changed.parts)],
+        "warnings": [
+            *said,
+            *([] if off["changed"] else [UNCHANGED]),
+            *not_audited(part.part for part in changed.parts),
+        ],
         "seconds": {stage: round(seconds, 4) for stage, seconds in changed.seconds.items()},
     }
 
 
-def verdict_words(words: Words, changed: ChangedTable, promised: bool) -> list[str]:
+def verdict_words(words: Messages, changed: PerturbedResult, promised: bool) -> list[str]:
     """Return whether the guarantee is satisfied, or why there is none.
 
     Args:
@@ -45,12 +49,12 @@ def verdict_words(words: Words, changed: ChangedTable, promised: bool) -> list[s
     return unattacked_words(words, changed) or [words["noised.holds"]]
 
 
-def _details(parts: Sequence[Perturbed]) -> dict[str, Any]:
+def _details(parts: Sequence[PerturbedCells]) -> dict[str, Any]:
     """Return the details of the method: of the one table, or of each group."""
     return dict(parts[0].figures) if len(parts) == 1 else {"parts": [dict(part.figures) for part in parts]}
 
 
-def noise(parts: Sequence[Perturbed]) -> dict[str, Any]:
+def noise(parts: Sequence[PerturbedCells]) -> dict[str, Any]:
     """Return the deviation of published cells: number, mean (the bias), variance, mean and largest distance."""
     change = np.concatenate([part.change for part in parts]) if parts else np.zeros(0)
     values = np.concatenate([np.abs(part.part.table.values[part.shown]) for part in parts]) if parts else np.zeros(0)
@@ -66,13 +70,13 @@ def noise(parts: Sequence[Perturbed]) -> dict[str, Any]:
     }
 
 
-def additivity(parts: Sequence[Perturbed]) -> dict[str, Any]:
+def additivity(parts: Sequence[PerturbedCells]) -> dict[str, Any]:
     """Return how many published totals differ from the sum of their published parts, and the largest difference."""
     off = np.concatenate([part.off for part in parts]) if parts else np.zeros(0)
     return {"relations": len(off), "broken": int((off > 1e-6).sum()), "largest": _tidy(off.max(initial=0.0))}
 
 
-def reader(parts: Sequence[Perturbed]) -> dict[str, Any]:
+def reader(parts: Sequence[PerturbedCells]) -> dict[str, Any]:
     """Return what an attacker computes: exact cells, the narrowest interval, and insufficiently protected cells."""
     widths = [part.ranges.high - part.ranges.low for part in parts]
     moving = np.concatenate([width[~part.exact] for width, part in zip(widths, parts, strict=True)] or [np.zeros(0)])
@@ -99,7 +103,7 @@ def summary(report: Mapping[str, Any]) -> str:
     return "\n".join(sentences(report, words_in()))
 
 
-def sentences(report: Mapping[str, Any], words: Words) -> list[str]:
+def sentences(report: Mapping[str, Any], words: Messages) -> list[str]:
     """Return what was changed, whether totals add up, what can be computed, and further notes."""
     return [
         *loss_sentences(report, words),
@@ -108,7 +112,7 @@ def sentences(report: Mapping[str, Any], words: Words) -> list[str]:
     ]
 
 
-def loss_sentences(report: Mapping[str, Any], words: Words) -> list[str]:
+def loss_sentences(report: Mapping[str, Any], words: Messages) -> list[str]:
     """Return what was changed, whether totals add up, and whether smaller changes would suffice."""
     off = {name: words.figure(f"{figure:,}") for name, figure in report["noise"].items()}
     counts = {"cells": words.count(report["cells"]), "method": method_words(report, words)}
@@ -119,7 +123,7 @@ def loss_sentences(report: Mapping[str, Any], words: Words) -> list[str]:
     ]
 
 
-def reader_sentences(report: Mapping[str, Any], words: Words) -> list[str]:
+def reader_sentences(report: Mapping[str, Any], words: Messages) -> list[str]:
     """Return what an attacker computes, also with further knowledge."""
     return [
         reader_line(report["reader"], words),
@@ -129,7 +133,7 @@ def reader_sentences(report: Mapping[str, Any], words: Words) -> list[str]:
     ]
 
 
-def method_words(report: Mapping[str, Any], words: Words) -> str:
+def method_words(report: Mapping[str, Any], words: Messages) -> str:
     """Return the method with the parameters that distinguish its variants."""
     if report["method"] != "rounding" or "kind" not in report:
         return words[f"noised.method.{report['method']}"]
@@ -140,7 +144,7 @@ def method_words(report: Mapping[str, Any], words: Words) -> str:
     return rounded + (words["noised.further_steps"].format(steps=words.count(steps)) if steps else "")
 
 
-def limits(words: Words, promised: bool) -> Iterator[str]:
+def limits(words: Messages, promised: bool) -> Iterator[str]:
     """Yield what is not guaranteed for a perturbed table."""
     yield words["noised.not.insiders"]
     if promised:
@@ -150,14 +154,14 @@ def limits(words: Words, promised: bool) -> Iterator[str]:
     yield words["tabled.not.more"]
 
 
-def additivity_line(sums: Mapping[str, Any], words: Words) -> str:
+def additivity_line(sums: Mapping[str, Any], words: Messages) -> str:
     """Return whether published totals add up, in one sentence."""
     said = {"broken": words.count(sums["broken"]), "relations": words.count(sums["relations"])}
     most = words.figure(f"{sums['largest']:,}")
     return words["noised.broken" if sums["broken"] else "noised.additive"].format(**said, most=most)
 
 
-def reader_line(reader: Mapping[str, Any], words: Words) -> str:
+def reader_line(reader: Mapping[str, Any], words: Messages) -> str:
     """Return what an attacker computes, in one or two sentences."""
     said = {name: words.figure(f"{figure:,}") for name, figure in reader.items() if figure is not None}
     narrow = "" if reader["narrowest"] is None else words["noised.narrowest"].format(**said)
@@ -166,7 +170,7 @@ def reader_line(reader: Mapping[str, Any], words: Words) -> str:
     return words["noised.reader"].format(exact=said["exact"], narrow=narrow) + unsafe + left
 
 
-def _proof(report: Mapping[str, Any], words: Words) -> list[str]:
+def _proof(report: Mapping[str, Any], words: Messages) -> list[str]:
     if "proved_optimal" not in report:
         return []
     if report["proved_optimal"]:
@@ -174,14 +178,14 @@ def _proof(report: Mapping[str, Any], words: Words) -> list[str]:
     return [words["noised.unproved"].format(bound=words.figure(f"{report['bound']:,}"))]
 
 
-def _differences(report: Mapping[str, Any], words: Words) -> list[str]:
+def _differences(report: Mapping[str, Any], words: Messages) -> list[str]:
     attacks = report.get("differences")
     if not attacks or not attacks["attacks"]:
         return []
     return [words["noised.differences"].format(**{name: words.figure(f"{n:,}") for name, n in attacks.items()})]
 
 
-def _informed_reader(report: Mapping[str, Any], words: Words) -> list[str]:
+def _informed_reader(report: Mapping[str, Any], words: Messages) -> list[str]:
     """Return what the largest change of an adjusted table would disclose."""
     reader = report.get("informed_reader")
     if not reader:

@@ -5,10 +5,17 @@ from dataclasses import asdict
 from html import escape
 from typing import Any
 
-from sfumato.localization.messages import Words, words_in
+from sfumato.localization.messages import Messages, words_in
 from sfumato.report.page.approval import Decision
 from sfumato.report.page.html_page import paragraph
-from sfumato.report.tables.internal_report import Papers, Story, Teller, all_decisions, house_page, said_of
+from sfumato.report.tables.internal_report import (
+    DocumentContext,
+    ReportContent,
+    ReportWriter,
+    all_decisions,
+    house_page,
+    said_of,
+)
 from sfumato.report.tables.perturbed import (
     NO_PROMISE,
     UNCHANGED,
@@ -18,14 +25,14 @@ from sfumato.report.tables.perturbed import (
     reader_sentences,
     verdict_words,
 )
-from sfumato.tables.perturbation.perturbed import ChangedTable
+from sfumato.tables.perturbation.perturbed import PerturbedResult
 from sfumato.tables.plan.plan import TablePlan
 
 
-def changed_house(changed: ChangedTable, report: Mapping[str, Any], papers: Papers) -> str:
+def changed_house(changed: PerturbedResult, report: Mapping[str, Any], papers: DocumentContext) -> str:
     """Return the full report as one page; it states the size of the changes, never the secret behind them."""
     words = words_in(changed.plan.output.language)
-    teller = Teller(words, changed.plan, report)
+    teller = ReportWriter(words, changed.plan, report)
     said, *why = verdict_words(words, changed, changed.promised)
     mark = "verdict" if changed.attacked else "verdict not"
     checked = [*why, words["noised.checked"], *([words.sentence(UNCHANGED)] if UNCHANGED in report["warnings"] else [])]
@@ -33,11 +40,11 @@ def changed_house(changed: ChangedTable, report: Mapping[str, Any], papers: Pape
     return house_page(teller, changed_story(teller), box, papers)
 
 
-def changed_story(teller: Teller) -> Story:
+def changed_story(teller: ReportWriter) -> ReportContent:
     """Return the content for a perturbed table from its plan and its report.json."""
     words, plan, report = teller.words, teller.plan, teller.report
     noise = report["noise"]
-    return Story(
+    return ReportContent(
         words["noised.house_title"],
         list(limits(words, NO_PROMISE not in report["warnings"])),
         [
@@ -54,7 +61,7 @@ def changed_story(teller: Teller) -> Story:
     )
 
 
-def _decisions(words: Words, plan: TablePlan, report: Mapping[str, Any]) -> Iterator[Decision]:
+def _decisions(words: Messages, plan: TablePlan, report: Mapping[str, Any]) -> Iterator[Decision]:
     method = plan.perturbation
     assert method is not None
     yield words["noised.method"], method_words(report, words), words[f"masking.{method.name}.says"]

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from sfumato.localization.messages import Words, words_in
+from sfumato.localization.messages import Messages, words_in
 from sfumato.report.page.html_page import page, paragraph, section, table
 from sfumato.report.tables.page import document, not_promised, published, sealed
 from sfumato.report.tables.perturbed import additivity_line, limits, method_words, verdict_words
-from sfumato.tables.perturbation.perturbed import ChangedTable
+from sfumato.tables.perturbation.perturbed import PerturbedResult
 
 
-def html(changed: ChangedTable, report: Mapping[str, Any]) -> str:
+def html(changed: PerturbedResult, report: Mapping[str, Any]) -> str:
     """Return the full report as one page: what is published and can be computed from it, independent of true values.
 
     Whether a rule classifies some cell as sensitive, and whether any number was changed, is internal.
@@ -36,7 +36,7 @@ def html(changed: ChangedTable, report: Mapping[str, Any]) -> str:
     return page(title, body, words.language)
 
 
-def _figure_rows(words: Words, report: Mapping[str, Any]) -> list[tuple[str, object]]:
+def _figure_rows(words: Messages, report: Mapping[str, Any]) -> list[tuple[str, object]]:
     # The size of changes and the number of sensitive cells would reveal suppressed values: they are only in
     # report.json.
     return [

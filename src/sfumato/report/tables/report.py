@@ -10,15 +10,15 @@ import numpy as np
 
 from sfumato.report.tables import perturbed
 from sfumato.report.tables.inherent_disclosure import known_figures, known_note, tidy
-from sfumato.report.tables.not_audited import UNATTACKED, unattacked
+from sfumato.report.tables.not_audited import UNATTACKED, not_audited
 from sfumato.tables.attack.findings import Audit, Finding
 from sfumato.tables.attack.reduced_levels import known_line
 from sfumato.tables.cell_labels import cells_named, span
 from sfumato.tables.cells.cells import Numbers
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.plan.group_disclosure import GroupDisclosure
-from sfumato.tables.suppress_table import Masked
-from sfumato.tables.suppressed_table import MaskedTable
+from sfumato.tables.suppress_table import SuppressedCells
+from sfumato.tables.suppressed_table import SuppressedTable
 from sfumato.version import __version__
 
 NO_RANGES = "Ranges of masked cells are not given: there was no time to compute all of them, as any reader can."
@@ -37,7 +37,7 @@ NOTHING_UNSAFE = (
 WARNING = "The original's answer, faults included: the attacker gets through. Do not publish it."
 
 
-def figures(protected: MaskedTable) -> dict[str, Any]:
+def metrics(protected: SuppressedTable) -> dict[str, Any]:
     """Return the metrics of report.json."""
     parts = protected.parts
     primary = sum(int(part.part.table.unsafe.sum()) for part in parts)
@@ -71,24 +71,24 @@ def figures(protected: MaskedTable) -> dict[str, Any]:
         "warnings": [
             *([] if protected.holds else [WARNING]),
             *([] if masked else [NOTHING_UNSAFE]),
-            *unattacked(part.part for part in protected.parts),
+            *not_audited(part.part for part in protected.parts),
         ],
         "input_sha256": _digest(protected.source),
     }
 
 
-def _without_ranges(part: Masked) -> bool:
+def _without_ranges(part: SuppressedCells) -> bool:
     """Return whether there was no time to compute the feasibility intervals."""
     return not part.bare and bool(np.isnan(part.ends.low[part.mask]).any())
 
 
-def _unsafe_ranges(parts: Sequence[Masked]) -> dict[str, float] | None:
+def _unsafe_ranges(parts: Sequence[SuppressedCells]) -> dict[str, float] | None:
     """Return how wide the published intervals of sensitive cells are, if any has two ends."""
     widths = np.concatenate([_widths(part) for part in parts] or [np.zeros(0)])
     return {"narrowest": tidy(widths.min()), "median": tidy(float(np.median(widths)))} if len(widths) else None
 
 
-def _widths(part: Masked) -> Numbers:
+def _widths(part: SuppressedCells) -> Numbers:
     width = (part.ends.high - part.ends.low)[part.mask & part.part.table.unsafe]
     return np.asarray(width[np.isfinite(width)])
 
@@ -100,7 +100,7 @@ def _gap(cost: float, bound: float | None) -> float | None:
     return 0.0 if cost - bound <= 1e-6 * max(1.0, cost) else (cost - max(bound, 0.0)) / cost
 
 
-def _attackers(protected: MaskedTable) -> dict[str, Any]:
+def _attackers(protected: SuppressedTable) -> dict[str, Any]:
     """Return the attackers and their numbers; the excluded ones; and the assumed rounding."""
     kinds = Counter(str(one.kind) for part in protected.parts for one in part.part.knowledge.attackers)
     asked = protected.plan.attackers
@@ -122,7 +122,7 @@ def attackers_line(report: Mapping[str, Any]) -> str:
     return f"Attackers: {', '.join(named)}.{off}{rounded}"
 
 
-def _digest(columns: Columns) -> str:
+def _digest(columns: TextColumns) -> str:
     lines = json.dumps({name: list(texts) for name, texts in columns.texts.items()}, ensure_ascii=False)
     return hashlib.sha256(lines.encode()).hexdigest()
 

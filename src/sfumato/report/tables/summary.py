@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.report.tables import perturbed
 from sfumato.report.tables.inherent_disclosure import less_promised
 
 
-def outcome_sentences(report: Mapping[str, Any], words: Words) -> list[tuple[str, bool | None]]:
+def outcome_sentences(report: Mapping[str, Any], words: Messages) -> list[tuple[str, bool | None]]:
     """Return the result of a table in sentences, each good, bad or neutral."""
     if "noise" in report:
         promised = not report["warnings"]

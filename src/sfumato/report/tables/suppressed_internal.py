@@ -6,33 +6,41 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.localization.messages import Words, words_in
+from sfumato.localization.messages import Messages, words_in
 from sfumato.report.page.approval import Decision
 from sfumato.report.page.html_page import long_table, paragraph, section
 from sfumato.report.tables.inherent_disclosure import known_section, less_promised
-from sfumato.report.tables.internal_report import Papers, Story, Teller, all_decisions, house_page, rule_words, said_of
+from sfumato.report.tables.internal_report import (
+    DocumentContext,
+    ReportContent,
+    ReportWriter,
+    all_decisions,
+    house_page,
+    rule_words,
+    said_of,
+)
 from sfumato.report.tables.limitations import INSIDERS, limits, named
 from sfumato.report.tables.page import MOST_ROWS, audit_words, leaks, verdict
 from sfumato.tables.build.build import lines_of
 from sfumato.tables.cell_labels import lower_end, upper_end
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.protection_levels.resolve_plan import facts_of
-from sfumato.tables.suppress_table import Masked
-from sfumato.tables.suppressed_table import MaskedTable
+from sfumato.tables.suppress_table import SuppressedCells
+from sfumato.tables.suppressed_table import SuppressedTable
 
 
-def masked_house(protected: MaskedTable, report: Mapping[str, Any], papers: Papers) -> str:
+def masked_house(protected: SuppressedTable, report: Mapping[str, Any], papers: DocumentContext) -> str:
     """Return the full report as one page; it shows which cells are sensitive, and the rules with their parameters."""
     words = words_in(protected.plan.output.language)
-    teller = Teller(words, protected.plan, report)
+    teller = ReportWriter(words, protected.plan, report)
     more = [*leaks(words, protected), *known_section(words, report), *_masked_cells(words, protected)]
     return house_page(teller, masked_story(teller), verdict(words, protected, report), papers, more)
 
 
-def masked_story(teller: Teller) -> Story:
+def masked_story(teller: ReportWriter) -> ReportContent:
     """Return the content for a suppressed table from its plan and its report.json."""
     words, plan, report = teller.words, teller.plan, teller.report
-    return Story(
+    return ReportContent(
         words["tabled.house_title"],
         [*less_promised(words, report), *limits(words, plan, report["ranges"])],
         [
@@ -49,7 +57,7 @@ def masked_story(teller: Teller) -> Story:
     )
 
 
-def _lost(words: Words, report: Mapping[str, Any]) -> list[str]:
+def _lost(words: Messages, report: Mapping[str, Any]) -> list[str]:
     counts = {key: words.count(report[key]) for key in ("masked", "cells", "primary", "secondary")}
     share = words.percent(report["masked"] / max(report["cells"], 1))
     if not report["masked"]:
@@ -61,12 +69,12 @@ def _lost(words: Words, report: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _proved(words: Words, report: Mapping[str, Any]) -> str:
+def _proved(words: Messages, report: Mapping[str, Any]) -> str:
     key = "table_proved" if report["proved_optimal"] else "table_unproved" if report["gap"] is None else "table_gap"
     return words[key].format(gap=words.figure(f"{100 * (report['gap'] or 0):.1f}"))
 
 
-def _residual(words: Words, report: Mapping[str, Any]) -> Iterator[str]:
+def _residual(words: Messages, report: Mapping[str, Any]) -> Iterator[str]:
     """Yield what was at risk, and how closely sensitive cells can be estimated now."""
     counts = {key: words.count(report[key]) for key in ("primary", "cells")}
     yield words["tabled.residual_before"].format(**counts)
@@ -76,7 +84,7 @@ def _residual(words: Words, report: Mapping[str, Any]) -> Iterator[str]:
         yield words["tabled.residual_ranges"].format(**{key: words.amount(width) for key, width in widths.items()})
 
 
-def _attackers(words: Words, who: Mapping[str, Any]) -> Iterator[str]:
+def _attackers(words: Messages, who: Mapping[str, Any]) -> Iterator[str]:
     """Yield the attackers and what each knows; and the excluded ones, with reasons."""
     for name, count in who["attacked"].items():
         yield words[f"tabled.who.{name}"].format(count=words.count(count))
@@ -88,7 +96,7 @@ def _attackers(words: Words, who: Mapping[str, Any]) -> Iterator[str]:
             yield words[f"tabled.who.{key}"].format(name=named(words, names))
 
 
-def _decisions(words: Words, plan: TablePlan, report: Mapping[str, Any]) -> Iterator[Decision]:
+def _decisions(words: Messages, plan: TablePlan, report: Mapping[str, Any]) -> Iterator[Decision]:
     method = plan.method
     yield words["noised.method"], method.name, words[f"masking.{method.name}.says"]
     yield (
@@ -110,7 +118,7 @@ def _decisions(words: Words, plan: TablePlan, report: Mapping[str, Any]) -> Iter
         yield words["tabled.decide.off"], named(words, off), words["tabled.decide.off.why"]
 
 
-def _masked_cells(words: Words, protected: MaskedTable) -> list[str]:
+def _masked_cells(words: Messages, protected: SuppressedTable) -> list[str]:
     """Return every suppressed cell with its interval, status and reason; of very many the first."""
     rows = list(islice((row for part in protected.parts for row in _rows(words, protected, part)), MOST_ROWS))
     head = [words[f"tabled.{key}"] for key in ("cell", "column.lower", "column.upper", "case", "reason")]
@@ -119,7 +127,7 @@ def _masked_cells(words: Words, protected: MaskedTable) -> list[str]:
     return [section(words["tabled.masked_cells"], long_table(head, rows, words), *more)] if rows else []
 
 
-def _rows(words: Words, protected: MaskedTable, part: Masked) -> Iterator[tuple[str, ...]]:
+def _rows(words: Messages, protected: SuppressedTable, part: SuppressedCells) -> Iterator[tuple[str, ...]]:
     struck = _struck(words, protected, part)
     for cell in np.flatnonzero(part.mask):
         low, high = float(part.ends.low[cell]), float(part.ends.high[cell])
@@ -129,7 +137,7 @@ def _rows(words: Words, protected: MaskedTable, part: Masked) -> Iterator[tuple[
         yield name, *map(words.value, ends), case, "; ".join(struck[cell]) or part.reason[cell]
 
 
-def _struck(words: Words, protected: MaskedTable, part: Masked) -> list[list[str]]:
+def _struck(words: Messages, protected: SuppressedTable, part: SuppressedCells) -> list[list[str]]:
     """Return the rules that classify each cell as sensitive; empty for linked tables, or cells with constraints."""
     own, rules = part.part, protected.plan.primary
     names: list[list[str]] = [[] for _ in part.mask]

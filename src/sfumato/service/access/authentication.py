@@ -48,7 +48,7 @@ def is_inside(address: str, networks: tuple[Network, ...]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class Authenticator:
     """The sign-in methods that an operator has configured; without any, the service is open."""
 
     sessions: Sessions
@@ -130,13 +130,13 @@ def sent_key(connection: HTTPConnection) -> str:
     return connection.headers.get("x-api-key") or (token if scheme.lower() == "bearer" else "")
 
 
-def make_door(settings: Settings, folder: Path | None) -> Door:
+def make_door(settings: Settings, folder: Path | None) -> Authenticator:
     """Return the authentication that the settings describe.
 
     Raises:
         PlanError: The settings are contradictory, or a file that they name cannot be read.
     """
-    return Door(
+    return Authenticator(
         Sessions(session_secret(folder), settings.sign_in_seconds, folder),
         AuditLog(settings.audit_log),
         KeyFile(settings.api_keys) if settings.api_keys else None,

@@ -11,8 +11,8 @@ from urllib.parse import parse_qs
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from sfumato.localization.messages import Words, accepted_words
-from sfumato.service.access.authentication import Door
+from sfumato.localization.messages import Messages, accepted_words
+from sfumato.service.access.authentication import Authenticator
 from sfumato.service.access.openid import Attempt, OpenId, SignInError, new_attempt
 from sfumato.service.access.sessions import COOKIE, set_cookie
 from sfumato.service.access.users import User
@@ -36,7 +36,7 @@ margin:.4rem 0}}input,button{{padding:.5rem}}.fault{{color:#a00}}</style></head>
 <input type="hidden" name="next" value="{target}"><button>{enter}</button></form></body></html>"""
 
 
-def sign_in_routes(door: Door) -> APIRouter:
+def sign_in_routes(door: Authenticator) -> APIRouter:
     """Return the router for signing in, by the configured method."""
     router = APIRouter(include_in_schema=False)
     router.add_api_route(LEAVING, _leaving(door), methods=["GET", "POST"])
@@ -64,7 +64,7 @@ async def _form(request: Request, next: str = HOME) -> HTMLResponse:
 
 
 def _key_page(request: Request, target: str, fault: bool = False) -> HTMLResponse:
-    words: Words = accepted_words(request.headers.get("accept-language", ""))
+    words: Messages = accepted_words(request.headers.get("accept-language", ""))
     told = f'<p class="fault" role="alert">{escape(words["key_wrong"])}</p>' if fault else ""
     texts = {"needed": words["key_needed"], "key": words["key"], "enter": words["enter"]}
     texts |= {"target": own_path(target), "path": PATH}
@@ -73,7 +73,7 @@ def _key_page(request: Request, target: str, fault: bool = False) -> HTMLRespons
     return HTMLResponse(page, 401 if fault else 200, HEADERS)
 
 
-def _by_key(door: Door):  # type: ignore[no-untyped-def]  # noqa: ANN202
+def _by_key(door: Authenticator):  # type: ignore[no-untyped-def]  # noqa: ANN202
     async def enter(request: Request) -> Response:
         fields = parse_qs((await _small_body(request)).decode("utf-8", "replace"))
         target = own_path(fields.get("next", [HOME])[0])
@@ -96,7 +96,7 @@ async def _small_body(request: Request) -> bytes:
     return body
 
 
-def _to_provider(door: Door, openid: OpenId):  # type: ignore[no-untyped-def]  # noqa: ANN202
+def _to_provider(door: Authenticator, openid: OpenId):  # type: ignore[no-untyped-def]  # noqa: ANN202
     async def go(request: Request, next: str = HOME) -> Response:
         base = f"{request.url.scheme}://{request.headers['host']}"
         attempt = new_attempt(base + CALLBACK, own_path(next))
@@ -107,7 +107,7 @@ def _to_provider(door: Door, openid: OpenId):  # type: ignore[no-untyped-def]  #
     return go
 
 
-def _from_provider(door: Door, openid: OpenId):  # type: ignore[no-untyped-def]  # noqa: ANN202
+def _from_provider(door: Authenticator, openid: OpenId):  # type: ignore[no-untyped-def]  # noqa: ANN202
     async def come_back(request: Request, code: str = "", state: str = "") -> Response:
         begun = door.sessions.unseal(request.cookies.get(ATTEMPT, ""), ATTEMPT_SECONDS)
         attempt = Attempt(**begun) if begun is not None else None
@@ -125,7 +125,7 @@ def _from_provider(door: Door, openid: OpenId):  # type: ignore[no-untyped-def] 
     return come_back
 
 
-async def _admitted(door: Door, request: Request, user: User, target: str) -> Response:
+async def _admitted(door: Authenticator, request: Request, user: User, target: str) -> Response:
     await _note(door, user.owner, "sign-in")
     response = RedirectResponse(target, 303)
     door.sessions.begin(request, response, door.signed_in(user))
@@ -133,7 +133,7 @@ async def _admitted(door: Door, request: Request, user: User, target: str) -> Re
     return response
 
 
-def _leaving(door: Door):  # type: ignore[no-untyped-def]  # noqa: ANN202
+def _leaving(door: Authenticator):  # type: ignore[no-untyped-def]  # noqa: ANN202
     async def leave(request: Request) -> Response:
         signed_in = door.sessions.signed_in(request.cookies)
         if signed_in is not None:
@@ -146,5 +146,5 @@ def _leaving(door: Door):  # type: ignore[no-untyped-def]  # noqa: ANN202
     return leave
 
 
-async def _note(door: Door, who: str, what: str) -> None:
+async def _note(door: Authenticator, who: str, what: str) -> None:
     await asyncio.to_thread(door.audit.note, who, what)

@@ -7,40 +7,40 @@ from typing import Any
 from sfumato.pipelines.migration.arxaas.answers import Attribute, Rows, analyzed, anonymized, model_of
 from sfumato.pipelines.migration.arxaas.hierarchies import build
 from sfumato.service.arxaas.schemas import AnalyzeBody, AnonymizeBody, Cell, HierarchyBody, Operation
-from sfumato.service.attributes.endpoints import Answer
+from sfumato.service.attributes.endpoints import EndpointResponse
 from sfumato.service.attributes.schemas import validate
 from sfumato.service.http.problems import RefusedError, to_json
 from sfumato.service.http.request_bodies import parse_json
 from sfumato.service.settings import Limits
 
 
-def answer(name: Operation, body: bytes, limits: Limits) -> Answer:
+def answer(name: Operation, body: bytes, limits: Limits) -> EndpointResponse:
     """Return the response to a body."""
     return ANSWERS[name](parse_json(body, limits), limits)
 
 
-def _analyze(content: Any, limits: Limits) -> Answer:
+def _analyze(content: Any, limits: Limits) -> EndpointResponse:
     request = validate(AnalyzeBody, content)
     rows = _rows(request, limits)
-    return Answer(to_json(analyzed(rows, _attributes(request))), len(rows.rows))
+    return EndpointResponse(to_json(analyzed(rows, _attributes(request))), len(rows.rows))
 
 
-def _anonymize(content: Any, limits: Limits) -> Answer:
+def _anonymize(content: Any, limits: Limits) -> EndpointResponse:
     request = validate(AnonymizeBody, content)
     rows = _rows(request, limits)
     models = [model_of(model.privacyModel, model.params) for model in request.privacyModels]
     result = anonymized(rows, _attributes(request), models, request.suppressionLimit or 0.0)
-    return Answer(to_json(result), len(rows.rows))
+    return EndpointResponse(to_json(result), len(rows.rows))
 
 
-def _hierarchy(content: Any, limits: Limits) -> Answer:
+def _hierarchy(content: Any, limits: Limits) -> EndpointResponse:
     request = validate(HierarchyBody, content)
     _check_number(len(request.column), limits)
     column = [_text(value) or "" for value in request.column]
-    return Answer(to_json({"hierarchy": build(request.builder, column)}), len(column))
+    return EndpointResponse(to_json({"hierarchy": build(request.builder, column)}), len(column))
 
 
-ANSWERS: dict[Operation, Callable[[Any, Limits], Answer]] = {
+ANSWERS: dict[Operation, Callable[[Any, Limits], EndpointResponse]] = {
     "analyze": _analyze,
     "anonymize": _anonymize,
     "hierarchy": _hierarchy,

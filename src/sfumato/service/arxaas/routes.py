@@ -6,14 +6,14 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 
 from sfumato.service.arxaas.schemas import AnalyzeBody, AnonymizeBody, HierarchyBody, Operation
-from sfumato.service.attributes.endpoints import Answer
+from sfumato.service.attributes.endpoints import EndpointResponse
 from sfumato.service.attributes.routes import FAILURES
 from sfumato.service.http.access import needs_key
 from sfumato.service.http.problems import failure_responses
 from sfumato.service.http.request_bodies import receive
 from sfumato.service.settings import Limits
-from sfumato.service.workers.messages import Call
-from sfumato.service.workers.request_queue import Lanes
+from sfumato.service.workers.messages import WorkerCall
+from sfumato.service.workers.request_queue import RequestQueue
 
 ANSWER = "sfumato.service.arxaas.endpoints:answer"
 BODIES: dict[Operation, type[Any]] = {"analyze": AnalyzeBody, "anonymize": AnonymizeBody, "hierarchy": HierarchyBody}
@@ -24,7 +24,7 @@ ABOUT = {
 }
 
 
-def arxaas_routes(lanes: Lanes, limits: Limits) -> APIRouter:
+def arxaas_routes(lanes: RequestQueue, limits: Limits) -> APIRouter:
     """Return the router of these routes."""
     router = APIRouter(tags=["ARXaaS"], dependencies=[Depends(needs_key("jobs"))])
     for name in BODIES:
@@ -32,10 +32,10 @@ def arxaas_routes(lanes: Lanes, limits: Limits) -> APIRouter:
     return router
 
 
-def _register(router: APIRouter, name: Operation, lanes: Lanes, limits: Limits) -> None:
+def _register(router: APIRouter, name: Operation, lanes: RequestQueue, limits: Limits) -> None:
     async def run(request: Request) -> Response:
         body = await receive(request, limits)
-        answer: Answer = await lanes.run(Call(ANSWER, (name, body, limits)), len(body))
+        answer: EndpointResponse = await lanes.run(WorkerCall(ANSWER, (name, body, limits)), len(body))
         request.state.records = answer.records
         return Response(answer.body, media_type="application/json")
 

@@ -25,7 +25,7 @@ CONFIGURATIONS = 32
 
 
 @dataclass(frozen=True)
-class Answer:
+class EndpointResponse:
     """The body of a response, and its number of records; without slots, because it is pickled for each request."""
 
     body: bytes
@@ -40,7 +40,7 @@ class Endpoints:
     limits: Limits
     patient: bool = True
 
-    def anonymize(self, body: bytes) -> Answer:
+    def anonymize(self, body: bytes) -> EndpointResponse:
         """Anonymize records with a configuration from an address or in the request."""
         request = validate(AnonymizeRequest, parse_json(body, self.limits))
         self._check_number(request.data)
@@ -49,7 +49,7 @@ class Endpoints:
         content = {"version": API_VERSION, "valid": True, "anonymisedData": answer.data}
         return _answer(content | _figures(answer, request.kpis), len(request.data))
 
-    def flat(self, body: bytes) -> Answer:
+    def flat(self, body: bytes) -> EndpointResponse:
         """Anonymize flat records; the response names each operation."""
         request = validate(FlatRequest, parse_json(body, self.limits))
         self._check_number(request.data)
@@ -59,7 +59,7 @@ class Endpoints:
         answer = anonymize_records(request.data, configuration, request.seed)
         return _answer({"data": answer.data} | _figures(answer), len(request.data))
 
-    def graph(self, body: bytes) -> Answer:
+    def graph(self, body: bytes) -> EndpointResponse:
         """Anonymize a JSON-LD document; the response is one, too."""
         request = validate(GraphRequest, parse_json(body, self.limits))
         nodes = _objects(request.data)
@@ -108,7 +108,7 @@ def _inline(text: str, objects: tuple[DataType, ...]) -> Configuration:
     return inline(json.loads(text), objects)
 
 
-Endpoint = Callable[[Endpoints, bytes], Answer]
+Endpoint = Callable[[Endpoints, bytes], EndpointResponse]
 ENDPOINTS: dict[str, Endpoint] = {
     "anonymize": Endpoints.anonymize,
     "flat": Endpoints.flat,
@@ -126,7 +126,7 @@ def prepare(settings: Settings) -> None:
     _prepared[:] = [Endpoints(sources, settings.limits, patient) for patient in (False, True)]
 
 
-def answer(name: str, body: bytes, patient: bool = False) -> Answer:
+def answer(name: str, body: bytes, patient: bool = False) -> EndpointResponse:
     """Return the response of an endpoint to a body.
 
     Raises:
@@ -146,9 +146,9 @@ def _figures(answer: Anonymized, kpis: bool = True) -> dict[str, Any]:
     return ({"kpis": answer.kpis} if kpis else {}) | ({"warnings": list(answer.warnings)} if answer.warnings else {})
 
 
-def _answer(content: Any, records: int) -> Answer:
+def _answer(content: Any, records: int) -> EndpointResponse:
     try:
-        return Answer(to_json(content), records)
+        return EndpointResponse(to_json(content), records)
     except ValueError:
         what = "A number of the data is too large to be written."
         raise RefusedError(HTTPStatus.BAD_REQUEST, "data.infinite", what) from None

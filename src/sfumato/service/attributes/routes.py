@@ -10,14 +10,14 @@ from starlette.types import Receive, Scope, Send
 
 from sfumato.dataclass import dataclass
 from sfumato.service.attributes import examples
-from sfumato.service.attributes.endpoints import Answer
+from sfumato.service.attributes.endpoints import EndpointResponse
 from sfumato.service.attributes.schemas import AnonymizeAnswer, AnonymizeRequest, FlatAnswer, FlatRequest, GraphRequest
 from sfumato.service.http.access import check_key, needs_key
 from sfumato.service.http.problems import failure_responses
 from sfumato.service.http.request_bodies import receive
 from sfumato.service.settings import Limits
-from sfumato.service.workers.messages import Call
-from sfumato.service.workers.request_queue import Lanes
+from sfumato.service.workers.messages import WorkerCall
+from sfumato.service.workers.request_queue import RequestQueue
 
 METHODS = ("PUT", "POST")
 FAILURES = {
@@ -59,7 +59,7 @@ class _DirectRoute(APIRoute):
         await response(scope, receive, send)
 
 
-def add_attribute_routes(app: FastAPI, lanes: Lanes, limits: Limits) -> None:
+def add_attribute_routes(app: FastAPI, lanes: RequestQueue, limits: Limits) -> None:
     """Add the attribute endpoints to the application's own routes; a separate router would match each path twice."""
     for route in _routes():
         run = _runner(route, lanes, limits)
@@ -98,11 +98,11 @@ def _routes() -> list[_Route]:
     ]
 
 
-def _runner(route: _Route, lanes: Lanes, limits: Limits) -> Runner:
+def _runner(route: _Route, lanes: RequestQueue, limits: Limits) -> Runner:
     async def run(request: Request) -> Response:
         body = await receive(request, limits)
-        patient = Call(ANSWER, (route.name, body, True))
-        answer: Answer = await lanes.run(Call(ANSWER, (route.name, body)), len(body), patient)
+        patient = WorkerCall(ANSWER, (route.name, body, True))
+        answer: EndpointResponse = await lanes.run(WorkerCall(ANSWER, (route.name, body)), len(body), patient)
         request.state.records = answer.records
         return Response(answer.body, 202, media_type=route.media_type)
 

@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 
-from sfumato.service.access.authentication import Door
+from sfumato.service.access.authentication import Authenticator
 from sfumato.service.access.users import ANYONE, Scope, User
 
 _header = APIKeyHeader(name="X-API-Key", auto_error=False, description="A key, where the service asks for one.")
@@ -15,7 +15,7 @@ _bearer = HTTPBearer(auto_error=False, description="The same key as a bearer tok
 
 def check_key(request: Request, scope: Scope) -> None:
     """Refuse a request of a user without access to a part of the service."""
-    door: Door = request.app.state.door
+    door: Authenticator = request.app.state.door
     door.admit(request, scope)
 
 

@@ -37,7 +37,7 @@ class RefusedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ProblemResponse:
     """The response instead of a result.
 
     Attributes:
@@ -69,23 +69,25 @@ class Problem:
         }
 
 
-def problem_of(error: Exception) -> Problem:
+def problem_of(error: Exception) -> ProblemResponse:
     """Return the response for an error."""
     if isinstance(error, ValueRefusedError):
-        return Problem(error.status.http, error.code, error.text_with_place(), quoting=error.text_for_sender())
+        return ProblemResponse(error.status.http, error.code, error.text_with_place(), quoting=error.text_for_sender())
     if isinstance(error, SfumatoError):
-        return Problem(error.status.http, error.code, str(error))
+        return ProblemResponse(error.status.http, error.code, str(error))
     if isinstance(error, RefusedError):
-        return Problem(error.status, error.code, error.what, tuple(error.headers.items()))
+        return ProblemResponse(error.status, error.code, error.what, tuple(error.headers.items()))
     if isinstance(error, HTTPException):
         phrase = HTTPStatus(error.status_code).phrase
         code = "http." + phrase.lower().replace(" ", "-")
-        return Problem(error.status_code, code, phrase, tuple((error.headers or {}).items()))
+        return ProblemResponse(error.status_code, code, phrase, tuple((error.headers or {}).items()))
     if is_disk_full(error):
-        return Problem(507, "store.full", "The disk of the service is full.", (("retry-after", "60"),))
+        return ProblemResponse(507, "store.full", "The disk of the service is full.", (("retry-after", "60"),))
     if isinstance(error, StoreUnavailableError):
-        return Problem(503, "store.busy", "The store of jobs does not answer; try again.", (("retry-after", "5"),))
-    return Problem(500, "internal", "An internal error; nothing was anonymized. Ask with the request's id.")
+        return ProblemResponse(
+            503, "store.busy", "The store of jobs does not answer; try again.", (("retry-after", "5"),)
+        )
+    return ProblemResponse(500, "internal", "An internal error; nothing was anonymized. Ask with the request's id.")
 
 
 def is_disk_full(error: Exception) -> bool:

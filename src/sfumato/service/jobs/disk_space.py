@@ -32,7 +32,7 @@ def no_room() -> RefusedError:
     return RefusedError(HTTPStatus.INSUFFICIENT_STORAGE, "limit.disk", NO_ROOM)
 
 
-class Room:
+class DiskSpace:
     """The free space on the disk with the folder of jobs."""
 
     def __init__(self, settings: JobSettings) -> None:
@@ -56,7 +56,7 @@ class Room:
         return self.free < LEAST_BYTES < size_of(output)
 
 
-class Presence:
+class ServerLock:
     """A lock that shows other servers of this machine that one is running; the first deletes unfinished work.
 
     This happens before anything is written, because a full disk may be why earlier servers ended.

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.engines.files import SUFFIXES
-from sfumato.errors import Fault, PlanError
+from sfumato.errors import PlanError, PlanIssue
 from sfumato.schema.files import Written, parsed
 from sfumato.schema.paths import paths_in
-from sfumato.schema.scalar import Shape
+from sfumato.schema.scalar import Schema
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.http.request_bodies import deeper_than
 from sfumato.service.store.jobs import OF_TABLES
@@ -115,7 +115,7 @@ def with_quoted_formulas(plan: Mapping[str, Any]) -> dict[str, Any]:
     return {**plan, "output": {"formulas": "quote", **output}} if isinstance(output, Mapping) else dict(plan)
 
 
-def check_paths(plan: Any, files: Container[str], shape: Shape[Any] | None = None) -> None:
+def check_paths(plan: Any, files: Container[str], shape: Schema[Any] | None = None) -> None:
     """Refuse a plan, or a part of one, with a file that is not among the given ones.
 
     Args:
@@ -127,14 +127,14 @@ def check_paths(plan: Any, files: Container[str], shape: Shape[Any] | None = Non
     from sfumato.tables.plan.plan import PLAN as TABLE_PLAN
 
     faults = []
-    shapes: tuple[Shape[Any], ...] = (PLAN, TABLE_PLAN) if shape is None else (shape,)
+    shapes: tuple[Schema[Any], ...] = (PLAN, TABLE_PLAN) if shape is None else (shape,)
     for at, path in {pair for own in shapes for pair in paths_in(own, plan)}:
         if path not in files:
-            faults.append(Fault(at, "the plan names a file that did not come with it.", "Send every file along."))
+            faults.append(PlanIssue(at, "the plan names a file that did not come with it.", "Send every file along."))
         elif SUFFIXES.get(Path(path).suffix.lower()) == "duckdb":
-            faults.append(Fault(at, "DuckDB files are not taken.", "Send CSV or Parquet."))
+            faults.append(PlanIssue(at, "DuckDB files are not taken.", "Send CSV or Parquet."))
     data = plan.get("data") if isinstance(plan, dict) else None
     if isinstance(data, dict) and data.get("format") == "duckdb":
-        faults.append(Fault("data.format", "DuckDB files are not taken.", "Send CSV or Parquet."))
+        faults.append(PlanIssue("data.format", "DuckDB files are not taken.", "Send CSV or Parquet."))
     if faults:
         raise PlanError(sorted(faults, key=lambda fault: fault.at), code="path")

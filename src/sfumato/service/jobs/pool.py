@@ -14,7 +14,7 @@ from sfumato.attributes.remote.fetching import Fetcher
 from sfumato.errors import EngineError, InternalError, SfumatoError
 from sfumato.service.access.audit_log import AuditLog
 from sfumato.service.http.problems import RefusedError
-from sfumato.service.jobs.disk_space import Presence, Room, no_room
+from sfumato.service.jobs.disk_space import DiskSpace, ServerLock, no_room
 from sfumato.service.jobs.folders import Folders, erase, size_of
 from sfumato.service.jobs.retention import Deadlines, bounded
 from sfumato.service.jobs.webhooks import Webhooks
@@ -24,7 +24,7 @@ from sfumato.service.store.jobs import STATES, Ending, Job, JobStore
 from sfumato.service.store.opening import open_database
 from sfumato.service.store.server_leases import Leases
 from sfumato.service.workers.fork_server import Worker, shared_template
-from sfumato.service.workers.messages import Call, CrashedError, Progress, WorkerEndedError
+from sfumato.service.workers.messages import CrashedError, ProgressMessage, WorkerCall, WorkerEndedError
 from sfumato.service.workers.process import WorkerLimits
 
 MOST_ATTEMPTS = 2
@@ -41,7 +41,7 @@ SILENT_BEATS = 2.5
 # Errors that a full disk may cause, whatever their text says.
 ROOM_FAULTS = (CrashedError, WorkerEndedError, EngineError, InternalError)
 STORE_FAULTS = (StoreUnavailableError, OSError)
-WORK, REHEARSAL = "sfumato.service.jobs.worker:run_job", "sfumato.service.jobs.worker:rehearse"
+WORK, REHEARSAL = "sfumato.service.jobs.worker:run_job", "sfumato.service.jobs.worker:warm_up_kernels"
 
 
 class Pool:
@@ -51,14 +51,14 @@ class Pool:
         self.settings = settings
         self.audit = audit or AuditLog(None)
         settings.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._presence = Presence(settings.folder)
-        self.room = Room(settings)
+        self._presence = ServerLock(settings.folder)
+        self.room = DiskSpace(settings)
         self._database = open_database(settings.folder, settings.store, settings.busy_seconds)
         self.store = JobStore(self._database)
         self.leases = Leases(self._database, settings.lease_seconds)
         self.folders = Folders(settings.folder, self.leases.id)
         self.webhooks = Webhooks(settings.folder / "webhooks", fetcher or Fetcher())
-        self.upkeep = Upkeep(settings, self.store, self.leases, self.folders, self.webhooks)
+        self.upkeep = Maintenance(settings, self.store, self.leases, self.folders, self.webhooks)
         self._stopping = threading.Event()
         self._wake = threading.Event()
         self._running: dict[tuple[str, int], Worker] = {}
@@ -69,7 +69,7 @@ class Pool:
 
     def start(self) -> None:
         """Take over jobs of an earlier server, and start."""
-        self._template.rehearse(Call(REHEARSAL))
+        self._template.rehearse(WorkerCall(REHEARSAL))
         self.leases.renew()
         self.upkeep.take_over()
         self.upkeep.tidy()
@@ -229,7 +229,9 @@ class Pool:
         fault: BaseException | None = None
         try:
             with worker:
-                call = Call(WORK, (self.folder(job.id).resolve(), job.attempts, self.settings.spark), reports=True)
+                call = WorkerCall(
+                    WORK, (self.folder(job.id).resolve(), job.attempts, self.settings.spark), reports=True
+                )
                 worker.run(call, partial(self._advance, job))
         except (SfumatoError, RefusedError, CrashedError, WorkerEndedError) as error:
             fault = error
@@ -252,7 +254,7 @@ class Pool:
         self._without_room.discard(run)
         return no_room() if isinstance(fault, ROOM_FAULTS) and (cut or not self.room.keeps_jobs()) else fault
 
-    def _advance(self, job: Job, progress: Progress) -> None:
+    def _advance(self, job: Job, progress: ProgressMessage) -> None:
         with suppress(*STORE_FAULTS):  # the progress will be reported again
             self.store.advance(job, progress.stage, progress.done, progress.whole)
 
@@ -307,7 +309,7 @@ class Pool:
             self.audit.note(job.owner, "job failed", job=job.id, code=code)
 
 
-class Upkeep:
+class Maintenance:
     """Maintenance that every server does for all of them."""
 
     def __init__(

@@ -24,12 +24,12 @@ from starlette.types import Message, Receive
 from sfumato.attributes.sources import inside
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
-from sfumato.schema.composite import Choice, Flag, Integer, Key, ListOf, Number, Record, Text, read
+from sfumato.schema.composite import Choice, Flag, Integer, KeySchema, ListSchema, Number, RecordSchema, Text, read
 from sfumato.schema.files import written
 from sfumato.service.http.problems import RefusedError, is_disk_full
 from sfumato.service.http.request_bodies import parse_json, receive
 from sfumato.service.http.shutdown import Stopping
-from sfumato.service.jobs.disk_space import Room, no_space
+from sfumato.service.jobs.disk_space import DiskSpace, no_space
 from sfumato.service.jobs.plans import MOST_BYTES, bad_request, check_plan, read_plan_text, with_quoted_formulas
 from sfumato.service.jobs.webhooks import Webhook, read_webhook
 from sfumato.service.settings import JobSettings, Limits
@@ -38,38 +38,42 @@ from sfumato.service.store.jobs import KINDS, OF_TABLES, Kind
 NAMELESS = getattr(os, "O_TMPFILE", None)
 NAME = re.compile(r"(?!\.)[\w .()+-]{1,120}")
 # The parameters of each kind of job.
-PARAMETERS: dict[Kind, Record[dict[str, Any]]] = {
-    "anonymize": Record(
+PARAMETERS: dict[Kind, RecordSchema[dict[str, Any]]] = {
+    "anonymize": RecordSchema(
         {
-            "engine": Key(Choice(("duckdb", "spark"), about="What counts and rewrites the rows.")),
-            "attack": Key(Flag(about="Whether the release is attacked before it is saved; its reports then tell.")),
+            "engine": KeySchema(Choice(("duckdb", "spark"), about="What counts and rewrites the rows.")),
+            "attack": KeySchema(
+                Flag(about="Whether the release is attacked before it is saved; its reports then tell.")
+            ),
         },
         dict,
         "Of anonymize.",
     ),
-    "risk": Record(
+    "risk": RecordSchema(
         {
-            "population_size": Key(Integer(1, about="Persons in the population from which the rows are a sample.")),
-            "sampling_fraction": Key(Number(0, 1, "Or the share of it that the rows are.")),
-            "threshold": Key(Number(0, 1, "Rows with a greater risk than this are counted.")),
+            "population_size": KeySchema(
+                Integer(1, about="Persons in the population from which the rows are a sample.")
+            ),
+            "sampling_fraction": KeySchema(Number(0, 1, "Or the share of it that the rows are.")),
+            "threshold": KeySchema(Number(0, 1, "Rows with a greater risk than this are counted.")),
         },
         dict,
         "Of risk.",
     ),
-    "compare": Record(
+    "compare": RecordSchema(
         {
-            "methods": Key(ListOf(Text(), 1, "Names of methods.")),
-            "k": Key(ListOf(Integer(1), about="What to ask of k-anonymity.")),
-            "suppression": Key(ListOf(Number(0, 1), about="Shares of the rows that may be suppressed.")),
+            "methods": KeySchema(ListSchema(Text(), 1, "Names of methods.")),
+            "k": KeySchema(ListSchema(Integer(1), about="What to ask of k-anonymity.")),
+            "suppression": KeySchema(ListSchema(Number(0, 1), about="Shares of the rows that may be suppressed.")),
         },
         dict,
         "Of compare.",
     ),
-    "compare-tables": Record(
+    "compare-tables": RecordSchema(
         {
-            "methods": Key(ListOf(Text(), 1, "Names of ways to protect a table.")),
-            "time_limit": Key(Number(0, about="Seconds for each.")),
-            "redesign_seconds": Key(Number(0, about="Seconds for proposals of coarser tables.")),
+            "methods": KeySchema(ListSchema(Text(), 1, "Names of ways to protect a table.")),
+            "time_limit": KeySchema(Number(0, about="Seconds for each.")),
+            "redesign_seconds": KeySchema(Number(0, about="Seconds for proposals of coarser tables.")),
         },
         dict,
         "Of compare-tables.",
@@ -193,7 +197,7 @@ class _Counted:
 
     def __init__(self, receive: Receive, settings: JobSettings, seconds: float, stopping: Stopping) -> None:
         self._receive, self._settings, self._seconds, self._size = receive, settings, seconds, 0
-        self._stopping, self._room, self._looked = stopping, Room(settings), 0
+        self._stopping, self._room, self._looked = stopping, DiskSpace(settings), 0
 
     async def __call__(self) -> Message:
         try:
@@ -278,7 +282,7 @@ def releases_named(plan: Mapping[str, Any], release_of: ReleaseOf) -> dict[str, 
 
 def _check_parameters(kind: Kind, parameters: Any) -> None:
     try:
-        read(PARAMETERS.get(kind, Record({}, dict)), parameters, "parameters")
+        read(PARAMETERS.get(kind, RecordSchema({}, dict)), parameters, "parameters")
     except PlanError as error:
         raise bad_request("jobs.parameters", str(error)) from None
 

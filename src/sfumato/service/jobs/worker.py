@@ -15,7 +15,7 @@ from sfumato.service.temporary_folder import temporary_folder
 if TYPE_CHECKING:
     from sfumato.pipelines.release_folder import Release
 
-Tell = Callable[[str, int, int], None]
+ProgressCallback = Callable[[str, int, int], None]
 REHEARSED_ROWS = "zip;sex\n12345;a\n12346;b\n"
 REHEARSED_PLAN: dict[str, Any] = {
     "version": 1,
@@ -29,7 +29,7 @@ REHEARSED_PLAN: dict[str, Any] = {
 }
 
 
-def rehearse() -> None:
+def warm_up_kernels() -> None:
     """Run a minimal job to load what jobs need; the next server deletes its folder if this one is killed."""
     with temporary_folder() as folder:
         (folder / "rows.csv").write_text(REHEARSED_ROWS, encoding="utf-8")
@@ -37,7 +37,7 @@ def rehearse() -> None:
         _anonymize(folder / "plan.yaml", folder / "result", {}, lambda *_: None)
 
 
-def run_job(folder: Path, attempt: int, spark: str | None, tell: Tell) -> None:
+def run_job(folder: Path, attempt: int, spark: str | None, tell: ProgressCallback) -> None:
     """Run the job in a folder; the result of the attempt appears when it is complete."""
     if spark is not None:
         os.environ["MASTER"] = spark
@@ -58,7 +58,7 @@ def pack(folder: Path, target: Path) -> None:
             archive.write(path, path.relative_to(folder).as_posix())
 
 
-def _anonymize(plan: Path, result: Path, parameters: dict[str, Any], tell: Tell) -> None:
+def _anonymize(plan: Path, result: Path, parameters: dict[str, Any], tell: ProgressCallback) -> None:
     from sfumato.pipelines.release import anonymize
 
     # Paths in the plan are relative to the files sent with it, next to which the result will be unpacked.
@@ -67,14 +67,14 @@ def _anonymize(plan: Path, result: Path, parameters: dict[str, Any], tell: Tell)
         (_attacked(release, tell) if attacks else release).save(result, plan.parent)
 
 
-def _attacked(release: "Release", tell: Tell) -> "Release":
+def _attacked(release: "Release", tell: ProgressCallback) -> "Release":
     from sfumato.pipelines.attacks.saved_report import attacked
 
     tell("attack", 0, 1)
     return attacked(release)
 
 
-def _protect(plan: Path, result: Path, _: dict[str, Any], tell: Tell) -> None:
+def _protect(plan: Path, result: Path, _: dict[str, Any], tell: ProgressCallback) -> None:
     from sfumato.pipelines.tables.protect import run_plan
     from sfumato.tables.plan.plan import read_table_plan
 
@@ -83,7 +83,7 @@ def _protect(plan: Path, result: Path, _: dict[str, Any], tell: Tell) -> None:
     run_plan(table_plan, lambda _text: tell("search", 0, 0)).save(result, plan.parent)
 
 
-def _risk(plan: Path, result: Path, parameters: dict[str, Any], tell: Tell) -> None:
+def _risk(plan: Path, result: Path, parameters: dict[str, Any], tell: ProgressCallback) -> None:
     from sfumato.atomic_folders import staged, write_text
     from sfumato.pipelines.risk import risk
     from sfumato.report.risk.page import page_of
@@ -95,20 +95,20 @@ def _risk(plan: Path, result: Path, parameters: dict[str, Any], tell: Tell) -> N
         write_text(stage / "report.json", json.dumps(report.to_dict(), indent=2, ensure_ascii=False) + "\n")
 
 
-def _compare(plan: Path, result: Path, parameters: dict[str, Any], tell: Tell) -> None:
+def _compare(plan: Path, result: Path, parameters: dict[str, Any], tell: ProgressCallback) -> None:
     from sfumato.pipelines.compare import compare
 
     compare(None, plan, **parameters, progress=tell).save(result)
 
 
-def _compare_tables(plan: Path, result: Path, parameters: dict[str, Any], tell: Tell) -> None:
+def _compare_tables(plan: Path, result: Path, parameters: dict[str, Any], tell: ProgressCallback) -> None:
     from sfumato.pipelines.tables.compare_tables import METHODS, compare_tables
 
     done, methods = count(), len(parameters.get("methods", METHODS))
     compare_tables(plan, progress=lambda _: tell("search", next(done), methods), **parameters).save(result)
 
 
-WORK: dict[str, Callable[[Path, Path, dict[str, Any], Tell], None]] = {
+WORK: dict[str, Callable[[Path, Path, dict[str, Any], ProgressCallback], None]] = {
     "anonymize": _anonymize,
     "protect": _protect,
     "risk": _risk,

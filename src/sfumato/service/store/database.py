@@ -12,7 +12,7 @@ class StoreUnavailableError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class StatementResult:
     """The result of a statement: the rows it reads, or how many it changed."""
 
     rows: list[dict[str, Any]]
@@ -30,7 +30,7 @@ class Transaction(Protocol):
     now: float
     for_update: str
 
-    def run(self, statement: str, values: Sequence[Any] = ()) -> Outcome:
+    def run(self, statement: str, values: Sequence[Any] = ()) -> StatementResult:
         """Run a statement; `?` is a placeholder for a value."""
         ...
 

@@ -8,7 +8,7 @@ from queue import Empty, LifoQueue
 from typing import Any
 
 from sfumato.errors import PlanError, extra_part
-from sfumato.service.store.database import Outcome, StoreUnavailableError, Transaction
+from sfumato.service.store.database import StatementResult, StoreUnavailableError, Transaction
 
 ADDRESSES = ("postgresql://", "postgres://")
 CONNECTING_SECONDS = 5
@@ -27,9 +27,9 @@ class _Transaction:
     def __init__(self, connection: Any, now: float) -> None:
         self._connection, self.now = connection, now
 
-    def run(self, statement: str, values: Sequence[Any] = ()) -> Outcome:
+    def run(self, statement: str, values: Sequence[Any] = ()) -> StatementResult:
         cursor = self._connection.execute(statement.replace("?", "%s"), tuple(values))
-        return Outcome(cursor.fetchall() if cursor.description else [], cursor.rowcount)
+        return StatementResult(cursor.fetchall() if cursor.description else [], cursor.rowcount)
 
     def be_alone(self) -> None:
         self._connection.execute(START_LOCK)

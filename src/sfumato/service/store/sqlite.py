@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from sfumato.service.store.database import Outcome, StoreUnavailableError, Transaction
+from sfumato.service.store.database import StatementResult, StoreUnavailableError, Transaction
 
 # Minimum free space for writing to the store.
 NEEDED_BYTES = 1 << 17
@@ -23,9 +23,9 @@ class _Transaction:
         self._connection = connection
         self.now = time.time()
 
-    def run(self, statement: str, values: Sequence[Any] = ()) -> Outcome:
+    def run(self, statement: str, values: Sequence[Any] = ()) -> StatementResult:
         cursor = self._connection.execute(statement, values)
-        return Outcome([dict(row) for row in cursor.fetchall()], cursor.rowcount)
+        return StatementResult([dict(row) for row in cursor.fetchall()], cursor.rowcount)
 
     def be_alone(self) -> None:
         """Do nothing, because a writer is alone anyway."""

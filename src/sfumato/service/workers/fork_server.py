@@ -17,7 +17,14 @@ from typing import Any
 from sfumato.errors import EngineError
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.workers import messages
-from sfumato.service.workers.messages import Call, CancelledWorkError, Failure, Progress, Value, WorkerEndedError
+from sfumato.service.workers.messages import (
+    CancelledWorkError,
+    Failure,
+    ProgressMessage,
+    ResultMessage,
+    WorkerCall,
+    WorkerEndedError,
+)
 from sfumato.service.workers.process import Ended, Kill, Rehearsal, Start, Started, WorkerLimits
 
 STARTING_SECONDS = 60.0
@@ -40,7 +47,7 @@ class Worker:
         self.status: int | None = None
         self.ended = threading.Event()
 
-    def run(self, call: Call, progress: Any = None) -> Any:
+    def run(self, call: WorkerCall, progress: Any = None) -> Any:
         """Run a call in this thread and return its result.
 
         Raises:
@@ -51,7 +58,7 @@ class Worker:
         except OSError:
             raise WorkerEndedError from None
         while (message := messages.receive(self.connection)) is not None:
-            if isinstance(message, Progress):
+            if isinstance(message, ProgressMessage):
                 if progress is not None:
                     progress(message)
                 continue
@@ -73,7 +80,7 @@ class Worker:
         self.close()
 
 
-def result(message: Value | Failure) -> Any:
+def result(message: ResultMessage | Failure) -> Any:
     """Return the result of a worker, or raise its error."""
     if isinstance(message, Failure):
         raise message.error
@@ -91,7 +98,7 @@ class Template:
         self._lost: dict[int, int] = {}
         self._answer: list[int] = []
         self._answered = threading.Condition()
-        self._rehearsals: list[Call] = []
+        self._rehearsals: list[WorkerCall] = []
         self._listener: threading.Thread | None = None
 
     @property
@@ -99,7 +106,7 @@ class Template:
         """The id of the process, or None."""
         return None if self._process is None else self._process.pid
 
-    def rehearse(self, call: Call) -> None:
+    def rehearse(self, call: WorkerCall) -> None:
         """Run a call in the template itself, soon and whenever it is restarted."""
         with self._lock:
             if call not in self._rehearsals:
@@ -111,7 +118,7 @@ class Template:
         self,
         limits: WorkerLimits,
         folder: Path | None = None,
-        first: Call | None = None,
+        first: WorkerCall | None = None,
         confined: Iterable[Path] = (),
     ) -> Worker:
         """Start a worker.
@@ -258,7 +265,7 @@ def _own_paths() -> list[str]:
     return [path for path in sys.path if Path(path).is_absolute() and Path(path) != here]
 
 
-class Watch:
+class CallHandle:
     """The progress of a running call, and a way to cancel it.
 
     Attributes:
@@ -267,7 +274,7 @@ class Watch:
     """
 
     def __init__(self) -> None:
-        self.progress: Progress | None = None
+        self.progress: ProgressMessage | None = None
         self.cancelled = False
         self.heard = time.monotonic()
         self._worker: Worker | None = None
@@ -283,7 +290,7 @@ class Watch:
         if self.cancelled:
             worker.kill()
 
-    def hear(self, progress: Progress) -> None:
+    def hear(self, progress: ProgressMessage) -> None:
         """Record the progress of the call; only new progress extends its time."""
         if progress != self.progress:
             self.progress, self.heard = progress, time.monotonic()
@@ -296,7 +303,7 @@ class Watch:
 
 
 def run_once(
-    call: Call, limits: WorkerLimits, seconds: float, folder: Path | None = None, watch: Watch | None = None
+    call: WorkerCall, limits: WorkerLimits, seconds: float, folder: Path | None = None, watch: CallHandle | None = None
 ) -> Any:
     """Run a call in a separate worker, which is killed after a time limit, and return its result.
 
@@ -307,7 +314,7 @@ def run_once(
         RefusedError: It took too long, needs too much memory, or its worker was killed.
         CancelledWorkError: The caller cancelled it.
     """
-    worker, watch, done = _worker_for(call, limits, folder), watch or Watch(), threading.Event()
+    worker, watch, done = _worker_for(call, limits, folder), watch or CallHandle(), threading.Event()
     watch.begin(worker)
     late = threading.Thread(target=_end_in_time, args=(worker, watch, seconds, done), daemon=True, name="overtime")
     late.start()
@@ -326,7 +333,7 @@ def run_once(
         done.set()
 
 
-def _worker_for(call: Call, limits: WorkerLimits, folder: Path | None) -> Worker:
+def _worker_for(call: WorkerCall, limits: WorkerLimits, folder: Path | None) -> Worker:
     """Start a worker that may open its folder, and the folders of the call's files.
 
     Without a folder, it puts temporary files into the folder of the first file, because it may write nowhere else.
@@ -335,7 +342,7 @@ def _worker_for(call: Call, limits: WorkerLimits, folder: Path | None) -> Worker
     return shared_template().start(limits, folder or next(iter(places), None), confined=places)
 
 
-def _end_in_time(worker: Worker, watch: Watch, seconds: float, done: threading.Event) -> None:
+def _end_in_time(worker: Worker, watch: CallHandle, seconds: float, done: threading.Event) -> None:
     """Kill a worker without new progress within the time limit."""
     while not done.wait(max(watch.heard + seconds - time.monotonic(), 0.0)):
         if time.monotonic() - watch.heard >= seconds:

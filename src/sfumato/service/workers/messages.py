@@ -15,9 +15,9 @@ from sfumato.dataclass import dataclass
 LENGTH = struct.Struct(">Q")
 
 
-# Call and Value have no slots, because objects with a dictionary are pickled without calling Python code.
+# WorkerCall and ResultMessage have no slots, because objects with a dictionary are pickled without calling Python code.
 @dataclass(frozen=True)
-class Call:
+class WorkerCall:
     """A function of Sfumato, `module:name`, and its arguments; `reports` if it takes a progress callback."""
 
     target: str
@@ -26,7 +26,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class ProgressMessage:
     """The progress of a call."""
 
     stage: str
@@ -35,7 +35,7 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class Value:
+class ResultMessage:
     """The result of a call."""
 
     value: Any

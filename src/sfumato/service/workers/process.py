@@ -26,7 +26,16 @@ from sfumato.dataclass import dataclass
 from sfumato.errors import SfumatoError
 from sfumato.service.http.log_lines import place
 from sfumato.service.http.problems import RefusedError
-from sfumato.service.workers.messages import Call, CrashedError, Failure, Progress, TakesLongError, Value, receive, send
+from sfumato.service.workers.messages import (
+    CrashedError,
+    Failure,
+    ProgressMessage,
+    ResultMessage,
+    TakesLongError,
+    WorkerCall,
+    receive,
+    send,
+)
 
 LOG = logging.getLogger("sfumato.service")
 PAUSE_SECONDS = 0.2
@@ -53,7 +62,7 @@ class Start:
 
     limits: WorkerLimits
     folder: str = "/"
-    first: Call | None = None
+    first: WorkerCall | None = None
     confined: tuple[Path, ...] = ()
 
 
@@ -61,7 +70,7 @@ class Start:
 class Rehearsal:
     """A request for a call in the template itself, so that workers inherit what it loads."""
 
-    call: Call
+    call: WorkerCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +146,7 @@ def _asked(control: socket.socket) -> tuple[Any, list[int]]:
     return (receive(control) if mark else None), descriptors
 
 
-def _rehearse(call: Call) -> None:
+def _rehearse(call: WorkerCall) -> None:
     try:
         _function(call.target)(*call.arguments)
     except Exception:
@@ -187,11 +196,11 @@ def _work(connection: socket.socket, start: Start) -> None:
         send(connection, outcome(call, connection))
 
 
-def outcome(call: Call, connection: socket.socket) -> Value | Failure:
+def outcome(call: WorkerCall, connection: socket.socket) -> ResultMessage | Failure:
     """Run a call and return its result or error as a message."""
     try:
         reports = (_Teller(connection),) if call.reports else ()
-        return Value(_function(call.target)(*call.arguments, *reports))
+        return ResultMessage(_function(call.target)(*call.arguments, *reports))
     except MemoryError:
         return Failure(too_large())
     except Exception as error:
@@ -224,7 +233,7 @@ class _Teller:
         now = time.monotonic()
         if stage != self._stage or now - self._said > PAUSE_SECONDS:
             self._stage, self._said = stage, now
-            send(self._connection, Progress(stage, int(done), int(whole)))
+            send(self._connection, ProgressMessage(stage, int(done), int(whole)))
 
 
 def end_with_parent(number: signal.Signals) -> None:

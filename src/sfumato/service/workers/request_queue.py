@@ -14,7 +14,7 @@ from sfumato.errors import EngineError
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.settings import Limits
 from sfumato.service.workers.fork_server import Template, Worker, result, shared_template
-from sfumato.service.workers.messages import LENGTH, Call, TakesLongError, WorkerEndedError, decode, encode
+from sfumato.service.workers.messages import LENGTH, TakesLongError, WorkerCall, WorkerEndedError, decode, encode
 from sfumato.service.workers.process import WorkerLimits
 
 # From this size on, requests leave one worker to the small ones.
@@ -29,11 +29,11 @@ class _NoWorkerError(EngineError):
     """No process can be started now."""
 
 
-class Lanes:
+class RequestQueue:
     """Distributes calls to workers; refuses calls if too many are waiting."""
 
     def __init__(
-        self, limits: Limits, prepare: Call, template: Template | None = None, confined: Iterable[Path] = ()
+        self, limits: Limits, prepare: WorkerCall, template: Template | None = None, confined: Iterable[Path] = ()
     ) -> None:
         self._limits, self._prepare, self._confined = limits, prepare, tuple(confined)
         self._template = template or shared_template()
@@ -78,7 +78,7 @@ class Lanes:
         for place in places:
             self._idle.put_nowait(place)
 
-    async def run(self, call: Call, size: int, longer: Call | None = None) -> Any:
+    async def run(self, call: WorkerCall, size: int, longer: WorkerCall | None = None) -> Any:
         """Return the result of a call.
 
         Args:
@@ -108,7 +108,7 @@ class Lanes:
             what = "The process of this request was ended; nothing was anonymized."
             raise RefusedError(HTTPStatus.INTERNAL_SERVER_ERROR, "internal.worker", what) from None
 
-    async def _done(self, call: Call, lane: AbstractAsyncContextManager[None]) -> Any:
+    async def _done(self, call: WorkerCall, lane: AbstractAsyncContextManager[None]) -> Any:
         async with lane, self._worker() as worker:
             return result(await _answer(worker.connection, call))
 
@@ -196,7 +196,7 @@ def _gone(connection: socket.socket) -> bool:
         return True
 
 
-async def _answer(connection: socket.socket, call: Call) -> Any:
+async def _answer(connection: socket.socket, call: WorkerCall) -> Any:
     """Send a call and wait for its response."""
     loop = asyncio.get_running_loop()
     try:

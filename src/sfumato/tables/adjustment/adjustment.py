@@ -14,18 +14,18 @@ import numpy as np
 from sfumato.errors import InternalError, UnattainableError
 from sfumato.tables.cells.cell_order import order_of
 from sfumato.tables.cells.cells import Bounds, Numbers
-from sfumato.tables.cells.precision import Scale
-from sfumato.tables.cells.table_part import Part
+from sfumato.tables.cells.precision import ValueUnit
+from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline
-from sfumato.tables.integer_programs import Answer, solve
-from sfumato.tables.perturbation.feasibility_intervals import reader_ranges
-from sfumato.tables.perturbation.perturbed import Perturbed
+from sfumato.tables.integer_programs import SolverResult, solve
+from sfumato.tables.perturbation.feasibility_intervals import feasibility_intervals
+from sfumato.tables.perturbation.perturbed import PerturbedCells
 
 # Seconds for the intervals of an attacker who knows the largest move, if the search left less.
 READER = 2.0
 
 
-def adjust_part(part: Part, deadline: Deadline) -> Perturbed:
+def adjust_part(part: TablePart, deadline: Deadline) -> PerturbedCells:
     """Move the sensitive cells of a table and adjust other cells so that all totals hold.
 
     Raises:
@@ -46,8 +46,8 @@ def adjust_part(part: Part, deadline: Deadline) -> Perturbed:
         )
     size, step = len(table), part.knowledge.step
     steps = order.back(_moves(answer, size))
-    moved = np.array(Scale(step).clean((steps * step).tolist()))
-    published = np.array(Scale(step).clean((table.values + moved).tolist()))
+    moved = np.array(ValueUnit(step).clean((steps * step).tolist()))
+    published = np.array(ValueUnit(step).clean((table.values + moved).tolist()))
     if np.abs(table.relations.residuals(steps)).max(initial=0.0) > 0:
         raise InternalError("an adjusted table does not add up.", code="adjustment")
     change = float(table.costs @ np.abs(moved))
@@ -59,20 +59,20 @@ def adjust_part(part: Part, deadline: Deadline) -> Perturbed:
         "proved_optimal": change - answer.bound * step <= 1e-6 * max(1.0, change),
         "informed_reader": informed,
     }
-    return Perturbed(part, published, np.ones(size, bool), _reader(part), np.ones(size, bool), figures)
+    return PerturbedCells(part, published, np.ones(size, bool), _reader(part), np.ones(size, bool), figures)
 
 
-def _reader(part: Part) -> Bounds:
+def _reader(part: TablePart) -> Bounds:
     """Return the feasibility intervals of an attacker who does not know the moves: the a priori bounds alone."""
     return Bounds(part.table.bounds.low, part.table.bounds.high)
 
 
-def _informed_reader(part: Part, published: Numbers, most: float, deadline: Deadline) -> dict[str, float]:
+def _informed_reader(part: TablePart, published: Numbers, most: float, deadline: Deadline) -> dict[str, float]:
     """Measure what an attacker computes who knows the largest move, which quality reports often publish."""
     table, step = part.table, part.knowledge.step
     near = Bounds(np.maximum(published - most, table.bounds.low), np.minimum(published + most, table.bounds.high))
     ends = deadline.later(READER) if deadline.left < READER else deadline
-    reader = reader_ranges(near, table.relations, table.unsafe, step, ends, table.values)
+    reader = feasibility_intervals(near, table.relations, table.unsafe, step, ends, table.values)
     narrow = reader.ranges.high - reader.ranges.low
     exact = narrow < step * (1 - 1e-6)
     promise, slack = table.promise, 1e-6 * step
@@ -87,12 +87,12 @@ def _informed_reader(part: Part, published: Numbers, most: float, deadline: Dead
     }
 
 
-def _moves(answer: Answer, size: int) -> Numbers:
+def _moves(answer: SolverResult, size: int) -> Numbers:
     """Return the moves of a solution, in units of the table's precision."""
     return np.round(answer.point[:size]) - np.round(answer.point[size : 2 * size])
 
 
-def _whole(part: Part, deadline: Deadline) -> Answer:
+def _whole(part: TablePart, deadline: Deadline) -> SolverResult:
     """Solve with continuous moves first; require whole moves only if the solution is not whole."""
     free = _solved(part, deadline.share(0.5).left, whole_moves=False)
     size = len(part.table)
@@ -103,7 +103,7 @@ def _whole(part: Part, deadline: Deadline) -> Answer:
     return replace(whole, bound=max(whole.bound, free.bound)) if len(whole.point) else whole
 
 
-def _solved(part: Part, seconds: float, whole_moves: bool) -> Answer:
+def _solved(part: TablePart, seconds: float, whole_moves: bool) -> SolverResult:
     """Solve for moves up, moves down (in units of precision) and, per sensitive cell, whether it goes up."""
     from scipy.sparse import csr_matrix, hstack, vstack
 
@@ -138,7 +138,7 @@ def _solved(part: Part, seconds: float, whole_moves: bool) -> Answer:
     return solve(matrix, costs, bounds, sides, whole, seconds)
 
 
-def _most(part: Part) -> tuple[Numbers, Numbers]:
+def _most(part: TablePart) -> tuple[Numbers, Numbers]:
     """Return how far each cell may move up and down, in units: within its bounds and the size of the table."""
     table, step = part.table, part.knowledge.step
     far = float(np.abs(table.values).max(initial=0.0) + (table.reach.up + table.reach.down).sum() + step)

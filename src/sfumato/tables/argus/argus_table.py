@@ -7,24 +7,24 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
-from sfumato.tables.argus.statuses import CellStatus, choices_of
-from sfumato.tables.cells.cells import Numbers, Places, Relations, Status, make_relations, public_floor
+from sfumato.tables.argus.statuses import ArgusStatus, choices_of
+from sfumato.tables.cells.cells import CellStatus, LinearConstraints, Numbers, Places, make_constraints, public_floor
 from sfumato.tables.cells.constraints import Key, derive, describe
-from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.cells.dimensions import Code, CodeTree
 from sfumato.tables.cells.hrc_lines import unknown_code
-from sfumato.tables.cells.precision import step_of
+from sfumato.tables.cells.precision import precision_of
 from sfumato.tables.column_dependencies.column_chain import Chain
 
 Labels = Mapping[str, Mapping[str, str]]
 # Tabulates by unions of record codes: for each variable, the codes that become one, named by their position.
-Finer = Callable[[Mapping[str, Sequence[frozenset[str]]]], "OfficeTable"]
+Finer = Callable[[Mapping[str, Sequence[frozenset[str]]]], "ArgusTable"]
 # The holdings in a cell, and their contributions.
 Holders = tuple[tuple[str, float], ...]
 _OPTIONAL = ("frequency", "holdings", "lower", "upper", "costs", "low", "high")
 
 
 @dataclass(frozen=True)
-class OfficeTable:
+class ArgusTable:
     """One table.
 
     Attributes:
@@ -48,7 +48,7 @@ class OfficeTable:
     """
 
     value: str
-    trees: tuple[Tree, ...]
+    trees: tuple[CodeTree, ...]
     keys: tuple[Key, ...]
     values: Numbers
     statuses: Places
@@ -61,7 +61,7 @@ class OfficeTable:
     costs: Numbers | None = None
     low: Numbers | None = None
     high: Numbers | None = None
-    given: Relations | None = None
+    given: LinearConstraints | None = None
     labels: Labels = field(default_factory=dict)
     decimals: int = 0
     cell_keys: tuple[int, ...] = ()
@@ -74,7 +74,7 @@ class OfficeTable:
     def __len__(self) -> int:
         return len(self.values)
 
-    def relations(self) -> Relations:
+    def relations(self) -> LinearConstraints:
         """Return the additive constraints.
 
         Raises:
@@ -82,7 +82,7 @@ class OfficeTable:
         """
         if self.given is not None:
             return self.given
-        return derive(self.trees, self.keys) if self.trees else make_relations([])
+        return derive(self.trees, self.keys) if self.trees else make_constraints([])
 
     def names(self) -> tuple[str, ...]:
         """Return a name for each cell."""
@@ -94,11 +94,11 @@ class OfficeTable:
         """Return the code of a cell in each variable."""
         return [code[-1] if len(code) == 1 else "/".join(code) for code in self.keys[cell]]
 
-    def with_columns(self, **columns: object) -> "OfficeTable":
+    def with_columns(self, **columns: object) -> "ArgusTable":
         """Return the same table with some columns replaced."""
         return replace(self, **columns)  # type: ignore[arg-type]
 
-    def rows(self, cells: Places) -> "OfficeTable":
+    def rows(self, cells: Places) -> "ArgusTable":
         """Return the table with some of its cells, or with all in another order; for tables with spanning variables."""
         optional = {name: getattr(self, name) for name in _OPTIONAL}
         return self.with_columns(
@@ -113,13 +113,13 @@ class OfficeTable:
         )
 
 
-def floor_of(table: OfficeTable) -> Numbers:
+def floor_of(table: ArgusTable) -> Numbers:
     """Return the lower bound of each cell inferred from what will be published, for files that give none."""
-    hidden = choices_of(table.statuses) != Status.PUBLISH
-    return public_floor(table.values, hidden, step_of(table.values))
+    hidden = choices_of(table.statuses) != CellStatus.PUBLISH
+    return public_floor(table.values, hidden, precision_of(table.values))
 
 
-def check_codes(tree: Tree, code: Code, name: str, line: int, column: int) -> None:
+def check_codes(tree: CodeTree, code: Code, name: str, line: int, column: int) -> None:
     """Refuse a code that a hierarchy does not have."""
     if code != tree.root and code not in tree.parents:
         raise DataError(
@@ -131,6 +131,6 @@ def check_codes(tree: Tree, code: Code, name: str, line: int, column: int) -> No
         )
 
 
-def plain_table(value: str, trees: tuple[Tree, ...], keys: tuple[Key, ...], values: Numbers) -> OfficeTable:
+def plain_table(value: str, trees: tuple[CodeTree, ...], keys: tuple[Key, ...], values: Numbers) -> ArgusTable:
     """Return a table with values only."""
-    return OfficeTable(value, trees, keys, values, np.full(len(values), int(CellStatus.SAFE), np.int64))
+    return ArgusTable(value, trees, keys, values, np.full(len(values), int(ArgusStatus.SAFE), np.int64))

@@ -4,10 +4,10 @@ from enum import IntEnum
 
 import numpy as np
 
-from sfumato.tables.cells.cells import Mask, Places, Status, Statuses
+from sfumato.tables.cells.cells import BoolArray, CellStatus, Places, Statuses
 
 
-class CellStatus(IntEnum):
+class ArgusStatus(IntEnum):
     """The status of a cell, 1 to 14."""
 
     SAFE = 1
@@ -28,40 +28,40 @@ class CellStatus(IntEnum):
 
 # Letters for statuses, unless a file defines others; τ-ARGUS itself writes all of these.
 LETTERS = {
-    "s": CellStatus.SAFE,
-    "u": CellStatus.UNSAFE,
-    "p": CellStatus.PROTECTED,
-    "m": CellStatus.SECONDARY,
-    "e": CellStatus.EMPTY,
+    "s": ArgusStatus.SAFE,
+    "u": ArgusStatus.UNSAFE,
+    "p": ArgusStatus.PROTECTED,
+    "m": ArgusStatus.SECONDARY,
+    "e": ArgusStatus.EMPTY,
 }
 # The status letters of sdcTable and of solver files.
 MARKS = {
-    "s": CellStatus.SAFE,
-    "u": CellStatus.UNSAFE,
-    "x": CellStatus.SECONDARY,
-    "m": CellStatus.SECONDARY,
-    "z": CellStatus.PROTECTED,
+    "s": ArgusStatus.SAFE,
+    "u": ArgusStatus.UNSAFE,
+    "x": ArgusStatus.SECONDARY,
+    "m": ArgusStatus.SECONDARY,
+    "z": ArgusStatus.PROTECTED,
 }
 # The flags of CONF_STATUS (CL_CONF_STATUS of the SDMX content-oriented guidelines).
 OF_FLAG = {
-    **{"F": CellStatus.SAFE, "": CellStatus.SAFE, "A": CellStatus.UNSAFE_FREQUENCY, "G": CellStatus.UNSAFE},
-    **{"O": CellStatus.UNSAFE, "T": CellStatus.UNSAFE, "E": CellStatus.UNSAFE, "M": CellStatus.UNSAFE_MANUAL},
-    **{"C": CellStatus.UNSAFE_MANUAL, "N": CellStatus.UNSAFE_MANUAL, "P": CellStatus.UNSAFE_MANUAL},
-    **{"D": CellStatus.SECONDARY, "S": CellStatus.SECONDARY},
+    **{"F": ArgusStatus.SAFE, "": ArgusStatus.SAFE, "A": ArgusStatus.UNSAFE_FREQUENCY, "G": ArgusStatus.UNSAFE},
+    **{"O": ArgusStatus.UNSAFE, "T": ArgusStatus.UNSAFE, "E": ArgusStatus.UNSAFE, "M": ArgusStatus.UNSAFE_MANUAL},
+    **{"C": ArgusStatus.UNSAFE_MANUAL, "N": ArgusStatus.UNSAFE_MANUAL, "P": ArgusStatus.UNSAFE_MANUAL},
+    **{"D": ArgusStatus.SECONDARY, "S": ArgusStatus.SECONDARY},
 }
 
 
-def unsafe_of(statuses: Places) -> Mask:
+def unsafe_of(statuses: Places) -> BoolArray:
     """Return the sensitive cells: statuses 3 to 9."""
-    return np.asarray((statuses >= CellStatus.UNSAFE) & (statuses <= CellStatus.UNSAFE_MANUAL))
+    return np.asarray((statuses >= ArgusStatus.UNSAFE) & (statuses <= ArgusStatus.UNSAFE_MANUAL))
 
 
-def secondary_of(statuses: Places) -> Mask:
+def secondary_of(statuses: Places) -> BoolArray:
     """Return the secondary cells: statuses 11 and 12."""
-    return np.isin(statuses, (CellStatus.SECONDARY, CellStatus.SECONDARY_MANUAL))
+    return np.isin(statuses, (ArgusStatus.SECONDARY, ArgusStatus.SECONDARY_MANUAL))
 
 
-def masked_of(statuses: Places) -> Mask:
+def masked_of(statuses: Places) -> BoolArray:
     """Return the cells that are not published.
 
     >>> masked_of(np.array([1, 3, 10, 11, 14])).tolist()
@@ -72,15 +72,15 @@ def masked_of(statuses: Places) -> Mask:
 
 def choices_of(statuses: Places) -> Statuses:
     """Return what may happen to each cell: 10 and 14 must be published, 3 to 9 suppressed, others either way."""
-    fixed = np.isin(statuses, (CellStatus.PROTECTED, CellStatus.EMPTY))
-    free = np.where(fixed, Status.PUBLISH, Status.SAFE)
-    return np.where(unsafe_of(statuses), Status.UNSAFE, free).astype(np.int8)
+    fixed = np.isin(statuses, (ArgusStatus.PROTECTED, ArgusStatus.EMPTY))
+    free = np.where(fixed, CellStatus.PUBLISH, CellStatus.SAFE)
+    return np.where(unsafe_of(statuses), CellStatus.UNSAFE, free).astype(np.int8)
 
 
-def status_in(text: str, letters: dict[str, CellStatus]) -> CellStatus | None:
+def status_in(text: str, letters: dict[str, ArgusStatus]) -> ArgusStatus | None:
     """Parse a status: a number from 1 to 14, or a letter; None if it is invalid."""
     if text.isascii() and text.isdigit() and 1 <= int(text) <= 14:
-        return CellStatus(int(text))
+        return ArgusStatus(int(text))
     return letters.get(text) or letters.get(text.lower())
 
 
@@ -91,10 +91,10 @@ def flag_of(status: int) -> str:
     >>> [flag_of(status) for status in (1, 5, 11)]
     ['V', 'A', 'D']
     """
-    if status in (CellStatus.SECONDARY, CellStatus.SECONDARY_MANUAL):
+    if status in (ArgusStatus.SECONDARY, ArgusStatus.SECONDARY_MANUAL):
         return "D"
-    if not CellStatus.UNSAFE <= status <= CellStatus.UNSAFE_MANUAL:
+    if not ArgusStatus.UNSAFE <= status <= ArgusStatus.UNSAFE_MANUAL:
         return "V"
-    if status in (CellStatus.UNSAFE_FREQUENCY, CellStatus.UNSAFE_SINGLETON, CellStatus.UNSAFE_SINGLETON_MANUAL):
+    if status in (ArgusStatus.UNSAFE_FREQUENCY, ArgusStatus.UNSAFE_SINGLETON, ArgusStatus.UNSAFE_SINGLETON_MANUAL):
         return "A"
-    return "B" if status == CellStatus.UNSAFE else "C"
+    return "B" if status == ArgusStatus.UNSAFE else "C"

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.tables.argus.argus_table import OfficeTable
-from sfumato.tables.argus.statuses import CellStatus
+from sfumato.tables.argus.argus_table import ArgusTable
+from sfumato.tables.argus.statuses import ArgusStatus
 from sfumato.tables.cells.cells import Numbers
-from sfumato.tables.cells.precision import Scale, step_of
+from sfumato.tables.cells.precision import ValueUnit, precision_of
 
 
-def with_totals(table: OfficeTable, keep_statuses: bool) -> OfficeTable:
+def with_totals(table: ArgusTable, keep_statuses: bool) -> ArgusTable:
     """Return the table with its totals recomputed from its inner cells.
 
     Args:
@@ -34,7 +34,7 @@ def with_totals(table: OfficeTable, keep_statuses: bool) -> OfficeTable:
     def added(column: Numbers | None) -> Numbers | None:
         if column is None:
             return None
-        return np.array(Scale(step_of(column)).clean([column[sums[key]].sum() for key in keys]))
+        return np.array(ValueUnit(precision_of(column)).clean([column[sums[key]].sum() for key in keys]))
 
     def kept(column: Numbers | None) -> Numbers | None:
         if column is None:
@@ -42,7 +42,7 @@ def with_totals(table: OfficeTable, keep_statuses: bool) -> OfficeTable:
         return np.array([column[old[key]] if key in old else 0.0 for key in keys])
 
     statuses = [
-        int(table.statuses[old[key]]) if key in old and (keep_statuses or old[key] in own) else int(CellStatus.SAFE)
+        int(table.statuses[old[key]]) if key in old and (keep_statuses or old[key] in own) else int(ArgusStatus.SAFE)
         for key in keys
     ]
     return table.with_columns(
@@ -58,7 +58,7 @@ def with_totals(table: OfficeTable, keep_statuses: bool) -> OfficeTable:
     )
 
 
-def _largest(table: OfficeTable, sums: Sequence[Sequence[int]]) -> tuple[Numbers, ...]:
+def _largest(table: ArgusTable, sums: Sequence[Sequence[int]]) -> tuple[Numbers, ...]:
     """Return the largest contributions of each total, from those of its cells."""
     if not table.largest:
         return ()
@@ -66,7 +66,7 @@ def _largest(table: OfficeTable, sums: Sequence[Sequence[int]]) -> tuple[Numbers
     return tuple(np.array([np.sort(tops[:, places].ravel())[::-1][: len(tops)] for places in sums]).T)
 
 
-def _above(table: OfficeTable, place: int) -> list[tuple[tuple[str, ...], ...]]:
+def _above(table: ArgusTable, place: int) -> list[tuple[tuple[str, ...], ...]]:
     """Return a cell and all totals that contain it."""
     keys: list[tuple[tuple[str, ...], ...]] = [()]
     for tree, code in zip(table.trees, table.keys[place], strict=True):

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Relations
+from sfumato.tables.cells.cells import BoolArray, Bounds, LinearConstraints, Numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Equation:
 
 
 @dataclass(frozen=True, slots=True)
-class Publication:
+class AttackerView:
     """The published part of a table, and public knowledge about it.
 
     Attributes:
@@ -33,10 +33,10 @@ class Publication:
     exact: Numbers
     ranges: Bounds
     bounds: Bounds
-    relations: Relations
+    relations: LinearConstraints
     names: tuple[str, ...]
     equations: tuple[Equation, ...] = ()
-    unshown: Mask | None = None
+    unshown: BoolArray | None = None
 
     def matrix(self) -> Any:
         """Return constraints and equations (rows) by cells (columns)."""
@@ -54,7 +54,7 @@ class Publication:
         return np.concatenate([np.zeros(len(self.relations)), [equation.side for equation in self.equations]])
 
 
-def false_cells(publication: Publication, values: Numbers, step: float) -> tuple[str, ...]:
+def false_cells(publication: AttackerView, values: Numbers, step: float) -> tuple[str, ...]:
     """Return the names of cells whose published value or interval excludes the true value."""
     slack = step / 2
     ranges = publication.ranges

@@ -16,12 +16,12 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
-from sfumato.tables.attack.attacker_view import Publication
-from sfumato.tables.attack.audit_evidence import Evidence
+from sfumato.tables.attack.attacker_view import AttackerView
+from sfumato.tables.attack.audit_evidence import AuditEvidence
 from sfumato.tables.attack.audit_problem import AttackedTable
 from sfumato.tables.attack.components import Component, with_own
-from sfumato.tables.attack.findings import Audit, Finding, Verdict
-from sfumato.tables.cells.attacker_knowledge import Attacker, Knowledge
+from sfumato.tables.attack.findings import Audit, DisclosureStatus, Finding
+from sfumato.tables.cells.attacker_knowledge import AttackerKnowledge, Insider
 from sfumato.tables.cells.cells import Bounds, Numbers, Places
 from sfumato.tables.cells.precision import NOISE
 from sfumato.tables.deadline import FOREVER, Deadline
@@ -64,11 +64,11 @@ class Pace:
 
 
 def audit_publication(
-    publication: Publication,
+    publication: AttackerView,
     promise: Bounds,
-    knowledge: Knowledge | None = None,
+    knowledge: AttackerKnowledge | None = None,
     values: Numbers | None = None,
-    evidence: Evidence | None = None,
+    evidence: AuditEvidence | None = None,
 ) -> Audit:
     """Audit a publication for an outsider and every insider.
 
@@ -79,13 +79,13 @@ def audit_publication(
         values: The true values, or None. The programs start from them, and insiders cannot be audited without them.
         evidence: Alternative tables supplied by the caller, and the deadlines.
 
-    >>> from sfumato.tables.cells.cells import make_relations, no_bounds
-    >>> publication = Publication(np.array([5.0, np.nan, 3.0]), no_bounds(3), Bounds(np.zeros(3), np.full(3, np.inf)),
-    ...     make_relations([([0, 1, 2], [-1, 1, 1])]), ("all", "a", "b"))
+    >>> from sfumato.tables.cells.cells import make_constraints, no_bounds
+    >>> publication = AttackerView(np.array([5.0, np.nan, 3.0]), no_bounds(3), Bounds(np.zeros(3), np.full(3, np.inf)),
+    ...     make_constraints([([0, 1, 2], [-1, 1, 1])]), ("all", "a", "b"))
     >>> audit_publication(publication, no_bounds(3)).findings[0].certificate
     ('all', 'b')
     """
-    table = AttackedTable(publication, promise, knowledge or Knowledge(), values, evidence or Evidence())
+    table = AttackedTable(publication, promise, knowledge or AttackerKnowledge(), values, evidence or AuditEvidence())
     attack = _Attack(table, Pace(table.evidence.deadline, int(table.masked.sum())))
     few = table.masked.sum() <= FEW and not table.knowledge.attackers
     audit = attack.run(together=bool(few))
@@ -114,7 +114,9 @@ class _Attack:
         """Return findings for cells that have a protection interval but are published."""
         shown, names = self.table.publication.exact, self.table.publication.names
         return [
-            Finding(int(cell), names[cell], float(shown[cell]), float(shown[cell]), Verdict.EXACT, published=True)
+            Finding(
+                int(cell), names[cell], float(shown[cell]), float(shown[cell]), DisclosureStatus.EXACT, published=True
+            )
             for cell in np.flatnonzero(~self.table.masked & ~np.isnan(self.table.promise.low))
         ]
 
@@ -164,7 +166,7 @@ class _Attack:
 
     def _unranged(self, cell: int) -> Finding:
         """Return the finding for a safe cell whose interval was not computed."""
-        return Finding(cell, self.table.publication.names[cell], np.nan, np.nan, Verdict.SAFE)
+        return Finding(cell, self.table.publication.names[cell], np.nan, np.nan, DisclosureStatus.SAFE)
 
     def _mended(self, cells: Places, rows: Places) -> tuple[Component, list[str]]:
         """Remove contradictions from a component: first allow rounded totals, then ignore published intervals."""
@@ -192,7 +194,7 @@ __all__ = ["audit_publication"]
 
 # A witness that also agrees with an insider's knowledge shows that the insider cannot tell. Each is the smallest such
 # deviation relative to the capacities of the cells, so that it agrees with most insiders.
-class Witnesses:
+class AlternativeTableSearch:
     """The alternative tables of one component, as deviations from the true values in units.
 
     Moves up and down of a cell are separate variables with a cost each, so that no cell moves without need.
@@ -271,7 +273,7 @@ def attack_from_within(table: AttackedTable, component: Component, findings: lis
     places = np.flatnonzero(~np.isnan(table.promise.low[component.cells]) & ~table.certain[component.cells])
     if not len(places):
         return
-    witnesses = Witnesses(component.matrix, component.sides, component.bounds, component.unit)
+    witnesses = AlternativeTableSearch(component.matrix, component.sides, component.bounds, component.unit)
     for attacker in table.knowledge.attackers:
         table.evidence.check_limit()
         _by_insider(table, attacker, component, witnesses, findings, places)
@@ -279,9 +281,9 @@ def attack_from_within(table: AttackedTable, component: Component, findings: lis
 
 def _by_insider(
     table: AttackedTable,
-    attacker: Attacker,
+    attacker: Insider,
     component: Component,
-    witnesses: Witnesses,
+    witnesses: AlternativeTableSearch,
     findings: list[Finding],
     targets: Places,
 ) -> None:
@@ -293,7 +295,7 @@ def _by_insider(
     tried = [
         (place, needs)
         for place in targets[~np.isnan(promise.low[component.cells[targets]])].tolist()
-        if findings[place].verdict is Verdict.SAFE
+        if findings[place].verdict is DisclosureStatus.SAFE
         and not witnesses.agree(place, needs := _needs(table, component, place, promise), places, own)
     ]
     lost = [place for place, needs in tried if not witnesses.find(place, needs, places, own)]
@@ -304,7 +306,7 @@ def _by_insider(
         inside.bind(place)
     for place in lost:
         finding = table.finding(inside, place, table.range_of(inside, place, promise), promise)
-        if finding.verdict is not Verdict.SAFE:
+        if finding.verdict is not DisclosureStatus.SAFE:
             findings[place] = replace(finding, attacker=attacker.name)
     for place in places.tolist():
         component.bind(place)
@@ -317,7 +319,7 @@ def _needs(table: AttackedTable, component: Component, place: int, promise: Boun
     return float(table.center[cell] - low), float(high - table.center[cell])
 
 
-def _promise_to(table: AttackedTable, attacker: Attacker) -> Bounds:
+def _promise_to(table: AttackedTable, attacker: Insider) -> Bounds:
     """Return the protection intervals against an insider: for cells with an own contribution, that of the others."""
     assert table.values is not None
     low, high, values = table.promise.low.copy(), table.promise.high.copy(), table.values[attacker.cells]

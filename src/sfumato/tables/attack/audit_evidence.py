@@ -14,13 +14,13 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Witness
-from sfumato.tables.cells.precision import NOISE, Scale
+from sfumato.tables.cells.cells import AlternativeTable, BoolArray, Bounds, Numbers, Places
+from sfumato.tables.cells.precision import NOISE, ValueUnit
 from sfumato.tables.deadline import Deadline
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class AuditEvidence:
     """Evidence and time limits that the caller supplies to the audit.
 
     Attributes:
@@ -30,7 +30,7 @@ class Evidence:
         promised: Whether only cells with a protection interval are audited.
     """
 
-    witnesses: Sequence[Witness] = ()
+    witnesses: Sequence[AlternativeTable] = ()
     deadline: Deadline = field(default_factory=Deadline)
     limit: Deadline = field(default_factory=Deadline)
     promised: bool = False
@@ -79,14 +79,14 @@ class Inside:
 
 
 def certified(
-    witnesses: Sequence[Witness],
+    witnesses: Sequence[AlternativeTable],
     matrix: Any,
-    masked: Mask,
+    masked: BoolArray,
     bounds: Bounds,
     needs: Bounds,
     inside: Inside,
-    scale: Scale,
-) -> Mask:
+    scale: ValueUnit,
+) -> BoolArray:
     """Return the suppressed cells that alternative tables prove safe; cells without protection level only have to move.
 
     Args:
@@ -105,7 +105,7 @@ def certified(
         own = _own(witness)
         pools.setdefault((witness.cell, 1 if own > 0 else -1), []).append(_Shown(witness, abs(own)))
     # An interval narrower than one unit might contain a single value of the table, whatever its protection level.
-    widest = _kept([_drawn_out(witness, bounds) for witness in kept], matrix, masked, bounds, Scale(1.0))
+    widest = _kept([_drawn_out(witness, bounds) for witness in kept], matrix, masked, bounds, ValueUnit(1.0))
     wide = {witness.cell for witness in widest if abs(_own(witness)) >= 1.0 - NOISE}
     promised = ~np.isnan(needs.low)
     for cell in np.flatnonzero(masked & promised).tolist():
@@ -124,17 +124,19 @@ def certified(
 class _Shown:
     """An alternative table in units, and how far it moves its cell."""
 
-    witness: Witness
+    witness: AlternativeTable
     reach: float
 
 
-def _kept(witnesses: Sequence[Witness], matrix: Any, masked: Mask, bounds: Bounds, scale: Scale) -> list[Witness]:
+def _kept(
+    witnesses: Sequence[AlternativeTable], matrix: Any, masked: BoolArray, bounds: Bounds, scale: ValueUnit
+) -> list[AlternativeTable]:
     """Return the alternative tables, in units, that satisfy every constraint and bound and move only
     suppressed cells.
     """
     from scipy.sparse import csc_matrix
 
-    steps = [Witness(one.cell, one.cells, one.amounts / scale.step) for one in witnesses]
+    steps = [AlternativeTable(one.cell, one.cells, one.amounts / scale.step) for one in witnesses]
     if not steps:
         return []
     starts = np.concatenate([[0], np.cumsum([len(one.cells) for one in steps])])
@@ -148,12 +150,12 @@ def _kept(witnesses: Sequence[Witness], matrix: Any, masked: Mask, bounds: Bound
     return [one for one, bad in zip(steps, wrong.tolist(), strict=True) if not bad and one.cell in one.cells]
 
 
-def _own(witness: Witness) -> float:
+def _own(witness: AlternativeTable) -> float:
     """Return by how much an alternative table moves the cell that it is for."""
     return float(witness.amounts[witness.cells == witness.cell][0])
 
 
-def _drawn_out(witness: Witness, bounds: Bounds) -> Witness:
+def _drawn_out(witness: AlternativeTable, bounds: Bounds) -> AlternativeTable:
     """Enlarge the deviations of an alternative table within the bounds, until each is at least one unit."""
     moving = np.abs(witness.amounts) > NOISE
     amounts, cells = witness.amounts[moving], witness.cells[moving]
@@ -175,7 +177,7 @@ def _withstood(pool: Sequence[_Shown], cell: int, sign: int, need: float, inside
     return not left.any()
 
 
-def _disbelievers(shown: _Shown, needs: Numbers, inside: Inside) -> Mask:
+def _disbelievers(shown: _Shown, needs: Numbers, inside: Inside) -> BoolArray:
     """Return the insiders who can exclude an alternative table, scaled down to their required deviation."""
     entries, places = inside.entries_of(shown.witness.cells)
     who = inside.who[entries]

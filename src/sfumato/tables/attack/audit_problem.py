@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.attack.attacker_view import Publication
-from sfumato.tables.attack.audit_evidence import Evidence, certified, inside_of
-from sfumato.tables.attack.components import Component, End, Range, divided, proved_end, unit_of
-from sfumato.tables.attack.findings import Finding, Verdict
-from sfumato.tables.cells.attacker_knowledge import Attacker, Knowledge
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places
-from sfumato.tables.cells.precision import NOISE, Scale
+from sfumato.tables.attack.attacker_view import AttackerView
+from sfumato.tables.attack.audit_evidence import AuditEvidence, certified, inside_of
+from sfumato.tables.attack.components import Component, End, FeasibilityInterval, divided, proved_end, unit_of
+from sfumato.tables.attack.findings import DisclosureStatus, Finding
+from sfumato.tables.cells.attacker_knowledge import AttackerKnowledge, Insider
+from sfumato.tables.cells.cells import BoolArray, Bounds, Numbers, Places
+from sfumato.tables.cells.precision import NOISE, ValueUnit
 from sfumato.tables.deadline import FOREVER, Deadline
-from sfumato.tables.linear_programs import Extreme, Program
+from sfumato.tables.linear_programs import Extreme, LinearProgram
 
 # An optimum within this many units of a limit is proved again in exact arithmetic.
 NEAR = 3.0
@@ -45,23 +45,23 @@ class AttackedTable:
         certain: The cells that alternative tables prove to be safe from every attacker.
     """
 
-    publication: Publication
+    publication: AttackerView
     promise: Bounds
-    knowledge: Knowledge
+    knowledge: AttackerKnowledge
     values: Numbers | None
-    evidence: Evidence
-    scale: Scale = field(init=False)
+    evidence: AuditEvidence
+    scale: ValueUnit = field(init=False)
     matrix: Any = field(init=False)
-    masked: Mask = field(init=False)
+    masked: BoolArray = field(init=False)
     center: Numbers = field(init=False)
     sides: Numbers = field(init=False)
     rounding: float = field(init=False)
     whole: bool = field(init=False)
-    certain: Mask = field(init=False)
+    certain: BoolArray = field(init=False)
 
     def __post_init__(self) -> None:
         shown = self.publication.exact
-        self.scale = Scale(self.knowledge.step)
+        self.scale = ValueUnit(self.knowledge.step)
         self.matrix = self.publication.matrix()
         self.masked = np.isnan(shown)
         start = np.zeros(len(shown)) if self.values is None else self.values
@@ -72,7 +72,7 @@ class AttackedTable:
         self.rounding = self._rounding_shown()
         self.certain = self._certain()
 
-    def _certain(self) -> Mask:
+    def _certain(self) -> BoolArray:
         """Return the cells that alternative tables prove to be safe from every attacker."""
         agree = np.abs(self.sides).max(initial=0.0) <= max(self.knowledge.rounding / self.knowledge.step, NOISE)
         if not self.evidence.witnesses or self.values is None or self.knowledge.integer or not agree:
@@ -90,7 +90,7 @@ class AttackedTable:
         )
         return certified(self.evidence.witnesses, self.matrix, self.masked, bounds, needs, inside, self.scale)
 
-    def known_to(self, attacker: Attacker, here: Mask) -> Bounds:
+    def known_to(self, attacker: Insider, here: BoolArray) -> Bounds:
         """Return the bounds, as deviations in units, that an attacker knows for some of their cells."""
         known, cells = self.scale.bounds(attacker.bounds.rows(here)), attacker.cells[here]
         return Bounds(known.low - self.center[cells], known.high - self.center[cells])
@@ -103,7 +103,7 @@ class AttackedTable:
         visible = abs(self.matrix) @ self.masked.astype(np.float64) == 0
         return float(min(allowed, np.abs(self.sides[visible]).max(initial=0.0)))
 
-    def component(self, cells: Places, rows: Places, trusted: Mask | None) -> Component:
+    def component(self, cells: Places, rows: Places, trusted: BoolArray | None) -> Component:
         """Build the component of some suppressed cells; only trusted published intervals are used (all for None)."""
         ranges = self.publication.ranges if trusted is None else self.publication.ranges.only(trusted)
         known = self.scale.bounds(self.publication.bounds.within(ranges).rows(cells))
@@ -117,16 +117,18 @@ class AttackedTable:
             sides = Bounds(np.minimum(sides.low, own), np.maximum(sides.high, own))
         matrix = self.matrix[rows][:, cells]
         unit = 1.0 if self.knowledge.integer else unit_of(bounds, sides)
-        program = Program(matrix, divided(bounds, unit), divided(sides, unit), self.knowledge.integer)
+        program = LinearProgram(matrix, divided(bounds, unit), divided(sides, unit), self.knowledge.integer)
         return Component(cells, rows, matrix, bounds, sides, program, unit)
 
-    def range_of(self, component: Component, place: int, promise: Bounds) -> Range:
+    def range_of(self, component: Component, place: int, promise: Bounds) -> FeasibilityInterval:
         """Return the feasibility interval of a cell, in exact arithmetic near a limit."""
         range_ = self.range_within(component, place, promise, FOREVER)
         assert range_ is not None
         return range_
 
-    def range_within(self, component: Component, place: int, promise: Bounds, end: Deadline) -> Range | None:
+    def range_within(
+        self, component: Component, place: int, promise: Bounds, end: Deadline
+    ) -> FeasibilityInterval | None:
         """Return the feasibility interval of a cell, in exact arithmetic near a limit; None if the time is over."""
         program, unit, cell = component.program, component.unit, component.cells[place]
         least, most = (program.extreme_within(place, direction, end.left) for direction in (1.0, -1.0))
@@ -142,18 +144,18 @@ class AttackedTable:
         )
         if near and not self.knowledge.integer:
             low, high = proved_end(component, place, 1.0, least), proved_end(component, place, -1.0, most)
-        return Range(low, high, least, most)
+        return FeasibilityInterval(low, high, least, most)
 
-    def finding(self, component: Component, place: int, range_: Range, promise: Bounds) -> Finding:
+    def finding(self, component: Component, place: int, range_: FeasibilityInterval, promise: Bounds) -> Finding:
         """Return the finding for a cell: its interval compared with its protection interval."""
         cell = int(component.cells[place])
         verdict = self._verdict(cell, range_, promise)
-        proofs = () if verdict is Verdict.SAFE else (range_.least, range_.most)
+        proofs = () if verdict is DisclosureStatus.SAFE else (range_.least, range_.most)
         lower, upper = (self.scale.value(float(self.center[cell]) + float(end)) for end in (range_.low, range_.high))
         used = self._certificate(cell, component, proofs)
         return Finding(cell, self.publication.names[cell], lower, upper, verdict, used)
 
-    def _verdict(self, cell: int, range_: Range, promise: Bounds) -> Verdict:
+    def _verdict(self, cell: int, range_: FeasibilityInterval, promise: Bounds) -> DisclosureStatus:
         """Classify an interval: one that contains a single value of the table's precision is exact disclosure.
 
         A cell without protection interval that is known to be safe is disclosed only by an interval of width zero.
@@ -161,12 +163,16 @@ class AttackedTable:
         low, high = promise.low[cell] / self.scale.step, promise.high[cell] / self.scale.step
         if np.isnan(low):
             least = 1.0 if self.values is None else NOISE
-            return Verdict.EXACT if float(range_.high) - float(range_.low) < least - 1e-6 else Verdict.SAFE
+            return (
+                DisclosureStatus.EXACT
+                if float(range_.high) - float(range_.low) < least - 1e-6
+                else DisclosureStatus.SAFE
+            )
         if range_.is_one_value(float(self.center[cell]), self.whole):
-            return Verdict.EXACT
+            return DisclosureStatus.EXACT
         slack = NOISE + 1e-12 * abs(self.center[cell])
         lower, upper = float(range_.low) + self.center[cell], float(range_.high) + self.center[cell]
-        return Verdict.TOO_NARROW if lower > low + slack or upper < high - slack else Verdict.SAFE
+        return DisclosureStatus.TOO_NARROW if lower > low + slack or upper < high - slack else DisclosureStatus.SAFE
 
     def _certificate(self, cell: int, component: Component, proofs: Sequence[Extreme]) -> tuple[str, ...]:
         """Return the names of the published and suppressed cells in the combination that bounds a cell."""

@@ -8,7 +8,7 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Bounds, Places
 from sfumato.tables.cells.precision import proved_bound
-from sfumato.tables.linear_programs import Extreme, Program
+from sfumato.tables.linear_programs import Extreme, LinearProgram
 
 # Programs work best with numbers up to this many units; larger ones are scaled down.
 COMFORT = 1e8
@@ -36,7 +36,7 @@ class Component:
     matrix: Any
     bounds: Bounds
     sides: Bounds
-    program: Program
+    program: LinearProgram
     unit: float
 
     def feasible(self) -> bool:
@@ -51,7 +51,7 @@ class Component:
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class FeasibilityInterval:
     """The feasibility interval of a cell, in deviations, with the optima of its ends."""
 
     low: End

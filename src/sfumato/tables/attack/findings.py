@@ -5,11 +5,11 @@ from dataclasses import replace
 from enum import StrEnum
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.attack.reduced_levels import KnownEnd
+from sfumato.tables.attack.reduced_levels import ReducedLevel
 from sfumato.tables.cell_labels import cells_named
 
 
-class Verdict(StrEnum):
+class DisclosureStatus(StrEnum):
     """What the attacker achieves on a suppressed cell."""
 
     SAFE = "safe"
@@ -29,7 +29,7 @@ class Finding:
     name: str
     lower: float
     upper: float
-    verdict: Verdict
+    verdict: DisclosureStatus
     certificate: tuple[str, ...] = ()
     attacker: str = ""
     published: bool = False
@@ -88,7 +88,7 @@ class Audit:
     rounding: float = 0.0
     unattacked: tuple[str, ...] = ()
     by_cases: bool = False
-    known_anyway: tuple[KnownEnd, ...] = ()
+    known_anyway: tuple[ReducedLevel, ...] = ()
     all_unsafe: bool = False
     unexplained: tuple[UnexplainedColumn, ...] = ()
     unlisted: tuple[str, ...] = ()
@@ -103,15 +103,15 @@ class Audit:
 
     @property
     def exact(self) -> int:
-        return sum(finding.verdict is Verdict.EXACT for finding in self.findings)
+        return sum(finding.verdict is DisclosureStatus.EXACT for finding in self.findings)
 
     @property
     def too_narrow(self) -> int:
-        return sum(finding.verdict is Verdict.TOO_NARROW for finding in self.findings)
+        return sum(finding.verdict is DisclosureStatus.TOO_NARROW for finding in self.findings)
 
     @property
     def leaks(self) -> tuple[Finding, ...]:
-        return tuple(finding for finding in self.findings if finding.verdict is not Verdict.SAFE)
+        return tuple(finding for finding in self.findings if finding.verdict is not DisclosureStatus.SAFE)
 
     @property
     def failing(self) -> tuple[str, ...]:

@@ -9,19 +9,21 @@ from dataclasses import replace
 
 import numpy as np
 
-from sfumato.tables.attack.attacker_view import Publication
+from sfumato.tables.attack.attacker_view import AttackerView
 from sfumato.tables.attack.audit import audit_publication
-from sfumato.tables.attack.audit_evidence import Evidence
+from sfumato.tables.attack.audit_evidence import AuditEvidence
 from sfumato.tables.attack.findings import Audit, Finding
-from sfumato.tables.attack.reduced_levels import known_ends
-from sfumato.tables.cells.attacker_knowledge import Attacker
-from sfumato.tables.cells.cells import Bounds, Places, Reach, Status, no_bounds
-from sfumato.tables.cells.table_part import Part
+from sfumato.tables.attack.reduced_levels import reduced_levels
+from sfumato.tables.cells.attacker_knowledge import Insider
+from sfumato.tables.cells.cells import Bounds, CellStatus, Places, ProtectionLevels, no_bounds
+from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.protection_levels.minimum_widths import thickened
 
 
-def audit_promises(publication: Publication, part: Part, evidence: Evidence | None = None) -> tuple[Audit, Part]:
+def audit_promises(
+    publication: AttackerView, part: TablePart, evidence: AuditEvidence | None = None
+) -> tuple[Audit, TablePart]:
     """Audit a publication, and lower the protection levels that no suppression could satisfy.
 
     Args:
@@ -32,7 +34,7 @@ def audit_promises(publication: Publication, part: Part, evidence: Evidence | No
     Raises:
         UnattainableError: The time limit was reached.
     """
-    asked, evidence = part, evidence or Evidence()
+    asked, evidence = part, evidence or AuditEvidence()
     audit = _audit(publication, part, evidence)
     while leaks := [leak for leak in audit.leaks if part.table.unsafe[leak.cell] and not leak.published]:
         known = _without_known(part, leaks, evidence.limit)
@@ -40,33 +42,33 @@ def audit_promises(publication: Publication, part: Part, evidence: Evidence | No
             break
         part = known
         audit = _audit(publication, part, evidence)
-    return replace(audit, known_anyway=known_ends(asked, part)), part
+    return replace(audit, known_anyway=reduced_levels(asked, part)), part
 
 
-def without_known_anyway(part: Part, limit: Deadline) -> Part:
+def without_inherent_disclosure(part: TablePart, limit: Deadline) -> TablePart:
     """Lower the protection levels that no suppression could satisfy; return the same object if there are none.
 
     Raises:
         UnattainableError: The time limit was reached.
     """
-    return audit_promises(_all_masked(part), part, Evidence(limit=limit, promised=True))[1]
+    return audit_promises(_all_masked(part), part, AuditEvidence(limit=limit, promised=True))[1]
 
 
-def _audit(publication: Publication, part: Part, evidence: Evidence) -> Audit:
+def _audit(publication: AttackerView, part: TablePart, evidence: AuditEvidence) -> Audit:
     return audit_publication(publication, part.table.promise, part.knowledge, part.table.values, evidence)
 
 
-def _all_masked(part: Part) -> Publication:
+def _all_masked(part: TablePart) -> AttackerView:
     """Return the publication that shows least: the empty cells only."""
     table = part.table
-    empty = (table.status == Status.PUBLISH) & (table.values == 0)
+    empty = (table.status == CellStatus.PUBLISH) & (table.values == 0)
     if part.masked_before is not None:
         empty &= ~part.masked_before
     exact = np.where(empty, table.values, np.nan)
-    return Publication(exact, no_bounds(len(table)), table.bounds, table.relations, table.names, unshown=part.unshown)
+    return AttackerView(exact, no_bounds(len(table)), table.bounds, table.relations, table.names, unshown=part.unshown)
 
 
-def _without_known(part: Part, leaks: Sequence[Finding], limit: Deadline) -> Part:
+def _without_known(part: TablePart, leaks: Sequence[Finding], limit: Deadline) -> TablePart:
     """Lower the protection levels for cells that are disclosed, to anyone or an insider, in any publication."""
     outside = [leak.cell for leak in leaks if not leak.attacker]
     table, attackers = part.table, list(part.knowledge.attackers)
@@ -83,7 +85,7 @@ def _without_known(part: Part, leaks: Sequence[Finding], limit: Deadline) -> Par
     return replace(part, table=table, knowledge=replace(part.knowledge, attackers=tuple(attackers)))
 
 
-def _found(part: Part, attackers: tuple[Attacker, ...], cells: Iterable[int], limit: Deadline) -> list[Finding]:
+def _found(part: TablePart, attackers: tuple[Insider, ...], cells: Iterable[int], limit: Deadline) -> list[Finding]:
     """Return what can be computed for some cells although everything is suppressed, by anyone or by an insider."""
     there = np.isin(np.arange(len(part.table)), list(cells))
     if not there.any():
@@ -93,12 +95,12 @@ def _found(part: Part, attackers: tuple[Attacker, ...], cells: Iterable[int], li
         part.table.promise.only(there),
         replace(part.knowledge, attackers=attackers),
         part.table.values,
-        Evidence(limit=limit, promised=True),
+        AuditEvidence(limit=limit, promised=True),
     )
     return [leak for leak in audit.leaks if there[leak.cell] and bool(leak.attacker) is bool(attackers)]
 
 
-def _open(part: Part, leak: Finding, asked: Reach, place: int | None = None) -> Reach | None:
+def _open(part: TablePart, leak: Finding, asked: ProtectionLevels, place: int | None = None) -> ProtectionLevels | None:
     """Return protection levels lowered to what can be hidden for one cell; None if that hides nothing or lowers
     nothing.
 
@@ -108,7 +110,7 @@ def _open(part: Part, leak: Finding, asked: Reach, place: int | None = None) -> 
     """
     step, here = part.knowledge.step, np.array([leak.cell if place is None else place])
     value = part.table.values[[leak.cell]]
-    wished = Reach(asked.down[here], asked.up[here])
+    wished = ProtectionLevels(asked.down[here], asked.up[here])
     ends = Bounds(np.array([leak.lower]), np.array([leak.upper]))
     reach = thickened(value, np.ones(1, bool), ends, wished, step)
     # Insiders get at most the levels of outsiders, but at least one unit of precision on the remaining side.
@@ -118,19 +120,19 @@ def _open(part: Part, leak: Finding, asked: Reach, place: int | None = None) -> 
     unchanged = down[0] == wished.down[0] and up[0] == wished.up[0]
     if unchanged or max(down[0], up[0]) < step * (1 - 1e-9):
         return None
-    changed = Reach(asked.down.copy(), asked.up.copy())
+    changed = ProtectionLevels(asked.down.copy(), asked.up.copy())
     changed.down[here], changed.up[here] = down, up
     return changed
 
 
-def _with_open(part: Part, attacker: Attacker, leak: Finding) -> Attacker:
+def _with_open(part: TablePart, attacker: Insider, leak: Finding) -> Insider:
     """Return an insider with the protection level of a cell lowered; unchanged if that would hide nothing."""
     known = _knowing(part, attacker, leak.cell)
     reach = _open(part, leak, known.reach, int(np.searchsorted(known.cells, leak.cell)))
     return attacker if reach is None else replace(known, reach=reach)
 
 
-def _knowing(part: Part, attacker: Attacker, cell: int) -> Attacker:
+def _knowing(part: TablePart, attacker: Insider, cell: int) -> Insider:
     """Return an insider with a cell added to their own, by public knowledge, in the order of cells."""
     table, more = part.table, [] if cell in attacker.cells else [cell]
     cells: Places = np.append(attacker.cells, np.array(more, np.int64))
@@ -141,5 +143,8 @@ def _knowing(part: Part, attacker: Attacker, cell: int) -> Attacker:
         np.append(attacker.reach.up, table.reach.up[more]),
     )
     return replace(
-        attacker, cells=cells[order], bounds=Bounds(low, high).rows(order), reach=Reach(down[order], up[order])
+        attacker,
+        cells=cells[order],
+        bounds=Bounds(low, high).rows(order),
+        reach=ProtectionLevels(down[order], up[order]),
     )

@@ -11,14 +11,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from sfumato.tables.attack.attacker_view import Equation, Publication
+from sfumato.tables.attack.attacker_view import AttackerView, Equation
 from sfumato.tables.attack.audit import audit_publication
-from sfumato.tables.attack.audit_evidence import Evidence
+from sfumato.tables.attack.audit_evidence import AuditEvidence
 from sfumato.tables.attack.findings import Audit
 from sfumato.tables.attack.inherent_disclosure import audit_promises
-from sfumato.tables.cell_labels import Case
-from sfumato.tables.cells.cells import Bounds, Mask
-from sfumato.tables.cells.table_part import Part
+from sfumato.tables.cell_labels import SuppressionReason
+from sfumato.tables.cells.cells import BoolArray, Bounds
+from sfumato.tables.cells.table_part import TablePart
 
 _FOLLOWING = re.compile(r"^C\d+$")
 _CANDIDATE = re.compile(r"^A(\d+)1$")
@@ -26,12 +26,12 @@ _ORIGINAL = re.compile(r"^([AB]\d+[12]|C\d+)$")
 
 
 def attack(
-    publication: Publication,
-    part: Part,
+    publication: AttackerView,
+    part: TablePart,
     case: Sequence[str],
     promise: Bounds | None = None,
-    evidence: Evidence | None = None,
-) -> tuple[Audit, Part]:
+    evidence: AuditEvidence | None = None,
+) -> tuple[Audit, TablePart]:
     """Audit a publication for an attacker who also knows the legacy method, if its cases are shown.
 
     Also returns the table with the protection levels that were lowered because of inherent disclosure.
@@ -59,7 +59,7 @@ def attack(
     return replace(audit, known_anyway=plain.known_anyway), part
 
 
-def _tells_more(publication: Publication, promise: Bounds, part: Part, original: Mask) -> bool:
+def _tells_more(publication: AttackerView, promise: Bounds, part: TablePart, original: BoolArray) -> bool:
     """Return whether a legacy interval is narrower than what the rest of the publication implies."""
     ranges = publication.ranges
     rest = replace(publication, ranges=ranges.only(~original))
@@ -70,7 +70,7 @@ def _tells_more(publication: Publication, promise: Bounds, part: Part, original:
     )
 
 
-def equations(part: Part, publication: Publication, case: Sequence[str]) -> tuple[Equation, ...]:
+def equations(part: TablePart, publication: AttackerView, case: Sequence[str]) -> tuple[Equation, ...]:
     """Return the equations between suppressed values that follow from the published interval ends."""
     relations = part.table.relations
     read: list[Equation | None] = []
@@ -82,17 +82,17 @@ def equations(part: Part, publication: Publication, case: Sequence[str]) -> tupl
     return tuple(equation for equation in read if equation is not None)
 
 
-def _following(publication: Publication, upper: int, cell: int) -> Equation | None:
+def _following(publication: AttackerView, upper: int, cell: int) -> Equation | None:
     """Case C: the total minus its part equals the difference of their lower ends."""
     side = publication.ranges.low[upper] - publication.ranges.low[cell]
     return Equation((upper, cell), (1.0, -1.0), float(side)) if np.isfinite(side) else None
 
 
-def _beside(publication: Publication, lower: Sequence[int], cell: int, case: Sequence[str]) -> Equation | None:
+def _beside(publication: AttackerView, lower: Sequence[int], cell: int, case: Sequence[str]) -> Equation | None:
     """Case A·1: the candidate plus the one cell suppressed before it equals the sum of their opposite ends."""
     match = _CANDIDATE.match(case[cell])
     step = int(match.group(1)) if match else 0
-    before = (Case.PRIMARY,) if step == 1 else (f"A{step - 1}2", f"B{step - 1}2")
+    before = (SuppressionReason.PRIMARY,) if step == 1 else (f"A{step - 1}2", f"B{step - 1}2")
     masked = [other for other in lower if other != cell and case[other] in before]
     if len(masked) != 1:
         return None

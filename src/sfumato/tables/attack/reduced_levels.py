@@ -6,8 +6,8 @@ from typing import Literal
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import Numbers, Places, Reach, Table
-from sfumato.tables.cells.table_part import Part
+from sfumato.tables.cells.cells import Numbers, Places, ProtectionLevels, Table
+from sfumato.tables.cells.table_part import TablePart
 
 EVERYONE = "everyone"
 # At most this many are named in a line.
@@ -19,7 +19,7 @@ KNOWN = (
 
 
 @dataclass(frozen=True, slots=True)
-class KnownEnd:
+class ReducedLevel:
     """An end of a protection interval that can be inferred whatever is suppressed, and is therefore not guaranteed.
 
     Attributes:
@@ -38,21 +38,23 @@ class KnownEnd:
     attacker: str = ""
 
 
-def known_ends(asked: Part, promised: Part) -> tuple[KnownEnd, ...]:
+def reduced_levels(asked: TablePart, promised: TablePart) -> tuple[ReducedLevel, ...]:
     """Return the requested protection levels that were lowered, in the order of cells."""
     wish = asked.table.reach if asked.asked is None else asked.asked
     cells = np.flatnonzero(asked.table.unsafe[: len(wish.down)])
     ends = list(_fewer(asked.table, cells, wish.rows(cells), promised.table.reach.rows(cells)))
     for before, now in zip(asked.knowledge.attackers, promised.knowledge.attackers, strict=True):
         if now is not before:
-            wished = Reach(asked.table.reach.down.copy(), asked.table.reach.up.copy())
+            wished = ProtectionLevels(asked.table.reach.down.copy(), asked.table.reach.up.copy())
             wished.down[before.cells], wished.up[before.cells] = before.reach.down, before.reach.up
-            own = Reach(wished.down[now.cells], wished.up[now.cells])
+            own = ProtectionLevels(wished.down[now.cells], wished.up[now.cells])
             ends += _fewer(asked.table, now.cells, own, now.reach, now.name)
     return tuple(sorted(ends, key=lambda end: end.cell))
 
 
-def _fewer(table: Table, cells: Places, asked: Reach, promised: Reach, attacker: str = "") -> Iterator[KnownEnd]:
+def _fewer(
+    table: Table, cells: Places, asked: ProtectionLevels, promised: ProtectionLevels, attacker: str = ""
+) -> Iterator[ReducedLevel]:
     """Yield the ends whose protection level was lowered."""
     sides: tuple[tuple[Literal["lower", "upper"], Numbers, Numbers], ...] = (
         ("lower", asked.down, promised.down),
@@ -61,18 +63,18 @@ def _fewer(table: Table, cells: Places, asked: Reach, promised: Reach, attacker:
     for end, wished, kept in sides:
         for place in np.flatnonzero(kept < wished):
             cell = int(cells[place])
-            yield KnownEnd(cell, table.names[cell], end, float(wished[place]), float(kept[place]), attacker)
+            yield ReducedLevel(cell, table.names[cell], end, float(wished[place]), float(kept[place]), attacker)
 
 
-def cells_of(ends: Iterable[KnownEnd]) -> int:
+def cells_of(ends: Iterable[ReducedLevel]) -> int:
     """Return the number of cells concerned."""
     return len({end.name for end in ends})
 
 
-def known_line(ends: Sequence[KnownEnd]) -> str:
+def known_line(ends: Sequence[ReducedLevel]) -> str:
     """Return one sentence that names the first cells with lowered levels; for internal reports.
 
-    >>> end = KnownEnd(3, "area a", "lower", 2.0, 0.0, "the one person of area b")
+    >>> end = ReducedLevel(3, "area a", "lower", 2.0, 0.0, "the one person of area b")
     >>> known_line([end]).partition("masked: ")[2]
     'area a (lower end, to the one person of area b).'
     """

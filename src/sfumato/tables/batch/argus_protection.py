@@ -5,30 +5,30 @@ from dataclasses import replace
 
 import numpy as np
 
-from sfumato.errors import DataError, PromiseError, UnattainableError
+from sfumato.errors import DataError, UnattainableError, ViolationError
 from sfumato.schema.paths import PlanPath
-from sfumato.tables.argus.argus_table import OfficeTable, floor_of
-from sfumato.tables.argus.statuses import CellStatus, choices_of, masked_of, secondary_of, unsafe_of
+from sfumato.tables.argus.argus_table import ArgusTable, floor_of
+from sfumato.tables.argus.statuses import ArgusStatus, choices_of, masked_of, secondary_of, unsafe_of
 from sfumato.tables.attack.reduced_levels import known_line
 from sfumato.tables.batch.joint_table import joined
-from sfumato.tables.batch.zero_patterns import Presence, presence_of, same_respondents
+from sfumato.tables.batch.zero_patterns import ZeroPattern, presence_of, same_respondents
 from sfumato.tables.cell_labels import cells_named
-from sfumato.tables.cells.attacker_knowledge import Knowledge
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Reach, Table
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.attacker_knowledge import AttackerKnowledge
+from sfumato.tables.cells.cells import BoolArray, Bounds, Numbers, Places, ProtectionLevels, Table
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import check
-from sfumato.tables.cells.precision import step_of, tidied
-from sfumato.tables.cells.table_part import Part
+from sfumato.tables.cells.precision import precision_of, tidied
+from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.formats.argus_outputs import Protected
 from sfumato.tables.plan.method import MethodChoice
 from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.plan.rule_inputs import Facts
+from sfumato.tables.plan.rule_inputs import RuleInputs
 from sfumato.tables.plan.source import TableSource
 from sfumato.tables.protection_levels.minimum_widths import attainable
-from sfumato.tables.protection_levels.own_contributions import with_own_cells
+from sfumato.tables.protection_levels.own_contributions import with_own_contributions
 from sfumato.tables.protection_levels.resolve_plan import with_attackers, with_parts
-from sfumato.tables.suppress_table import Masked, mask_part
+from sfumato.tables.suppress_table import SuppressedCells, mask_part
 
 COMPUTED = (
     "safe cells that were to be masked (m, ml or status 11, 12) are computed from the others: "
@@ -39,13 +39,13 @@ JOIN = "Join it with another category by <RECODE>, or free cells that an a prior
 
 
 def office_part(
-    table: OfficeTable,
+    table: ArgusTable,
     tolerance: float = 0.0,
     singletons: bool = True,
-    unshown: Mask | None = None,
+    unshown: BoolArray | None = None,
     step: float | None = None,
     inferred: bool | None = None,
-) -> Part:
+) -> TablePart:
     """Convert a table to the form that the methods need: attacker knowledge and protection levels of each cell.
 
     Args:
@@ -60,13 +60,15 @@ def office_part(
         UnattainableError: Known bounds leave a sensitive cell a single value.
     """
     relations, values = table.relations(), table.values
-    step = step_of(values) if step is None else step
+    step = precision_of(values) if step is None else step
     check(relations, values, tolerance, step)
     low = floor_of(table) if table.low is None else table.low
     high = np.full(len(table), np.inf) if table.high is None else table.high
     bounds = with_parts(Bounds(low, high), relations, values)
     none, unsafe = np.zeros(len(table)), unsafe_of(table.statuses)
-    wished = Reach(none if table.lower is None else table.lower, none if table.upper is None else table.upper)
+    wished = ProtectionLevels(
+        none if table.lower is None else table.lower, none if table.upper is None else table.upper
+    )
     made = Table(
         values=values,
         status=choices_of(table.statuses),
@@ -76,9 +78,9 @@ def office_part(
         relations=relations,
         names=table.names(),
     )
-    knowledge = Knowledge(rounding=tolerance, step=step)
+    knowledge = AttackerKnowledge(rounding=tolerance, step=step)
     before = secondary_of(table.statuses)
-    part = Part(
+    part = TablePart(
         np.arange(len(table)),
         made,
         bounds,
@@ -93,11 +95,11 @@ def office_part(
     return _with_attackers(part, table) if singletons else part
 
 
-def _with_attackers(part: Part, table: OfficeTable) -> Part:
+def _with_attackers(part: TablePart, table: ArgusTable) -> TablePart:
     """Add insiders if the table has respondents: holdings with all their cells if named, otherwise respondents."""
     if table.frequency is None:
         return part
-    largest, holders = _holders(table) if table.holders else (table.largest, Columns({}))
+    largest, holders = _holders(table) if table.holders else (table.largest, TextColumns({}))
     names = tuple(f"top{place}" for place in range(len(largest)))
     source = TableSource(
         value="value",
@@ -107,29 +109,29 @@ def _with_attackers(part: Part, table: OfficeTable) -> Part:
         cells=PlanPath("-"),
         relations=PlanPath("-"),
     )
-    facts = Facts(table.values, table.frequency, table.holdings, largest, part.finest, not names, holders)
-    return with_own_cells(with_attackers(TablePlan(table=source), part, facts))
+    facts = RuleInputs(table.values, table.frequency, table.holdings, largest, part.finest, not names, holders)
+    return with_own_contributions(with_attackers(TablePlan(table=source), part, facts))
 
 
-def _holders(table: OfficeTable) -> tuple[tuple[Numbers, ...], Columns]:
+def _holders(table: ArgusTable) -> tuple[tuple[Numbers, ...], TextColumns]:
     """Return the contributions of the largest holdings to each cell, and their names."""
     ranks = range(max(1, *map(len, table.holders)))
     filled = [[*own, *[("", 0.0)] * (len(ranks) - len(own))] for own in table.holders]
     amounts = tuple(np.array([own[rank][1] for own in filled]) for rank in ranks)
-    return amounts, Columns({f"holder{rank}": tuple(own[rank][0] for own in filled) for rank in ranks})
+    return amounts, TextColumns({f"holder{rank}": tuple(own[rank][0] for own in filled) for rank in ranks})
 
 
-def mask_office(table: OfficeTable, method: str, deadline: Deadline, tolerance: float = 0.0) -> Protected:
+def mask_office(table: ArgusTable, method: str, deadline: Deadline, tolerance: float = 0.0) -> Protected:
     """Add secondary suppression to the table, as status 11.
 
     Raises:
         UnattainableError: A sensitive cell cannot be protected.
-        PromiseError: The audit finds a disclosed cell.
+        ViolationError: The audit finds a disclosed cell.
     """
     return _protected(table, _masked(office_part(table, tolerance), method, deadline))
 
 
-def _masked(part: Part, method: str, deadline: Deadline) -> Masked:
+def _masked(part: TablePart, method: str, deadline: Deadline) -> SuppressedCells:
     """Suppress the part; the error for a cell that cannot be protected names the remedies of batch files."""
     try:
         return mask_part(part, MethodChoice(name="fast" if method == "fast" else "optimal"), "en", deadline)
@@ -139,16 +141,16 @@ def _masked(part: Part, method: str, deadline: Deadline) -> Masked:
         raise
 
 
-def _protected(table: OfficeTable, masked: Masked, shown: Mask | None = None) -> Protected:
+def _protected(table: ArgusTable, masked: SuppressedCells, shown: BoolArray | None = None) -> Protected:
     if not masked.audit.passed:
-        raise PromiseError(
+        raise ViolationError(
             f"the attacker still narrows {len(masked.audit.failing)} suppressed cells below their "
             f"protection level: {cells_named(masked.audit.failing)}.",
             "Lower the protection levels, or allow more cells to be suppressed.",
             "audit",
         )
     new = masked.mask & ~unsafe_of(table.statuses) & ~secondary_of(table.statuses)
-    statuses = np.where(new, int(CellStatus.SECONDARY), table.statuses)
+    statuses = np.where(new, int(ArgusStatus.SECONDARY), table.statuses)
     ranges = tidied(masked.ends.low), tidied(masked.ends.high)
     wished = secondary_of(table.statuses) if shown is None else secondary_of(table.statuses) & shown
     open_ = int((wished & ~masked.mask).sum())
@@ -160,7 +162,7 @@ def _protected(table: OfficeTable, masked: Masked, shown: Mask | None = None) ->
     return Protected(made, "masks", ranges=ranges, remarks=remarks, warnings=warnings)
 
 
-def _promised(table: OfficeTable, masked: Masked) -> tuple[Numbers | None, Numbers | None]:
+def _promised(table: ArgusTable, masked: SuppressedCells) -> tuple[Numbers | None, Numbers | None]:
     """Return the protection levels, lowered for ends that everyone can infer whatever is suppressed."""
     levels = {"lower": table.lower, "upper": table.upper}
     for end in masked.audit.known_anyway:
@@ -173,7 +175,7 @@ def _promised(table: OfficeTable, masked: Masked) -> tuple[Numbers | None, Numbe
 
 
 def mask_linked(
-    tables: Sequence[OfficeTable], method: str, deadline: Deadline, presences: Sequence[Presence] = ()
+    tables: Sequence[ArgusTable], method: str, deadline: Deadline, presences: Sequence[ZeroPattern] = ()
 ) -> list[Protected]:
     """Suppress several tables jointly: a cell that occurs in several of them is suppressed in all or in none.
 
@@ -184,7 +186,7 @@ def mask_linked(
     Raises:
         DataError: Cells with the same codes have different values.
         UnattainableError: A sensitive cell cannot be protected, or codes of the tables differ in too many ways.
-        PromiseError: The audit finds a disclosed cell.
+        ViolationError: The audit finds a disclosed cell.
     """
     joint = joined(tables, presences=presences)
     if joint.differing:
@@ -204,13 +206,13 @@ def mask_linked(
     return [_share(table, done, own) for table, own in zip(tables, joint.places, strict=True)]
 
 
-def mask_by_response(tables: Sequence[OfficeTable], method: str, deadline: Deadline) -> list[Protected]:
+def mask_by_response(tables: Sequence[ArgusTable], method: str, deadline: Deadline) -> list[Protected]:
     """Suppress several tables, jointly for each response, using which cells tables of the same records show as empty.
 
     Raises:
         DataError: Cells with the same codes have different values.
         UnattainableError: A sensitive cell cannot be protected, or codes of the tables differ in too many ways.
-        PromiseError: The audit finds a disclosed cell.
+        ViolationError: The audit finds a disclosed cell.
     """
     done: dict[int, Protected] = {}
     for response in dict.fromkeys(table.value for table in tables):
@@ -223,7 +225,7 @@ def mask_by_response(tables: Sequence[OfficeTable], method: str, deadline: Deadl
     return [done[number] for number in range(len(tables))]
 
 
-def _share(table: OfficeTable, done: Protected, own: Places) -> Protected:
+def _share(table: ArgusTable, done: Protected, own: Places) -> Protected:
     """Extract one table from the joint result; cells that are sensitive in other tables are sensitive here too."""
     whole = done.table
     hidden = masked_of(whole.statuses[own]) & ~unsafe_of(table.statuses)

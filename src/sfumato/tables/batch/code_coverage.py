@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.argus.argus_table import OfficeTable
+from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.argus.statuses import masked_of
-from sfumato.tables.cells.cells import Mask
-from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.cells.cells import BoolArray
+from sfumato.tables.cells.dimensions import Code, CodeTree
 
 # The record codes that a code covers.
 Cover = frozenset[str]
@@ -34,7 +34,7 @@ class Coverage:
     leaves: tuple[Mapping[str, frozenset[Cover]], ...]
     everything: Mapping[str, Cover]
 
-    def identity(self, number: int, table: OfficeTable, cell: int) -> Identity:
+    def identity(self, number: int, table: ArgusTable, cell: int) -> Identity:
         """Return the identity of a cell of a table."""
         pairs = zip(map(variable_of, table.trees), table.keys[cell], strict=True)
         return self.of((name, self.covers[number][name][code]) for name, code in pairs)
@@ -59,12 +59,12 @@ class Coverage:
         return sorted((frozenset(group) for group in groups.values()), key=sorted)
 
 
-def variable_of(tree: Tree) -> str:
+def variable_of(tree: CodeTree) -> str:
     """Return the name of a variable, spelled the same for all tables."""
     return tree.name.lower()
 
 
-def coverage_of(tables: Sequence[OfficeTable]) -> Coverage:
+def coverage_of(tables: Sequence[ArgusTable]) -> Coverage:
     """Return what the codes of tables cover, by their hierarchies and recodings."""
     below = _hierarchies(tables)
     whole = [{variable_of(tree): _covers(table, tree, below) for tree in table.trees} for table in tables]
@@ -90,28 +90,28 @@ def coverage_of(tables: Sequence[OfficeTable]) -> Coverage:
 
 
 def _with(
-    tables: Sequence[OfficeTable], covers: Sequence[Mapping[str, Mapping[Code, Cover]]], name: str
-) -> list[tuple[OfficeTable, Mapping[str, Mapping[Code, Cover]]]]:
+    tables: Sequence[ArgusTable], covers: Sequence[Mapping[str, Mapping[Code, Cover]]], name: str
+) -> list[tuple[ArgusTable, Mapping[str, Mapping[Code, Cover]]]]:
     return [(table, own) for table, own in zip(tables, covers, strict=True) if name in own]
 
 
-def _root(table: OfficeTable, name: str) -> Code:
+def _root(table: ArgusTable, name: str) -> Code:
     return next(tree.root for tree in table.trees if variable_of(tree) == name)
 
 
-def _ends(table: OfficeTable, tree: Tree, covers: Mapping[Code, Cover], there: Cover) -> frozenset[Cover]:
+def _ends(table: ArgusTable, tree: CodeTree, covers: Mapping[Code, Cover], there: Cover) -> frozenset[Cover]:
     """Return what the finest codes of a table cover, if records have it; hierarchies may have finer codes."""
     return frozenset(covers[code] for code in finest_codes(table, tree) if covers[code] <= there)
 
 
-def finest_codes(table: OfficeTable, tree: Tree) -> set[Code]:
+def finest_codes(table: ArgusTable, tree: CodeTree) -> set[Code]:
     """Return the codes of cells for which the table has no finer cells."""
     place = table.trees.index(tree)
     codes = {key[place] for key in table.keys} - {tree.root}
     return codes - {tree.parents[code] for code in codes}
 
 
-def _hierarchies(tables: Sequence[OfficeTable]) -> dict[str, dict[str, tuple[str, ...]]]:
+def _hierarchies(tables: Sequence[ArgusTable]) -> dict[str, dict[str, tuple[str, ...]]]:
     """Return the children of codes in any hierarchy of their variable that was not recoded."""
     below: dict[str, dict[str, tuple[str, ...]]] = {}
     for table in tables:
@@ -123,7 +123,7 @@ def _hierarchies(tables: Sequence[OfficeTable]) -> dict[str, dict[str, tuple[str
     return below
 
 
-def _covers(table: OfficeTable, tree: Tree, below: Mapping[str, Mapping[str, tuple[str, ...]]]) -> dict[Code, Cover]:
+def _covers(table: ArgusTable, tree: CodeTree, below: Mapping[str, Mapping[str, tuple[str, ...]]]) -> dict[Code, Cover]:
     """Return what each code of a hierarchy covers; the total is set later."""
     origins, parts = table.origins.get(tree.name, {}), tree.children()
     known = below[variable_of(tree)]
@@ -144,7 +144,7 @@ def _finest(name: str, below: Mapping[str, tuple[str, ...]], passed: frozenset[s
     return frozenset().union(*(_finest(part, below, passed | {name}) for part in below[name]))
 
 
-def _there(tables: Sequence[OfficeTable], covers: Sequence[Mapping[str, Mapping[Code, Cover]]]) -> dict[str, Cover]:
+def _there(tables: Sequence[ArgusTable], covers: Sequence[Mapping[str, Mapping[Code, Cover]]]) -> dict[str, Cover]:
     """Return for each variable the codes that have records in some table."""
     sure: dict[str, set[str]] = {}
     unsure: dict[str, list[Cover]] = {}
@@ -163,7 +163,7 @@ def _there(tables: Sequence[OfficeTable], covers: Sequence[Mapping[str, Mapping[
     return {name: frozenset(codes) for name, codes in sure.items()}
 
 
-def _filled(table: OfficeTable) -> Mask:
+def _filled(table: ArgusTable) -> BoolArray:
     """Return the cells that are not zero, or that are suppressed."""
     filled = (table.values != 0) | masked_of(table.statuses)
     return np.asarray(filled if table.frequency is None else filled | (table.frequency > 0))

@@ -14,12 +14,12 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
-from sfumato.tables.argus.argus_table import OfficeTable
+from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.argus.statuses import unsafe_of
 from sfumato.tables.batch.code_coverage import Cover, Coverage, Identity, variable_of
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Relations
+from sfumato.tables.cells.cells import BoolArray, Bounds, LinearConstraints, Numbers
 from sfumato.tables.cells.constraints import Key
-from sfumato.tables.linear_programs import Program
+from sfumato.tables.linear_programs import LinearProgram
 
 # Limits of the number of implicit cells that are created, and of shown cells that are considered.
 MOST, MOST_SHOWN = 50_000, 1_000_000
@@ -45,10 +45,10 @@ class Ties:
     """
 
     coverage: Coverage
-    tables: Sequence[OfficeTable]
+    tables: Sequence[ArgusTable]
     places: dict[Identity, int]
     rows: list[Row] = field(default_factory=list)
-    judged: dict[int, tuple[OfficeTable, int]] = field(default_factory=dict)
+    judged: dict[int, tuple[ArgusTable, int]] = field(default_factory=dict)
     grows: bool = True
     nested: frozenset[str] = frozenset()
 
@@ -99,7 +99,7 @@ class Ties:
         for number in numbers:
             self._judge(self.tables[number], blocks)
 
-    def _judge(self, table: OfficeTable, blocks: dict[str, list[Cover]]) -> None:
+    def _judge(self, table: ArgusTable, blocks: dict[str, list[Cover]]) -> None:
         """Count from the records what cells hold that no table shows, and evaluate the rules for them."""
         if table.finer is None or all(place < self.shown for place in self.places.values()):
             return
@@ -110,7 +110,7 @@ class Ties:
             if place >= self.shown and (place not in self.judged or unsafe[cell]):
                 self.judged[place] = counted, cell
 
-    def _of_parts(self, counted: OfficeTable, key: Key, blocks: dict[str, list[Cover]]) -> Identity:
+    def _of_parts(self, counted: ArgusTable, key: Key, blocks: dict[str, list[Cover]]) -> Identity:
         named = zip(map(variable_of, counted.trees), (tree.root for tree in counted.trees), key, strict=True)
         covers = [(name, code == root or not code[0].startswith(PART), code[0]) for name, root, code in named]
         everything = self.coverage.everything
@@ -153,7 +153,12 @@ class Ties:
 
 
 def possible_values(
-    values: Numbers, known: Mask, relations: Relations, step: float, tolerance: float, seconds: float = SECONDS
+    values: Numbers,
+    known: BoolArray,
+    relations: LinearConstraints,
+    step: float,
+    tolerance: float,
+    seconds: float = SECONDS,
 ) -> Numbers:
     """Return the cell values, with feasible values for cells that no table shows.
 
@@ -183,8 +188,8 @@ def possible_values(
 def _point(matrix: Any, low: Numbers, limits: Bounds, seconds: float) -> Numbers | None:
     """Return values within the limits, integers if found quickly; None if there are none."""
     bounds, nothing = Bounds(low, np.full(len(low), np.inf)), np.zeros(len(low))
-    whole, _ = Program(matrix, bounds, limits, integer=True).least(nothing, seconds * WHOLE)
+    whole, _ = LinearProgram(matrix, bounds, limits, integer=True).least(nothing, seconds * WHOLE)
     if whole is not None:
         return np.round(whole)
-    point, _ = Program(matrix, bounds, limits).least(nothing, seconds * (1 - WHOLE))
+    point, _ = LinearProgram(matrix, bounds, limits).least(nothing, seconds * (1 - WHOLE))
     return None if point is None else np.maximum(point, low)

@@ -13,11 +13,11 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
-from sfumato.tables.argus.argus_table import OfficeTable
+from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.batch.code_coverage import Cover, Coverage, variable_of
 from sfumato.tables.batch.hidden_cells import Row
 from sfumato.tables.batch.variable_cycles import Variables, connected, variable_cycles
-from sfumato.tables.cells.cells import Mask, Places
+from sfumato.tables.cells.cells import BoolArray, Places
 
 # The finest codes of a variable in a table.
 Leaves = frozenset[Cover]
@@ -45,10 +45,10 @@ class TableCells:
             used.
     """
 
-    table: OfficeTable
+    table: ArgusTable
     places: Places
-    differing: Mask | None = None
-    filled: Mask | None = None
+    differing: BoolArray | None = None
+    filled: BoolArray | None = None
 
     @property
     def variables(self) -> Variables:
@@ -57,7 +57,7 @@ class TableCells:
 
 
 @dataclass(frozen=True, slots=True)
-class Cross:
+class ImplicitCells:
     """Implicit cells, numbered after the cells of the tables.
 
     Attributes:
@@ -77,8 +77,8 @@ class Cross:
 
 
 def cross_of(
-    coverage: Coverage, tables: Sequence[TableCells], empty: Mask, linked: frozenset[str] = frozenset()
-) -> Cross:
+    coverage: Coverage, tables: Sequence[TableCells], empty: BoolArray, linked: frozenset[str] = frozenset()
+) -> ImplicitCells:
     """Build the implicit cells of all crosses that disclose more than the common cells of the tables; none if there is
     no cycle and no table of other values shows further empty cells.
 
@@ -105,7 +105,7 @@ def cross_of(
             broken.append(" by ".join(sorted(variables)))
             continue
         size, rows, left_out = size + more.size, [*rows, *more.rows], [*left_out, *more.left_out]
-    return Cross(size, tuple(rows), tuple(broken), tuple(left_out), () if cycles else tuple(optional))
+    return ImplicitCells(size, tuple(rows), tuple(broken), tuple(left_out), () if cycles else tuple(optional))
 
 
 def _telling(coverage: Coverage, tables: Sequence[TableCells]) -> dict[int, Variables]:
@@ -189,7 +189,7 @@ class _Cycle:
         """The message if its cross is left out."""
         return LEFT_OUT.format(" by ".join(sorted(self.blocks)))
 
-    def cross_if_small(self, empty: Mask, first: int, needed: bool) -> Cross | None:
+    def cross_if_small(self, empty: BoolArray, first: int, needed: bool) -> ImplicitCells | None:
         """Build the cells that may be nonzero; None if a table has none that agree, or other tables make too many.
 
         If there are too many and they are optional, none are built, and the message is set.
@@ -198,17 +198,17 @@ class _Cycle:
             UnattainableError: There are too many cells, and all are required.
         """
         if not all(margin.cells for margin in self.margins):
-            return None if needed else Cross()
+            return None if needed else ImplicitCells()
         try:
             return self.cross(empty, first)
         except UnattainableError:
             if not needed:
-                return Cross(left_out=(self.left_out,))
+                return ImplicitCells(left_out=(self.left_out,))
             if self.others:
                 return None
             raise
 
-    def cross(self, empty: Mask, first: int) -> Cross:
+    def cross(self, empty: BoolArray, first: int) -> ImplicitCells:
         """Build the cells that may be nonzero, numbered from `first`."""
         there = self._there(empty)
         count = int(there.sum())
@@ -216,9 +216,9 @@ class _Cycle:
             raise _too_many(self.blocks, count)
         numbers = np.full(there.shape, -1, np.int64)
         numbers[there] = np.arange(count) + first
-        return Cross(count, tuple(self._rows(numbers, empty)))
+        return ImplicitCells(count, tuple(self._rows(numbers, empty)))
 
-    def _there(self, empty: Mask) -> Mask:
+    def _there(self, empty: BoolArray) -> BoolArray:
         shape = [len(own) for own in self.blocks.values()]
         if prod(shape) > MOST_COMBINATIONS:
             raise _too_many(self.blocks, prod(shape))
@@ -227,7 +227,7 @@ class _Cycle:
             there &= self._possible(margin, empty)
         return there
 
-    def _possible(self, margin: _Margin, empty: Mask) -> Mask:
+    def _possible(self, margin: _Margin, empty: BoolArray) -> BoolArray:
         """Return where a table may be nonzero: in its cells that are not empty, and where it has no cells."""
         possible = np.ones([len(own) if name in margin.names else 1 for name, own in self.blocks.items()], bool)
         possible[self._inside(margin, margin.all, one=True)] = False
@@ -241,7 +241,7 @@ class _Cycle:
         sizes = {name: 1 if one else len(blocks) for name, blocks in self.blocks.items()}
         return np.ix_(*(own[name] if name in own else np.arange(size) for name, size in sizes.items()))
 
-    def _rows(self, numbers: Places, empty: Mask) -> Iterator[Row]:
+    def _rows(self, numbers: Places, empty: BoolArray) -> Iterator[Row]:
         """Yield one constraint per finest cell that is not empty: it is the sum of the implicit cells below it."""
         for margin in self.margins:
             for cell, parts in margin.cells:
@@ -251,7 +251,7 @@ class _Cycle:
                     yield [cell, *below.tolist()], [-1.0, *([1.0] * len(below))]
 
 
-def _is_whole(coverage: Coverage, number: int, table: OfficeTable, variables: Variables) -> bool:
+def _is_whole(coverage: Coverage, number: int, table: ArgusTable, variables: Variables) -> bool:
     """Return whether the totals of a table in its other variables cover everything."""
     others = [(variable_of(tree), tree.root) for tree in table.trees if variable_of(tree) not in variables]
     return all(coverage.covers[number][name][root] == coverage.everything[name] for name, root in others)
@@ -285,7 +285,7 @@ def _parts(coverage: Coverage, number: int, name: str, blocks: Sequence[Cover]) 
     }
 
 
-def _finest(table: OfficeTable, summed: Mask) -> list[int]:
+def _finest(table: ArgusTable, summed: BoolArray) -> list[int]:
     """Return the given cells that are not totals of others of them."""
     relations, totals = table.relations(), set[int]()
     for relation in range(len(relations)):

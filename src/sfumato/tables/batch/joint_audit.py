@@ -6,18 +6,18 @@ from itertools import combinations
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.argus.argus_table import OfficeTable
+from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.argus.statuses import masked_of, unsafe_of
-from sfumato.tables.attack.attacker_view import Publication
-from sfumato.tables.attack.audit_evidence import Evidence
+from sfumato.tables.attack.attacker_view import AttackerView
+from sfumato.tables.attack.audit_evidence import AuditEvidence
 from sfumato.tables.attack.inherent_disclosure import audit_promises
-from sfumato.tables.attack.reduced_levels import KnownEnd
+from sfumato.tables.attack.reduced_levels import ReducedLevel
 from sfumato.tables.batch.argus_protection import office_part
 from sfumato.tables.batch.joint_table import JointTable, joined
 from sfumato.tables.batch.shared_cells import agree
-from sfumato.tables.batch.zero_patterns import Presence
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, no_bounds
-from sfumato.tables.cells.table_part import Part
+from sfumato.tables.batch.zero_patterns import ZeroPattern
+from sfumato.tables.cells.cells import BoolArray, Bounds, Numbers, no_bounds
+from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.formats.argus_outputs import Protected
 
@@ -43,10 +43,10 @@ class JointAudit:
     unattacked: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
-    known_anyway: tuple[KnownEnd, ...] = ()
+    known_anyway: tuple[ReducedLevel, ...] = ()
 
 
-def same_records(tables: Sequence[OfficeTable], sources: Sequence[Hashable] = ()) -> list[list[int]]:
+def same_records(tables: Sequence[ArgusTable], sources: Sequence[Hashable] = ()) -> list[list[int]]:
     """Group tables that count the same records: most cells with the same codes have the same value.
 
     Args:
@@ -65,7 +65,7 @@ def same_records(tables: Sequence[OfficeTable], sources: Sequence[Hashable] = ()
 
 
 def audit_together(
-    published: Sequence[Protected], deadline: Deadline, tolerance: float = 0.0, presences: Sequence[Presence] = ()
+    published: Sequence[Protected], deadline: Deadline, tolerance: float = 0.0, presences: Sequence[ZeroPattern] = ()
 ) -> JointAudit:
     """Audit tables of the same records together.
 
@@ -83,10 +83,10 @@ def audit_together(
     exact, ranges = _exact(published, joint), _ranges(published, joint)
     masked = np.isnan(exact)
     table = part.table
-    publication = Publication(
+    publication = AttackerView(
         exact, ranges.only(masked), table.bounds, table.relations, table.names, unshown=part.unshown
     )
-    evidence = Evidence(deadline=deadline, limit=deadline, promised=True)
+    evidence = AuditEvidence(deadline=deadline, limit=deadline, promised=True)
     audit, part = audit_promises(publication, part, evidence)
     # Suppression protects against insiders; perturbed numbers guarantee nothing against them.
     inside = _unsafe(published, joint)
@@ -98,7 +98,7 @@ def audit_together(
     return JointAudit(len(leaks), joint.differing, unattacked, names, left_out, audit.known_anyway)
 
 
-def _unsafe(published: Sequence[Protected], joint: JointTable) -> Mask:
+def _unsafe(published: Sequence[Protected], joint: JointTable) -> BoolArray:
     """Return the cells that are sensitive in a table with suppressed cells."""
     unsafe = np.zeros(len(joint.whole), bool)
     for done, own in zip(published, joint.places, strict=True):
@@ -116,7 +116,7 @@ def _exact(published: Sequence[Protected], joint: JointTable) -> Numbers:
     return exact
 
 
-def _open(done: Protected) -> Mask:
+def _open(done: Protected) -> BoolArray:
     """Return the cells of a table that are published unchanged."""
     if done.published is None:
         return ~masked_of(done.table.statuses)
@@ -134,7 +134,7 @@ def _ranges(published: Sequence[Protected], joint: JointTable) -> Bounds:
     return ranges
 
 
-def _guessed(published: Sequence[Protected], joint: JointTable, part: Part) -> Mask:
+def _guessed(published: Sequence[Protected], joint: JointTable, part: TablePart) -> BoolArray:
     """Return cells whose adjusted value lies within the protection interval, or differs between tables."""
     promise, first = part.table.promise, np.full(len(joint.whole), np.nan)
     guessed = np.zeros(len(joint.whole), bool)

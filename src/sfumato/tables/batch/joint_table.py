@@ -5,18 +5,18 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.argus.argus_table import Holders, OfficeTable, floor_of
-from sfumato.tables.argus.statuses import CellStatus, choices_of, secondary_of, unsafe_of
+from sfumato.tables.argus.argus_table import ArgusTable, Holders, floor_of
+from sfumato.tables.argus.statuses import ArgusStatus, choices_of, secondary_of, unsafe_of
 from sfumato.tables.batch.code_coverage import Cover, Coverage, Identity, coverage_of, variable_of
 from sfumato.tables.batch.hidden_cells import UNSHOWN, Row, Ties, possible_values
-from sfumato.tables.batch.implicit_cells import Cross, TableCells, cross_of
-from sfumato.tables.batch.linked_variables import View, cover_codes, linked_views
-from sfumato.tables.batch.shared_cells import Grain, SharedCells, add_loose, shared_cells, tied_rows
-from sfumato.tables.batch.zero_patterns import Presence
-from sfumato.tables.build.code_links import loose_ties
-from sfumato.tables.cells.cells import Mask, Numbers, Places, Relations, Status, make_relations
+from sfumato.tables.batch.implicit_cells import ImplicitCells, TableCells, cross_of
+from sfumato.tables.batch.linked_variables import VariableTable, cover_codes, linked_views
+from sfumato.tables.batch.shared_cells import CellPrecision, SharedCells, add_loose, shared_cells, tied_rows
+from sfumato.tables.batch.zero_patterns import ZeroPattern
+from sfumato.tables.build.code_links import inconsistent_links
+from sfumato.tables.cells.cells import BoolArray, CellStatus, LinearConstraints, Numbers, Places, make_constraints
 from sfumato.tables.cells.constraints import describe
-from sfumato.tables.cells.precision import step_of
+from sfumato.tables.cells.precision import precision_of
 
 # Frequency of cells with an unknown number of respondents: no one is a singleton in them.
 MANY = 1e6
@@ -38,21 +38,21 @@ class JointTable:
         left_out: Messages for crosses that are too large; their tables are audited pairwise.
     """
 
-    whole: OfficeTable
+    whole: ArgusTable
     places: tuple[Places, ...]
-    shown: Mask
+    shown: BoolArray
     differing: int
-    crossed: Mask
+    crossed: BoolArray
     broken: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
 
     @property
     def step(self) -> float:
         """The precision of the values that tables show."""
-        return step_of(self.whole.values[self.shown])
+        return precision_of(self.whole.values[self.shown])
 
 
-def joined(tables: Sequence[OfficeTable], tolerance: float = 0.0, presences: Sequence[Presence] = ()) -> JointTable:
+def joined(tables: Sequence[ArgusTable], tolerance: float = 0.0, presences: Sequence[ZeroPattern] = ()) -> JointTable:
     """Combine several tables into one.
 
     Cells with the same codes but different values remain two cells: they were revised, or are linked within the
@@ -77,7 +77,7 @@ def joined(tables: Sequence[OfficeTable], tolerance: float = 0.0, presences: Seq
     sections = [
         view.section(number, cells) for number, (view, cells) in enumerate(zip(own, shared.places, strict=True))
     ]
-    add_loose(tied, shared, loose_ties([one for one in sections if one is not None]))
+    add_loose(tied, shared, inconsistent_links([one for one in sections if one is not None]))
     off = np.arange(len(tied.off)) + len(shared.numbers)
     present = [one.by(view) for one, view in zip(presences, others, strict=True)]
     cross = shared_cross(coverage, shared, own, len(shared.numbers) + len(off), present)
@@ -90,7 +90,7 @@ def joined(tables: Sequence[OfficeTable], tolerance: float = 0.0, presences: Seq
     values[counted] = [table.values[cell] for table, cell in map(ties.judged.__getitem__, counted)]
     values[off] = tied.off
     known = shown | np.isin(cells, [*counted, *off.tolist()])
-    values = possible_values(values, known, relations, step_of(values[shown]), tolerance)
+    values = possible_values(values, known, relations, precision_of(values[shown]), tolerance)
     judged = {place: cell for place, cell in ties.judged.items() if place not in odd}
     whole = _judged(columns.table(values, shown, relations), judged)
     names = _names(tables, shared.origins, _parts(own, coverage.everything, shared.numbers, size), len(cells))
@@ -99,7 +99,7 @@ def joined(tables: Sequence[OfficeTable], tolerance: float = 0.0, presences: Seq
 
 
 def _names(
-    tables: Sequence[OfficeTable], origins: Sequence[tuple[int, int]], parts: Mapping[int, str], size: int
+    tables: Sequence[ArgusTable], origins: Sequence[tuple[int, int]], parts: Mapping[int, str], size: int
 ) -> tuple[str, ...]:
     """Name each cell as in the first table that has it; cells that no table has are named by their parts."""
     names = [describe(tables[number].trees, tables[number].keys[cell]) for number, cell in origins]
@@ -107,7 +107,7 @@ def _names(
 
 
 def _parts(
-    views: Sequence[View], everything: Mapping[str, Cover], numbers: Mapping[Identity, int], shown: int
+    views: Sequence[VariableTable], everything: Mapping[str, Cover], numbers: Mapping[Identity, int], shown: int
 ) -> dict[int, str]:
     """Return the codes of the cells that no table shows."""
     called = {variable_of(tree): tree.name for view in views for tree in view.whole.trees}
@@ -121,7 +121,7 @@ def _parts(
     return parts
 
 
-def _odd_places(views: Sequence[View], numbers: Mapping[Identity, int]) -> set[int]:
+def _odd_places(views: Sequence[VariableTable], numbers: Mapping[Identity, int]) -> set[int]:
     """Return the cells made of inconsistent records only; data users do not know that these records exist."""
     odd = {axis.variable.lower(): axis.odd for view in views for axis in view.axes if axis.odd}
     return {
@@ -131,7 +131,7 @@ def _odd_places(views: Sequence[View], numbers: Mapping[Identity, int]) -> set[i
     }
 
 
-def _within(whole: OfficeTable, off: Places, ranges: Sequence[tuple[float, float]]) -> OfficeTable:
+def _within(whole: ArgusTable, off: Places, ranges: Sequence[tuple[float, float]]) -> ArgusTable:
     """Limit the deviation of inexact constraints to what rounding or a few inconsistent records explain."""
     if whole.low is None or whole.high is None:
         return whole
@@ -140,7 +140,7 @@ def _within(whole: OfficeTable, off: Places, ranges: Sequence[tuple[float, float
     return whole.with_columns(low=low, high=high)
 
 
-def _judged(whole: OfficeTable, judged: Mapping[int, tuple[OfficeTable, int]]) -> OfficeTable:
+def _judged(whole: ArgusTable, judged: Mapping[int, tuple[ArgusTable, int]]) -> ArgusTable:
     """Take over status and levels of sensitive cells that no table shows, so that they are protected too."""
     columns = {name: column.copy() for name in COLUMNS if (column := getattr(whole, name)) is not None}
     largest, holders = tuple(column.copy() for column in whole.largest), list(whole.holders)
@@ -157,7 +157,7 @@ def _judged(whole: OfficeTable, judged: Mapping[int, tuple[OfficeTable, int]]) -
     return whole.with_columns(**columns, largest=largest, holders=tuple(holders))
 
 
-def _relations(tables: Sequence[OfficeTable], places: Sequence[Places], more: Sequence[Row]) -> Relations:
+def _relations(tables: Sequence[ArgusTable], places: Sequence[Places], more: Sequence[Row]) -> LinearConstraints:
     """Return the constraints of all tables, without duplicates, and those between tables."""
     rows: list[Row] = []
     for table, own in zip(tables, places, strict=True):
@@ -169,7 +169,7 @@ def _relations(tables: Sequence[OfficeTable], places: Sequence[Places], more: Se
     for row in map(_summed, [*rows, *more]):
         if row[0]:
             unique.setdefault(frozenset(zip(*row, strict=True)), row)
-    return make_relations(unique.values(), [f"relation {place}" for place in range(len(unique))])
+    return make_constraints(unique.values(), [f"relation {place}" for place in range(len(unique))])
 
 
 def _summed(row: Row) -> Row:
@@ -185,20 +185,20 @@ def _summed(row: Row) -> Row:
 class _Columns:
     """The columns of several tables, merged; with the precision of each table if these differ."""
 
-    tables: Sequence[OfficeTable]
+    tables: Sequence[ArgusTable]
     places: Sequence[Places]
     size: int
-    grains: Sequence[Grain] | None = None
+    grains: Sequence[CellPrecision] | None = None
 
-    def table(self, values: Numbers, shown: Mask, relations: Relations) -> OfficeTable:
+    def table(self, values: Numbers, shown: BoolArray, relations: LinearConstraints) -> ArgusTable:
         """Build the combined table."""
         frequency = self._most("frequency") if self._all_have("frequency") else None
-        return OfficeTable(
+        return ArgusTable(
             self.tables[0].value,
             (),
             (),
             values,
-            np.where(shown, self._statuses(), int(CellStatus.SECONDARY)),
+            np.where(shown, self._statuses(), int(ArgusStatus.SECONDARY)),
             lower=self._levels("lower"),
             upper=self._levels("upper"),
             costs=np.where(shown, self._costs(), 0.0),
@@ -279,18 +279,22 @@ class _Columns:
         """
         own = np.concatenate(list(self.places))
         statuses = np.concatenate([table.statuses for table in self.tables])
-        fixed = choices_of(statuses) == Status.PUBLISH
+        fixed = choices_of(statuses) == CellStatus.PUBLISH
         strength = np.select([unsafe_of(statuses), secondary_of(statuses), fixed], [3, 2, 1], 0)
         # Among equal statuses the first table has priority.
         order = np.lexsort((-np.arange(len(own)), strength))
-        strongest = np.full(self.size, int(CellStatus.SAFE), np.int64)
+        strongest = np.full(self.size, int(ArgusStatus.SAFE), np.int64)
         strongest[own[order]] = statuses[order]
         return strongest
 
 
 def shared_cross(
-    coverage: Coverage, shared: SharedCells, views: Sequence[View], size: int, presences: Sequence[Presence] = ()
-) -> Cross:
+    coverage: Coverage,
+    shared: SharedCells,
+    views: Sequence[VariableTable],
+    size: int,
+    presences: Sequence[ZeroPattern] = (),
+) -> ImplicitCells:
     """Build the implicit cells, numbered after the other cells; those below differing cells are left out.
 
     Args:
@@ -312,17 +316,17 @@ def shared_cross(
     return cross_of(coverage, [*tables, *(one.cells for one in presences)], empty, linked)
 
 
-def _empty(shared: SharedCells, size: int) -> Mask:
+def _empty(shared: SharedCells, size: int) -> BoolArray:
     """Return the publicly empty cells; none if values of both signs occur, because a sum of 0 may then have records."""
     empty = np.zeros(size, bool)
     if any((table.values < 0).any() for table in shared.tables):
         return empty
     for table, own in zip(shared.tables, shared.places, strict=True):
-        empty[own[(table.values == 0) & (choices_of(table.statuses) == Status.PUBLISH)]] = True
+        empty[own[(table.values == 0) & (choices_of(table.statuses) == CellStatus.PUBLISH)]] = True
     return empty
 
 
-def _below(relations: Relations, differing: Mask) -> Mask:
+def _below(relations: LinearConstraints, differing: BoolArray) -> BoolArray:
     """Return the finest differing cells and all parts of these."""
     parts: dict[int, list[int]] = {}
     for relation in range(len(relations)):

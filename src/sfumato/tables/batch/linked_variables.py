@@ -10,19 +10,19 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.argus.argus_table import Finer, OfficeTable
+from sfumato.tables.argus.argus_table import ArgusTable, Finer
 from sfumato.tables.batch.code_coverage import Cover, Coverage, Identity, variable_of
 from sfumato.tables.build.column_chains import BETWEEN
-from sfumato.tables.build.common_codes import Axis, axes_of
+from sfumato.tables.build.common_codes import CommonDimension, axes_of
 from sfumato.tables.build.crossed_columns import uncrossed
-from sfumato.tables.build.table_views import Section, coded_table
+from sfumato.tables.build.table_views import TableView, coded_table
 from sfumato.tables.cells.cells import Places
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.column_dependencies.column_chain import Chain
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class VariableTable:
     """A table expressed in linked variables.
 
     Attributes:
@@ -34,13 +34,13 @@ class View:
         named: `whole` with variable names that are the same in all tables; None if no variables are linked.
     """
 
-    whole: OfficeTable
-    table: OfficeTable
+    whole: ArgusTable
+    table: ArgusTable
     cells: Places
-    axes: tuple[Axis, ...] = ()
-    named: OfficeTable | None = None
+    axes: tuple[CommonDimension, ...] = ()
+    named: ArgusTable | None = None
 
-    def section(self, number: int, cells: Places) -> Section | None:
+    def section(self, number: int, cells: Places) -> TableView | None:
         """Return the original table as a table view with its joint cells; None if no variables are linked.
 
         Recoded codes get a variable name of their own: another table may use the same codes differently.
@@ -54,7 +54,7 @@ class View:
             else axis
             for axis in self.axes
         ]
-        return Section("", Columns({}), self.named.trees, self.named.keys, cells, tuple(axes))
+        return TableView("", TextColumns({}), self.named.trees, self.named.keys, cells, tuple(axes))
 
     @property
     def linked(self) -> frozenset[str]:
@@ -89,7 +89,7 @@ def own_identity(number: int, cell: int) -> Identity:
     return frozenset({("", frozenset({str(number), str(cell)}))})
 
 
-def linked_views(tables: Sequence[OfficeTable]) -> list[View]:
+def linked_views(tables: Sequence[ArgusTable]) -> list[VariableTable]:
     """Express tables in the variables that are linked in their records.
 
     Raises:
@@ -97,7 +97,7 @@ def linked_views(tables: Sequence[OfficeTable]) -> list[View]:
     """
     chains = tuple(dict.fromkeys(chain for table in tables for chain in table.chains))
     if not chains:
-        return [View(table, table, np.arange(len(table))) for table in tables]
+        return [VariableTable(table, table, np.arange(len(table))) for table in tables]
     linked = {name for chain in chains for name in chain.columns}
     named = [_named(table, number, linked) for number, table in enumerate(tables)]
     recodings = [chain for number, table in enumerate(tables) for chain in _recodings(table, number, linked)]
@@ -125,7 +125,7 @@ def _new_name(name: str, number: int) -> str:
     return f"{name}{BETWEEN}{number}"
 
 
-def _recodings(table: OfficeTable, number: int, linked: Iterable[str]) -> list[Chain]:
+def _recodings(table: ArgusTable, number: int, linked: Iterable[str]) -> list[Chain]:
     return [
         Chain((name.lower(), _new_name(name.lower(), number)), frozenset((old, new) for new in own for old in own[new]))
         for name, own in table.origins.items()
@@ -133,7 +133,7 @@ def _recodings(table: OfficeTable, number: int, linked: Iterable[str]) -> list[C
     ]
 
 
-def _named(table: OfficeTable, number: int, linked: Iterable[str]) -> OfficeTable:
+def _named(table: ArgusTable, number: int, linked: Iterable[str]) -> ArgusTable:
     """Return the table with variable names that are the same in all tables."""
     recoded = {name.lower() for name in table.origins} & set(linked)
     names = [variable_of(tree) for tree in table.trees]
@@ -145,8 +145,8 @@ def _named(table: OfficeTable, number: int, linked: Iterable[str]) -> OfficeTabl
     return table.with_columns(trees=trees, origins=origins)
 
 
-def _view(whole: OfficeTable, named: OfficeTable, axes: tuple[Axis, ...]) -> View:
-    section = Section("", Columns({}), named.trees, named.keys, np.arange(len(named)), axes)
+def _view(whole: ArgusTable, named: ArgusTable, axes: tuple[CommonDimension, ...]) -> VariableTable:
+    section = TableView("", TextColumns({}), named.trees, named.keys, np.arange(len(named)), axes)
     one = uncrossed(section)
     coded = coded_table(one)
     table = named.rows(one.cells).with_columns(
@@ -155,13 +155,13 @@ def _view(whole: OfficeTable, named: OfficeTable, axes: tuple[Axis, ...]) -> Vie
         origins={**named.origins, **coded.origins},
         finer=None if named.finer is None else _finer(named.finer, {own.variable.lower(): own.columns for own in axes}),
     )
-    return View(whole, table, one.cells, axes, named)
+    return VariableTable(whole, table, one.cells, axes, named)
 
 
 def _finer(finer: Finer, linked: Mapping[str, Sequence[str]]) -> Finer:
     """Return a function that counts records by codes of linked variables."""
 
-    def by_linked(parts: Mapping[str, Sequence[frozenset[str]]]) -> OfficeTable:
+    def by_linked(parts: Mapping[str, Sequence[frozenset[str]]]) -> ArgusTable:
         own = {}
         for name, blocks in parts.items():
             columns = linked.get(name, (name,))

@@ -11,8 +11,8 @@ from sfumato.dataclass import dataclass
 from sfumato.tables.batch.tabulation import spanned
 from sfumato.tables.build.column_chains import BETWEEN
 from sfumato.tables.cells.cells import Numbers, Places
-from sfumato.tables.cells.columns import Columns
-from sfumato.tables.cells.dimensions import Tree
+from sfumato.tables.cells.columns import TextColumns
+from sfumato.tables.cells.dimensions import CodeTree
 from sfumato.tables.column_dependencies.column_chain import Chain
 from sfumato.tables.column_dependencies.determined_columns import chains_of, column_links
 from sfumato.tables.column_dependencies.recoded_columns import ShownColumn, upper_levels
@@ -56,7 +56,7 @@ class SpannedTable:
         """Its variables by name in lower case."""
         return {one.name.lower(): one for one in map(self.metadata.named, self.names)}
 
-    def tree(self, name: str, folder: Path) -> Tree:
+    def tree(self, name: str, folder: Path) -> CodeTree:
         """Return the hierarchy of a variable in the records."""
         return record_tree(self.records, self.variables[name], folder, self.metadata.encoding)
 
@@ -113,6 +113,6 @@ def with_variables(records: Records, metadata: Metadata, names: Iterable[str]) -
     }
     more = tuple(Variable(name, 0) for name in several)
     return (
-        replace(records, columns=Columns({**records.columns.texts, **columns})),
+        replace(records, columns=TextColumns({**records.columns.texts, **columns})),
         replace(metadata, variables=(*metadata.variables, *more)),
     )

@@ -6,14 +6,14 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
-from sfumato.tables.argus.argus_table import OfficeTable
-from sfumato.tables.argus.statuses import CellStatus, unsafe_of
-from sfumato.tables.cells.cells import Mask, Numbers
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.argus.argus_table import ArgusTable
+from sfumato.tables.argus.statuses import ArgusStatus, unsafe_of
+from sfumato.tables.cells.cells import BoolArray, Numbers
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.precision import tidied
-from sfumato.tables.formats.batch_file import Call
-from sfumato.tables.plan.rule_inputs import Facts
-from sfumato.tables.plan.rules import Dominance, Judgment, PriorPosterior, ZeroUnsafe
+from sfumato.tables.formats.batch_file import RuleCall
+from sfumato.tables.plan.rule_inputs import RuleInputs
+from sfumato.tables.plan.rules import Dominance, PriorPosterior, RuleResult, ZeroUnsafe
 
 # Default safety margin of manually sensitive cells, in percent.
 MANUAL_PERCENT = 20.0
@@ -29,8 +29,8 @@ class Requests:
 
 
 def with_rules(
-    table: OfficeTable, rules: Sequence[Call], requests: Requests | None = None, missing: Mask | None = None
-) -> OfficeTable:
+    table: ArgusTable, rules: Sequence[RuleCall], requests: Requests | None = None, missing: BoolArray | None = None
+) -> ArgusTable:
     """Return the table with statuses and protection levels by the rules.
 
     With MAN alone, or without rules, the statuses of the file remain.
@@ -46,16 +46,16 @@ def with_rules(
         # As in τ-ARGUS, the second FREQ of a batch file counts holdings.
         of_holdings = any(rule is one for one in frequencies[1:])
         unsafe, down, up, status = _judged(table, rule, requests, of_holdings)
-        free = ~np.isin(statuses, (CellStatus.PROTECTED, CellStatus.SAFE_MANUAL))
+        free = ~np.isin(statuses, (ArgusStatus.PROTECTED, ArgusStatus.SAFE_MANUAL))
         hit = unsafe & free
         statuses[hit] = int(status)
         lower[hit], upper[hit] = np.maximum(lower, down)[hit], np.maximum(upper, up)[hit]
     if missing is not None and any(rule.name == "MIS" and rule.numbers[:1] == (1.0,) for rule in rules):
-        statuses[missing & unsafe_of(statuses)] = int(CellStatus.SAFE)
+        statuses[missing & unsafe_of(statuses)] = int(ArgusStatus.SAFE)
     return with_margins(table.with_columns(statuses=statuses, lower=tidied(lower), upper=tidied(upper)), rules)
 
 
-def with_margins(table: OfficeTable, rules: Sequence[Call]) -> OfficeTable:
+def with_margins(table: ArgusTable, rules: Sequence[RuleCall]) -> ArgusTable:
     """Add protection levels to manually sensitive cells that have none."""
     manual = next((rule.numbers[0] for rule in rules if rule.name == "MAN" and rule.numbers), MANUAL_PERCENT)
     lower = np.zeros(len(table)) if table.lower is None else table.lower
@@ -65,20 +65,20 @@ def with_margins(table: OfficeTable, rules: Sequence[Call]) -> OfficeTable:
     return table.with_columns(lower=np.where(bare, margin, lower), upper=np.where(bare, margin, upper))
 
 
-def active_rules(rules: Sequence[Call]) -> list[Call]:
+def active_rules(rules: Sequence[RuleCall]) -> list[RuleCall]:
     """Return the rules that classify cells as sensitive and are not switched off by zeros."""
     return [rule for rule in rules if rule.name in ("P", "NK", "FREQ", "ZERO", "REQ") and any(rule.numbers[:1])]
 
 
 def _judged(
-    table: OfficeTable, rule: Call, requests: Requests | None, of_holdings: bool
-) -> tuple[Mask, Numbers, Numbers, CellStatus]:
+    table: ArgusTable, rule: RuleCall, requests: Requests | None, of_holdings: bool
+) -> tuple[BoolArray, Numbers, Numbers, ArgusStatus]:
     facts, numbers = _facts(table), rule.numbers
     if rule.name == "FREQ":
         number = _holdings(table) if of_holdings else _respondents(table)
         unsafe = (number > 0) & (number < numbers[0])
         margin = np.abs(table.values) * (numbers[1] if len(numbers) > 1 else 0.0) / 100.0
-        return unsafe, margin, margin, CellStatus.UNSAFE_FREQUENCY
+        return unsafe, margin, margin, ArgusStatus.UNSAFE_FREQUENCY
     if rule.name == "REQ":
         return _requested(table, numbers, requests)
     _check_largest(table, rule)
@@ -86,7 +86,7 @@ def _judged(
     return judgment.unsafe, judgment.reach.down, judgment.reach.up, status
 
 
-def _check_largest(table: OfficeTable, rule: Call) -> None:
+def _check_largest(table: ArgusTable, rule: RuleCall) -> None:
     """Refuse a rule that needs more contributions than the table has."""
     own = {"P": int(rule.numbers[-1]) + 1 if len(rule.numbers) > 1 else 2, "NK": int(rule.numbers[0])}
     needed = own.get(rule.name, 0)
@@ -101,20 +101,20 @@ def _check_largest(table: OfficeTable, rule: Call) -> None:
         )
 
 
-def _by_values(rule: Call, facts: Facts) -> tuple[Judgment, CellStatus]:
+def _by_values(rule: RuleCall, facts: RuleInputs) -> tuple[RuleResult, ArgusStatus]:
     numbers = rule.numbers
     if rule.name == "ZERO":
-        return ZeroUnsafe(numbers[0]).apply(facts), CellStatus.UNSAFE_ZERO
+        return ZeroUnsafe(numbers[0]).apply(facts), ArgusStatus.UNSAFE_ZERO
     if rule.name == "NK":
-        return Dominance(int(numbers[0]), numbers[1]).apply(facts), CellStatus.UNSAFE
+        return Dominance(int(numbers[0]), numbers[1]).apply(facts), ArgusStatus.UNSAFE
     many = int(numbers[-1]) if len(numbers) > 1 else 1
     q = numbers[1] if len(numbers) == 3 else 100.0
-    return PriorPosterior(numbers[0], q, max(many, 1)).apply(facts), CellStatus.UNSAFE
+    return PriorPosterior(numbers[0], q, max(many, 1)).apply(facts), ArgusStatus.UNSAFE
 
 
 def _requested(
-    table: OfficeTable, numbers: tuple[float, ...], requests: Requests | None
-) -> tuple[Mask, Numbers, Numbers, CellStatus]:
+    table: ArgusTable, numbers: tuple[float, ...], requests: Requests | None
+) -> tuple[BoolArray, Numbers, Numbers, ArgusStatus]:
     """Apply REQ(percent for the first request code, for the second, minimum respondents, margin in percent)."""
     if requests is None or not table.largest:
         raise PlanError(
@@ -126,16 +126,16 @@ def _requested(
     least = numbers[2] if len(numbers) > 2 else 0.0
     unsafe = (share >= limit) & (_respondents(table) > 0) & (_respondents(table) >= min(least, 1.0))
     margin = np.abs(table.values) * (numbers[3] if len(numbers) > 3 else 10.0) / 100.0
-    return unsafe, margin, margin, CellStatus.UNSAFE_REQUEST
+    return unsafe, margin, margin, ArgusStatus.UNSAFE_REQUEST
 
 
-def _respondents(table: OfficeTable) -> Numbers:
+def _respondents(table: ArgusTable) -> Numbers:
     if table.frequency is None:
         raise PlanError("the rule needs the number of respondents.", "Mark it with <FREQUENCY> in the .rda.", "rule")
     return table.frequency
 
 
-def _holdings(table: OfficeTable) -> Numbers:
+def _holdings(table: ArgusTable) -> Numbers:
     if table.holdings is None:
         raise PlanError(
             "the second rule FREQ counts holdings, and the table does not tell how many are in a cell.",
@@ -145,6 +145,6 @@ def _holdings(table: OfficeTable) -> Numbers:
     return table.holdings
 
 
-def _facts(table: OfficeTable) -> Facts:
+def _facts(table: ArgusTable) -> RuleInputs:
     finest = np.ones(len(table), bool)
-    return Facts(table.values, table.frequency, table.holdings, table.largest, finest, False, Columns({}))
+    return RuleInputs(table.values, table.frequency, table.holdings, table.largest, finest, False, TextColumns({}))

@@ -12,12 +12,12 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
-from sfumato.tables.argus.argus_table import OfficeTable
+from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.batch.code_coverage import Identity, coverage_of, finest_codes
 from sfumato.tables.batch.hidden_cells import Row
 from sfumato.tables.batch.linked_variables import own_identity
 from sfumato.tables.cells.cells import Numbers, Places
-from sfumato.tables.cells.precision import step_of
+from sfumato.tables.cells.precision import precision_of
 
 # Tables count the same records if at least this share of the information in common cells agrees.
 ENOUGH = 0.25
@@ -28,7 +28,7 @@ MOST_STEP = 1e9
 
 
 @dataclass(frozen=True)
-class Grain:
+class CellPrecision:
     """The precision of the cells of a table.
 
     Attributes:
@@ -40,7 +40,7 @@ class Grain:
     finest: Numbers
 
 
-def grain_of(table: OfficeTable) -> Grain:
+def cell_precision(table: ArgusTable) -> CellPrecision:
     """Return the precision of the cells of a table."""
     counts = []
     for tree in table.trees:
@@ -52,7 +52,7 @@ def grain_of(table: OfficeTable) -> Grain:
                 place = tree.parents.get(place)
         counts.append(below)
     finest = [prod(own.get(code, 1) for own, code in zip(counts, key, strict=True)) for key in table.keys]
-    return Grain(_coarsest_step(table.values), np.array(finest, np.float64))
+    return CellPrecision(_coarsest_step(table.values), np.array(finest, np.float64))
 
 
 def _coarsest_step(values: Numbers) -> float:
@@ -61,21 +61,21 @@ def _coarsest_step(values: Numbers) -> float:
     >>> _coarsest_step(np.array([300.0, 0.0, 20.0])), _coarsest_step(np.array([3.5])), _coarsest_step(np.zeros(2))
     (10.0, 0.1, 1.0)
     """
-    step = step_of(values)
+    step = precision_of(values)
     there = values[values != 0]
     while step >= 1 and len(there) and step < MOST_STEP and (there % (10 * step) == 0).all():
         step *= 10
     return step
 
 
-def rounding_between(one: Grain, cell: int, two: Grain, other: int) -> float:
+def rounding_between(one: CellPrecision, cell: int, two: CellPrecision, other: int) -> float:
     """Return how far two values of one cell may differ by rounding; 0 if the tables have the same precision."""
     if one.step == two.step:
         return 0.0
     return max(one.step, two.step) / 2 * max(float(one.finest[cell]), float(two.finest[other]))
 
 
-def agree(one: OfficeTable, two: OfficeTable, exactly: bool = False) -> bool:
+def agree(one: ArgusTable, two: ArgusTable, exactly: bool = False) -> bool:
     """Return whether cells with the same codes have the same values; small numbers have less weight.
 
     Args:
@@ -85,7 +85,7 @@ def agree(one: OfficeTable, two: OfficeTable, exactly: bool = False) -> bool:
 
     Codes are compared by what they cover, since a new code may reuse the name of an old one.
     """
-    coverage, grains = coverage_of([one, two]), (grain_of(one), grain_of(two))
+    coverage, grains = coverage_of([one, two]), (cell_precision(one), cell_precision(two))
     first, second = (
         {coverage.identity(number, own, cell): cell for cell in range(len(own))}
         for number, own in enumerate((one, two))
@@ -104,7 +104,7 @@ def agree(one: OfficeTable, two: OfficeTable, exactly: bool = False) -> bool:
     return sum(weights[key] for key in same) > sum(weights.values()) * ENOUGH
 
 
-def in_other_units(one: OfficeTable, two: OfficeTable) -> bool:
+def in_other_units(one: ArgusTable, two: ArgusTable) -> bool:
     """Return whether two tables are equal except for their unit, such as thousands."""
     largest = [float(np.abs(table.values).max(initial=0.0)) for table in (one, two)]
     if not all(largest):
@@ -115,7 +115,7 @@ def in_other_units(one: OfficeTable, two: OfficeTable) -> bool:
     return power != 0 and agree(one.with_columns(values=one.values * 10.0**power), two, exactly)
 
 
-def _tells_counts(table: OfficeTable) -> bool:
+def _tells_counts(table: ArgusTable) -> bool:
     """Return whether the values of a table are its numbers of respondents."""
     return table.frequency is not None and np.array_equal(table.frequency, table.values)
 
@@ -138,8 +138,8 @@ class SharedCells:
         differing: Number of cells whose value differs from that of the same codes in another table.
     """
 
-    tables: Sequence[OfficeTable]
-    grains: Sequence[Grain]
+    tables: Sequence[ArgusTable]
+    grains: Sequence[CellPrecision]
     tolerance: float
     numbers: dict[Identity, int] = field(default_factory=dict)
     places: list[Places] = field(default_factory=list)
@@ -287,10 +287,10 @@ def _noise(shared: SharedCells, cells: Sequence[int]) -> float:
 
 
 def shared_cells(
-    tables: Sequence[OfficeTable], identities: Sequence[Sequence[Identity]], tolerance: float
+    tables: Sequence[ArgusTable], identities: Sequence[Sequence[Identity]], tolerance: float
 ) -> SharedCells:
     """Collect the cells of several tables without duplicates, by identity."""
-    shared = SharedCells(tables, [grain_of(table) for table in tables], tolerance)
+    shared = SharedCells(tables, [cell_precision(table) for table in tables], tolerance)
     for number, own in enumerate(identities):
         shared.add(number, own)
     return shared

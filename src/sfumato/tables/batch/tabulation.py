@@ -9,12 +9,12 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.schema.paths import PlanPath
-from sfumato.tables.argus.argus_table import OfficeTable
-from sfumato.tables.argus.statuses import CellStatus
+from sfumato.tables.argus.argus_table import ArgusTable
+from sfumato.tables.argus.statuses import ArgusStatus
 from sfumato.tables.batch.safety_rules import Requests
-from sfumato.tables.cell_key.key_distribution import check_spread, spread_of
-from sfumato.tables.cells.cells import Mask
-from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.cell_key.key_distribution import check_spread, distribution_of
+from sfumato.tables.cells.cells import BoolArray
+from sfumato.tables.cells.dimensions import Code, CodeTree
 from sfumato.tables.cells.hrc_lines import unknown_code
 from sfumato.tables.formats.batch_file import Specification
 from sfumato.tables.formats.cells_file import labels_of
@@ -34,9 +34,9 @@ FREQUENCY = "<freq>"
 class Crossed:
     """A tabulated table, with further rule inputs: requests, and cells with a missing code."""
 
-    table: OfficeTable
+    table: ArgusTable
     requests: Requests | None
-    missing: Mask
+    missing: BoolArray
 
 
 def cross(
@@ -87,7 +87,7 @@ def cross(
 
 def spanned(
     records: Records, one: Variable, folder: Path, encoding: str | None, recoding: Recoding | None
-) -> tuple[list[str], Tree]:
+) -> tuple[list[str], CodeTree]:
     """Return the code of each record for a spanning variable, and the hierarchy of these codes.
 
     Raises:
@@ -102,7 +102,7 @@ def spanned(
 def _holders(
     records: Records,
     metadata: Metadata,
-    trees: Sequence[Tree],
+    trees: Sequence[CodeTree],
     base: Base,
     response: Variable | None,
     scratch: Path,
@@ -125,18 +125,18 @@ def _holders(
     return {"holdings": np.array(cells["holdings"], np.float64), "holders": holders}
 
 
-def _with_missing(tree: Tree, one: Variable, codes: Sequence[str]) -> Tree:
+def _with_missing(tree: CodeTree, one: Variable, codes: Sequence[str]) -> CodeTree:
     """Return the tree with the missing codes that records have, as children of the total."""
     extra: dict[Code, Code] = {
         (code,): tree.root for code in codes if code in one.missing and (code,) not in tree.parents
     }
-    return Tree(tree.name, tree.root, {**tree.parents, **extra})
+    return CodeTree(tree.name, tree.root, {**tree.parents, **extra})
 
 
-def _recoded(codes: list[str], tree: Tree, recoding: Recoding) -> tuple[list[str], Tree]:
+def _recoded(codes: list[str], tree: CodeTree, recoding: Recoding) -> tuple[list[str], CodeTree]:
     if not recoding.closed:
         new = [recoding.codes.get(code, code) for code in codes]
-        return new, Tree(tree.name, tree.root, {(code,): tree.root for code in dict.fromkeys(new)})
+        return new, CodeTree(tree.name, tree.root, {(code,): tree.root for code in dict.fromkeys(new)})
     kept = recoding.of(tree)
     return [_open_code(code, tree, kept) for code in codes], kept
 
@@ -149,7 +149,7 @@ def _origins(old: Sequence[str], new: Sequence[str]) -> dict[str, frozenset[str]
     return {after: frozenset(codes) for after, codes in origins.items()}
 
 
-def _open_code(code: str, tree: Tree, kept: Tree) -> str:
+def _open_code(code: str, tree: CodeTree, kept: CodeTree) -> str:
     place = (code,)
     while place not in kept.parents and place in tree.parents:
         place = tree.parents[place]  # type: ignore[assignment]
@@ -189,7 +189,7 @@ def check_record_keys(records: Records, metadata: Metadata) -> None:
     for one in metadata.flagged("RECORDKEY"):
         digits = int(one.option("DECIMALS", "0"))
         keys = _record_keys(records, one, digits)
-        spread = spread_of(keys, 10 ** min(digits, 18) if digits else WORD)
+        spread = distribution_of(keys, 10 ** min(digits, 18) if digits else WORD)
         do = "Draw keys at random, one for each record; decimal keys need their number of digits in <DECIMALS>."
         check_spread(spread, f"the keys of the records ({one.name})", do)
 
@@ -207,7 +207,7 @@ def _record_keys(records: Records, one: Variable, digits: int) -> tuple[int, ...
     return tuple(keys)
 
 
-def _check_codes(records: Records, one: Variable, tree: Tree) -> None:
+def _check_codes(records: Records, one: Variable, tree: CodeTree) -> None:
     """Refuse records without a code, with a code unknown to the hierarchy, or with the code of a total."""
     above, do = _totals(tree, records.text(one.name)), f"Give it a code of {one.name}, or leave the record out."
     for place, text in enumerate(records.text(one.name)):
@@ -221,7 +221,7 @@ def _check_codes(records: Records, one: Variable, tree: Tree) -> None:
             raise records.fault(one, place, what, unknown_code(text, tree.parents, do), "unknown-code")
 
 
-def _totals(tree: Tree, codes: Iterable[str]) -> set[Code]:
+def _totals(tree: CodeTree, codes: Iterable[str]) -> set[Code]:
     """Return the root and those codes that are totals of other given codes."""
     totals = {tree.root}
     for text in set(codes):
@@ -232,7 +232,7 @@ def _totals(tree: Tree, codes: Iterable[str]) -> set[Code]:
     return totals
 
 
-def _dimensions(trees: Sequence[Tree], scratch: Path) -> dict[str, Dimension]:
+def _dimensions(trees: Sequence[CodeTree], scratch: Path) -> dict[str, Dimension]:
     dimensions = {}
     for place, tree in enumerate(trees):
         path = scratch / f"{place}.hrc"
@@ -243,19 +243,19 @@ def _dimensions(trees: Sequence[Tree], scratch: Path) -> dict[str, Dimension]:
 
 def _table(
     cells: Mapping[str, list[object]],
-    trees: list[Tree],
+    trees: list[CodeTree],
     response: Variable | None,
     labels: Mapping[str, Mapping[str, str]],
     base: Base,
-) -> OfficeTable:
+) -> ArgusTable:
     keys = tuple(
         tuple((str(code),) for code in codes) for codes in zip(*(cells[tree.name] for tree in trees), strict=True)
     )
     counts = np.array(cells["count"], np.float64)
     values = counts if response is None else np.array(cells[response.name], np.float64)
     largest = [f"top{place + 1}" for place in range(TOP)] if response is not None else []
-    statuses = np.where(counts > 0, int(CellStatus.SAFE), int(CellStatus.EMPTY)).astype(np.int64)
-    return OfficeTable(
+    statuses = np.where(counts > 0, int(ArgusStatus.SAFE), int(ArgusStatus.EMPTY)).astype(np.int64)
+    return ArgusTable(
         value="Freq" if response is None else response.name,
         trees=tuple(trees),
         keys=keys,

@@ -9,17 +9,17 @@ import numpy as np
 from sfumato.errors import DataError, PlanError, UnattainableError
 from sfumato.tables.build.groups import check_groups
 from sfumato.tables.build.instance_file import instance_part
-from sfumato.tables.cells.cells import Numbers, Places, Status, Statuses, make_table, no_bounds
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.cells import CellStatus, Numbers, Places, Statuses, make_table, no_bounds
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import Key, check, derive, describe
-from sfumato.tables.cells.dimensions import Code, Tree, file_tree, flat_tree, level_codes, level_tree
-from sfumato.tables.cells.table_part import Part, in_group, in_part
+from sfumato.tables.cells.dimensions import Code, CodeTree, file_tree, flat_tree, level_codes, level_tree
+from sfumato.tables.cells.table_part import TablePart, in_group, in_part
 from sfumato.tables.formats.argus_columns import office_columns
 from sfumato.tables.formats.delimited_cells import read_delimited_cells
 from sfumato.tables.plan.crossing import Dimension
 from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.plan.rule_inputs import Facts
-from sfumato.tables.plan.rules import Judgment, check_marks
+from sfumato.tables.plan.rule_inputs import RuleInputs
+from sfumato.tables.plan.rules import RuleResult, check_marks
 from sfumato.tables.protection_levels.minimum_widths import attainable
 from sfumato.tables.protection_levels.resolve_plan import (
     costs_of,
@@ -27,18 +27,18 @@ from sfumato.tables.protection_levels.resolve_plan import (
     judgment_of,
     knowledge_of,
     known_bounds,
+    plan_precision,
     public_bounds,
     reader_bounds,
-    step_in,
     terms_of,
     with_attackers,
     with_parts,
 )
 
-Space = tuple[tuple[Tree, ...], list[Key]]
+Space = tuple[tuple[CodeTree, ...], list[Key]]
 
 
-def read_source(plan: TablePlan) -> Columns:
+def read_source(plan: TablePlan) -> TextColumns:
     """Read the columns that the plan names.
 
     Raises:
@@ -54,7 +54,7 @@ def read_source(plan: TablePlan) -> Columns:
     return read_delimited_cells(name.within(plan.folder), plan.table) if office is None else office
 
 
-def build(plan: TablePlan, columns: Columns) -> list[Part]:
+def build(plan: TablePlan, columns: TextColumns) -> list[TablePart]:
     """Build the tables of a plan and check that they add up.
 
     Raises:
@@ -70,7 +70,7 @@ def build(plan: TablePlan, columns: Columns) -> list[Part]:
     return parts
 
 
-def grouped(plan: TablePlan, columns: Columns) -> Iterator[tuple[tuple[str, ...], Places]]:
+def grouped(plan: TablePlan, columns: TextColumns) -> Iterator[tuple[tuple[str, ...], Places]]:
     """Yield each group with its rows."""
     groups = list(zip(*(columns.text(name) for name in plan.table.group_by), strict=True)) or [()] * len(columns)
     places: dict[tuple[str, ...], list[int]] = {}
@@ -80,7 +80,7 @@ def grouped(plan: TablePlan, columns: Columns) -> Iterator[tuple[tuple[str, ...]
         yield group, np.array(rows, np.int64)
 
 
-def dimensions_of(dimensions: Mapping[str, Dimension], columns: Columns, folder: Path) -> Space:
+def dimensions_of(dimensions: Mapping[str, Dimension], columns: TextColumns, folder: Path) -> Space:
     """Return the code trees of the dimensions, and the codes of each row.
 
     Raises:
@@ -101,7 +101,7 @@ def dimensions_of(dimensions: Mapping[str, Dimension], columns: Columns, folder:
     return tuple(tree for tree, _ in made), keys
 
 
-def _dimension(name: str, dimension: Dimension, columns: Columns, folder: Path) -> tuple[Tree, list[Code]]:
+def _dimension(name: str, dimension: Dimension, columns: TextColumns, folder: Path) -> tuple[CodeTree, list[Code]]:
     if dimension.levels:
         codes = level_codes(columns, dimension.levels, dimension.total)
     else:
@@ -112,35 +112,35 @@ def _dimension(name: str, dimension: Dimension, columns: Columns, folder: Path) 
 
 def _part(
     plan: TablePlan,
-    columns: Columns,
+    columns: TextColumns,
     space: Space,
     rows: Places,
     group: tuple[str, ...],
-) -> Part:
+) -> TablePart:
     trees, codes = space
     own = columns.rows(rows)
     keys = tuple(codes[row] for row in rows)
     try:
         values = own.numbers(plan.table.value)
         relations = derive(trees, keys)
-        check(relations, values, plan.table.tolerance, step_in(plan.table, values))
+        check(relations, values, plan.table.tolerance, plan_precision(plan.table, values))
     except DataError as error:
         raise in_group(error, group, rows) from None
     names = tuple(describe(trees, key) for key in keys)
     lines = dict(zip(plan.dimensions, lines_of(trees, keys), strict=True))
-    part = Part(rows, make_table(values, relations, names=names), no_bounds(len(rows)), trees, keys, group)
+    part = TablePart(rows, make_table(values, relations, names=names), no_bounds(len(rows)), trees, keys, group)
     try:
         return resolved(plan, part, facts_of(plan.table, own, values, relations, lines), heights_of(trees, keys))
     except UnattainableError as error:
         raise in_part(error, rows, names) from None
 
 
-def resolved(plan: TablePlan, part: Part, facts: Facts, heights: Numbers) -> Part:
+def resolved(plan: TablePlan, part: TablePart, facts: RuleInputs, heights: Numbers) -> TablePart:
     """Complete a part by the plan: sensitive cells, attacker knowledge, protection levels and costs."""
     relations, values = part.table.relations, facts.values
     judgment = judgment_of(plan, facts)
     status = _status(judgment, facts, plan.method.zeros)
-    hidden = status != Status.PUBLISH
+    hidden = status != CellStatus.PUBLISH
     public = public_bounds(plan, values, hidden if part.masked_before is None else hidden | part.masked_before)
     bounds = with_parts(known_bounds(plan, facts, judgment, public), relations, values)
     knowledge = knowledge_of(plan, values)
@@ -163,13 +163,13 @@ def resolved(plan: TablePlan, part: Part, facts: Facts, heights: Numbers) -> Par
     return with_attackers(plan, resolved, facts)
 
 
-def _status(judgment: Judgment, facts: Facts, zeros: bool) -> Statuses:
+def _status(judgment: RuleResult, facts: RuleInputs, zeros: bool) -> Statuses:
     """Return the statuses; empty cells are published unless the plan allows otherwise, as they are often known."""
-    status = np.where(judgment.published | (facts.empty & (not zeros)), Status.PUBLISH, Status.SAFE)
-    return np.where(judgment.unsafe, Status.UNSAFE, status).astype(np.int8)
+    status = np.where(judgment.published | (facts.empty & (not zeros)), CellStatus.PUBLISH, CellStatus.SAFE)
+    return np.where(judgment.unsafe, CellStatus.UNSAFE, status).astype(np.int8)
 
 
-def lines_of(trees: Sequence[Tree], keys: Sequence[Key]) -> list[Places]:
+def lines_of(trees: Sequence[CodeTree], keys: Sequence[Key]) -> list[Places]:
     """Return for each dimension the position of the total that each cell is a part of; -1 if there is none."""
     place = {key: own for own, key in enumerate(keys)}
     above = [
@@ -182,13 +182,13 @@ def lines_of(trees: Sequence[Tree], keys: Sequence[Key]) -> list[Places]:
     return [np.array(column, np.int64) for column in above]
 
 
-def heights_of(trees: Sequence[Tree], keys: Sequence[Key]) -> Numbers:
+def heights_of(trees: Sequence[CodeTree], keys: Sequence[Key]) -> Numbers:
     """Return the number of levels of each cell above the finest, summed over all dimensions."""
     depths = np.array([[tree.height(code) for tree, code in zip(trees, key, strict=True)] for key in keys], np.float64)
     return np.asarray((depths.max(axis=0) - depths).sum(axis=1))
 
 
-def tree_of(name: str, dimension: Dimension, codes: Sequence[Code]) -> Tree:
+def tree_of(name: str, dimension: Dimension, codes: Sequence[Code]) -> CodeTree:
     """Build the tree of a dimension, whose hierarchy file has been located, for the codes of the rows."""
     if dimension.levels:
         return level_tree(name, codes, dimension.levels, dimension.total)

@@ -6,18 +6,18 @@ from itertools import combinations
 from typing import Any
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.argus.argus_table import OfficeTable
+from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.batch.code_coverage import Cover, Coverage, coverage_of, finest_codes, variable_of
 from sfumato.tables.batch.hidden_cells import Row, Ties
 from sfumato.tables.build.crossed_columns import uncrossed
-from sfumato.tables.build.table_views import Section, coded_table
+from sfumato.tables.build.table_views import TableView, coded_table
 from sfumato.tables.cells.cells import Places
 
 # The block of a cell in each common variable, in the order of variable names.
 Position = tuple[int, ...]
 
 
-def ties_between(sections: Sequence[Section]) -> list[Row]:
+def ties_between(sections: Sequence[TableView]) -> list[Row]:
     """Return constraints between tables whose codes of a column differ, such as ab in one, a and b in another.
 
     Series have codes of their own and are left out.
@@ -26,11 +26,11 @@ def ties_between(sections: Sequence[Section]) -> list[Row]:
     return _tied([(coded_table(one), one.cells) for one in plain], _nested(plain)) if len(plain) > 1 else []
 
 
-def _plain(sections: Sequence[Section]) -> list[Section]:
+def _plain(sections: Sequence[TableView]) -> list[TableView]:
     return [uncrossed(one) for one in sections if not any(tree.series for tree in one.trees)]
 
 
-def loose_ties(sections: Sequence[Section]) -> list[Row]:
+def inconsistent_links(sections: Sequence[TableView]) -> list[Row]:
     """Return constraints between tables that hold except for inconsistent records."""
     plain = _plain(sections)
     odd = [one for one in plain if any(axis.odd for axis in one.axes)]
@@ -40,7 +40,7 @@ def loose_ties(sections: Sequence[Section]) -> list[Row]:
     return _tied([(coded_table(one), one.cells) for one in fitting])
 
 
-def _is_made_of(section: Section, finest: Section) -> bool:
+def _is_made_of(section: TableView, finest: TableView) -> bool:
     """Return whether all cells of a table are sums of cells of another, so that inconsistent records are included."""
     places = {name: place for place, name in enumerate(finest.variables)}
     if not places.keys() >= set(section.variables):
@@ -59,7 +59,7 @@ def _are_made_of(covers: Iterable[Cover], parts: Iterable[Cover]) -> bool:
     return all(len({inside.get(code) for code in part}) == 1 for part in parts)
 
 
-def _fitting(section: Section) -> dict[str, Any]:
+def _fitting(section: TableView) -> dict[str, Any]:
     """Return axes, keys and cells of a table without inconsistent records; cells with nothing else are dropped."""
     covers = [{code: cover - axis.odd for code, cover in axis.covers.items()} for axis in section.axes]
     axes = tuple(
@@ -74,7 +74,7 @@ def _fitting(section: Section) -> dict[str, Any]:
     return {"axes": axes, "keys": tuple(section.keys[row] for row in kept), "cells": section.cells[kept]}
 
 
-def _tied(tables: Sequence[tuple[OfficeTable, Places]], nested: frozenset[str] = frozenset()) -> list[Row]:
+def _tied(tables: Sequence[tuple[ArgusTable, Places]], nested: frozenset[str] = frozenset()) -> list[Row]:
     """Return constraints between tables by what their codes cover, with the joint cells of each."""
     coded = [table for table, _ in tables]
     coverage = coverage_of(coded)
@@ -90,7 +90,7 @@ def _tied(tables: Sequence[tuple[OfficeTable, Places]], nested: frozenset[str] =
     return rows + ties.rows + common_sums(coverage, tables)
 
 
-def _nested(sections: Sequence[Section]) -> frozenset[str]:
+def _nested(sections: Sequence[TableView]) -> frozenset[str]:
     """Return linked columns of which, in each two tables, one has all codes of the other; these need no links."""
     codes: dict[str, set[frozenset[Cover]]] = {}
     for axis in (axis for section in sections for axis in section.axes if axis.finest):
@@ -105,7 +105,7 @@ def _nested(sections: Sequence[Section]) -> frozenset[str]:
 class _Side:
     """One of two tables: what its codes cover, its joint cells, and its finest codes."""
 
-    table: OfficeTable
+    table: ArgusTable
     cells: Places
     covers: Mapping[str, Mapping[tuple[str, ...], Cover]]
     leaves: Mapping[str, frozenset[Cover]]
@@ -149,7 +149,7 @@ class _Side:
         }
 
 
-def common_sums(coverage: Coverage, tables: Sequence[tuple[OfficeTable, Places]]) -> list[Row]:
+def common_sums(coverage: Coverage, tables: Sequence[tuple[ArgusTable, Places]]) -> list[Row]:
     """Return constraints between each two tables with linked columns: their sums over common blocks are equal.
 
     Args:

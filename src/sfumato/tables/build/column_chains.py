@@ -11,7 +11,7 @@ from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
 from sfumato.tables.batch.code_coverage import Cover
 from sfumato.tables.batch.variable_cycles import connected
-from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.cells.dimensions import Code, CodeTree
 from sfumato.tables.column_dependencies.column_chain import Chain
 
 # Maximum number of code combinations.
@@ -64,17 +64,17 @@ def _text(columns: Sequence[str], one: Combination) -> str:
     return BETWEEN.join(one.get(column, "") for column in columns)
 
 
-def columns_of(tree: Tree) -> tuple[str, ...]:
+def columns_of(tree: CodeTree) -> tuple[str, ...]:
     """Return the columns of a dimension, from the top down."""
     return tuple(reversed(tree.levels)) or (tree.name,)
 
 
-def path_of(tree: Tree, code: Code) -> Code:
+def path_of(tree: CodeTree, code: Code) -> Code:
     """Return the codes of a level from the top down, without totals; for a single column, its code."""
     return code[: tree.height(code)] if tree.levels else code
 
 
-def linked_columns(trees: Sequence[Tree], known: Iterable[Chain] = ()) -> list[LinkedColumns]:
+def linked_columns(trees: Sequence[CodeTree], known: Iterable[Chain] = ()) -> list[LinkedColumns]:
     """Return the linked columns, if dimensions use them in different ways.
 
     Args:
@@ -92,7 +92,7 @@ def linked_columns(trees: Sequence[Tree], known: Iterable[Chain] = ()) -> list[L
     return linked
 
 
-def _chains(trees: Iterable[Tree]) -> list[Chain]:
+def _chains(trees: Iterable[CodeTree]) -> list[Chain]:
     """Return the level columns of dimensions, those with most levels first."""
     rows: dict[tuple[str, ...], set[Code]] = {}
     for tree in trees:
@@ -104,7 +104,7 @@ def _chains(trees: Iterable[Tree]) -> list[Chain]:
     return [Chain(columns, frozenset(codes)) for columns, codes in ordered]
 
 
-def _linked(chains: Sequence[Chain], trees: Sequence[Tree]) -> LinkedColumns:
+def _linked(chains: Sequence[Chain], trees: Sequence[CodeTree]) -> LinkedColumns:
     """Join chains on their common columns into combinations of linked columns."""
     waiting, columns, combinations = list(chains), list[str](), list[Combination]()
     while waiting:
@@ -133,7 +133,7 @@ def _odd(chains: Iterable[Chain], columns: Sequence[str], combinations: Sequence
     )
 
 
-def _add_hierarchies(linked: LinkedColumns, trees: Iterable[Tree]) -> None:
+def _add_hierarchies(linked: LinkedColumns, trees: Iterable[CodeTree]) -> None:
     """Set what the inner codes of hierarchies cover: another table may have them as its finest codes."""
     for tree in trees:
         for code, cover in covers_of(tree, linked).items() if not tree.levels else ():
@@ -141,7 +141,7 @@ def _add_hierarchies(linked: LinkedColumns, trees: Iterable[Tree]) -> None:
                 linked.add((tree.name,), code, cover)
 
 
-def covers_of(tree: Tree, linked: LinkedColumns) -> dict[Code, Cover]:
+def covers_of(tree: CodeTree, linked: LinkedColumns) -> dict[Code, Cover]:
     """Return what each code of a dimension covers, by its level columns or by the children in its hierarchy."""
     columns, parts = columns_of(tree), tree.children()
 
@@ -175,7 +175,7 @@ def _joined(combinations: Sequence[Combination], columns: Sequence[str], chain: 
     return joined + [own for key, some in rows.items() if key not in met for own in some]
 
 
-def _alone(tree: Tree, linked: LinkedColumns) -> list[Combination]:
+def _alone(tree: CodeTree, linked: LinkedColumns) -> list[Combination]:
     """Return finest codes that are in no chain; each covers only itself."""
     columns, totals = columns_of(tree), set(tree.parents.values())
     paths = [path_of(tree, code) for code in tree.parents if code not in totals]

@@ -15,7 +15,7 @@ from sfumato.tables.build.column_chains import (
     path_of,
 )
 from sfumato.tables.cells.constraints import Key
-from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.cells.dimensions import Code, CodeTree
 from sfumato.tables.column_dependencies.column_chain import Chain
 
 # A code of a column; for level columns, identified by its lowest column.
@@ -23,7 +23,7 @@ Name = tuple[str, Code]
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class CommonDimension:
     """A dimension of one of several tables, with the common names of its codes.
 
     Attributes:
@@ -36,7 +36,7 @@ class Axis:
         columns: For linked columns their names, in the order of the codes of combinations.
     """
 
-    tree: Tree
+    tree: CodeTree
     names: Mapping[Code, Name]
     variable: str = ""
     covers: Mapping[Code, Cover] = field(default_factory=dict)
@@ -50,8 +50,8 @@ class Axis:
 
 
 def axes_of(
-    tables: Sequence[tuple[Tree, ...]], known: Sequence[Chain] = (), keys: Sequence[Sequence[Key]] = ()
-) -> list[tuple[Axis, ...]]:
+    tables: Sequence[tuple[CodeTree, ...]], known: Sequence[Chain] = (), keys: Sequence[Sequence[Key]] = ()
+) -> list[tuple[CommonDimension, ...]]:
     """Return the dimensions of several tables with common code names.
 
     Args:
@@ -83,7 +83,7 @@ def axes_of(
     ]
 
 
-def _pruned(tree: Tree, codes: set[Code]) -> Tree:
+def _pruned(tree: CodeTree, codes: set[Code]) -> CodeTree:
     """Keep only the codes of cells and their ancestors."""
     there: dict[Code, Code] = {}
     for start in codes:
@@ -94,7 +94,7 @@ def _pruned(tree: Tree, codes: set[Code]) -> Tree:
     return replace(tree, parents={code: parent for code, parent in tree.parents.items() if code in there})
 
 
-def _distinct(trees: Sequence[Tree], axes: Sequence[Axis]) -> tuple[Axis, ...]:
+def _distinct(trees: Sequence[CodeTree], axes: Sequence[CommonDimension]) -> tuple[CommonDimension, ...]:
     """Keep the original codes of linked columns that a table crosses with one another."""
     count = Counter(axis.variable for axis in axes)
     return tuple(
@@ -103,20 +103,20 @@ def _distinct(trees: Sequence[Tree], axes: Sequence[Axis]) -> tuple[Axis, ...]:
     )
 
 
-def _own_axis(tree: Tree) -> Axis:
+def _own_axis(tree: CodeTree) -> CommonDimension:
     """Return a dimension that is not linked with others."""
     name = "/".join(tree.levels) or tree.name
-    return Axis(replace(tree, name=name), {code: (name, code) for code in tree.parents})
+    return CommonDimension(replace(tree, name=name), {code: (name, code) for code in tree.parents})
 
 
-def _axis(tree: Tree, linked: LinkedColumns | None, names: "_Names") -> Axis:
+def _axis(tree: CodeTree, linked: LinkedColumns | None, names: "_Names") -> CommonDimension:
     if linked is None:
         return _own_axis(tree)
     covers, totals = covers_of(tree, linked), set(tree.parents.values())
     parents = {one_text(code): one_text(parent) for code, parent in tree.parents.items()}
     finest = {one_text(code)[0]: cover for code, cover in covers.items() if code not in totals}
-    coded = Tree(linked.name, one_text(tree.root), parents, series=tree.series)
-    return Axis(coded, names.of(tree, covers), linked.name, covers, finest, linked.odd, linked.columns)
+    coded = CodeTree(linked.name, one_text(tree.root), parents, series=tree.series)
+    return CommonDimension(coded, names.of(tree, covers), linked.name, covers, finest, linked.odd, linked.columns)
 
 
 def one_text(code: Code) -> Code:
@@ -124,12 +124,13 @@ def one_text(code: Code) -> Code:
     return (BETWEEN.join(code),)
 
 
-def code_names(tree: Tree) -> dict[Code, Name]:
+def code_names(tree: CodeTree) -> dict[Code, Name]:
     """Return the names of the codes of a dimension, as far as the dimension alone determines them.
 
     A unit of level columns that has a single parent is named by its lowest column alone.
 
-    >>> code_names(Tree("", ("T", "T"), {("N", "1"): ("N", "T"), ("N", "T"): ("T", "T")}, ("Kreis", "Land")))["N", "1"]
+    >>> tree = CodeTree("", ("T", "T"), {("N", "1"): ("N", "T"), ("N", "T"): ("T", "T")}, ("Kreis", "Land"))
+    >>> code_names(tree)["N", "1"]
     ('Kreis', ('1',))
     """
     if not tree.levels:
@@ -151,7 +152,7 @@ class _Names:
         self._names: dict[tuple[str, Cover], Name] = {}
         self._columns: dict[Cover, list[str]] = {}
 
-    def add(self, tree: Tree, linked: LinkedColumns) -> None:
+    def add(self, tree: CodeTree, linked: LinkedColumns) -> None:
         """Name the codes of a dimension, except those that only a hierarchy has."""
         columns, totals = columns_of(tree), set(tree.parents.values())
         for code, cover in covers_of(tree, linked).items():
@@ -161,7 +162,7 @@ class _Names:
                 self._names[column, cover] = column, path
                 self._columns.setdefault(cover, []).append(column)
 
-    def of(self, tree: Tree, covers: Mapping[Code, Cover]) -> dict[Code, Name]:
+    def of(self, tree: CodeTree, covers: Mapping[Code, Cover]) -> dict[Code, Name]:
         """Return the names of the codes of a dimension.
 
         An inner code of a hierarchy gets the name of another column's code if that covers the same, uniquely.

@@ -9,16 +9,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sfumato.tables.batch.code_coverage import Cover
-from sfumato.tables.build.common_codes import Axis, one_text
-from sfumato.tables.build.table_views import Section
+from sfumato.tables.build.common_codes import CommonDimension, one_text
+from sfumato.tables.build.table_views import TableView
 from sfumato.tables.cells.constraints import Key
-from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.cells.dimensions import Code, CodeTree
 
 # Positions of dimensions; those of the same linked columns are merged.
 Places = tuple[int, ...]
 
 
-def uncrossed(section: Section) -> Section:
+def uncrossed(section: TableView) -> TableView:
     """Merge dimensions of the same linked columns in a table; of its cells, the finest and the totals are kept."""
     groups = _crossed_places(section.axes)
     if len(groups) == len(section.axes):
@@ -40,7 +40,7 @@ def uncrossed(section: Section) -> Section:
     return replace(section, axes=axes, trees=trees, keys=tuple(keys[row] for row in kept), cells=section.cells[kept])
 
 
-def _crossed_places(axes: Sequence[Axis]) -> list[Places]:
+def _crossed_places(axes: Sequence[CommonDimension]) -> list[Places]:
     """Group the dimensions of a table that are merged; a dimension without crossed linked columns is its own group."""
     count = Counter(axis.variable for axis in axes if axis.variable)
     groups: dict[str, list[int]] = {}
@@ -49,7 +49,9 @@ def _crossed_places(axes: Sequence[Axis]) -> list[Places]:
     return [tuple(own) for own in groups.values()]
 
 
-def _crossed_axis(axes: Sequence[Axis], trees: Sequence[Tree], keys: Sequence[Key], places: Places) -> Axis:
+def _crossed_axis(
+    axes: Sequence[CommonDimension], trees: Sequence[CodeTree], keys: Sequence[Key], places: Places
+) -> CommonDimension:
     """Merge dimensions of the same linked columns into one, with the finest codes of all and their total.
 
     Args:
@@ -66,10 +68,10 @@ def _crossed_axis(axes: Sequence[Axis], trees: Sequence[Tree], keys: Sequence[Ke
     covers = {code: cover for code, cover in covers.items() if cover}
     root = _joined([trees[place].root for place in places])
     first = axes[places[0]]
-    tree = Tree(first.variable, one_text(root), {one_text(code): one_text(root) for code in covers})
+    tree = CodeTree(first.variable, one_text(root), {one_text(code): one_text(root) for code in covers})
     names = {code: (first.variable, code) for code in covers}
     finest_covers = {one_text(code)[0]: own for code, own in covers.items()}
-    return Axis(tree, names, first.variable, covers, finest_covers, first.odd, first.columns)
+    return CommonDimension(tree, names, first.variable, covers, finest_covers, first.odd, first.columns)
 
 
 def _joined(codes: Sequence[Code]) -> Code:
@@ -77,7 +79,7 @@ def _joined(codes: Sequence[Code]) -> Code:
     return tuple(text for code in codes for text in code)
 
 
-def _finest(tree: Tree, codes: set[Code]) -> set[Code]:
+def _finest(tree: CodeTree, codes: set[Code]) -> set[Code]:
     there = codes - {tree.root}
     return there - {tree.parents[code] for code in there}
 

@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 from sfumato.tables.build.shared_detail import shared_lines
 from sfumato.tables.cells.cells import Numbers
-from sfumato.tables.cells.precision import step_of
-from sfumato.tables.cells.table_part import Part
+from sfumato.tables.cells.precision import precision_of
+from sfumato.tables.cells.table_part import TablePart
 
 Lines = npt.NDArray[np.float64]
 # Bits of agreement beyond chance that prove a common unit.
@@ -23,7 +23,7 @@ ALIKE = 0.97
 FIRST = 8
 
 
-def has_units(parts: Sequence[Part]) -> bool:
+def has_units(parts: Sequence[TablePart]) -> bool:
     """Return whether one group is a multiple of another up to rounding, so that it discloses suppressed cells."""
     return len(parts) > 1 and any(_any_multiple(lines) for _, lines in shared_lines(parts))
 
@@ -36,7 +36,7 @@ def is_multiple(line: Numbers, other: Numbers) -> bool:
     (True, True, False)
     """
     same = np.count_nonzero(line) > 1 and np.array_equal(line, other)
-    return bool(same or _tells(line, step_of(line), other, step_of(other), 2))
+    return bool(same or _tells(line, precision_of(line), other, precision_of(other), 2))
 
 
 def is_computed(line: Numbers, others: Lines, tried: int = 1) -> bool:
@@ -58,7 +58,7 @@ def is_computed(line: Numbers, others: Lines, tried: int = 1) -> bool:
 
 def _any_multiple(lines: Lines) -> bool:
     lines = lines[:, np.argsort(-np.abs(lines).sum(axis=0), kind="stable")]
-    steps = np.array([step_of(line) for line in lines])
+    steps = np.array([precision_of(line) for line in lines])
     return any(_is_multiple(lines, steps, one) for one in range(len(lines) - 1))
 
 

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from sfumato.errors import DataError
 from sfumato.tables.build.group_units import has_units
 from sfumato.tables.build.shared_detail import shared_lines
-from sfumato.tables.cells.cells import Mask, Numbers, Places
-from sfumato.tables.cells.table_part import Part
+from sfumato.tables.cells.cells import BoolArray, Numbers, Places
+from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.linear_programs import solver
 from sfumato.tables.plan.plan import TablePlan
 
@@ -23,7 +23,7 @@ PATIENCE = 60.0
 Lines = npt.NDArray[np.float64]
 
 
-def check_groups(plan: TablePlan, parts: Sequence[Part]) -> None:
+def check_groups(plan: TablePlan, parts: Sequence[TablePart]) -> None:
     """Refuse groups of which one is the total of others, or another one in a different unit.
 
     Protected as independent tables, they would disclose each other.
@@ -33,7 +33,7 @@ def check_groups(plan: TablePlan, parts: Sequence[Part]) -> None:
     end = time.monotonic() + PATIENCE
     columns = plan.table.group_by
     for place, column in enumerate(columns):
-        siblings: dict[tuple[str, ...], list[Part]] = {}
+        siblings: dict[tuple[str, ...], list[TablePart]] = {}
         for part in parts:
             siblings.setdefault((*part.group[:place], *part.group[place + 1 :]), []).append(part)
         if any(_has_total(found, plan.table.tolerance, end) for found in siblings.values()):
@@ -66,7 +66,7 @@ def _unit_refusal(column: str) -> DataError:
     )
 
 
-def _has_total(parts: Sequence[Part], tolerance: float, end: float, margin: float = 1.0) -> bool:
+def _has_total(parts: Sequence[TablePart], tolerance: float, end: float, margin: float = 1.0) -> bool:
     """Return whether a group is the sum of at least two others in every cell; missing cells are empty."""
     if len(parts) < 3:
         return False
@@ -100,7 +100,7 @@ def _crossed(lines: Lines, groups: Sequence[tuple[str, ...]], total: int, tolera
     return False
 
 
-def _differ(own: tuple[str, ...], groups: Sequence[tuple[str, ...]], chosen: Sequence[int]) -> Mask:
+def _differ(own: tuple[str, ...], groups: Sequence[tuple[str, ...]], chosen: Sequence[int]) -> BoolArray:
     """Return which groups differ from one in exactly the chosen columns."""
     other = np.array(groups) != np.array(own)
     return np.asarray((other == np.isin(np.arange(len(own)), chosen)).all(axis=1))
@@ -144,14 +144,14 @@ def _equal(one: Numbers, two: Numbers, allowed: float) -> bool:
     return bool((np.abs(one - two) <= allowed).all())
 
 
-def _fitting(others: Lines, target: Numbers, allowed: float) -> Mask:
+def _fitting(others: Lines, target: Numbers, allowed: float) -> BoolArray:
     """Return the lines that can be parts: none exceeds its total if nothing is negative."""
     if (others < 0).any() or (target < 0).any():
         return np.ones(len(others), bool)
     return np.asarray((others <= target + allowed).all(axis=1))
 
 
-def _chosen(others: Lines, target: Numbers, allowed: float, sizes: tuple[int, int], seconds: float) -> Mask | None:
+def _chosen(others: Lines, target: Numbers, allowed: float, sizes: tuple[int, int], seconds: float) -> BoolArray | None:
     """Return the smallest selection of lines that adds up to the target, by an integer program."""
     if (others >= 0).all() and (others.sum(axis=0) < target - allowed).any():
         return None

@@ -8,29 +8,37 @@ import numpy as np
 from sfumato.errors import UnattainableError
 from sfumato.tables.batch.code_coverage import coverage_of, variable_of
 from sfumato.tables.batch.hidden_cells import UNSHOWN, possible_values
-from sfumato.tables.batch.implicit_cells import Cross, TableCells, cross_of
+from sfumato.tables.batch.implicit_cells import ImplicitCells, TableCells, cross_of
 from sfumato.tables.batch.variable_cycles import variable_cycles
-from sfumato.tables.batch.zero_patterns import Presence
+from sfumato.tables.batch.zero_patterns import ZeroPattern
 from sfumato.tables.build.crossed_columns import uncrossed
-from sfumato.tables.build.linked_table import Joint
-from sfumato.tables.build.table_views import Section, coded_table
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Reach, Relations, Status, Table
-from sfumato.tables.cells.table_part import Part
+from sfumato.tables.build.linked_table import LinkedTable
+from sfumato.tables.build.table_views import TableView, coded_table
+from sfumato.tables.cells.cells import (
+    BoolArray,
+    Bounds,
+    CellStatus,
+    LinearConstraints,
+    Numbers,
+    ProtectionLevels,
+    Table,
+)
+from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline
-from sfumato.tables.protection_levels.own_contributions import with_own_cells
+from sfumato.tables.protection_levels.own_contributions import with_own_contributions
 
 # Name of constraints between sums of two tables.
 SUMS = "sums that two tables have in common"
 
 
 def with_cross(
-    part: Part,
-    joint: Joint,
-    empty: Mask | None = None,
+    part: TablePart,
+    joint: LinkedTable,
+    empty: BoolArray | None = None,
     valued: bool = True,
     deadline: Deadline | None = None,
-    presences: Sequence[Presence] = (),
-) -> Part:
+    presences: Sequence[ZeroPattern] = (),
+) -> TablePart:
     """Add implicit cells to the combined tables if their variables form a cycle.
 
     Args:
@@ -50,7 +58,7 @@ def with_cross(
         return part
     sections = [TableCells(coded_table(own), own.cells) for own in map(uncrossed, joint.sections)]
     if empty is None:
-        empty = (part.table.values == 0) & (part.table.status == Status.PUBLISH)
+        empty = (part.table.values == 0) & (part.table.status == CellStatus.PUBLISH)
     # Among values of both signs, a sum of 0 may have records.
     nothing = empty & ~(part.table.bounds.low < 0).any()
     sections += [own.cells for own in presences]
@@ -65,7 +73,7 @@ def with_cross(
     if not cross.size:
         return part
     try:
-        return with_own_cells(_behind(part, cross, valued, deadline or Deadline()))
+        return with_own_contributions(_behind(part, cross, valued, deadline or Deadline()))
     except UnattainableError:
         # The time is over: without implicit cells, tables are audited pairwise.
         if not cross.dispensable:
@@ -73,22 +81,22 @@ def with_cross(
         return replace(part, unattacked=cross.dispensable)
 
 
-def presence_in(section: Section, filled: Mask) -> Presence:
+def presence_in(section: TableView, filled: BoolArray) -> ZeroPattern:
     """Return which cells of a table of other values have records."""
     own = uncrossed(replace(section, cells=np.arange(len(section.keys))))
-    return Presence(coded_table(own), filled[own.cells])
+    return ZeroPattern(coded_table(own), filled[own.cells])
 
 
-def is_cyclic(joint: Joint) -> bool:
+def is_cyclic(joint: LinkedTable) -> bool:
     """Return whether variables of the tables form a cycle."""
     return bool(variable_cycles(_variables(own) for own in joint.sections))
 
 
-def _variables(section: Section) -> frozenset[str]:
+def _variables(section: TableView) -> frozenset[str]:
     return frozenset(variable_of(axis.tree) for axis in uncrossed(section).axes)
 
 
-def _behind(part: Part, cross: Cross, valued: bool, deadline: Deadline) -> Part:
+def _behind(part: TablePart, cross: ImplicitCells, valued: bool, deadline: Deadline) -> TablePart:
     """Append implicit cells to the part: always suppressed, without cost and without protection level."""
     size, more = len(part.table), cross.size
     unshown = np.arange(size + more) >= size
@@ -105,20 +113,20 @@ def _behind(part: Part, cross: Cross, valued: bool, deadline: Deadline) -> Part:
     )
 
 
-def _values(part: Part, relations: Relations, unshown: Mask, deadline: Deadline) -> Numbers:
+def _values(part: TablePart, relations: LinearConstraints, unshown: BoolArray, deadline: Deadline) -> Numbers:
     values = np.append(part.table.values, np.zeros(int(unshown.sum())))
     step, rounding = part.knowledge.step, part.knowledge.rounding
     return possible_values(values, ~unshown, relations, step, rounding, deadline.left)
 
 
-def _table(part: Part, relations: Relations, more: int, values: Numbers | None) -> Table:
+def _table(part: TablePart, relations: LinearConstraints, more: int, values: Numbers | None) -> Table:
     table, none = part.table, np.zeros(more)
     return Table(
         values=np.append(table.values, none) if values is None else values,
         status=np.append(table.status, np.zeros(more, np.int8)),
         costs=np.append(table.costs, none),
         bounds=_bounds(table.bounds, more),
-        reach=Reach(np.append(table.reach.down, none), np.append(table.reach.up, none)),
+        reach=ProtectionLevels(np.append(table.reach.down, none), np.append(table.reach.up, none)),
         relations=relations,
         names=(*table.names, *([UNSHOWN] * more)),
     )

@@ -6,24 +6,24 @@ import numpy as np
 
 from sfumato.errors import DataError, UnattainableError
 from sfumato.tables.cells.cells import (
+    BoolArray,
     Bounds,
-    Mask,
+    CellStatus,
+    LinearConstraints,
     Numbers,
-    Reach,
-    Relations,
-    Status,
+    ProtectionLevels,
     Statuses,
     Table,
-    make_relations,
+    make_constraints,
     public_floor,
 )
-from sfumato.tables.cells.columns import Columns, read_columns
+from sfumato.tables.cells.columns import TextColumns, read_columns
 from sfumato.tables.cells.constraints import check
-from sfumato.tables.cells.table_part import Part, in_part
+from sfumato.tables.cells.table_part import TablePart, in_part
 from sfumato.tables.formats.solver_file import read_jj
 from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.plan.rule_inputs import Facts
-from sfumato.tables.plan.rules import Judgment, nothing
+from sfumato.tables.plan.rule_inputs import RuleInputs
+from sfumato.tables.plan.rules import RuleResult, nothing
 from sfumato.tables.protection_levels.minimum_widths import attainable
 from sfumato.tables.protection_levels.resolve_plan import (
     costs_of,
@@ -32,17 +32,17 @@ from sfumato.tables.protection_levels.resolve_plan import (
     knowledge_of,
     known_bounds,
     knows_cases,
+    plan_precision,
     reader_bounds,
-    step_in,
     terms_of,
     with_attackers,
     with_parts,
 )
 
-MARKS = {"u": Status.UNSAFE, "s": Status.SAFE, "z": Status.PUBLISH}
+MARKS = {"u": CellStatus.UNSAFE, "s": CellStatus.SAFE, "z": CellStatus.PUBLISH}
 
 
-def instance_part(plan: TablePlan, columns: Columns) -> Part:
+def instance_part(plan: TablePlan, columns: TextColumns) -> TablePart:
     """Build a table from cells (id, value, status, cost, lb, ub, lpl, upl) and constraints (relation, cell_id, coef).
 
     Sensitivity rules of the plan add to the statuses; a protection in the plan replaces lpl and upl.
@@ -53,18 +53,18 @@ def instance_part(plan: TablePlan, columns: Columns) -> Part:
     """
     values = columns.numbers(plan.table.value)
     relations = relations_of(plan, columns)
-    check(relations, values, plan.table.tolerance, step_in(plan.table, values))
+    check(relations, values, plan.table.tolerance, plan_precision(plan.table, values))
     facts = facts_of(plan.table, columns, values, relations)
     judgment = judgment_of(plan, facts, _marks(columns))
-    status = np.where(judgment.unsafe, Status.UNSAFE, _status(columns)).astype(np.int8)
-    public = optional_bounds(columns, values, status != Status.PUBLISH, plan)
+    status = np.where(judgment.unsafe, CellStatus.UNSAFE, _status(columns)).astype(np.int8)
+    public = optional_bounds(columns, values, status != CellStatus.PUBLISH, plan)
     rows, names = np.arange(len(columns)), cell_names(columns)
     try:
         table = _table(plan, facts, relations, judgment, status, public)
     except UnattainableError as error:
         raise in_part(error, rows, names) from None
     shown, knowledge = reader_bounds(plan, judgment, public), knowledge_of(plan, values)
-    part = Part(
+    part = TablePart(
         rows,
         table.with_columns(names=names),
         shown,
@@ -76,12 +76,12 @@ def instance_part(plan: TablePlan, columns: Columns) -> Part:
     return with_attackers(plan, part, facts)
 
 
-def cell_names(columns: Columns) -> tuple[str, ...]:
+def cell_names(columns: TextColumns) -> tuple[str, ...]:
     """Return the names of the cells in messages."""
     return tuple(f"cell {text}" for text in columns.text("id"))
 
 
-def relations_of(plan: TablePlan, columns: Columns) -> Relations:
+def relations_of(plan: TablePlan, columns: TextColumns) -> LinearConstraints:
     """Read the constraints of the plan's file.
 
     Raises:
@@ -93,7 +93,7 @@ def relations_of(plan: TablePlan, columns: Columns) -> Relations:
     return _relations(plan, places)
 
 
-def optional_bounds(columns: Columns, values: Numbers, hidden: Mask, plan: TablePlan) -> Bounds:
+def optional_bounds(columns: TextColumns, values: Numbers, hidden: BoolArray, plan: TablePlan) -> Bounds:
     """Return the a priori bounds: those of the table and the attacker, otherwise what such a table implies.
 
     Raises:
@@ -101,7 +101,7 @@ def optional_bounds(columns: Columns, values: Numbers, hidden: Mask, plan: Table
     """
     attacker = plan.attacker
     least = -np.inf if "lb" in columns and attacker.lower is None else attacker.lower
-    floor = public_floor(values, hidden, step_in(plan.table, values), least, plan.method.zeros)
+    floor = public_floor(values, hidden, plan_precision(plan.table, values), least, plan.method.zeros)
     ceiling = np.full(len(values), np.inf if attacker.upper is None else attacker.upper)
     bounds = Bounds(floor, ceiling).within(Bounds(_column(columns, "lb", floor), _column(columns, "ub", ceiling)))
     outside = np.flatnonzero((values < bounds.low) | (values > bounds.high))
@@ -115,13 +115,18 @@ def optional_bounds(columns: Columns, values: Numbers, hidden: Mask, plan: Table
     return bounds
 
 
-def marked_unsafe(columns: Columns) -> Mask:
+def marked_unsafe(columns: TextColumns) -> BoolArray:
     """Return the cells whose status is sensitive; none if there are no statuses."""
-    return _status(columns) == Status.UNSAFE if "status" in columns else np.zeros(len(columns), bool)
+    return _status(columns) == CellStatus.UNSAFE if "status" in columns else np.zeros(len(columns), bool)
 
 
 def _table(
-    plan: TablePlan, facts: Facts, relations: Relations, judgment: Judgment, status: Statuses, public: Bounds
+    plan: TablePlan,
+    facts: RuleInputs,
+    relations: LinearConstraints,
+    judgment: RuleResult,
+    status: Statuses,
+    public: Bounds,
 ) -> Table:
     columns, values = facts.columns, facts.values
     bounds = known_bounds(plan, facts, judgment, public)
@@ -134,24 +139,24 @@ def _table(
         status=status,
         costs=costs_of(replace(plan.method, cost=cost), facts),
         bounds=bounds,
-        reach=attainable(values, judgment.unsafe, bounds, judgment.reach, step_in(plan.table, values)),
+        reach=attainable(values, judgment.unsafe, bounds, judgment.reach, plan_precision(plan.table, values)),
         relations=relations,
         names=("",) * len(values),
     )
 
 
-def _marks(columns: Columns) -> Judgment:
+def _marks(columns: TextColumns) -> RuleResult:
     """Return statuses and levels given by the file."""
     status, none = _status(columns), np.zeros(len(columns))
     return replace(
         nothing(len(columns)),
-        unsafe=status == Status.UNSAFE,
-        reach=Reach(_column(columns, "lpl", none), _column(columns, "upl", none)),
-        published=status == Status.PUBLISH,
+        unsafe=status == CellStatus.UNSAFE,
+        reach=ProtectionLevels(_column(columns, "lpl", none), _column(columns, "upl", none)),
+        published=status == CellStatus.PUBLISH,
     )
 
 
-def _status(columns: Columns) -> Statuses:
+def _status(columns: TextColumns) -> Statuses:
     texts = columns.text("status")
     unknown = sorted(set(texts) - set(MARKS))
     if unknown:
@@ -159,11 +164,11 @@ def _status(columns: Columns) -> Statuses:
     return np.array([MARKS[text] for text in texts], np.int8)
 
 
-def _column(columns: Columns, name: str, default: Numbers) -> Numbers:
+def _column(columns: TextColumns, name: str, default: Numbers) -> Numbers:
     return columns.numbers(name) if name in columns else default
 
 
-def _relations(plan: TablePlan, places: dict[str, int]) -> Relations:
+def _relations(plan: TablePlan, places: dict[str, int]) -> LinearConstraints:
     assert plan.table.relations is not None  # it goes together with cells
     path = plan.table.relations.within(plan.folder)
     if path.suffix.lower() == ".jj":
@@ -180,4 +185,4 @@ def _relations(plan: TablePlan, places: dict[str, int]) -> Relations:
             raise DataError(f"a relation names a cell {what}.", "Leave that line out.", "relation", values=[name, cell])
         row[places[cell]] = float(coef)
     named = [f"relation {name}" for name in rows]
-    return make_relations([(list(row), list(row.values())) for row in rows.values()], named)
+    return make_constraints([(list(row), list(row.values())) for row in rows.values()], named)

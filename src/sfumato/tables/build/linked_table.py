@@ -16,13 +16,13 @@ from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.tables.batch.hidden_cells import Row
 from sfumato.tables.build.build import dimensions_of, heights_of
-from sfumato.tables.build.code_links import loose_ties, ties_between
-from sfumato.tables.build.common_codes import Axis, axes_of
-from sfumato.tables.build.table_views import Section
-from sfumato.tables.cells.cells import Numbers, Places, Relations, make_relations
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.build.code_links import inconsistent_links, ties_between
+from sfumato.tables.build.common_codes import CommonDimension, axes_of
+from sfumato.tables.build.table_views import TableView
+from sfumato.tables.cells.cells import LinearConstraints, Numbers, Places, make_constraints
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import Key, derive, describe
-from sfumato.tables.cells.dimensions import Tree
+from sfumato.tables.cells.dimensions import CodeTree
 from sfumato.tables.column_dependencies.column_chain import Chain
 from sfumato.tables.plan.crossing import Dimension
 
@@ -30,7 +30,7 @@ Identity = frozenset[tuple[str, tuple[str, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class InputTable:
     """One of several tables as read.
 
     Attributes:
@@ -40,13 +40,13 @@ class Sheet:
 
     name: str
     dimensions: Mapping[str, Dimension]
-    columns: Columns
+    columns: TextColumns
     chains: tuple[Chain, ...] = ()
     recorded: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class Joint:
+class LinkedTable:
     """Several tables combined into one.
 
     Attributes:
@@ -57,16 +57,16 @@ class Joint:
         sums: Sums of cells that are equal in two tables, though neither shows them.
     """
 
-    sections: tuple[Section, ...]
-    columns: Columns
-    relations: Relations
+    sections: tuple[TableView, ...]
+    columns: TextColumns
+    relations: LinearConstraints
     names: tuple[str, ...]
     heights: Numbers
     loose: tuple[Row, ...] = ()
     sums: tuple[Row, ...] = ()
 
 
-def join(sheets: Sequence[Sheet], folder: Path) -> Joint:
+def join(sheets: Sequence[InputTable], folder: Path) -> LinkedTable:
     """Combine several tables into one.
 
     Raises:
@@ -90,16 +90,16 @@ def join(sheets: Sequence[Sheet], folder: Path) -> Joint:
             (cells[relations.row(place)[0]].tolist(), relations.row(place)[1].tolist())
             for place in range(len(relations))
         ]
-        sections.append(Section(sheet.name, sheet.columns, trees, tuple(keys), cells, own))
+        sections.append(TableView(sheet.name, sheet.columns, trees, tuple(keys), cells, own))
     rows += ties_between(sections) + _doubles(sections, places)
     every = _unique(rows)
     unique, sums = _apart(every.values())
-    loose = tuple(row for key, row in _unique(loose_ties(sections)).items() if key not in every)
+    loose = tuple(row for key, row in _unique(inconsistent_links(sections)).items() if key not in every)
     named = [names[cells[0]] for cells, _ in unique]
-    return Joint(
+    return LinkedTable(
         tuple(sections),
         _columns(sections, len(places)),
-        make_relations(unique, named),
+        make_constraints(unique, named),
         tuple(names),
         np.array(heights),
         loose,
@@ -113,7 +113,7 @@ def _first_rows(cells: Places, known: int) -> Places:
     return rows[numbers >= known]
 
 
-def settled(joint: Joint, values: Numbers, step: float) -> Joint:
+def settled(joint: LinkedTable, values: Numbers, step: float) -> LinkedTable:
     """Turn inconsistent constraints that hold for the given values into ordinary ones."""
     sums = [abs(float(np.array(coefs) @ values[cells])) for cells, coefs in joint.loose]
     holding = [row for row, off in zip(joint.loose, sums, strict=True) if off < step / 2]
@@ -150,7 +150,7 @@ def _gathered(row: Row) -> Row:
     return list(kept), list(kept.values())
 
 
-def _doubles(sections: Sequence[Section], places: Mapping[Identity, int]) -> list[Row]:
+def _doubles(sections: Sequence[TableView], places: Mapping[Identity, int]) -> list[Row]:
     """Return equality constraints for cells that cross linked columns, where one code implies the other."""
     rows: list[Row] = []
     for section in sections:
@@ -162,7 +162,7 @@ def _doubles(sections: Sequence[Section], places: Mapping[Identity, int]) -> lis
     return rows
 
 
-def _narrowed(section: Section, key: Key) -> Key:
+def _narrowed(section: TableView, key: Key) -> Key:
     """Return the codes of a cell without those that another code of the same linked columns implies."""
     narrow = list(key)
     for one, two in permutations(range(len(key)), 2):
@@ -174,7 +174,7 @@ def _narrowed(section: Section, key: Key) -> Key:
     return tuple(narrow)
 
 
-def _identity(trees: Sequence[Tree], axes: Sequence[Axis], key: Key) -> Identity:
+def _identity(trees: Sequence[CodeTree], axes: Sequence[CommonDimension], key: Key) -> Identity:
     """Return the identity of a cell in any table: its codes without totals, except totals of a series.
 
     If two dimensions have codes of one column, such as Land and the Land of a Gemeinde, the dimension is part of it.
@@ -191,26 +191,26 @@ def _identity(trees: Sequence[Tree], axes: Sequence[Axis], key: Key) -> Identity
     )
 
 
-def _name_of(tree: Tree) -> str:
+def _name_of(tree: CodeTree) -> str:
     return "/".join(tree.levels) or tree.name
 
 
-def _total_of(tree: Tree) -> tuple[str, ...]:
+def _total_of(tree: CodeTree) -> tuple[str, ...]:
     """Return the total of a series, identified by its codes: the total of a single code differs from that code."""
     return ("", *sorted("/".join(code) for code in tree.parents))
 
 
-def _columns(sections: Sequence[Section], size: int) -> Columns:
+def _columns(sections: Sequence[TableView], size: int) -> TextColumns:
     shared = [name for name in sections[0].columns.texts if all(name in section.columns for section in sections)]
     texts: dict[str, list[str]] = {name: [""] * size for name in shared}
     for section in reversed(sections):
         for name in shared:
             for cell, text in zip(section.cells.tolist(), section.columns.texts[name], strict=True):
                 texts[name][cell] = text
-    return Columns({name: tuple(column) for name, column in texts.items()})
+    return TextColumns({name: tuple(column) for name, column in texts.items()})
 
 
-def merged(joint: Joint, numbers: Iterable[Numbers], step: float, tolerance: float = 0.0) -> Numbers:
+def merged(joint: LinkedTable, numbers: Iterable[Numbers], step: float, tolerance: float = 0.0) -> Numbers:
     """Merge the numbers of the rows of all tables by joint cell; NaN if a cell has none.
 
     Raises:

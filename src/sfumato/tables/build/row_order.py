@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.tables.argus.argus_table import OfficeTable
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.argus.argus_table import ArgusTable
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import Key
-from sfumato.tables.cells.dimensions import Code, Tree
-from sfumato.tables.cells.table_part import Part
+from sfumato.tables.cells.dimensions import Code, CodeTree
+from sfumato.tables.cells.table_part import TablePart
 
 Rank = tuple[tuple[float, str], ...]
 
 
-def by_codes(parts: Sequence[Part], columns: Columns) -> list[int]:
+def by_codes(parts: Sequence[TablePart], columns: TextColumns) -> list[int]:
     """Return the rows of the source in order: by group, each total before its parts, numbers before texts.
 
     A table given by cells and constraints has ids instead of codes.
@@ -31,13 +31,13 @@ def by_codes(parts: Sequence[Part], columns: Columns) -> list[int]:
     return [row for *_, row in sorted(ranked)]
 
 
-def _ranks(part: Part, columns: Columns) -> Iterable[tuple[Any, ...]]:
+def _ranks(part: TablePart, columns: TextColumns) -> Iterable[tuple[Any, ...]]:
     if not part.trees:
         return [((ordered(text),),) for text in columns.rows(part.rows).text("id")]
     return _by_trees(part.trees, part.keys)
 
 
-def _by_trees(trees: Sequence[Tree], keys: Sequence[Key]) -> Iterable[tuple[int, ...]]:
+def _by_trees(trees: Sequence[CodeTree], keys: Sequence[Key]) -> Iterable[tuple[int, ...]]:
     """Return the position of the codes of each key within each dimension."""
     places = []
     for tree, codes in zip(trees, zip(*keys, strict=True), strict=True):
@@ -47,7 +47,7 @@ def _by_trees(trees: Sequence[Tree], keys: Sequence[Key]) -> Iterable[tuple[int,
     return zip(*([own[code] for code in codes] for own, codes in columns), strict=True)
 
 
-def office_order(table: OfficeTable) -> list[int]:
+def office_order(table: ArgusTable) -> list[int]:
     """Return the order in which the cells of an ArgusTable are published; without dimensions the order is kept."""
     if not table.trees:
         return list(range(len(table)))
@@ -55,7 +55,7 @@ def office_order(table: OfficeTable) -> list[int]:
     return sorted(range(len(table)), key=ranks.__getitem__)
 
 
-def office_in_order(table: OfficeTable) -> OfficeTable:
+def office_in_order(table: ArgusTable) -> ArgusTable:
     """Return an ArgusTable with its cells, and the codes of its trees, in published order.
 
     Trees built from cells list codes in order of appearance, so they are sorted too.
@@ -66,12 +66,12 @@ def office_in_order(table: OfficeTable) -> OfficeTable:
     return cells.with_columns(trees=tuple(_in_order(tree) for tree in table.trees))
 
 
-def _in_order(tree: Tree) -> Tree:
+def _in_order(tree: CodeTree) -> CodeTree:
     codes = sorted(tree.parents, key=lambda code: _path(tree, code))
     return replace(tree, parents={code: tree.parents[code] for code in codes})
 
 
-def _path(tree: Tree, code: Code) -> Rank:
+def _path(tree: CodeTree, code: Code) -> Rank:
     """Return the codes from below the total down to a code; empty for the total, which is therefore first."""
     if tree.levels:
         return tuple(ordered(text) for text in code[: tree.height(code)])

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Places
 from sfumato.tables.cells.constraints import Key
-from sfumato.tables.cells.table_part import Part
+from sfumato.tables.cells.table_part import TablePart
 
 Lines = npt.NDArray[np.float64]
 
@@ -18,7 +18,7 @@ Lines = npt.NDArray[np.float64]
 class _Detail:
     """The cells of one group, including those that it omits because they are empty."""
 
-    part: Part
+    part: TablePart
 
     @cached_property
     def values(self) -> dict[Key, float]:
@@ -42,14 +42,14 @@ class _Detail:
         )
 
 
-def _above(part: Part, key: Key) -> Iterator[tuple[int, Key]]:
+def _above(part: TablePart, key: Key) -> Iterator[tuple[int, Key]]:
     """Yield the totals that a cell is a part of, by dimension."""
     for place, (tree, code) in enumerate(zip(part.trees, key, strict=True)):
         if code != tree.root:
             yield place, (*key[:place], tree.parents[code], *key[place + 1 :])
 
 
-def shared_lines(parts: Sequence[Part]) -> Iterator[tuple[Places, Lines]]:
+def shared_lines(parts: Sequence[TablePart]) -> Iterator[tuple[Places, Lines]]:
     """Yield sets of groups, with the cells that all of them show: for each group's detail, and for all groups."""
     details = [_Detail(part) for part in parts]
     keys = list(dict.fromkeys(key for part in parts for key in part.keys))
@@ -61,7 +61,7 @@ def shared_lines(parts: Sequence[Part]) -> Iterator[tuple[Places, Lines]]:
         yield groups, values[np.ix_(groups, cells)]
 
 
-def _finest(part: Part, keys: Sequence[Key], cells: Places) -> Places:
+def _finest(part: TablePart, keys: Sequence[Key], cells: Places) -> Places:
     """Return the given cells that are not totals of others; totals add no information."""
     chosen = {keys[cell] for cell in cells}
     parts: dict[tuple[int, Key], list[Key]] = {}

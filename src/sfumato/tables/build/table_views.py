@@ -5,28 +5,28 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.argus.argus_table import OfficeTable, plain_table
+from sfumato.tables.argus.argus_table import ArgusTable, plain_table
 from sfumato.tables.batch.code_coverage import variable_of
-from sfumato.tables.build.common_codes import Axis
+from sfumato.tables.build.common_codes import CommonDimension
 from sfumato.tables.cells.cells import Places
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import Key
-from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.cells.dimensions import Code, CodeTree
 
 # The codes of a cell in the dimensions that two tables share.
 Shared = frozenset[object]
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class TableView:
     """One of several linked tables: `cells` are the joint cells of its rows, `axes` the common names of its codes."""
 
     name: str
-    columns: Columns
-    trees: tuple[Tree, ...]
+    columns: TextColumns
+    trees: tuple[CodeTree, ...]
     keys: tuple[Key, ...]
     cells: Places
-    axes: tuple[Axis, ...]
+    axes: tuple[CommonDimension, ...]
 
     @property
     def variables(self) -> list[str]:
@@ -54,7 +54,7 @@ class Section:
         return frozenset(self.axes[own].names[key[own]] for own in kept if key[own] != self.trees[own].root)
 
 
-def coded_table(section: Section) -> OfficeTable:
+def coded_table(section: TableView) -> ArgusTable:
     """Return the table with common codes; its values are placeholders."""
     axes = section.axes
     keys = tuple(tuple(axis.code(code) for axis, code in zip(axes, key, strict=True)) for key in section.keys)

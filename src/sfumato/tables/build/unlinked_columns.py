@@ -8,9 +8,9 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.tables.build.column_chains import BETWEEN, columns_of, path_of
-from sfumato.tables.build.linked_table import Joint
-from sfumato.tables.build.table_views import Section, Shared
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places
+from sfumato.tables.build.linked_table import LinkedTable
+from sfumato.tables.build.table_views import Shared, TableView
+from sfumato.tables.cells.cells import BoolArray, Bounds, Numbers, Places
 from sfumato.tables.cells.dimensions import Code
 from sfumato.tables.column_dependencies.column_chain import Chain
 from sfumato.tables.integer_programs import solve
@@ -36,12 +36,12 @@ class CodeCells:
         return CodeCells([self.texts[place] for place in places.tolist()], self.low[places], self.high[places])
 
     @property
-    def known(self) -> Mask:
+    def known(self) -> BoolArray:
         """Which cells are published."""
         return np.asarray(self.low == self.high)
 
 
-def likely_parts(fine: CodeCells, coarse: CodeCells, finest: Mask, step: float) -> Places | None:
+def likely_parts(fine: CodeCells, coarse: CodeCells, finest: BoolArray, step: float) -> Places | None:
     """Return for each code the one of another table that it appears to be a part of; None without evidence.
 
     Args:
@@ -67,7 +67,7 @@ def likely_parts(fine: CodeCells, coarse: CodeCells, finest: Mask, step: float) 
     return None
 
 
-def _bits(fine: CodeCells, coarse: CodeCells, finest: Mask, step: float) -> float:
+def _bits(fine: CodeCells, coarse: CodeCells, finest: BoolArray, step: float) -> float:
     """Return the approximate information, in bits, that the cells carry about which code contains which."""
     size = len(coarse.texts)
     values = np.where(fine.known, fine.low, 0.0)
@@ -202,7 +202,7 @@ class LikelyLink:
 
 
 def likely_links(
-    joint: Joint, cells: Sequence[Bounds], step: float, known: frozenset[str] = frozenset()
+    joint: LinkedTable, cells: Sequence[Bounds], step: float, known: frozenset[str] = frozenset()
 ) -> list[LikelyLink]:
     """Return columns that no declared hierarchy or record links, although their cells suggest a link.
 
@@ -223,7 +223,7 @@ def likely_links(
     return list(found.values())
 
 
-def _pairs(one: Section, two: Section, crossed: Sequence[Sequence[str]]) -> Iterator[tuple[int, int]]:
+def _pairs(one: TableView, two: TableView, crossed: Sequence[Sequence[str]]) -> Iterator[tuple[int, int]]:
     """Yield dimensions of two tables that the other lacks and that no table crosses; a crossing would show both."""
     first, second = one.variables, two.variables
     for place, name in enumerate(first):
@@ -238,7 +238,7 @@ def _pairs(one: Section, two: Section, crossed: Sequence[Sequence[str]]) -> Iter
 class _Side:
     """A table, the known bounds of its rows, and one of its dimensions."""
 
-    section: Section
+    section: TableView
     cells: Bounds
     place: int
 

@@ -102,13 +102,13 @@ class KeySpread:
         return distance
 
 
-def spread_of(keys: Iterable[int], modulus: int) -> KeySpread:
+def distribution_of(keys: Iterable[int], modulus: int) -> KeySpread:
     """Return the distribution of keys from 0 to below the modulus; repeated keys count once for their
     position.
 
     Records of one person in several years share a key and say nothing about how keys were drawn.
 
-    >>> spread_of([3, 2**63, 2**63 + 2**62], 2**64).sound, spread_of([1, 2, 3], 2**64).sound
+    >>> distribution_of([3, 2**63, 2**63 + 2**62], 2**64).sound, distribution_of([1, 2, 3], 2**64).sound
     (True, False)
     """
     listed = list(keys)

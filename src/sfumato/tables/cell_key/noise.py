@@ -12,17 +12,17 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError
-from sfumato.tables.cell_key.key_distribution import check_spread, spread_of
+from sfumato.tables.cell_key.key_distribution import check_spread, distribution_of
 from sfumato.tables.cell_key.possible_counts import SURE, possible_counts, reader_counts
 from sfumato.tables.cell_key.ptable import Ptable, remarks
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers
+from sfumato.tables.cells.cells import BoolArray, Bounds, Numbers
 from sfumato.tables.cells.constraints import finest_of
-from sfumato.tables.cells.precision import Scale
-from sfumato.tables.cells.table_part import Part
+from sfumato.tables.cells.precision import ValueUnit
+from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.perturbation.cell_uniforms import chances_of, key_of, keys_by_codes
-from sfumato.tables.perturbation.feasibility_intervals import ReaderRanges, reader_ranges
-from sfumato.tables.perturbation.perturbed import Perturbed
+from sfumato.tables.perturbation.feasibility_intervals import FeasibilityIntervals, feasibility_intervals
+from sfumato.tables.perturbation.perturbed import PerturbedCells
 from sfumato.tables.plan.perturbation import CellKey
 
 # Largest true count that is attacked.
@@ -50,11 +50,13 @@ class Contents:
     modulus: int
     counts: Numbers | None
     largest: tuple[Numbers, ...]
-    structural: Mask
+    structural: BoolArray
     secret: str
 
 
-def noisy_part(part: Part, method: CellKey, table: Ptable, contents: Contents, deadline: Deadline) -> Perturbed:
+def noisy_part(
+    part: TablePart, method: CellKey, table: Ptable, contents: Contents, deadline: Deadline
+) -> PerturbedCells:
     """Add noise to one table.
 
     Raises:
@@ -65,7 +67,7 @@ def noisy_part(part: Part, method: CellKey, table: Ptable, contents: Contents, d
     sums = contents.counts is not None
     still = _still(part, method, table, contents)
     noise = _noise_of_sums(part, method, table, contents) if sums else _noise_of_counts(part, method, table, contents)
-    published = np.array(Scale(part.knowledge.step).clean((part.table.values + noise).tolist()))
+    published = np.array(ValueUnit(part.knowledge.step).clean((part.table.values + noise).tolist()))
     if sums:
         reader = _reader_of_sums(published, part, method, table, contents, deadline)
     else:
@@ -81,10 +83,10 @@ def noisy_part(part: Part, method: CellKey, table: Ptable, contents: Contents, d
         "remarks": [*remarks(table), *([STILL.format(cells=int(still.sum()))] if still.any() else [])],
         "differences": difference_figures(part, published),
     }
-    return Perturbed(part, published, np.ones(len(part.table), bool), reader.ranges, reader.attained, figures)
+    return PerturbedCells(part, published, np.ones(len(part.table), bool), reader.ranges, reader.attained, figures)
 
 
-def check_cell_keys(part: Part, keys: Sequence[int], modulus: int, empty: Mask) -> None:
+def check_cell_keys(part: TablePart, keys: Sequence[int], modulus: int, empty: BoolArray) -> None:
     """Refuse cell keys that are not uniformly distributed.
 
     The finest cells of one table share no records, so their keys are independent. Cells of several tables may share
@@ -94,10 +96,10 @@ def check_cell_keys(part: Part, keys: Sequence[int], modulus: int, empty: Mask) 
     own = [keys[cell] for cell in finest.tolist()]
     if not part.trees and own:
         own = [max(own)]
-    check_spread(spread_of(own, modulus), "the keys of the cells", KEYS)
+    check_spread(distribution_of(own, modulus), "the keys of the cells", KEYS)
 
 
-def _still(part: Part, method: CellKey, table: Ptable, contents: Contents) -> Mask:
+def _still(part: TablePart, method: CellKey, table: Ptable, contents: Contents) -> BoolArray:
     """Return the nonempty cells that cannot change, because even their largest noise is rounded off.
 
     Raises:
@@ -119,7 +121,7 @@ def _still(part: Part, method: CellKey, table: Ptable, contents: Contents) -> Ma
     return still
 
 
-def _noise_of_counts(part: Part, method: CellKey, table: Ptable, contents: Contents) -> Numbers:
+def _noise_of_counts(part: TablePart, method: CellKey, table: Ptable, contents: Contents) -> Numbers:
     values = part.table.values
     if (values < 0).any() or (values != np.round(values)).any():
         raise DataError(
@@ -135,7 +137,7 @@ def _noise_of_counts(part: Part, method: CellKey, table: Ptable, contents: Conte
     return np.where(empty & (chances < method.zeros), float(table.js + 1), noise)
 
 
-def _noise_of_sums(part: Part, method: CellKey, table: Ptable, contents: Contents) -> Numbers:
+def _noise_of_sums(part: TablePart, method: CellKey, table: Ptable, contents: Contents) -> Numbers:
     """Draw noise proportional to the largest contributions, each with its own number derived from the cell key."""
     last = table.row(len(table.rows))
     total = np.zeros(len(part.table))
@@ -153,7 +155,7 @@ def _largest(method: CellKey, contents: Contents) -> tuple[Numbers, ...]:
     return tuple(np.nan_to_num(amounts) for amounts in contents.largest[: method.largest])
 
 
-def _empty(part: Part, contents: Contents) -> Mask:
+def _empty(part: TablePart, contents: Contents) -> BoolArray:
     return np.asarray(part.table.values == 0 if contents.counts is None else contents.counts == 0)
 
 
@@ -171,7 +173,7 @@ def _moves(table: Ptable) -> Numbers:
 
 
 def known_sums(
-    published: Numbers, largest: Sequence[Numbers], part: Part, method: CellKey, table: Ptable, values: Numbers
+    published: Numbers, largest: Sequence[Numbers], part: TablePart, method: CellKey, table: Ptable, values: Numbers
 ) -> Bounds:
     """Return the bounds of each sum implied by its published number, given the perturbation table.
 
@@ -189,15 +191,15 @@ def known_sums(
 
 
 def _reader_of_sums(
-    published: Numbers, part: Part, method: CellKey, table: Ptable, contents: Contents, deadline: Deadline
-) -> ReaderRanges:
+    published: Numbers, part: TablePart, method: CellKey, table: Ptable, contents: Contents, deadline: Deadline
+) -> FeasibilityIntervals:
     values, step = part.table.values, part.knowledge.step
     start = known_sums(published, _largest(method, contents), part, method, table, values)
     start = Bounds(np.minimum(start.low, values), np.maximum(start.high, values))
-    return reader_ranges(start, part.table.relations, part.table.unsafe, step, deadline, values)
+    return feasibility_intervals(start, part.table.relations, part.table.unsafe, step, deadline, values)
 
 
-def difference_figures(part: Part, published: Numbers) -> dict[str, Any]:
+def difference_figures(part: TablePart, published: Numbers) -> dict[str, Any]:
     """Count how often subtracting published numbers reveals a small count, and how often the published count itself
     does.
 

@@ -12,9 +12,9 @@ from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.tables.cell_key.ptable import Ptable
 from sfumato.tables.cells.cells import Bounds, Numbers, Places
-from sfumato.tables.cells.table_part import Part
+from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline
-from sfumato.tables.perturbation.feasibility_intervals import ReaderRanges, reader_ranges
+from sfumato.tables.perturbation.feasibility_intervals import FeasibilityIntervals, feasibility_intervals
 
 # Posterior probability from which a data user is taken to know the count.
 SURE = 0.95
@@ -23,7 +23,7 @@ TURNS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Originals:
+class PossibleCounts:
     """The possible true counts of a published number.
 
     Attributes:
@@ -41,17 +41,18 @@ class Originals:
         return int(self.counts[first]) if self.chances[first] >= SURE * self.chances.sum() else None
 
 
-def originals_of(table: Ptable, published: int, zeros: float) -> Originals:
+def possible_counts_of(table: Ptable, published: int, zeros: float) -> PossibleCounts:
     """Return the possible true counts of a published number.
 
     Args:
         table: The perturbation table.
         zeros: The share of empty cells that is published as the smallest positive number.
 
-    >>> from sfumato.tables.cell_key.ptable_rows import Row
-    >>> rows = Row(1, np.array([0, 4]), np.array([0.75, 0.25])), Row(2, np.array([0, 2]), np.array([0.5, 0.5]))
-    >>> originals_of(Ptable(rows), 2, 0.0).counts.tolist(), originals_of(Ptable(rows), 0, 0.0).counts.tolist()
-    ([2, 4], [0, 1, 2])
+    >>> from sfumato.tables.cell_key.ptable_rows import PtableRow
+    >>> one = PtableRow(1, np.array([0, 4]), np.array([0.75, 0.25]))
+    >>> rows = one, PtableRow(2, np.array([0, 2]), np.array([0.5, 0.5]))
+    >>> [possible_counts_of(Ptable(rows), count, 0.0).counts.tolist() for count in (2, 0)]
+    [[2, 4], [0, 1, 2]]
     """
     chances: dict[int, float] = {}
     if published == 0 or (zeros and published == table.js + 1):
@@ -64,7 +65,7 @@ def originals_of(table: Ptable, published: int, zeros: float) -> Originals:
         if count >= last.count:
             chances[count] = chance
     possible = sorted(count for count, chance in chances.items() if chance > 0)
-    return Originals(np.array(possible, np.int64), np.array([chances[count] for count in possible]))
+    return PossibleCounts(np.array(possible, np.int64), np.array([chances[count] for count in possible]))
 
 
 def possible_counts(table: Ptable, published: Numbers, zeros: float, values: Numbers | None = None) -> list[Places]:
@@ -74,7 +75,7 @@ def possible_counts(table: Ptable, published: Numbers, zeros: float, values: Num
     Raises:
         DataError: The perturbation table yields a published number for no count.
     """
-    unique = {number: originals_of(table, round(number), zeros) for number in set(published.tolist())}
+    unique = {number: possible_counts_of(table, round(number), zeros) for number in set(published.tolist())}
     wrong = [number for number, own in unique.items() if not len(own.counts) or number != round(number)]
     if wrong:
         raise DataError(
@@ -110,8 +111,8 @@ def snapped(ranges: Bounds, possible: Sequence[Places]) -> Bounds:
 
 
 def reader_counts(
-    possible: Sequence[Places], part: Part, deadline: Deadline, center: Numbers | None = None
-) -> ReaderRanges:
+    possible: Sequence[Places], part: TablePart, deadline: Deadline, center: Numbers | None = None
+) -> FeasibilityIntervals:
     """Compute intervals of true counts from the possible counts and the constraints, repeated until ends are
     possible.
 
@@ -122,11 +123,13 @@ def reader_counts(
     values = part.table.values if center is None else center
     hull = hull_of(possible)
     start = Bounds(np.minimum(hull.low, values), np.maximum(hull.high, values))
-    reader = ReaderRanges(start, np.zeros(len(values), bool))
+    reader = FeasibilityIntervals(start, np.zeros(len(values), bool))
     for _ in range(TURNS):
-        reader = reader_ranges(start, part.table.relations, part.table.unsafe, part.knowledge.step, deadline, values)
+        reader = feasibility_intervals(
+            start, part.table.relations, part.table.unsafe, part.knowledge.step, deadline, values
+        )
         ends = snapped(reader.ranges, possible)
         start = Bounds(np.minimum(ends.low, values), np.maximum(ends.high, values))
         if np.array_equal(start.low, reader.ranges.low) and np.array_equal(start.high, reader.ranges.high):
             break
-    return ReaderRanges(start, reader.attained)
+    return FeasibilityIntervals(start, reader.attained)

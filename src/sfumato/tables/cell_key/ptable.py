@@ -6,7 +6,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
-from sfumato.tables.cell_key.ptable_rows import Row, row_of
+from sfumato.tables.cell_key.ptable_rows import PtableRow, row_of
 from sfumato.tables.cells.cells import Numbers, Places
 from sfumato.tables.plan.perturbation import CellKey
 
@@ -23,7 +23,7 @@ class Ptable:
         variance: The requested variance; None if the table was read from a file.
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[PtableRow, ...]
     variance: float | None = None
 
     @property
@@ -38,12 +38,12 @@ class Ptable:
         return min(targets) - 1 if targets else 0
 
     @property
-    def missed(self) -> tuple[Row, ...]:
+    def missed(self) -> tuple[PtableRow, ...]:
         """The rows whose variance is not the requested one."""
         asked = self.variance
         return () if asked is None else tuple(row for row in self.rows if abs(row.variance - asked) > MISSED)
 
-    def row(self, count: int) -> Row:
+    def row(self, count: int) -> PtableRow:
         """Return the row of a count."""
         return self.rows[min(count, len(self.rows)) - 1]
 
@@ -65,7 +65,7 @@ class Ptable:
         return noise
 
 
-def _looked_up(row: Row, chances: Numbers) -> Places:
+def _looked_up(row: PtableRow, chances: Numbers) -> Places:
     possible = row.chances > 0
     ends = np.cumsum(row.chances[possible])
     # The last end must exceed every number, whatever the rounding of the sum.

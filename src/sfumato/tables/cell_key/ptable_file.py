@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.delimited.records import Line, parse_lines, read_lines
 from sfumato.errors import DataError
 from sfumato.tables.cell_key.ptable import Ptable, make_ptable
-from sfumato.tables.cell_key.ptable_rows import Row
+from sfumato.tables.cell_key.ptable_rows import PtableRow
 from sfumato.tables.cells.columns import finite
 from sfumato.tables.plan.perturbation import CellKey
 
@@ -101,7 +101,7 @@ def _entry(line: Line, header: list[str], name: str) -> tuple[int, int, float]:
     return int(count), int(target), chance
 
 
-def _row(count: int, rows: dict[int, dict[int, float]], starts: dict[int, int], name: str) -> Row:
+def _row(count: int, rows: dict[int, dict[int, float]], starts: dict[int, int], name: str) -> PtableRow:
     if count not in rows:
         later = min(start for other, start in starts.items() if other > count)
         raise _wrong(name, later, 1, f"the row of the count {count} is missing", "Give one for each count.")
@@ -112,7 +112,7 @@ def _row(count: int, rows: dict[int, dict[int, float]], starts: dict[int, int], 
         raise _wrong(name, starts[count], 1, what, "They must be 1.")
     # Probabilities that sum to 1 stay as read, so that writing them gives the same file.
     exact = abs(chances.sum() - 1.0) <= EXACT
-    return Row(count, targets, chances if exact else chances / chances.sum())
+    return PtableRow(count, targets, chances if exact else chances / chances.sum())
 
 
 def _wrong(name: str, line: int, column: int, what: str, do: str) -> DataError:

@@ -14,7 +14,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import InternalError, UnattainableError
-from sfumato.tables.cells.cells import Mask, Numbers, Places
+from sfumato.tables.cells.cells import BoolArray, Numbers, Places
 from sfumato.tables.plan.perturbation import CellKey
 
 # Probabilities and slacks below this are treated as 0.
@@ -24,7 +24,7 @@ EXACT = 1e-11
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class PtableRow:
     """The distribution of what a count is published as.
 
     Attributes:
@@ -67,7 +67,7 @@ class _Limits:
     most: Numbers
 
 
-def row_of(count: int, design: CellKey) -> Row:
+def row_of(count: int, design: CellKey) -> PtableRow:
     """Compute the row of a count.
 
     Raises:
@@ -83,7 +83,7 @@ def row_of(count: int, design: CellKey) -> Row:
             "Raise V or D, or lower js or pstay.",
             "ptable",
         )
-    return Row(count, targets, _entropic(limits, start))
+    return PtableRow(count, targets, _entropic(limits, start))
 
 
 def _limits(count: int, targets: Places, design: CellKey) -> _Limits:
@@ -178,7 +178,7 @@ class _Dual:
         """Return the slack of each constraint; 0 if it binds."""
         return np.asarray(self.sides - self.matrix @ self.chances(x))
 
-    def near(self, either: Mask) -> Numbers:
+    def near(self, either: BoolArray) -> Numbers:
         """Return the approximate multipliers."""
         from scipy.optimize import minimize
 
@@ -187,7 +187,7 @@ class _Dual:
         start = np.zeros(len(self.sides))
         return np.asarray(minimize(self.value, start, jac=True, bounds=bounds, method="L-BFGS-B", options=options).x)
 
-    def exact(self, x: Numbers, either: Mask) -> Numbers:
+    def exact(self, x: Numbers, either: BoolArray) -> Numbers:
         """Return the probabilities, exact on the binding constraints."""
         for _ in range(60):
             left = self.missing(x)
@@ -200,7 +200,7 @@ class _Dual:
             x = np.where(~either & (x < 1e-14), 0.0, x)
         return self.chances(x)
 
-    def _step_inside(self, x: Numbers, left: Numbers, binding: Mask, either: Mask) -> Numbers:
+    def _step_inside(self, x: Numbers, left: Numbers, binding: BoolArray, either: BoolArray) -> Numbers:
         """Return a Newton step on the binding constraints, without those that would get a negative multiplier.
 
         Such constraints only touch the optimum and must not stop the iteration.
@@ -213,7 +213,7 @@ class _Dual:
                 return step
             binding = binding & ~barred
 
-    def _step(self, p: Numbers, left: Numbers, binding: Mask) -> Numbers:
+    def _step(self, p: Numbers, left: Numbers, binding: BoolArray) -> Numbers:
         own = self.matrix[binding]
         mean = own @ p
         spread = (own * p) @ own.T - np.outer(mean, mean)

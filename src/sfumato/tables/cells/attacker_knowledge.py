@@ -3,10 +3,10 @@
 from enum import StrEnum
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import Bounds, Places, Reach
+from sfumato.tables.cells.cells import Bounds, Places, ProtectionLevels
 
 
-class Kind(StrEnum):
+class AttackerKind(StrEnum):
     """The kind of attacker; a plan excludes attackers by these names."""
 
     OUTSIDER = "outsider"
@@ -17,7 +17,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Attacker:
+class Insider:
     """An insider: one contributor to some cells, or a coalition of contributors who share their knowledge.
 
     Attributes:
@@ -29,14 +29,14 @@ class Attacker:
     """
 
     name: str
-    kind: Kind
+    kind: AttackerKind
     cells: Places
     bounds: Bounds
-    reach: Reach
+    reach: ProtectionLevels
 
 
 @dataclass(frozen=True, slots=True)
-class Knowledge:
+class AttackerKnowledge:
     """What attackers know in addition to the cells and their bounds.
 
     Attributes:
@@ -48,4 +48,4 @@ class Knowledge:
     integer: bool = False
     rounding: float = 0.0
     step: float = 1.0
-    attackers: tuple[Attacker, ...] = ()
+    attackers: tuple[Insider, ...] = ()

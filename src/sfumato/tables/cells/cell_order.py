@@ -3,7 +3,16 @@
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Reach, Relations, Table, make_relations
+from sfumato.tables.cells.cells import (
+    BoolArray,
+    Bounds,
+    LinearConstraints,
+    Numbers,
+    Places,
+    ProtectionLevels,
+    Table,
+    make_constraints,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,7 +21,7 @@ class CellOrder:
 
     cells: Places
 
-    def back(self, numbers: Numbers | Mask) -> Numbers:
+    def back(self, numbers: Numbers | BoolArray) -> Numbers:
         """Return numbers in this order in the original order.
 
         >>> CellOrder(np.array([2, 0, 1])).back(np.array([1.0, 2.0, 3.0])).tolist()
@@ -30,12 +39,12 @@ class CellOrder:
             status=table.status[cells],
             costs=table.costs[cells],
             bounds=Bounds(table.bounds.low[cells], table.bounds.high[cells]),
-            reach=Reach(reach.down[cells], reach.up[cells]),
+            reach=ProtectionLevels(reach.down[cells], reach.up[cells]),
             relations=self.relations(table.relations),
             names=tuple(table.names[cell] for cell in cells),
         )
 
-    def relations(self, relations: Relations) -> Relations:
+    def relations(self, relations: LinearConstraints) -> LinearConstraints:
         """Return the constraints between cells in this order, sorted; the total is first in each."""
         places = np.empty(len(self.cells), np.int64)
         places[self.cells] = np.arange(len(self.cells))
@@ -43,7 +52,7 @@ class CellOrder:
         for place in range(len(relations)):
             cells, coefs = relations.row(place)
             rows.append(sorted(zip(coefs.tolist(), places[cells].tolist(), strict=True)))
-        return make_relations([([cell for _, cell in row], [coef for coef, _ in row]) for row in sorted(rows)])
+        return make_constraints([([cell for _, cell in row], [coef for coef, _ in row]) for row in sorted(rows)])
 
 
 def order_of(table: Table) -> CellOrder:

@@ -12,11 +12,11 @@ from sfumato.dataclass import dataclass
 
 Numbers = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
+BoolArray = npt.NDArray[np.bool_]
 Statuses = npt.NDArray[np.int8]
 
 
-class Status(IntEnum):
+class CellStatus(IntEnum):
     """Whether a cell may be suppressed (SAFE), must be suppressed (UNSAFE), or must be published."""
 
     SAFE = 0
@@ -25,7 +25,7 @@ class Status(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Relations:
+class LinearConstraints:
     """Linear constraints M·a = 0 in compressed rows: constraint r has the cells `cells[starts[r]:starts[r +
     1]]`.
 
@@ -62,16 +62,16 @@ class Relations:
             return np.array([self.coefs[a:b] @ values[self.cells[a:b]] for a, b in self._spans()])
         return np.asarray(sums[self.starts[1:]] - sums[self.starts[:-1]])
 
-    def without(self, cells: Mask) -> "Relations":
+    def without(self, cells: BoolArray) -> "LinearConstraints":
         """Return the constraints that contain none of the given cells."""
         kept = [place for place in range(len(self)) if not cells[self.row(place)[0]].any()]
         rows = [self.row(place) for place in kept]
-        return make_relations([(own.tolist(), coefs.tolist()) for own, coefs in rows], self._names_of(kept))
+        return make_constraints([(own.tolist(), coefs.tolist()) for own, coefs in rows], self._names_of(kept))
 
-    def with_rows(self, rows: Sequence[tuple[Sequence[int], Sequence[float]]], name: str) -> "Relations":
+    def with_rows(self, rows: Sequence[tuple[Sequence[int], Sequence[float]]], name: str) -> "LinearConstraints":
         """Return these constraints and further ones that share one name."""
-        more = make_relations(rows)
-        return Relations(
+        more = make_constraints(rows)
+        return LinearConstraints(
             np.concatenate([self.starts, more.starts[1:] + self.starts[-1]]),
             np.concatenate([self.cells, more.cells]),
             np.concatenate([self.coefs, more.coefs]),
@@ -85,17 +85,19 @@ class Relations:
         return zip(self.starts[:-1], self.starts[1:], strict=True)
 
 
-def make_relations(rows: Iterable[tuple[Sequence[int], Sequence[float]]], names: Sequence[str] = ()) -> Relations:
+def make_constraints(
+    rows: Iterable[tuple[Sequence[int], Sequence[float]]], names: Sequence[str] = ()
+) -> LinearConstraints:
     """Build constraints from one pair (cells, coefficients) each.
 
-    >>> len(make_relations([([0, 1, 2], [-1, 1, 1])]))
+    >>> len(make_constraints([([0, 1, 2], [-1, 1, 1])]))
     1
     """
     listed = list(rows)
     starts = np.concatenate([[0], np.cumsum([len(cells) for cells, _ in listed])]).astype(np.int64)
     cells = np.array([cell for row, _ in listed for cell in row], np.int64)
     coefs = np.array([coef for _, row in listed for coef in row], np.float64)
-    return Relations(starts, cells, coefs, tuple(names))
+    return LinearConstraints(starts, cells, coefs, tuple(names))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +110,11 @@ class Bounds:
     def __len__(self) -> int:
         return len(self.low)
 
-    def rows(self, places: Places | Mask) -> "Bounds":
+    def rows(self, places: Places | BoolArray) -> "Bounds":
         """Return the bounds of some cells."""
         return Bounds(self.low[places], self.high[places])
 
-    def only(self, cells: Mask) -> "Bounds":
+    def only(self, cells: BoolArray) -> "Bounds":
         """Return the bounds of some cells, and NaN for the others."""
         return Bounds(np.where(cells, self.low, np.nan), np.where(cells, self.high, np.nan))
 
@@ -135,19 +137,19 @@ def no_bounds(size: int) -> Bounds:
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class ProtectionLevels:
     """Protection levels: how far the feasibility interval of a sensitive cell must extend below and above its value."""
 
     down: Numbers
     up: Numbers
 
-    def rows(self, places: Places | Mask) -> "Reach":
+    def rows(self, places: Places | BoolArray) -> "ProtectionLevels":
         """Return the levels of some cells."""
-        return Reach(self.down[places], self.up[places])
+        return ProtectionLevels(self.down[places], self.up[places])
 
-    def at(self, cells: Mask) -> "Reach":
+    def at(self, cells: BoolArray) -> "ProtectionLevels":
         """Return the levels of some cells, and 0 for the others."""
-        return Reach(np.where(cells, self.down, 0.0), np.where(cells, self.up, 0.0))
+        return ProtectionLevels(np.where(cells, self.down, 0.0), np.where(cells, self.up, 0.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +158,7 @@ class Table:
 
     Attributes:
         values: The true values.
-        status: A `Status` for each cell.
+        status: A `CellStatus` for each cell.
         costs: The cost of suppressing each cell.
         bounds: The a priori bounds of the attacker for each cell.
         reach: The protection levels.
@@ -168,8 +170,8 @@ class Table:
     status: Statuses
     costs: Numbers
     bounds: Bounds
-    reach: Reach
-    relations: Relations
+    reach: ProtectionLevels
+    relations: LinearConstraints
     names: tuple[str, ...]
 
     def __post_init__(self) -> None:
@@ -181,9 +183,9 @@ class Table:
         return len(self.values)
 
     @property
-    def unsafe(self) -> Mask:
+    def unsafe(self) -> BoolArray:
         """Which cells must be suppressed."""
-        return np.asarray(self.status == Status.UNSAFE)
+        return np.asarray(self.status == CellStatus.UNSAFE)
 
     @property
     def promise(self) -> Bounds:
@@ -195,10 +197,10 @@ class Table:
         return replace(self, **columns)
 
 
-def make_table(values: Sequence[float] | Numbers, relations: Relations, **columns: Any) -> Table:
+def make_table(values: Sequence[float] | Numbers, relations: LinearConstraints, **columns: Any) -> Table:
     """Build a table with defaults: every cell safe, its cost its value, lower bound 0, no protection levels.
 
-    >>> make_table([5, 2, 3], make_relations([([0, 1, 2], [-1, 1, 1])])).costs.tolist()
+    >>> make_table([5, 2, 3], make_constraints([([0, 1, 2], [-1, 1, 1])])).costs.tolist()
     [5.0, 2.0, 3.0]
     """
     numbers = np.asarray(values, np.float64)
@@ -207,14 +209,14 @@ def make_table(values: Sequence[float] | Numbers, relations: Relations, **column
         "status": np.zeros(size, np.int8),
         "costs": np.abs(numbers),
         "bounds": Bounds(np.full(size, 0.0 if (numbers >= 0).all() else -np.inf), np.full(size, np.inf)),
-        "reach": Reach(np.zeros(size), np.zeros(size)),
+        "reach": ProtectionLevels(np.zeros(size), np.zeros(size)),
         "names": tuple(str(place) for place in range(size)),
     }
     return Table(values=numbers, relations=relations, **(defaults | columns))
 
 
 @dataclass(frozen=True, slots=True)
-class Witness:
+class AlternativeTable:
     """Deviations of some cells, claimed to satisfy every constraint, by which a cell has a different value.
 
     Attributes:
@@ -228,7 +230,7 @@ class Witness:
 
 
 def public_floor(
-    values: Numbers, hidden: Mask, step: float, least: float | None = None, announced: bool = False
+    values: Numbers, hidden: BoolArray, step: float, least: float | None = None, announced: bool = False
 ) -> Numbers:
     """Return the least possible value of each cell, by what the published table shows.
 

@@ -26,7 +26,7 @@ EXACT_WHOLE = 2.0**53
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class TextColumns:
     """Named columns of equal length; every value is text as in a CSV file, empty if missing."""
 
     texts: Mapping[str, tuple[str, ...]]
@@ -37,9 +37,9 @@ class Columns:
     def __contains__(self, name: object) -> bool:
         return name in self.texts
 
-    def rows(self, places: Places) -> "Columns":
+    def rows(self, places: Places) -> "TextColumns":
         """Return some of the rows."""
-        return Columns({name: tuple(texts[place] for place in places) for name, texts in self.texts.items()})
+        return TextColumns({name: tuple(texts[place] for place in places) for name, texts in self.texts.items()})
 
     def text(self, name: str) -> tuple[str, ...]:
         """Return a column as text.
@@ -100,7 +100,7 @@ def _number(text: str) -> float:
     return math.nan if value is None else value
 
 
-def read_columns(path: Path, dialect: Dialect | None = None, published: bool = False) -> Columns:
+def read_columns(path: Path, dialect: Dialect | None = None, published: bool = False) -> TextColumns:
     """Read the columns of a CSV file; the separator is guessed from the header unless the dialect has one.
 
     Args:
@@ -127,7 +127,7 @@ def read_columns(path: Path, dialect: Dialect | None = None, published: bool = F
         what = "a column name occurs twice in the header."
         do = "Rename one; if names are in two consecutive lines, merge them into one."
         raise DataError(f"{place_in(path.name, 1, place)}{what}", do, "duplicate-columns")
-    return Columns(dict(zip(header, zip(*rows, strict=True), strict=True)))
+    return TextColumns(dict(zip(header, zip(*rows, strict=True), strict=True)))
 
 
 def _header_below(path: Path, dialect: Dialect) -> int | None:

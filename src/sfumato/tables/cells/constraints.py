@@ -5,14 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.errors import DataError
-from sfumato.tables.cells.cells import Mask, Numbers, Places, Relations, make_relations
-from sfumato.tables.cells.dimensions import Code, Tree
-from sfumato.tables.cells.precision import Scale
+from sfumato.tables.cells.cells import BoolArray, LinearConstraints, Numbers, Places, make_constraints
+from sfumato.tables.cells.dimensions import Code, CodeTree
+from sfumato.tables.cells.precision import ValueUnit
 
 Key = tuple[Code, ...]
 
 
-def derive(trees: Sequence[Tree], keys: Sequence[Key]) -> Relations:
+def derive(trees: Sequence[CodeTree], keys: Sequence[Key]) -> LinearConstraints:
     """Derive the constraints: a cell of a code with children is the sum over these, other dimensions fixed.
 
     Raises:
@@ -26,7 +26,7 @@ def derive(trees: Sequence[Tree], keys: Sequence[Key]) -> Relations:
         for parent, children in parts.items():
             rows.append(([parent, *children], [-1.0] + [1.0] * len(children)))
             names.append(describe(trees, keys[parent]))
-    return make_relations(rows, names)
+    return make_constraints(rows, names)
 
 
 def _places(keys: Sequence[Key]) -> dict[Key, int]:
@@ -43,7 +43,7 @@ def _places(keys: Sequence[Key]) -> dict[Key, int]:
     return places
 
 
-def _parts(dimension: int, tree: Tree, keys: Sequence[Key], places: dict[Key, int]) -> dict[int, list[int]]:
+def _parts(dimension: int, tree: CodeTree, keys: Sequence[Key], places: dict[Key, int]) -> dict[int, list[int]]:
     """Return the parts of each cell that is a total in one dimension."""
     parts: dict[int, list[int]] = {}
     for place, key in enumerate(keys):
@@ -63,31 +63,31 @@ def _parts(dimension: int, tree: Tree, keys: Sequence[Key], places: dict[Key, in
     return parts
 
 
-def describe(trees: Sequence[Tree], key: Key) -> str:
+def describe(trees: Sequence[CodeTree], key: Key) -> str:
     """Describe a cell in words: level and unit of each dimension, without totals."""
     named = [tree.describe(code) for tree, code in zip(trees, key, strict=True) if code != tree.root]
     return ", ".join(named) or "the grand total"
 
 
-def finest_of(relations: Relations, size: int) -> Mask:
+def finest_of(relations: LinearConstraints, size: int) -> BoolArray:
     """Return the cells that are a total in no constraint."""
     finest = np.ones(size, bool)
     finest[relations.cells[relations.coefs < 0]] = False
     return finest
 
 
-def check(relations: Relations, values: Numbers, tolerance: float = 0.0, step: float = 1.0) -> None:
+def check(relations: LinearConstraints, values: Numbers, tolerance: float = 0.0, step: float = 1.0) -> None:
     """Refuse a table whose totals do not add up within its precision; the tolerance is for rounded sums.
 
     Raises:
         DataError: A total differs from the sum of its parts; the message names the cell and the difference.
     """
-    numbers = Scale(step).steps(values)
+    numbers = ValueUnit(step).steps(values)
     missing = np.abs(relations.residuals(numbers))
     gross = abs(relations.matrix(len(values))) @ np.abs(numbers)
     wrong = np.flatnonzero(missing > tolerance / step + 0.5 + 1e-14 * gross)
     if len(wrong):
-        named = [_missing(relations, int(place), Scale(step).value(missing[place])) for place in wrong]
+        named = [_missing(relations, int(place), ValueUnit(step).value(missing[place])) for place in wrong]
         raise DataError(
             "totals do not add up: "
             + "; ".join(named[:5])
@@ -99,7 +99,7 @@ def check(relations: Relations, values: Numbers, tolerance: float = 0.0, step: f
         )
 
 
-def _remedy(relations: Relations, numbers: Numbers, missing: Numbers, wrong: Places) -> str:
+def _remedy(relations: LinearConstraints, numbers: Numbers, missing: Numbers, wrong: Places) -> str:
     """Return the hint: if the parts sum to twice their total, subtotals are among them."""
     totals = np.array([abs(numbers[relations.row(int(place))[0][0]]) for place in wrong])
     if ((totals > 0) & (np.abs(totals - missing[wrong]) <= 0.5)).any():
@@ -107,6 +107,6 @@ def _remedy(relations: Relations, numbers: Numbers, missing: Numbers, wrong: Pla
     return "Correct the table, or allow for rounding with table.tolerance."
 
 
-def _missing(relations: Relations, place: int, difference: float) -> str:
+def _missing(relations: LinearConstraints, place: int, difference: float) -> str:
     name = relations.names[place] if relations.names else f"relation {place + 1}"
     return f"{name} (by {difference:.12g})"

@@ -8,7 +8,7 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Places
 from sfumato.tables.cells.constraints import Key
-from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.cells.dimensions import Code, CodeTree
 
 NOWHERE = -1
 # Positions must fit into 64-bit integers.
@@ -37,12 +37,14 @@ class Coordinates:
         return Coordinates(np.concatenate([self.codes, more]), self.above)
 
 
-def coordinates_of(trees: Sequence[Tree], keys: Sequence[Key]) -> Coordinates | None:
+def coordinates_of(trees: Sequence[CodeTree], keys: Sequence[Key]) -> Coordinates | None:
     """Return the coordinates of cells; None if the table has no dimensions, or too many positions."""
     return joint_coordinates([(trees, keys, np.arange(len(keys)))], len(keys)) if trees else None
 
 
-def joint_coordinates(tables: Sequence[tuple[Sequence[Tree], Sequence[Key], Places]], size: int) -> Coordinates | None:
+def joint_coordinates(
+    tables: Sequence[tuple[Sequence[CodeTree], Sequence[Key], Places]], size: int
+) -> Coordinates | None:
     """Return the coordinates of the cells of several tables in all their dimensions; totals in those of other
     tables.
 
@@ -71,7 +73,7 @@ class _Axis:
     above: tuple[int, ...]
 
 
-def _axis(tree: Tree) -> _Axis:
+def _axis(tree: CodeTree) -> _Axis:
     codes = tuple(dict.fromkeys([tree.root, *tree.parents]))
     numbers = {code: number for number, code in enumerate(codes)}
     above = (numbers[tree.parents[code]] if code in tree.parents else NOWHERE for code in codes)

@@ -9,14 +9,14 @@ from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.records import read_lines
 from sfumato.errors import DataError, EngineError, PlanError
 from sfumato.tables.argus.file_errors import likely_encoding, lines_of
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.hrc_lines import parents_in, unknown_code
 
 Code = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class CodeTree:
     """The codes of a dimension: the total is the root, every other code has a parent.
 
     Attributes:
@@ -57,7 +57,7 @@ class Tree:
         return f"{self.levels[len(self.levels) - 1 - place]} {code[place]}"
 
 
-def level_codes(columns: Columns, levels: Sequence[str], total: str) -> list[Code]:
+def level_codes(columns: TextColumns, levels: Sequence[str], total: str) -> list[Code]:
     """Return the code of each row of a dimension with level columns, from the top down.
 
     Raises:
@@ -80,7 +80,7 @@ def _totals_above(code: Code, total: str) -> bool:
     return any(above and not below for above, below in pairwise(marks))
 
 
-def level_tree(name: str, codes: Iterable[Code], levels: Sequence[str], total: str) -> Tree:
+def level_tree(name: str, codes: Iterable[Code], levels: Sequence[str], total: str) -> CodeTree:
     """Build the tree of level columns: a unit's parent is the same unit with its last level set to the total."""
     root = (total,) * len(levels)
     parents: dict[Code, Code] = {}
@@ -90,15 +90,15 @@ def level_tree(name: str, codes: Iterable[Code], levels: Sequence[str], total: s
             named = sum(part != total for part in code)
             parents[code] = (*code[: named - 1], *root[named - 1 :])
             code = parents[code]
-    return Tree(name, root, parents, tuple(reversed(levels)))
+    return CodeTree(name, root, parents, tuple(reversed(levels)))
 
 
-def flat_tree(name: str, codes: Iterable[str], total: str) -> Tree:
+def flat_tree(name: str, codes: Iterable[str], total: str) -> CodeTree:
     """Build the tree of a column without a hierarchy: every code is a child of the total."""
-    return Tree(name, (total,), {(code,): (total,) for code in dict.fromkeys(codes) if code != total})
+    return CodeTree(name, (total,), {(code,): (total,) for code in dict.fromkeys(codes) if code != total})
 
 
-def file_tree(name: str, path: Path, total: str, codes: Iterable[str], encoding: str | None = None) -> Tree:
+def file_tree(name: str, path: Path, total: str, codes: Iterable[str], encoding: str | None = None) -> CodeTree:
     """Read a tree from a file: τ-ARGUS `.hrc` (depth as leading @) or one line `child,parent` for each code.
 
     Raises:
@@ -122,7 +122,7 @@ def file_tree(name: str, path: Path, total: str, codes: Iterable[str], encoding:
             column=name,
             values=unknown,
         )
-    return Tree(name, (total,), below)
+    return CodeTree(name, (total,), below)
 
 
 def _hrc(path: Path, encoding: str) -> dict[str, str]:

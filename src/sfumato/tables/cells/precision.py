@@ -28,10 +28,10 @@ DIGITS = 12
 WHOLE = 2.0**52
 
 
-def step_of(values: Numbers) -> float:
+def precision_of(values: Numbers) -> float:
     """Return the precision of a table: 1 for integers, otherwise one unit of the last decimal.
 
-    >>> step_of(np.array([3.0, 17.0])), step_of(np.array([3.0, 17.25])), step_of(np.array([np.nan, 4.0]))
+    >>> precision_of(np.array([3.0, 17.0])), precision_of(np.array([3.0, 17.25])), precision_of(np.array([np.nan, 4.0]))
     (1.0, 0.01, 1.0)
     """
     finite = values[np.isfinite(values)]
@@ -43,7 +43,7 @@ def step_of(values: Numbers) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class ValueUnit:
     """Conversion between values and units of a table's precision."""
 
     step: float = 1.0
@@ -54,7 +54,7 @@ class Scale:
         A value with more decimals than the precision is not moved to a nearby integer; moved, it would violate the
         constraints that contain it.
 
-        >>> Scale(0.01).steps(np.array([90000813.03, 0.005, 0.0200001, np.inf])).tolist()
+        >>> ValueUnit(0.01).steps(np.array([90000813.03, 0.005, 0.0200001, np.inf])).tolist()
         [9000081303.0, 0.5, 2.00001, inf]
         """
         # 0.1 has no exact binary form: dividing by it is less exact than multiplying by 10.
@@ -71,7 +71,7 @@ class Scale:
     def clean(self, values: Sequence[float]) -> list[float]:
         """Return values without floating-point errors.
 
-        >>> Scale(0.1).clean([0.1 + 0.2])
+        >>> ValueUnit(0.1).clean([0.1 + 0.2])
         [0.3]
         """
         return [self.value(float(steps)) for steps in self.steps(np.array(values, np.float64))]

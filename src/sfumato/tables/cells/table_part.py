@@ -8,15 +8,15 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, UnattainableError
-from sfumato.tables.cells.attacker_knowledge import Knowledge
-from sfumato.tables.cells.cells import Bounds, Mask, Places, Reach, Table
+from sfumato.tables.cells.attacker_knowledge import AttackerKnowledge
+from sfumato.tables.cells.cells import BoolArray, Bounds, Places, ProtectionLevels, Table
 from sfumato.tables.cells.constraints import Key, finest_of
 from sfumato.tables.cells.coordinates import Coordinates, coordinates_of
-from sfumato.tables.cells.dimensions import Tree
+from sfumato.tables.cells.dimensions import CodeTree
 
 
 @dataclass(frozen=True, slots=True)
-class Margin:
+class SafetyMargin:
     """The largest protection level that a rule requires on each side of a sensitive cell, whatever the cell.
 
     Attributes:
@@ -32,14 +32,14 @@ class Margin:
     def of(self, size: float) -> float:
         """Return the level for cells up to the given size.
 
-        >>> Margin(share=0.1).of(500), Margin(share=1, limit=10).of(500), Margin(fixed=2).of(math.inf)
+        >>> SafetyMargin(share=0.1).of(500), SafetyMargin(share=1, limit=10).of(500), SafetyMargin(fixed=2).of(math.inf)
         (50.0, 10, 2)
         """
         return max(self.fixed, self.share * min(self.limit, size)) if self.share else self.fixed
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class PublicRuleInfo:
     """What the rules of a plan make public about sensitive cells.
 
     Attributes:
@@ -51,12 +51,12 @@ class Terms:
 
     span: tuple[float, float] | None = None
     small: bool = False
-    margins: tuple[Margin, ...] = ()
+    margins: tuple[SafetyMargin, ...] = ()
     zone: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TablePart:
     """One independent table: the rows of a group, with attacker knowledge and protection levels.
 
     Attributes:
@@ -79,15 +79,15 @@ class Part:
     rows: Places
     table: Table
     public: Bounds
-    trees: tuple[Tree, ...] = ()
+    trees: tuple[CodeTree, ...] = ()
     keys: tuple[Key, ...] = ()
     group: tuple[str, ...] = ()
-    knowledge: Knowledge = field(default_factory=Knowledge)
-    terms: Terms = field(default_factory=Terms)
-    asked: Reach | None = None
+    knowledge: AttackerKnowledge = field(default_factory=AttackerKnowledge)
+    terms: PublicRuleInfo = field(default_factory=PublicRuleInfo)
+    asked: ProtectionLevels | None = None
     inferred: bool = False
-    masked_before: Mask | None = None
-    unshown: Mask | None = None
+    masked_before: BoolArray | None = None
+    unshown: BoolArray | None = None
     unattacked: tuple[str, ...] = ()
     coordinates: Coordinates | None = None
 
@@ -99,18 +99,18 @@ class Part:
         return self.coordinates.padded(len(self.table))
 
     @property
-    def finest(self) -> Mask:
+    def finest(self) -> BoolArray:
         """The cells that are not totals of others that a table shows."""
         if self.unshown is None:
             return finest_of(self.table.relations, len(self.table))
         return finest_of(self.table.relations.without(self.unshown), len(self.table)) & ~self.unshown
 
     @property
-    def shown(self) -> "Part":
+    def shown(self) -> "TablePart":
         """The part without cells that are in no table."""
         return self if self.unshown is None else replace(self.without(self.unshown), unshown=None)
 
-    def without(self, left_out: Mask) -> "Part":
+    def without(self, left_out: BoolArray) -> "TablePart":
         """Return the part without some cells, and without the constraints that contain them."""
         cells, table = np.flatnonzero(~left_out), self.table
         own = Table(
@@ -118,7 +118,7 @@ class Part:
             table.status[cells],
             table.costs[cells],
             table.bounds.rows(cells),
-            Reach(table.reach.down[cells], table.reach.up[cells]),
+            ProtectionLevels(table.reach.down[cells], table.reach.up[cells]),
             table.relations.without(left_out),
             tuple(table.names[cell] for cell in cells),
         )

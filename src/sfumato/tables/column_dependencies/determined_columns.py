@@ -10,8 +10,8 @@ from itertools import combinations
 import numpy as np
 
 from sfumato.tables.batch.variable_cycles import connected
-from sfumato.tables.cells.cells import Mask, Numbers, Places
-from sfumato.tables.cells.dimensions import Tree
+from sfumato.tables.cells.cells import BoolArray, Numbers, Places
+from sfumato.tables.cells.dimensions import CodeTree
 from sfumato.tables.column_dependencies.column_chain import Chain
 from sfumato.tables.column_dependencies.functional_dependencies import (
     Dimensions,
@@ -36,7 +36,7 @@ BITS = 10.0
 def determined_chains(
     records: RecordCodes,
     dimensions: Iterable[Names],
-    hierarchies: Iterable[tuple[str, Tree]] = (),
+    hierarchies: Iterable[tuple[str, CodeTree]] = (),
     tables: Sequence[frozenset[str]] = (),
 ) -> tuple[Chain, ...]:
     """Return the sets of dependent columns, each with all combinations of codes that records have.
@@ -58,7 +58,7 @@ def determined_chains(
 def column_links(
     records: RecordCodes,
     dimensions: Sequence[Names],
-    hierarchies: Sequence[tuple[str, Tree]],
+    hierarchies: Sequence[tuple[str, CodeTree]],
     tables: Sequence[frozenset[str]],
     shown: Sequence[Sequence[ShownColumn]] = (),
 ) -> list[Link]:
@@ -74,7 +74,7 @@ def column_links(
 def _links(
     records: RecordCodes,
     dimensions: Sequence[Names],
-    hierarchies: Sequence[tuple[str, Tree]],
+    hierarchies: Sequence[tuple[str, CodeTree]],
     tables: Sequence[frozenset[str]],
 ) -> list[Link]:
     names = sorted({name for own in dimensions for name in own})
@@ -183,7 +183,7 @@ def _components(one: Places, two: Places) -> Places:
 
 # A Kreis of towns alone is a subset of the towns, while others are mixed: no sum follows, but its cells are never
 # larger than those of the towns. A code of few records may be included by chance, which proves nothing.
-def included(fine: Places, coarse: Places, counts: Numbers, bits: float, news: Mask | None = None) -> bool:
+def included(fine: Places, coarse: Places, counts: Numbers, bits: float, news: BoolArray | None = None) -> bool:
     """Return whether a code is contained in one of another column, with at least the given bits of evidence.
 
     Args:
@@ -204,7 +204,7 @@ def included(fine: Places, coarse: Places, counts: Numbers, bits: float, news: M
     return bool((told[whole] >= bits).any())
 
 
-def mixed(fine: Places, coarse: Places) -> Mask:
+def mixed(fine: Places, coarse: Places) -> BoolArray:
     """Return for each row whether its code occurs with several codes of the other column.
 
     >>> mixed(np.array([0, 0, 1]), np.array([0, 1, 1])).tolist()

@@ -6,8 +6,8 @@ from itertools import combinations
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import Mask, Numbers, Places
-from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.cells.cells import BoolArray, Numbers, Places
+from sfumato.tables.cells.dimensions import Code, CodeTree
 from sfumato.tables.column_dependencies.record_codes import Names, RecordCodes, names_in
 
 # The columns of each of some dimensions.
@@ -45,12 +45,12 @@ class Link:
     """
 
     columns: frozenset[str]
-    odd: Mask
+    odd: BoolArray
     fine: Names = ()
 
 
 def single_links(
-    records: RecordCodes, dimensions: Iterable[Names], names: Sequence[str], hierarchies: Sequence[tuple[str, Tree]]
+    records: RecordCodes, dimensions: Iterable[Names], names: Sequence[str], hierarchies: Sequence[tuple[str, CodeTree]]
 ) -> list[Link]:
     """Return the links of columns that a single dimension determines.
 
@@ -115,8 +115,8 @@ def unexplained(links: Sequence[Link]) -> list[Link]:
 
 
 def odd_rows(
-    records: RecordCodes, fine: Names, name: str, trees: Iterable[Tree] = (), fit: _Fit | None = None
-) -> Mask | None:
+    records: RecordCodes, fine: Names, name: str, trees: Iterable[CodeTree] = (), fit: _Fit | None = None
+) -> BoolArray | None:
     """Return the rows that violate a dependency that nearly all records satisfy; None if there is no
     dependency.
 
@@ -139,7 +139,7 @@ def odd_rows(
     return odd if any(codes_within(tree, pairs) for tree in trees) else None
 
 
-def _off(records: RecordCodes, fine: Names, coarse: Names, fit: _Fit) -> tuple[Mask, float, bool]:
+def _off(records: RecordCodes, fine: Names, coarse: Names, fit: _Fit) -> tuple[BoolArray, float, bool]:
     """Return the rows that violate a dependency, the number of their records, and whether these are few enough."""
     odd, expected = _odd(records.numbers(fine), records.numbers(coarse), records.counts)
     off = float(records.counts[odd].sum())
@@ -147,7 +147,7 @@ def _off(records: RecordCodes, fine: Names, coarse: Names, fit: _Fit) -> tuple[M
     return odd, off, few if off else expected > fit.certain
 
 
-def _odd(fine: Places, coarse: Places, counts: Numbers) -> tuple[Mask, float]:
+def _odd(fine: Places, coarse: Places, counts: Numbers) -> tuple[BoolArray, float]:
     """Return the rows whose coarse code is not the most frequent one of their fine code, and the number of records that
     would be so if the columns were independent.
     """
@@ -163,14 +163,14 @@ def _odd(fine: Places, coarse: Places, counts: Numbers) -> tuple[Mask, float]:
     return ~main[places], float(repeated * (1.0 - shares @ shares))
 
 
-def codes_within(tree: Tree, pairs: Iterable[tuple[str, str]]) -> dict[str, frozenset[str]]:
+def codes_within(tree: CodeTree, pairs: Iterable[tuple[str, str]]) -> dict[str, frozenset[str]]:
     """Return the codes of a column with hierarchy that each code of another column covers; empty if it is not
     a level.
 
     Args:
         pairs: The occurring pairs of codes, that of the column with hierarchy first.
 
-    >>> tree = Tree("kreis", ("T",), {("N",): ("T",), ("N1",): ("N",), ("N2",): ("N",), ("S",): ("T",)})
+    >>> tree = CodeTree("kreis", ("T",), {("N",): ("T",), ("N1",): ("N",), ("N2",): ("N",), ("S",): ("T",)})
     >>> sorted(codes_within(tree, [("N1", "north"), ("N2", "north")])["north"])
     ['N1', 'N2']
     >>> codes_within(tree, [("N1", "west"), ("N2", "east")])
@@ -186,7 +186,7 @@ def codes_within(tree: Tree, pairs: Iterable[tuple[str, str]]) -> dict[str, froz
     return parts if parts and set(parts.values()) <= units else {}
 
 
-def _units(tree: Tree, there: Mapping[str, str]) -> dict[Code, frozenset[str]]:
+def _units(tree: CodeTree, there: Mapping[str, str]) -> dict[Code, frozenset[str]]:
     """Return the record codes below each inner code."""
     units: dict[Code, set[str]] = {}
     for text in there:

@@ -9,15 +9,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from sfumato.tables.cells.cells import Bounds, Numbers, Reach, Table
-from sfumato.tables.cells.table_part import Part
+from sfumato.tables.cells.cells import Bounds, Numbers, ProtectionLevels, Table
+from sfumato.tables.cells.table_part import TablePart
 
 Row = tuple[list[int], list[float]]
 # Name of such a cell in messages.
 ODD = "records whose codes do not fit the others"
 
 
-def with_odd_records(part: Part, rows: Sequence[Row]) -> Part:
+def with_inconsistent_records(part: TablePart, rows: Sequence[Row]) -> TablePart:
     """Add constraints that inconsistent records violate, each with a further cell for its residual if it is
     not 0.
     """
@@ -33,14 +33,14 @@ def with_odd_records(part: Part, rows: Sequence[Row]) -> Part:
     return _behind(part, made, np.array(off))
 
 
-def _behind(part: Part, rows: Sequence[Row], amounts: Numbers) -> Part:
+def _behind(part: TablePart, rows: Sequence[Row], amounts: Numbers) -> TablePart:
     table, more, none = part.table, len(amounts), np.zeros(len(amounts))
     own = Table(
         np.append(table.values, amounts),
         np.append(table.status, np.zeros(more, np.int8)),
         np.append(table.costs, none),
         _open(table.bounds, amounts),
-        Reach(np.append(table.reach.down, none), np.append(table.reach.up, none)),
+        ProtectionLevels(np.append(table.reach.down, none), np.append(table.reach.up, none)),
         table.relations.with_rows(rows, ODD),
         (*table.names, *([ODD] * more)),
     )

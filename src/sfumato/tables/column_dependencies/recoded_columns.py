@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import product
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.cells.dimensions import Code, CodeTree
 from sfumato.tables.column_dependencies.functional_dependencies import Link
 from sfumato.tables.column_dependencies.record_codes import Names, RecordCodes
 
@@ -30,7 +30,7 @@ class ShownColumn:
 
 
 @dataclass(frozen=True, slots=True)
-class Ways:
+class ColumnViews:
     """Records with columns as tables show them.
 
     Attributes:
@@ -46,7 +46,7 @@ class Ways:
 
 def ways_of(
     records: RecordCodes, tables: Sequence[frozenset[str]], shown: Sequence[Sequence[ShownColumn]]
-) -> Ways | None:
+) -> ColumnViews | None:
     """Return the records with the columns that tables show recoded; None if there are none.
 
     Args:
@@ -62,7 +62,7 @@ def ways_of(
         for columns, own in zip(tables, shown, strict=True)
         for choice in _choices(columns, own, [names[one.column, one.codes] for one in own])
     ]
-    return Ways(codes, tuple(names.values()), tuple(choices))
+    return ColumnViews(codes, tuple(names.values()), tuple(choices))
 
 
 def _choices(columns: Iterable[str], shown: Sequence[ShownColumn], names: Sequence[str]) -> list[frozenset[str]]:
@@ -81,10 +81,10 @@ def of_records(link: Link) -> Link:
     return Link(frozenset(name.partition(WAY)[0] for name in link.columns), link.odd, fine)
 
 
-def upper_levels(column: str, tree: Tree, codes: Sequence[str]) -> list[ShownColumn]:
+def upper_levels(column: str, tree: CodeTree, codes: Sequence[str]) -> list[ShownColumn]:
     """Return a column by each hierarchy level above its finest codes; a code on a higher level stays itself.
 
-    >>> tree = Tree("gem", ("T",), {("N",): ("T",), ("S",): ("T",), ("a",): ("N",)})
+    >>> tree = CodeTree("gem", ("T",), {("N",): ("T",), ("S",): ("T",), ("a",): ("N",)})
     >>> [one.codes for one in upper_levels("gem", tree, ["a", "S", "a"])]
     [('N', 'S', 'N')]
     """
@@ -96,7 +96,7 @@ def upper_levels(column: str, tree: Tree, codes: Sequence[str]) -> list[ShownCol
     ]
 
 
-def _path(tree: Tree, code: Code) -> list[str]:
+def _path(tree: CodeTree, code: Code) -> list[str]:
     """Return a code and its ancestors without the total, from the top down."""
     path = [code[0]]
     while code in tree.parents and tree.parents[code] != tree.root:

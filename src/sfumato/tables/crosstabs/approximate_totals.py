@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.tables.cells.cells import Mask
+from sfumato.tables.cells.cells import BoolArray
 from sfumato.tables.crosstabs.subtotals import Sum
 
 Lines = npt.NDArray[np.float64]
@@ -47,7 +47,7 @@ def _above(sums: Sequence[Sum]) -> dict[int, list[int]]:
     return above
 
 
-def _best(lines: Lines, total: int, above: Mask) -> float:
+def _best(lines: Lines, total: int, above: BoolArray) -> float:
     """Return the bits by which a line agrees with the best tried selection, minus those of choosing it."""
     tried = np.concatenate([np.zeros((0, lines.shape[1])), *_tried(lines, total, above)])
     if not len(tried):
@@ -58,7 +58,7 @@ def _best(lines: Lines, total: int, above: Mask) -> float:
     return float((bits * most).max() - np.log2(len(tried)))
 
 
-def _tried(lines: Lines, total: int, above: Mask) -> Iterator[Lines]:
+def _tried(lines: Lines, total: int, above: BoolArray) -> Iterator[Lines]:
     """Yield sums of others: of all, and of neighbors on either side, up to a known total of the line."""
     if not above.any():
         yield lines.sum(axis=0)[None] - lines[total]
@@ -74,11 +74,11 @@ def bits_of(line: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return np.log2(np.maximum(1.0, 2.0 * np.sqrt(line)))
 
 
-def told_sums(lines: Lines) -> Iterator[list[int]]:
+def shown_sums(lines: Lines) -> Iterator[list[int]]:
     """Yield lines that are the sum of all others wherever nothing is suppressed, beyond chance; the total
     first.
 
-    >>> list(told_sums(np.array([[np.nan, 14.0, 40.0], [25.0, 29.0, 38.0], [28.0, 43.0, 78.0]])))
+    >>> list(shown_sums(np.array([[np.nan, 14.0, 40.0], [25.0, 29.0, 38.0], [28.0, 43.0, 78.0]])))
     [[2, 0, 1]]
     """
     shown = lines[:, ~np.isnan(lines).any(axis=0)]

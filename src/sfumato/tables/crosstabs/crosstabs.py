@@ -9,10 +9,10 @@ import numpy.typing as npt
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError
 from sfumato.tables.build.group_units import is_computed, is_multiple
-from sfumato.tables.cells.cells import Mask, Relations, make_relations
+from sfumato.tables.cells.cells import BoolArray, LinearConstraints, make_constraints
 from sfumato.tables.crosstabs.approximate_totals import near_total, running_sum
 from sfumato.tables.crosstabs.labels import grades, is_margin, label_text, names_a_figure, names_a_mean, names_a_share
-from sfumato.tables.crosstabs.subtotals import Doubt, Sum, adds_up, find_sums
+from sfumato.tables.crosstabs.subtotals import AmbiguousSums, Sum, adds_up, find_sums
 
 FACTORS = (100.0, 1.0, 1e3, 1e4, 1e5)
 DECIMALS = (0, 1, 2, 3, 4, 12)
@@ -49,7 +49,7 @@ def relations_of(
     columns: Sequence[Any],
     margins: str | None = None,
     subtotals: Subtotals | None = None,
-) -> Relations:
+) -> LinearConstraints:
     """Return the sums within a crosstab: those declared or announced by labels, and all that the numbers show.
 
     Raises:
@@ -67,7 +67,7 @@ def relations_of(
         if subtotals is None:
             _check_near(lines, labels, sums)
         relations += [pair for one in dict.fromkeys(sums) for pair in _across(one, cells)]
-    return make_relations(relations)
+    return make_constraints(relations)
 
 
 def _across(one: Sum, cells: npt.NDArray[np.int64]) -> list[tuple[list[int], list[float]]]:
@@ -81,8 +81,8 @@ def _shown(lines: Grid, labels: Sequence[Any], margins: str | None, subtotals: S
     search = find_sums(lines, _margins(labels, margins), scattered=subtotals is None)
     if search.doubt is not None:
         what = {
-            Doubt.AMBIGUOUS: "a row or column of the crosstab may be the sum of others, in many ways.",
-            Doubt.UNSEARCHED: "the crosstab has too many rows or columns to tell which are sums of others.",
+            AmbiguousSums.AMBIGUOUS: "a row or column of the crosstab may be the sum of others, in many ways.",
+            AmbiguousSums.UNSEARCHED: "the crosstab has too many rows or columns to tell which are sums of others.",
         }
         raise DataError(
             what[search.doubt],
@@ -92,7 +92,7 @@ def _shown(lines: Grid, labels: Sequence[Any], margins: str | None, subtotals: S
     return search.sums
 
 
-def _margins(labels: Sequence[Any], margins: str | None) -> Mask:
+def _margins(labels: Sequence[Any], margins: str | None) -> BoolArray:
     return np.array([is_margin(label, margins) for label in labels], bool)
 
 

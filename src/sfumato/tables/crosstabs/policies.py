@@ -9,19 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.errors import DataError, InternalError, PlanError, PromiseError
+from sfumato.errors import DataError, InternalError, PlanError, ViolationError
 from sfumato.policies.policy import CellRule
 from sfumato.policies.presets import policies, policy_named
-from sfumato.tables.attack.attacker_view import Publication
+from sfumato.tables.attack.attacker_view import AttackerView
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.cell_labels import MASK
 from sfumato.tables.cells.cells import (
+    BoolArray,
     Bounds,
-    Mask,
+    CellStatus,
+    LinearConstraints,
     Numbers,
-    Reach,
-    Relations,
-    Status,
+    ProtectionLevels,
     Table,
     make_table,
     no_bounds,
@@ -82,7 +82,7 @@ def _check_counts(grid: Grid) -> None:
         raise DataError("a cell of the crosstab is not a count.", "Name percentages in derived=.", "not-a-count")
 
 
-def _protected(grid: Grid, small: Mask, relations: Relations, zeros: bool) -> Mask:
+def _protected(grid: Grid, small: BoolArray, relations: LinearConstraints, zeros: bool) -> BoolArray:
     """Return the small cells, and those that must be suppressed with them.
 
     Args:
@@ -96,26 +96,26 @@ def _protected(grid: Grid, small: Mask, relations: Relations, zeros: bool) -> Ma
     return masked.reshape(grid.shape)
 
 
-def _table(values: Numbers, unsafe: Mask, hidden: Mask, relations: Relations, zeros: bool) -> Table:
+def _table(values: Numbers, unsafe: BoolArray, hidden: BoolArray, relations: LinearConstraints, zeros: bool) -> Table:
     """Build the table with protection levels; a level is at most what is possible, since a total is at least the sum of
     its suppressed parts.
     """
-    status = np.where(unsafe, Status.UNSAFE, np.where(hidden, Status.SAFE, Status.PUBLISH)).astype(np.int8)
+    status = np.where(unsafe, CellStatus.UNSAFE, np.where(hidden, CellStatus.SAFE, CellStatus.PUBLISH)).astype(np.int8)
     low = public_floor(values, hidden, 1.0, announced=zeros)
     bounds = with_parts(Bounds(low, np.full(len(values), np.inf)), relations, values)
     up = np.where(unsafe, 1.0, 0.0)
-    reach = Reach(np.minimum(up, values - bounds.low), up)
+    reach = ProtectionLevels(np.minimum(up, values - bounds.low), up)
     return make_table(values, relations, status=status, bounds=bounds, reach=reach, costs=values + 1.0)
 
 
 def _check_shown(
-    grid: Grid, unsafe: Mask, relations: Relations, shown: Sequence[Sequence[Any]], policy: CellRule
+    grid: Grid, unsafe: BoolArray, relations: LinearConstraints, shown: Sequence[Sequence[Any]], policy: CellRule
 ) -> None:
     """Refuse cells for publication that differ from the table or disclose a small count.
 
     Raises:
         InternalError: A cell shows a different number.
-        PromiseError: A small count can be computed.
+        ViolationError: A small count can be computed.
     """
     exact = np.array([[np.nan if isinstance(cell, str) else cell for cell in row] for row in shown], float).ravel()
     hidden, values, small = np.isnan(exact), grid.ravel(), unsafe.ravel()
@@ -124,14 +124,14 @@ def _check_shown(
     if not small.any():
         return
     table = _table(values, small, hidden, relations, policy.low == 0)
-    publication = Publication(
+    publication = AttackerView(
         np.where(hidden, np.nan, values), no_bounds(len(table)), table.bounds, relations, table.names
     )
     if any(small[leak.cell] for leak in audit_publication(publication, table.promise).leaks):
-        raise PromiseError("a small cell can still be computed from the margins.", "Join categories.", "audit")
+        raise ViolationError("a small cell can still be computed from the margins.", "Join categories.", "audit")
 
 
-def _shown(grid: Grid, masked: Mask, base: int, mask: str | int) -> list[list[Any]]:
+def _shown(grid: Grid, masked: BoolArray, base: int, mask: str | int) -> list[list[Any]]:
     rounded = np.floor(grid / base + 0.5) * base
     return [
         [mask if hit else int(value) for value, hit in zip(values, hits, strict=True)]

@@ -31,7 +31,7 @@ _WORDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class ParsedCell:
     """The content of a cell: a number, a range of integers, or nothing; and whether it is in percent."""
 
     number: float = math.nan
@@ -41,10 +41,10 @@ class Cell:
     is_percent: bool = False
 
 
-MASK = Cell()
+MASK = ParsedCell()
 
 
-def column_cells(texts: Sequence[Text]) -> list[Cell]:
+def column_cells(texts: Sequence[Text]) -> list[ParsedCell]:
     """Parse a column of numbers; points or commas are thousands separators if all numbers are written that
     way.
 
@@ -65,7 +65,7 @@ def is_number(text: Text) -> bool:
     return bool(_PLAIN.fullmatch(bare) or _COMMA.fullmatch(bare) or _THOUSANDS.fullmatch(bare))
 
 
-def cell_of(text: Text, thousands: str = "") -> Cell:
+def cell_of(text: Text, thousands: str = "") -> ParsedCell:
     """Parse one cell.
 
     >>> [cell_of(text).number for text in ("5*", "(5)", "~5", "n=5", "five", "5 (r)", "5,5", "12 %")]
@@ -77,30 +77,30 @@ def cell_of(text: Text, thousands: str = "") -> Cell:
     """
     plain = "" if text is None else text.strip()
     if is_number(plain):
-        return Cell(_value(_bare(plain), thousands), is_percent=bool(_PERCENT.search(plain)))
+        return ParsedCell(_value(_bare(plain), thousands), is_percent=bool(_PERCENT.search(plain)))
     if plain.casefold() in _WORDS:
-        return Cell(float(_WORDS[plain.casefold()]))
+        return ParsedCell(float(_WORDS[plain.casefold()]))
     if not any(map(str.isdecimal, plain)):
         return MASK
     return _range(plain, thousands) or _dressed(plain, thousands)
 
 
-def _range(text: str, thousands: str) -> Cell | None:
+def _range(text: str, thousands: str) -> ParsedCell | None:
     if match := _BETWEEN.fullmatch(text):
-        return Cell(low=_value(match[1], thousands), high=_value(match[2], thousands), is_range=True)
+        return ParsedCell(low=_value(match[1], thousands), high=_value(match[2], thousands), is_range=True)
     if match := _BELOW.fullmatch(text):
         strict = match[1].casefold() in _STRICT
-        return Cell(high=_value(match[2], thousands) - strict, is_range=True)
+        return ParsedCell(high=_value(match[2], thousands) - strict, is_range=True)
     if match := _ABOVE.fullmatch(text):
         strict = (match[1] or "").casefold() in _STRICTLY_ABOVE
-        return Cell(low=_value(match[2] or match[3], thousands) + strict, is_range=True)
+        return ParsedCell(low=_value(match[2] or match[3], thousands) + strict, is_range=True)
     return None
 
 
-def _dressed(text: str, thousands: str) -> Cell:
+def _dressed(text: str, thousands: str) -> ParsedCell:
     """Return the first number in a text, as in `5†` or `5 (2.3 %)`."""
     match = re.search(_DIGITS, text)
-    return MASK if match is None else Cell(_value(match[0], thousands))
+    return MASK if match is None else ParsedCell(_value(match[0], thousands))
 
 
 def _bare(text: Text) -> str:

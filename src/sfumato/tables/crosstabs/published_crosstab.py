@@ -9,13 +9,21 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
-from sfumato.tables.attack.attacker_view import Publication
+from sfumato.tables.attack.attacker_view import AttackerView
 from sfumato.tables.attack.audit import audit_publication
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Relations, make_relations, no_bounds
-from sfumato.tables.crosstabs.approximate_totals import MOST_LINES, PROOF, bits_of, told_sums
+from sfumato.tables.cells.cells import (
+    BoolArray,
+    Bounds,
+    LinearConstraints,
+    Numbers,
+    Places,
+    make_constraints,
+    no_bounds,
+)
+from sfumato.tables.crosstabs.approximate_totals import MOST_LINES, PROOF, bits_of, shown_sums
 from sfumato.tables.crosstabs.crosstabs import Grid
 from sfumato.tables.crosstabs.labels import SHARES, is_margin
-from sfumato.tables.crosstabs.published_cells import Cell, Text, cell_of, column_cells, is_number
+from sfumato.tables.crosstabs.published_cells import ParsedCell, Text, cell_of, column_cells, is_number
 from sfumato.tables.published_tables.further_columns import is_linear
 
 Lines = npt.NDArray[np.float64]
@@ -45,12 +53,12 @@ class PublishedCrosstab:
     rates: Grid
     owners: tuple[tuple[int, ...], ...]
     ranges: tuple[tuple[float, float], ...]
-    marked_rates: Mask
+    marked_rates: BoolArray
     labels: tuple[str, ...] = ()
     label_cells: tuple[tuple[str, ...], ...] = ()
 
     @property
-    def masked(self) -> Mask:
+    def masked(self) -> BoolArray:
         """Which counts are suppressed."""
         return np.isnan(self.counts)
 
@@ -97,7 +105,7 @@ def read_crosstab(header: Sequence[str], cells: Sequence[Sequence[Text]]) -> Pub
     )
 
 
-def _marks(columns: Sequence[Sequence[Text]], numbers: Sequence[int], shares: Sequence[int]) -> Mask:
+def _marks(columns: Sequence[Sequence[Text]], numbers: Sequence[int], shares: Sequence[int]) -> BoolArray:
     """Return for each row and column of rates whether the rate has a mark, or the row has a note."""
     noted = [any(_is_note(columns[place][row]) for place in numbers) for row in range(len(columns[0]))]
     marks = [[noted[row] or not is_number(columns[place][row]) for place in shares] for row in range(len(noted))]
@@ -131,11 +139,11 @@ def _says_a_number(text: Text) -> bool:
     return not math.isnan(cell_of(text).number)
 
 
-def _is_share(name: str, cells: Sequence[Cell]) -> bool:
+def _is_share(name: str, cells: Sequence[ParsedCell]) -> bool:
     return any(cell.is_percent for cell in cells) or any(word in name.lower() for word in (*SHARES, *_STATISTICS))
 
 
-def _grid(columns: Sequence[Sequence[Cell]], rows: int) -> Grid:
+def _grid(columns: Sequence[Sequence[ParsedCell]], rows: int) -> Grid:
     return np.array([[cell.number for cell in column] for column in columns], float).reshape(len(columns), rows).T
 
 
@@ -158,7 +166,7 @@ def _shares(counts: Grid, place: int) -> Iterator[Numbers]:
             yield np.divide(own, whole, out=np.full(len(own), np.nan), where=whole > 0)
 
 
-def _few(few: Mask, owners: Sequence[int]) -> Mask:
+def _few(few: BoolArray, owners: Sequence[int]) -> BoolArray:
     """Return the rows in which some of these counts are few or suppressed."""
     return np.asarray(few[:, list(owners)].any(axis=1))
 
@@ -239,7 +247,7 @@ def derivable(table: PublishedCrosstab, low: int, high: int) -> tuple[str, ...]:
     bounds = Bounds(np.full(exact.size, float(min(low, 1))), np.full(exact.size, np.inf))
     bounds = Bounds(np.where(np.isnan(exact), bounds.low, 0.0), bounds.high)
     audit = audit_publication(
-        Publication(exact, no_bounds(exact.size), bounds, relations, names), no_bounds(exact.size)
+        AttackerView(exact, no_bounds(exact.size), bounds, relations, names), no_bounds(exact.size)
     )
     return tuple(
         finding.name
@@ -253,17 +261,17 @@ def _is_told(lower: float, upper: float) -> bool:
     return math.isfinite(upper - lower) and math.ceil(lower - 1e-6) == math.floor(upper + 1e-6)
 
 
-def _relations(table: PublishedCrosstab) -> Relations:
+def _relations(table: PublishedCrosstab) -> LinearConstraints:
     """Return the constraints: lines called totals are the sums of all others, otherwise the sums that the
     numbers show.
     """
     places: Places = np.arange(table.counts.size).reshape(table.counts.shape)
     across = table.counts.T
-    rows = [*_row_sums(table)] or [*told_sums(table.counts)] or [*nested_sums(table.counts)]
-    columns = [*_sums(across, table.columns, range(len(across)))] or [*told_sums(across)] or [*nested_sums(across)]
+    rows = [*_row_sums(table)] or [*shown_sums(table.counts)] or [*nested_sums(table.counts)]
+    columns = [*_sums(across, table.columns, range(len(across)))] or [*shown_sums(across)] or [*nested_sums(across)]
     sums = [(places[order], at) for order in rows for at in range(len(table.columns))]
     sums += [(places.T[order], at) for order in columns for at in range(len(places))]
-    return make_relations(
+    return make_constraints(
         [([int(cell) for cell in cells[:, at]], [-1.0] + [1.0] * (len(cells) - 1)) for cells, at in sums]
     )
 

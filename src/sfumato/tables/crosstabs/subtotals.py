@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import Mask, Numbers, Places
+from sfumato.tables.cells.cells import BoolArray, Numbers, Places
 
 Lines = npt.NDArray[np.float64]
 Keys = npt.NDArray[np.uint64]
@@ -33,7 +33,7 @@ WIDTH = 64
 WORD = (1 << WIDTH) - 1
 
 
-class Doubt(Enum):
+class AmbiguousSums(Enum):
     """Why the sums of a table cannot be determined from its numbers alone."""
 
     AMBIGUOUS = "ambiguous-sums"
@@ -49,11 +49,11 @@ class Sum:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundSums:
     """The sums among some lines, and the remaining doubt; there may then be further sums."""
 
     sums: tuple[Sum, ...]
-    doubt: Doubt | None = None
+    doubt: AmbiguousSums | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class _Block:
 _Ends = dict[tuple[int, int], list[_Block]]
 
 
-def find_sums(lines: Lines, margins: Mask, scattered: bool = True) -> Found:
+def find_sums(lines: Lines, margins: BoolArray, scattered: bool = True) -> FoundSums:
     """Find the sums among lines of counts: every block, and every selection of lines that no block explains.
 
     A grand total that includes every line once excludes other sums: further agreements are coincidences.
@@ -86,10 +86,10 @@ def find_sums(lines: Lines, margins: Mask, scattered: bool = True) -> Found:
     """
     used = np.flatnonzero(lines.any(axis=1))
     if len(used) < 2 or (lines < 0).any():
-        return Found(())
+        return FoundSums(())
     result = _Search(lines[used], margins[used]).run(scattered)
     named = [Sum(int(used[one.total]), tuple(sorted(int(used[part]) for part in one.parts))) for one in result.sums]
-    return Found(tuple(dict.fromkeys(named)), result.doubt)
+    return FoundSums(tuple(dict.fromkeys(named)), result.doubt)
 
 
 def adds_up(lines: Lines, total: int) -> bool:
@@ -104,26 +104,26 @@ def adds_up(lines: Lines, total: int) -> bool:
 class _Search:
     """The search for sums among nonempty lines."""
 
-    def __init__(self, lines: Lines, margins: Mask) -> None:
+    def __init__(self, lines: Lines, margins: BoolArray) -> None:
         self._lines, self._margins = lines, margins
         self._keys = _keys(lines)
         self._words = [int(key) for key in self._keys]
         self._sizes = lines.sum(axis=1).tolist()
         self._bits = _bits(lines)
 
-    def run(self, scattered: bool) -> Found:
+    def run(self, scattered: bool) -> FoundSums:
         plain = list(self._plain())
         sure = [block.sum for block in plain if self._margins[block.sum.total] or self._proves(block)]
         if sure:
-            return Found(tuple(sure))
+            return FoundSums(tuple(sure))
         blocks = [*plain, *self._blocks()]
         sums = [block.sum for block in blocks]
         whole = (0, len(self._lines) - 1)
         if not scattered or any((block.first, block.last) == whole and self._proves(block) for block in blocks):
-            return Found(tuple(sums))
+            return FoundSums(tuple(sums))
         told = {block.sum.total for block in blocks if self._proves(block)}
         more, doubt = self._scattered([line for line in range(len(self._lines)) if line not in told])
-        return Found((*sums, *more), doubt)
+        return FoundSums((*sums, *more), doubt)
 
     def _proves(self, block: _Block) -> bool:
         """Return whether a block is beyond chance, by its numbers alone or because its total is called one."""
@@ -173,29 +173,29 @@ class _Search:
                 elif larger < size:
                     states.append((reached + step, added, larger, (*parts, part), evidence + block.evidence))
 
-    def _scattered(self, totals: Iterable[int]) -> tuple[list[Sum], Doubt | None]:
+    def _scattered(self, totals: Iterable[int]) -> tuple[list[Sum], AmbiguousSums | None]:
         """Return the sums of any lines, for some totals."""
         sums: list[Sum] = []
         doubt = None
         for total in totals:
             chosen = self.selections(total)
-            if chosen is Doubt.UNSEARCHED:
-                return sums, Doubt.UNSEARCHED
-            if chosen is Doubt.AMBIGUOUS:
-                doubt = Doubt.AMBIGUOUS
+            if chosen is AmbiguousSums.UNSEARCHED:
+                return sums, AmbiguousSums.UNSEARCHED
+            if chosen is AmbiguousSums.AMBIGUOUS:
+                doubt = AmbiguousSums.AMBIGUOUS
             else:
                 sums += chosen
         return sums, doubt
 
-    def selections(self, total: int) -> list[Sum] | Doubt:
+    def selections(self, total: int) -> list[Sum] | AmbiguousSums:
         """Return all selections that add up to a line, by combining partial selections of both halves of the others."""
         fitting = self._fitting(total)
         one, two = (self._partial(fitting[start::2], total) for start in (0, 1))
         if one is None or two is None:
-            return Doubt.UNSEARCHED
+            return AmbiguousSums.UNSEARCHED
         pairs = _pairs(one.keys, two.keys, self._keys[total])
         if pairs is None:
-            return Doubt.AMBIGUOUS
+            return AmbiguousSums.AMBIGUOUS
         chosen = [(*one.lines(left), *two.lines(right)) for left, right in pairs]
         return [Sum(total, parts) for parts in chosen]
 

@@ -11,19 +11,19 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
-from sfumato.tables.argus.argus_table import OfficeTable
+from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.argus.file_errors import fields_in, lines_of, number_in, office_field, wrong
-from sfumato.tables.argus.statuses import CellStatus, masked_of, secondary_of
+from sfumato.tables.argus.statuses import ArgusStatus, masked_of, secondary_of
 from sfumato.tables.cells.constraints import Key
 from sfumato.tables.formats.solver_file import plain
 
 # The status that an action sets, and from which statuses it is allowed.
-ACTIONS: dict[str, tuple[CellStatus, range]] = {
-    "s": (CellStatus.SAFE_MANUAL, range(1, 11)),
-    "u": (CellStatus.UNSAFE_MANUAL, range(1, 10)),
-    "p": (CellStatus.PROTECTED, range(1, 3)),
-    "m": (CellStatus.SECONDARY_MANUAL, range(1, 3)),
-    "ml": (CellStatus.SECONDARY, range(1, 3)),
+ACTIONS: dict[str, tuple[ArgusStatus, range]] = {
+    "s": (ArgusStatus.SAFE_MANUAL, range(1, 11)),
+    "u": (ArgusStatus.UNSAFE_MANUAL, range(1, 10)),
+    "p": (ArgusStatus.PROTECTED, range(1, 3)),
+    "m": (ArgusStatus.SECONDARY_MANUAL, range(1, 3)),
+    "ml": (ArgusStatus.SECONDARY, range(1, 3)),
 }
 COSTS = ("c", "w")
 LEVELS = "pl"
@@ -36,14 +36,14 @@ AMOUNTS = {**dict.fromkeys(COSTS, 1), LEVELS: 2}
 class Applied:
     """A table after an a priori file, and the lines that were skipped."""
 
-    table: OfficeTable
+    table: ArgusTable
     passed_over: tuple[str, ...]
 
 
 class _Columns:
     """The columns of a table that an a priori file may change."""
 
-    def __init__(self, table: OfficeTable) -> None:
+    def __init__(self, table: ArgusTable) -> None:
         self.statuses = table.statuses.copy()
         self.costs = (np.abs(table.values) if table.costs is None else table.costs).copy()
         self.lower = (np.zeros(len(table)) if table.lower is None else table.lower).copy()
@@ -52,7 +52,7 @@ class _Columns:
 
 def apply_apriori(
     path: Path,
-    table: OfficeTable,
+    table: ArgusTable,
     separator: str = ",",
     ignore_errors: bool = False,
     expand_trivial: bool = False,
@@ -92,7 +92,7 @@ def apply_apriori(
 
 
 def _cell(
-    line: str, number: int, name: str, table: OfficeTable, places: dict[Key, int], separator: str
+    line: str, number: int, name: str, table: ArgusTable, places: dict[Key, int], separator: str
 ) -> tuple[int, list[tuple[str, int]]]:
     fields = fields_in(line, separator)
     size = len(table.trees)
@@ -129,7 +129,7 @@ def _act(columns: _Columns, cell: int, action: Sequence[tuple[str, int]], name: 
     elif word in COSTS:
         columns.costs[cell] = _amount(action, 1, name, number) or 1.0
     elif word == LEVELS:
-        if not CellStatus.UNSAFE <= status <= CellStatus.UNSAFE_MANUAL:
+        if not ArgusStatus.UNSAFE <= status <= ArgusStatus.UNSAFE_MANUAL:
             what = f"protection levels are for sensitive cells, and this one has status {status}"
             raise wrong(name, number, column, what, "Mark it as sensitive before: u.", "status")
         columns.lower[cell], columns.upper[cell] = (_amount(action, place, name, number) for place in (1, 2))
@@ -157,7 +157,7 @@ def _amount(action: Sequence[tuple[str, int]], place: int, name: str, number: in
     return amount
 
 
-def _twins(table: OfficeTable) -> dict[int, tuple[int, ...]]:
+def _twins(table: ArgusTable) -> dict[int, tuple[int, ...]]:
     """Return the groups of cells that are equal because a total has a single part."""
     relations = table.relations()
     groups: dict[int, set[int]] = {}
@@ -169,7 +169,7 @@ def _twins(table: OfficeTable) -> dict[int, tuple[int, ...]]:
     return {cell: tuple(sorted(group)) for cell, group in groups.items()}
 
 
-def apriori_text(table: OfficeTable, separator: str = ",") -> str:
+def apriori_text(table: ArgusTable, separator: str = ",") -> str:
     """Return the suppression pattern of a table as an a priori file for the next run."""
     lines = []
     for cell in np.flatnonzero(masked_of(table.statuses)):

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from sfumato.errors import PlanError
-from sfumato.tables.argus.argus_table import OfficeTable
+from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.argus.statuses import OF_FLAG, choices_of, masked_of
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.formats.cells_file import check_totals, read_cells, response_of
 from sfumato.tables.formats.metadata import Metadata, Variable, read_metadata
 from sfumato.tables.formats.px import read_px
@@ -45,7 +45,7 @@ def office_columns(
     published: bool = False,
     encoding: str | None = None,
     tolerance: float = math.inf,
-) -> Columns | None:
+) -> TextColumns | None:
     """Read the columns of a τ-ARGUS or PX file; None if the file is of another kind.
 
     Args:
@@ -101,7 +101,7 @@ def refuse_others(path: Path) -> None:
         raise PlanError(f"{path.name} is {kind}, no table.", "Give the file with the cells.", "no-table")
 
 
-def with_masks(columns: Columns, name: str = "the table") -> Columns:
+def with_masks(columns: TextColumns, name: str = "the table") -> TextColumns:
     """Add statuses to the columns of an SDMX-CSV file, and a star for each suppressed value; others stay
     unchanged.
 
@@ -116,15 +116,15 @@ def with_masks(columns: Columns, name: str = "the table") -> Columns:
         check_status(text, name, line, list(columns.texts).index(HOUSE) + 1)
     if CONFIDENTIAL in columns and HOUSE not in columns and "Status" not in columns:
         texts["Status"] = tuple(str(int(OF_FLAG[flag])) for flag in flags[CONFIDENTIAL])
-    return Columns(texts)
+    return TextColumns(texts)
 
 
-def _flags(columns: Columns, column: str, name: str) -> list[str]:
+def _flags(columns: TextColumns, column: str, name: str) -> list[str]:
     place = list(columns.texts).index(column) + 1
     return [check_flag(column, text, name, line, place) for line, text in enumerate(columns.text(column), start=2)]
 
 
-def with_names(columns: Columns, source: TableSource) -> Columns:
+def with_names(columns: TextColumns, source: TableSource) -> TextColumns:
     """Add the columns of a τ-ARGUS file under the names that the plan uses, if the file lacks these.
 
     Other files keep their own names: a misspelled name in a plan must be reported, not guessed.
@@ -144,10 +144,10 @@ def with_names(columns: Columns, source: TableSource) -> Columns:
         other = next((other for other in others if other in texts), None)
         if name not in texts and other is not None:
             texts[name] = texts[other]
-    return Columns(texts)
+    return TextColumns(texts)
 
 
-def _by_codes(table: OfficeTable, value: str, published: bool) -> Columns:
+def _by_codes(table: ArgusTable, value: str, published: bool) -> TextColumns:
     """Return codes, values with a star for a suppressed cell, and all further columns."""
     hidden = masked_of(table.statuses)
     texts: dict[str, tuple[str, ...]] = {
@@ -160,10 +160,10 @@ def _by_codes(table: OfficeTable, value: str, published: bool) -> Columns:
         texts["Freq"] = tuple(plain(number) for number in table.frequency)
     for place, column in enumerate(table.largest, start=1):
         texts[f"Top{place}"] = tuple(plain(number) for number in column)
-    return Columns(texts)
+    return TextColumns(texts)
 
 
-def _values(table: OfficeTable, value: str, shown: list[str], published: bool) -> dict[str, tuple[str, ...]]:
+def _values(table: ArgusTable, value: str, shown: list[str], published: bool) -> dict[str, tuple[str, ...]]:
     """Return the values; if true values and statuses are both present, optionally also the published values."""
     if np.isnan(table.values).any() or not masked_of(table.statuses).any():
         return {value: tuple(shown)}
@@ -171,7 +171,7 @@ def _values(table: OfficeTable, value: str, shown: list[str], published: bool) -
     return {value: tuple(plain(number) for number in table.values), **beside}
 
 
-def _by_ids(table: OfficeTable, value: str, published: bool) -> Columns:
+def _by_ids(table: ArgusTable, value: str, published: bool) -> TextColumns:
     """Return ids, values, marks, costs, bounds and protection levels, as for a table given by cells."""
     named = {
         value: table.values,
@@ -187,4 +187,4 @@ def _by_ids(table: OfficeTable, value: str, published: bool) -> Columns:
         "*" if mask else plain(number) for mask, number in zip(masked_of(table.statuses), table.values, strict=True)
     ]
     texts |= _values(table, value, shown, published)
-    return Columns({**texts, "status": tuple(_MARKS[choice] for choice in choices_of(table.statuses))})
+    return TextColumns({**texts, "status": tuple(_MARKS[choice] for choice in choices_of(table.statuses))})

@@ -8,8 +8,8 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import InternalError, PlanError
-from sfumato.tables.argus.argus_table import OfficeTable
-from sfumato.tables.argus.statuses import CellStatus, flag_of, masked_of
+from sfumato.tables.argus.argus_table import ArgusTable
+from sfumato.tables.argus.statuses import ArgusStatus, flag_of, masked_of
 from sfumato.tables.build.row_order import office_in_order, office_order
 from sfumato.tables.cells.cells import Bounds, Numbers
 from sfumato.tables.formats.solver_file import jj_text, plain
@@ -43,7 +43,7 @@ class Protected:
             is guaranteed.
     """
 
-    table: OfficeTable
+    table: ArgusTable
     method: str = ""
     published: Numbers | None = None
     ranges: tuple[Numbers, Numbers] | None = None
@@ -120,7 +120,7 @@ def shown_counts(done: Protected, kind: int) -> Protected | None:
     table, counts = done.table, done.table.frequency
     if kind != SBS or done.counts or counts is None:
         return None
-    statuses = np.where(counts > 0, int(CellStatus.SAFE), int(CellStatus.EMPTY)).astype(np.int64)
+    statuses = np.where(counts > 0, int(ArgusStatus.SAFE), int(ArgusStatus.EMPTY)).astype(np.int64)
     bare = {"lower": None, "upper": None, "costs": None, "largest": (), "finer": None}
     return Protected(table.with_columns(value="Freq", values=counts, statuses=statuses, **bare))
 
@@ -146,7 +146,7 @@ def output_text(done: Protected, kind: int, options: dict[str, bool]) -> str:
 
 def _cells(done: Protected, options: dict[str, bool]) -> list[int]:
     """Return the cells that are written: all, or without empty ones."""
-    empty = done.table.statuses == CellStatus.EMPTY
+    empty = done.table.statuses == ArgusStatus.EMPTY
     return [cell for cell in range(len(done.table)) if not (options["SE"] and empty[cell])]
 
 

@@ -44,7 +44,7 @@ class Specification:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class RuleCall:
     """A name with numbers in parentheses: a safety rule, or a protection method."""
 
     name: str
@@ -113,7 +113,7 @@ def specification_in(command: Command, name: str) -> Specification:
     return Specification(spanning, texts[0] or "<freq>", texts[1], cost.strip().strip('"'), power)
 
 
-def rules_in(command: Command, name: str) -> list[Call]:
+def rules_in(command: Command, name: str) -> list[RuleCall]:
     """Parse the safety rules of a command; empty if the statuses of the file apply.
 
     Raises:
@@ -131,7 +131,7 @@ def rules_in(command: Command, name: str) -> list[Call]:
     return rules
 
 
-def _rule(text: str, name: str, line: int, column: int) -> Call:
+def _rule(text: str, name: str, line: int, column: int) -> RuleCall:
     match = _CALL.fullmatch(text)
     if not match or match.group(1).upper() not in RULES:
         do = f"Write one of {', '.join(RULES)} with its numbers, such as P(10,1)."
@@ -141,14 +141,14 @@ def _rule(text: str, name: str, line: int, column: int) -> Call:
     if fault := numbers_fault(rule, numbers):
         do = f"Correct {text}, or leave it out: it would call no cell unsafe, or cannot be meant."
         raise wrong(name, line, column, fault, do, "batch")
-    return Call(rule, numbers)
+    return RuleCall(rule, numbers)
 
 
 def _numbers(text: str, command: Command, name: str) -> tuple[float, ...]:
     return tuple(number_in(part, name, command.line, command.column) for part in text.split(",") if part.strip())
 
 
-def suppression_in(command: Command, name: str) -> Call:
+def suppression_in(command: Command, name: str) -> RuleCall:
     """Parse the protection method of a command; its first number is that of the table, 0 for all jointly.
 
     Raises:
@@ -164,7 +164,7 @@ def suppression_in(command: Command, name: str) -> Call:
     if fault := method_fault(method, numbers):
         do = f"Correct the numbers of {method}: the table's stands first, 0 for all together."
         raise wrong(name, command.line, command.column, fault, do, "batch")
-    return Call(method, numbers, command.rest[match.end() :].strip())
+    return RuleCall(method, numbers, command.rest[match.end() :].strip())
 
 
 @dataclass(frozen=True, slots=True)

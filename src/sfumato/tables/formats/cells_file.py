@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.errors import DataError, PlanError
-from sfumato.tables.argus.argus_table import OfficeTable, check_codes
+from sfumato.tables.argus.argus_table import ArgusTable, check_codes
 from sfumato.tables.argus.file_errors import fields_in, lines_of, number_in, office_field, wrong
-from sfumato.tables.argus.statuses import LETTERS, CellStatus, status_in
-from sfumato.tables.cells.cells import Mask, Numbers
+from sfumato.tables.argus.statuses import LETTERS, ArgusStatus, status_in
+from sfumato.tables.cells.cells import BoolArray, Numbers
 from sfumato.tables.cells.constraints import Key, check
-from sfumato.tables.cells.dimensions import Code, Tree, flat_tree
-from sfumato.tables.cells.precision import step_of
+from sfumato.tables.cells.dimensions import Code, CodeTree, flat_tree
+from sfumato.tables.cells.precision import precision_of
 from sfumato.tables.formats.hrc import digits_tree, hrc_text, read_hrc
 from sfumato.tables.formats.labels_file import read_labels
 from sfumato.tables.formats.metadata import Metadata, Variable, metadata_text
@@ -26,7 +26,7 @@ _NOT_NEGATIVE = ("FREQUENCY", "LOWERPL", "UPPERPL", "COSTVAR")
 
 def read_cells(
     path: Path, metadata: Metadata, value: str | None = None, spanning: list[str] | None = None
-) -> OfficeTable:
+) -> ArgusTable:
     """Read the table of a `.tab` file.
 
     Args:
@@ -45,7 +45,7 @@ def read_cells(
     keys = tuple(_key(line, metadata, chosen, trees, path.name) for line in lines)
 
     statuses = _statuses(lines, metadata, path.name)
-    empty = np.isin(statuses, (CellStatus.EMPTY, CellStatus.EMPTY_NON_STRUCTURAL))
+    empty = np.isin(statuses, (ArgusStatus.EMPTY, ArgusStatus.EMPTY_NON_STRUCTURAL))
 
     def numbers(flag: str) -> Numbers | None:
         own = metadata.flagged(flag)
@@ -57,7 +57,7 @@ def read_cells(
         _check_range(numbers, lines, metadata, one, path.name)
         return numbers
 
-    return OfficeTable(
+    return ArgusTable(
         value=response.name,
         trees=trees,
         keys=keys,
@@ -118,7 +118,7 @@ def _texts(lines: list[_Line], metadata: Metadata, one: Variable) -> list[str]:
     return [fields[place][0] for _, fields in lines]
 
 
-def _tree(lines: list[_Line], metadata: Metadata, one: Variable, path: Path) -> Tree:
+def _tree(lines: list[_Line], metadata: Metadata, one: Variable, path: Path) -> CodeTree:
     """Return the hierarchy of a variable; the error for an unknown code names its position."""
     try:
         return tree_of(one, _texts(lines, metadata, one), path.parent, metadata.encoding)
@@ -130,7 +130,7 @@ def _tree(lines: list[_Line], metadata: Metadata, one: Variable, path: Path) -> 
         raise wrong(path.name, number, column, error.what.rstrip("."), error.do, "unknown-code") from None
 
 
-def tree_of(one: Variable, codes: list[str], folder: Path, encoding: str | None = None) -> Tree:
+def tree_of(one: Variable, codes: list[str], folder: Path, encoding: str | None = None) -> CodeTree:
     """Return the hierarchy of a variable: from a file, by digits, or flat."""
     if "HIERCODELIST" in one.options:
         lead = one.option("HIERLEADSTRING", "@")
@@ -165,7 +165,7 @@ def labels_of(variables: list[Variable], folder: Path, encoding: str | None = No
     return {one.name: read_labels(folder / one.option("CODELIST"), None, encoding) for one in named}
 
 
-def _key(line: _Line, metadata: Metadata, chosen: list[Variable], trees: tuple[Tree, ...], name: str) -> Key:
+def _key(line: _Line, metadata: Metadata, chosen: list[Variable], trees: tuple[CodeTree, ...], name: str) -> Key:
     number, fields = line
     key: list[Code] = []
     for one, tree in zip(chosen, trees, strict=True):
@@ -176,7 +176,7 @@ def _key(line: _Line, metadata: Metadata, chosen: list[Variable], trees: tuple[T
     return tuple(key)
 
 
-def _numbers(lines: list[_Line], metadata: Metadata, one: Variable, name: str, empty: Mask) -> Numbers:
+def _numbers(lines: list[_Line], metadata: Metadata, one: Variable, name: str, empty: BoolArray) -> Numbers:
     """Return a column as numbers; 0 if the text is empty where that is allowed."""
     place = metadata.variables.index(one)
     numbers = []
@@ -205,8 +205,8 @@ def _check_range(numbers: Numbers, lines: list[_Line], metadata: Metadata, one: 
 def _statuses(lines: list[_Line], metadata: Metadata, name: str) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
     own = metadata.flagged("STATUS")
     if not own:
-        return np.full(len(lines), int(CellStatus.SAFE), np.int64)
-    kinds = {"SAFE": CellStatus.SAFE, "UNSAFE": CellStatus.UNSAFE, "PROTECT": CellStatus.PROTECTED}
+        return np.full(len(lines), int(ArgusStatus.SAFE), np.int64)
+    kinds = {"SAFE": ArgusStatus.SAFE, "UNSAFE": ArgusStatus.UNSAFE, "PROTECT": ArgusStatus.PROTECTED}
     letters = LETTERS | {mark: kinds[tag] for tag, mark in metadata.marks.items() if mark}
     place = metadata.variables.index(own[0])
     statuses = []
@@ -219,14 +219,14 @@ def _statuses(lines: list[_Line], metadata: Metadata, name: str) -> "np.ndarray[
     return np.array(statuses, np.int64)
 
 
-def check_totals(table: OfficeTable, name: str, do: str = "", tolerance: float = math.inf) -> None:
+def check_totals(table: ArgusTable, name: str, do: str = "", tolerance: float = math.inf) -> None:
     """Refuse a table whose totals are missing or do not add up, with the line of a cell.
 
     Raises:
         DataError: A total is missing or wrong, or a cell is duplicate.
     """
     try:
-        check(table.relations(), table.values, tolerance, step_of(table.values))
+        check(table.relations(), table.values, tolerance, precision_of(table.values))
     except DataError as error:
         # The tolerance is an option of plans; callers with their own hint have none.
         own = "Correct the table." if do and error.code == "data.totals" else error.do
@@ -235,7 +235,7 @@ def check_totals(table: OfficeTable, name: str, do: str = "", tolerance: float =
         raise wrong(name, line, 1, error.what.rstrip("."), more, error.code.partition(".")[2]) from None
 
 
-def written_cells(table: OfficeTable, stem: str, separator: str = ";") -> dict[str, str]:
+def written_cells(table: ArgusTable, stem: str, separator: str = ";") -> dict[str, str]:
     """Return the texts of `.tab`, `.rda` and `.hrc` files, by file name."""
     variables = [_spanning(tree, stem) for tree in table.trees]
     decimals: dict[str, tuple[str, ...]] = {"DECIMALS": (str(max(table.decimals, _decimals(table.values))),)}
@@ -257,7 +257,7 @@ def written_cells(table: OfficeTable, stem: str, separator: str = ";") -> dict[s
     return files | {f"{stem}_{tree.name}.hrc": hrc_text(tree) for tree in table.trees if _is_deep(tree)}
 
 
-def _check_leads(table: OfficeTable) -> None:
+def _check_leads(table: ArgusTable) -> None:
     """Refuse codes whose first character would be read as hierarchy depth."""
     deep = [tree for tree in table.trees if _is_deep(tree)]
     for tree in deep:
@@ -266,7 +266,7 @@ def _check_leads(table: OfficeTable) -> None:
             raise PlanError(what, "Rename it, or leave tab out of output.files.", "unwritable")
 
 
-def _further(table: OfficeTable) -> list[tuple[str, str, Numbers]]:
+def _further(table: ArgusTable) -> list[tuple[str, str, Numbers]]:
     named = [("FREQUENCY", "Freq", table.frequency)]
     named += [("MAXSCORE", f"Top{place}", one) for place, one in enumerate(table.largest, start=1)]
     named += [
@@ -277,7 +277,7 @@ def _further(table: OfficeTable) -> list[tuple[str, str, Numbers]]:
     return [(flag, name, numbers) for flag, name, numbers in named if numbers is not None]
 
 
-def _spanning(tree: Tree, stem: str) -> Variable:
+def _spanning(tree: CodeTree, stem: str) -> Variable:
     options: dict[str, tuple[str, ...]] = {"TOTCODE": (tree.root[0],)}
     flags = {"RECODEABLE"}
     if _is_deep(tree):
@@ -286,9 +286,9 @@ def _spanning(tree: Tree, stem: str) -> Variable:
     return Variable(tree.name, 0, flags=frozenset(flags), options=options)
 
 
-def _is_deep(tree: Tree) -> bool:
+def _is_deep(tree: CodeTree) -> bool:
     return any(parent != tree.root for parent in tree.parents.values())
 
 
 def _decimals(values: Numbers) -> int:
-    return max(0, round(-math.log10(step_of(values))))
+    return max(0, round(-math.log10(precision_of(values))))

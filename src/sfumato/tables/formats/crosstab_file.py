@@ -1,11 +1,11 @@
 """Crosstabs in files, with codes of one dimension down and of the other across, as one row per cell."""
 
 from sfumato.errors import DataError
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.plan.plan import TablePlan
 
 
-def as_cells(columns: Columns, plan: TablePlan) -> Columns:
+def as_cells(columns: TextColumns, plan: TablePlan) -> TextColumns:
     """Convert a crosstab to cells; return any other table unchanged.
 
     A table is a crosstab if the plan has two dimensions of one column each, and the file has neither a column for the
@@ -29,4 +29,4 @@ def as_cells(columns: Columns, plan: TablePlan) -> Columns:
     if not rows:
         what = f"the table has neither a column {plan.table.value} nor cells across."
         raise DataError(what, "Name the column with the values in table.value, or give another file.", "no-cells")
-    return Columns(dict(zip((down, over, plan.table.value), zip(*rows, strict=True), strict=True)))
+    return TextColumns(dict(zip((down, over, plan.table.value), zip(*rows, strict=True), strict=True)))

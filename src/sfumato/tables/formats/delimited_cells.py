@@ -4,11 +4,11 @@ from pathlib import Path
 
 from sfumato.delimited.decimal_marks import thousands_mark, without_gaps
 from sfumato.errors import DataError
-from sfumato.tables.cells.columns import Columns, read_columns
+from sfumato.tables.cells.columns import TextColumns, read_columns
 from sfumato.tables.plan.source import TableSource
 
 
-def read_delimited_cells(path: Path, table: TableSource) -> Columns:
+def read_delimited_cells(path: Path, table: TableSource) -> TextColumns:
     """Read the columns of a file with cells.
 
     Raises:
@@ -23,7 +23,7 @@ def read_delimited_cells(path: Path, table: TableSource) -> Columns:
     return columns
 
 
-def _refuse_doubt(columns: Columns, table: TableSource) -> None:
+def _refuse_doubt(columns: TextColumns, table: TableSource) -> None:
     """Refuse counts that may be thousands or fractions: `1.204` is 1204 persons in Germany."""
     counts = _numbers(columns, table) if table.counts else [table.frequency]
     texts = [text for name in counts for text in columns.texts.get(name or "", ())]
@@ -41,23 +41,23 @@ def _refuse_doubt(columns: Columns, table: TableSource) -> None:
         )
 
 
-def _without_gaps(columns: Columns, table: TableSource) -> Columns:
+def _without_gaps(columns: TextColumns, table: TableSource) -> TextColumns:
     """Remove blanks and apostrophes between thousands from numbers."""
     plain = {name: tuple(map(without_gaps, columns.texts[name])) for name in _numbers(columns, table)}
-    return Columns({**columns.texts, **plain})
+    return TextColumns({**columns.texts, **plain})
 
 
-def _without_commas(columns: Columns, table: TableSource) -> Columns:
+def _without_commas(columns: TextColumns, table: TableSource) -> TextColumns:
     """Remove commas between thousands from numbers whose decimal mark is declared as a point."""
     plain = {
         name: tuple(text.replace(",", "") for text in columns.texts[name])
         for name in _numbers(columns, table)
         if thousands_mark(columns.texts[name]) == ","
     }
-    return Columns({**columns.texts, **plain})
+    return TextColumns({**columns.texts, **plain})
 
 
-def _numbers(columns: Columns, table: TableSource) -> list[str]:
+def _numbers(columns: TextColumns, table: TableSource) -> list[str]:
     """Return the columns with numbers; in a crosstab, all but the first."""
     names = [table.value, table.frequency, table.shadow, table.holdings, *table.contributions, *table.respondents]
     return [name for name in names if name and name in columns] if table.value in columns else list(columns.texts)[1:]

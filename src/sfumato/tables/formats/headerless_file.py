@@ -14,18 +14,18 @@ import numpy as np
 from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.records import read_lines
 from sfumato.tables.argus.file_errors import number_in, wrong
-from sfumato.tables.argus.statuses import CellStatus, masked_of, status_in
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.argus.statuses import ArgusStatus, masked_of, status_in
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.published_tables.parse_cells import MASKS
 
 # Mark of an empty cell: it has no records, which is public.
 EMPTY = "-"
 FLAGS = {
-    "A": CellStatus.UNSAFE_FREQUENCY,
-    "B": CellStatus.UNSAFE,
-    "C": CellStatus.UNSAFE_MANUAL,
-    "D": CellStatus.SECONDARY,
-    "V": CellStatus.SAFE,
+    "A": ArgusStatus.UNSAFE_FREQUENCY,
+    "B": ArgusStatus.UNSAFE,
+    "C": ArgusStatus.UNSAFE_MANUAL,
+    "D": ArgusStatus.SECONDARY,
+    "V": ArgusStatus.SAFE,
 }
 # The fields after the codes, by their number.
 _FIELDS = {1: ("value",), 2: ("value", "status"), 3: ("value", "count", "flag"), 4: ("value", "count", "flag", "more")}
@@ -33,7 +33,7 @@ _FIELDS = {1: ("value",), 2: ("value", "status"), 3: ("value", "count", "flag"),
 
 def cells_without_header(
     path: Path, names: Sequence[str], value: str, dialect: Dialect | None = None
-) -> Columns | None:
+) -> TextColumns | None:
     """Return the columns of such a file; None if it has a header or another layout.
 
     Args:
@@ -52,8 +52,8 @@ def cells_without_header(
     codes = dict(zip(names, columns, strict=False))
     further = dict(zip(fields, columns[len(names) :], strict=True))
     statuses = [_status(texts, len(names), fields, path.name, number) for number, texts in lines]
-    texts = Columns({**codes, value: further["value"], "Status": tuple(statuses)})
-    return Columns({**texts.texts, "Freq": further["count"]}) if "count" in further else texts
+    texts = TextColumns({**codes, value: further["value"], "Status": tuple(statuses)})
+    return TextColumns({**texts.texts, "Freq": further["count"]}) if "count" in further else texts
 
 
 def _intermediate(lines: Sequence[tuple[int, list[str]]], start: int) -> int | None:
@@ -71,7 +71,7 @@ def _intermediate(lines: Sequence[tuple[int, list[str]]], start: int) -> int | N
 
 def _known_cells(
     lines: Sequence[tuple[int, list[str]]], names: Sequence[str], value: str, place: int, name: str
-) -> Columns:
+) -> TextColumns:
     start, columns = len(names), list(zip(*(texts for _, texts in lines), strict=True))
     for number, fields in lines:
         for column in (start, *range(start + 2, len(fields) + place)):
@@ -81,7 +81,7 @@ def _known_cells(
     texts |= {value: columns[start], "Status": columns[place]}
     if all(columns[start + 1]):
         texts["Freq"] = columns[start + 1]
-    return Columns(texts | {f"Top{rank}": column for rank, column in enumerate(largest, start=1)})
+    return TextColumns(texts | {f"Top{rank}": column for rank, column in enumerate(largest, start=1)})
 
 
 def _is_cell(texts: Sequence[str], start: int, fields: Sequence[str]) -> bool:
@@ -100,14 +100,14 @@ def _status(texts: Sequence[str], start: int, fields: Sequence[str], name: str, 
     elif "status" in entry:
         status = status_in(entry["status"], {})
     else:
-        status = CellStatus.SECONDARY if entry["value"] in MASKS else CellStatus.SAFE
+        status = ArgusStatus.SECONDARY if entry["value"] in MASKS else ArgusStatus.SAFE
     if status is None:
         do = "Write one of A, B, C, D, V." if "flag" in entry else "Write 1 to 14."
         raise wrong(name, line, start + 2, "this is no status", do, "status")
     return str(int(status))
 
 
-def with_statuses(columns: Columns, value: str, published: bool) -> Columns:
+def with_statuses(columns: TextColumns, value: str, published: bool) -> TextColumns:
     """Apply statuses to the values: an empty cell is 0, and a suppressed value is not published.
 
     Args:
@@ -124,5 +124,5 @@ def with_statuses(columns: Columns, value: str, published: bool) -> Columns:
     shown = tuple("*" if mask else text for mask, text in zip(hidden, texts, strict=True))
     complete = not any(text in MASKS or text == "" for text in texts)
     if complete and hidden.any() and published:
-        return Columns({**columns.texts, value: texts, f"{value}_published": shown})
-    return Columns({**columns.texts, value: texts if complete else shown})
+        return TextColumns({**columns.texts, value: texts, f"{value}_published": shown})
+    return TextColumns({**columns.texts, value: texts if complete else shown})

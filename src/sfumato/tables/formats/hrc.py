@@ -10,11 +10,11 @@ from typing import Any
 
 from sfumato.errors import DataError
 from sfumato.tables.argus.file_errors import lines_of, wrong
-from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.cells.dimensions import Code, CodeTree
 from sfumato.tables.cells.hrc_lines import parents_in
 
 
-def read_hrc(path: Path, name: str, total: str, lead: str = "@", encoding: str | None = None) -> Tree:
+def read_hrc(path: Path, name: str, total: str, lead: str = "@", encoding: str | None = None) -> CodeTree:
     """Read the tree of a `.hrc` file.
 
     Raises:
@@ -23,17 +23,17 @@ def read_hrc(path: Path, name: str, total: str, lead: str = "@", encoding: str |
     return parse_hrc(lines_of(path, encoding), path.name, name, total, lead)
 
 
-def parse_hrc(lines: Sequence[str], file: str, name: str, total: str, lead: str = "@") -> Tree:
+def parse_hrc(lines: Sequence[str], file: str, name: str, total: str, lead: str = "@") -> CodeTree:
     """Parse the tree in the lines of a `.hrc` file."""
     parents = parents_in(lines, file, lead)
     if total in parents:
         number = next(place for place, line in enumerate(lines, start=1) if line.strip().lstrip(lead).strip() == total)
         do = "The total is not written: all codes of depth 0 lie below it."
         raise wrong(file, number, 1, "the code is that of the total", do, "hierarchy")
-    return Tree(name, (total,), {(code,): (above or total,) for code, above in parents.items()})
+    return CodeTree(name, (total,), {(code,): (above or total,) for code, above in parents.items()})
 
 
-def hrc_text(tree: Tree, lead: str = "@") -> str:
+def hrc_text(tree: CodeTree, lead: str = "@") -> str:
     """Return a tree as the lines of a `.hrc` file."""
     children = tree.children()
     lines: list[str] = []
@@ -47,7 +47,7 @@ def hrc_text(tree: Tree, lead: str = "@") -> str:
     return "\n".join(lines) + "\n"
 
 
-def digits_tree(name: str, codes: Iterable[str], widths: Sequence[int], total: str) -> Tree:
+def digits_tree(name: str, codes: Iterable[str], widths: Sequence[int], total: str) -> CodeTree:
     """Build the tree of codes whose leading digits are codes of a higher level: widths of 3, 1, 1 for five
     digits.
 
@@ -65,10 +65,10 @@ def digits_tree(name: str, codes: Iterable[str], widths: Sequence[int], total: s
             if part != above:
                 parents.setdefault((part,), (above,))
             above = part
-    return Tree(name, (total,), parents)
+    return CodeTree(name, (total,), parents)
 
 
-def frame_rows(tree: Tree) -> list[tuple[str, str]]:
+def frame_rows(tree: CodeTree) -> list[tuple[str, str]]:
     """Return the tree as rows of depth marks and names, the total first, as in data frames of sdcHierarchies."""
     children = tree.children()
     rows: list[tuple[str, str]] = []
@@ -82,7 +82,7 @@ def frame_rows(tree: Tree) -> list[tuple[str, str]]:
     return rows
 
 
-def tree_of_rows(rows: Sequence[tuple[str, str]], name: str) -> Tree:
+def tree_of_rows(rows: Sequence[tuple[str, str]], name: str) -> CodeTree:
     """Build the tree of such rows.
 
     Raises:
@@ -97,7 +97,7 @@ def tree_of_rows(rows: Sequence[tuple[str, str]], name: str) -> Tree:
     return parse_hrc(lines, "rows", name, total)
 
 
-def json_text(tree: Tree) -> str:
+def json_text(tree: CodeTree) -> str:
     """Return the tree as nested JSON objects, each with a name and children."""
     children = tree.children()
 
@@ -108,7 +108,7 @@ def json_text(tree: Tree) -> str:
     return json.dumps(node(tree.root), ensure_ascii=False, indent=2) + "\n"
 
 
-def tree_of_json(text: str, name: str) -> Tree:
+def tree_of_json(text: str, name: str) -> CodeTree:
     """Parse the tree of nested JSON objects.
 
     Raises:
@@ -130,4 +130,4 @@ def tree_of_json(text: str, name: str) -> Tree:
             add(child, code)
 
     add(whole, None)
-    return Tree(name, (str(whole["name"]),), parents)
+    return CodeTree(name, (str(whole["name"]),), parents)

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato.tables.argus.argus_table import OfficeTable
+from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.argus.file_errors import check_text, lines_of, truncated, wrong
-from sfumato.tables.argus.statuses import CellStatus, masked_of, status_in
+from sfumato.tables.argus.statuses import ArgusStatus, masked_of, status_in
 from sfumato.tables.cells.columns import finite
 from sfumato.tables.cells.constraints import Key
-from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.cells.dimensions import Code, CodeTree
 from sfumato.tables.formats.solver_file import plain
 
 DOTS = '".."'
@@ -30,7 +30,7 @@ ONCE = ("STUB", "HEADING", "VALUES", "CODES", "HIERARCHIES", "CELLNOTE", "CONTEN
 Entries = dict[tuple[str, ...], tuple[str, int]]
 
 
-def px_text(table: OfficeTable, masked: bool = True, statuses: bool = False) -> str:
+def px_text(table: ArgusTable, masked: bool = True, statuses: bool = False) -> str:
     """Return a table as the text of a `.px` file.
 
     Args:
@@ -53,7 +53,7 @@ def px_text(table: OfficeTable, masked: bool = True, statuses: bool = False) -> 
     if statuses:
         lines += [
             f'CELLNOTE({_listed(table.codes(int(cell)))})="status {table.statuses[cell]}";'
-            for cell in np.flatnonzero(table.statuses != CellStatus.SAFE)
+            for cell in np.flatnonzero(table.statuses != ArgusStatus.SAFE)
         ]
     places = {key: place for place, key in enumerate(table.keys)}
     hidden = masked_of(table.statuses) & masked
@@ -63,11 +63,11 @@ def px_text(table: OfficeTable, masked: bool = True, statuses: bool = False) -> 
     return "\n".join([*lines, "DATA=", *rows]) + ";\n"
 
 
-def _codes(tree: Tree) -> list[Code]:
+def _codes(tree: CodeTree) -> list[Code]:
     return [tree.root, *tree.parents]
 
 
-def _check_texts(table: OfficeTable) -> None:
+def _check_texts(table: ArgusTable) -> None:
     """Refuse names, codes and labels with quotes, which these files cannot represent."""
     check_text(table.value, "table.value")
     for tree in table.trees:
@@ -80,13 +80,13 @@ def _listed(texts: list[str]) -> str:
     return ",".join(f'"{text}"' for text in texts)
 
 
-def _shown(table: OfficeTable, cell: int | None, hidden: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> str:
+def _shown(table: ArgusTable, cell: int | None, hidden: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> str:
     if cell is None:
         return NOTHING
     return DOTS if hidden[cell] else plain(table.values[cell])
 
 
-def read_px(path: Path, encoding: str | None = None) -> OfficeTable:
+def read_px(path: Path, encoding: str | None = None) -> ArgusTable:
     """Read the table of a `.px` file; suppressed cells are NaN, with status 3 unless a note gives another.
 
     Raises:
@@ -95,7 +95,7 @@ def read_px(path: Path, encoding: str | None = None) -> OfficeTable:
     return parse_px("\n".join(lines_of(path, encoding)), path.name)
 
 
-def parse_px(text: str, name: str = "the text") -> OfficeTable:
+def parse_px(text: str, name: str = "the text") -> ArgusTable:
     """Parse the text of a `.px` file."""
     entries, data, line = _parsed(text, name)
     variables = [*_texts(entries, ("STUB",)), *_texts(entries, ("HEADING",))]
@@ -128,11 +128,11 @@ def parse_px(text: str, name: str = "the text") -> OfficeTable:
 def _table(
     entries: Entries,
     variables: list[str],
-    trees: tuple[Tree, ...],
+    trees: tuple[CodeTree, ...],
     keys: list[Key],
     data: list[Datum],
     name: str,
-) -> OfficeTable:
+) -> ArgusTable:
     notes = _notes(entries, set(keys), name)
     there = [place for place, (text, *_) in enumerate(data) if text.strip('"') != "-"]
     values, statuses = [], []
@@ -144,7 +144,7 @@ def _table(
             do = "Write a finite one, or dots in quotes."
             raise wrong(name, line, column, f"datum {place + 1} is no number", do, "px")
         values.append(number)
-        statuses.append(notes.get(keys[place], int(CellStatus.UNSAFE if dots else CellStatus.SAFE)))
+        statuses.append(notes.get(keys[place], int(ArgusStatus.UNSAFE if dots else ArgusStatus.SAFE)))
     labels = {
         variable: dict(zip(_texts(entries, ("CODES", variable)), _texts(entries, ("VALUES", variable)), strict=False))
         for variable in variables
@@ -154,7 +154,7 @@ def _table(
     if not text.isdigit():
         raise wrong(name, number, 1, "DECIMALS is no number", "Write DECIMALS=0;", "px")
     kept = tuple(keys[place] for place in there)
-    return OfficeTable(
+    return ArgusTable(
         value, trees, kept, np.array(values), np.array(statuses, np.int64), labels=labels, decimals=int(text)
     )
 
@@ -238,12 +238,12 @@ def _texts(entries: Entries, key: tuple[str, ...]) -> list[str]:
     return _TEXT.findall(entries.get(key, ("", 0))[0])
 
 
-def _tree(variable: str, codes: list[str], entries: Entries, name: str) -> Tree:
+def _tree(variable: str, codes: list[str], entries: Entries, name: str) -> CodeTree:
     """Return the hierarchy in the file; otherwise the first code is the total of all others."""
     text, line = entries.get(("HIERARCHIES", variable), ("", 1))
     pairs = re.findall(r'"([^"]*)":"([^"]*)"', text)
     if not text:
-        return Tree(variable, (codes[0],), {(code,): (codes[0],) for code in codes[1:]})
+        return CodeTree(variable, (codes[0],), {(code,): (codes[0],) for code in codes[1:]})
     unknown = [code for pair in pairs for code in pair if code not in codes]
     if unknown:
         raise wrong(
@@ -254,7 +254,7 @@ def _tree(variable: str, codes: list[str], entries: Entries, name: str) -> Tree:
     if left := set(codes) - {total} - {child for _, child in pairs}:
         what = f"HIERARCHIES of {variable} leave out {len(left)} of its codes"
         raise wrong(name, line, 1, what, 'Write each below another one: "above":"below".', "unknown-code")
-    return Tree(variable, (total,), {(child,): (parent,) for parent, child in pairs})
+    return CodeTree(variable, (total,), {(child,): (parent,) for parent, child in pairs})
 
 
 def _check_tree(variable: str, pairs: list[tuple[str, str]], name: str, line: int) -> None:

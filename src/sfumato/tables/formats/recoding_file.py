@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from sfumato.dataclass import dataclass
 from sfumato.tables.argus.file_errors import lines_of, wrong
-from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.cells.dimensions import Code, CodeTree
 
 TREE = "<TREERECODE>"
 
@@ -26,14 +26,14 @@ class Recoding:
     codes: dict[str, str]
     closed: tuple[str, ...] = ()
 
-    def of(self, tree: Tree) -> Tree:
+    def of(self, tree: CodeTree) -> CodeTree:
         """Return a hierarchy without the descendants of closed codes."""
         shut: set[Code] = {(code,) for code in self.closed}
         kept = {code: parent for code, parent in tree.parents.items() if not _below(code, tree, shut)}
-        return Tree(tree.name, tree.root, kept)
+        return CodeTree(tree.name, tree.root, kept)
 
 
-def _below(code: Code, tree: Tree, shut: set[Code]) -> bool:
+def _below(code: Code, tree: CodeTree, shut: set[Code]) -> bool:
     while code != tree.root:
         code = tree.parents[code]
         if code in shut:

@@ -9,8 +9,8 @@ from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.tables.argus.file_errors import fields_in, lines_of, number_in, wrong
 from sfumato.tables.cells.cells import Numbers
-from sfumato.tables.cells.columns import Columns
-from sfumato.tables.cells.dimensions import Tree
+from sfumato.tables.cells.columns import TextColumns
+from sfumato.tables.cells.dimensions import CodeTree
 from sfumato.tables.formats.cells_file import tree_of
 from sfumato.tables.formats.metadata import Metadata, Variable
 
@@ -28,7 +28,7 @@ class Records:
         lines: The line number and text of each record.
     """
 
-    columns: Columns
+    columns: TextColumns
     metadata: Metadata
     name: str
     lines: tuple[tuple[int, str], ...]
@@ -92,7 +92,7 @@ def read_records(path: Path, metadata: Metadata) -> Records:
     _check_places(metadata)
     rows = [_record(line, number, metadata, path.name) for number, line in lines]
     names = [one.name for one in metadata.variables]
-    records = Records(Columns(dict(zip(names, zip(*rows, strict=True), strict=True))), metadata, path.name, lines)
+    records = Records(TextColumns(dict(zip(names, zip(*rows, strict=True), strict=True))), metadata, path.name, lines)
     _check_end(records)
     _check_numbers(records)
     return records
@@ -159,7 +159,7 @@ def _fixed(line: str, number: int, one: Variable, name: str) -> str:
     return line[one.position - 1 : end].strip()
 
 
-def records_text(columns: Columns, metadata: Metadata) -> str:
+def records_text(columns: TextColumns, metadata: Metadata) -> str:
     """Return records as lines of fixed or free format."""
     rows: Sequence[tuple[str, ...]] = list(zip(*(columns.text(one.name) for one in metadata.variables), strict=True))
     if metadata.separator is not None:
@@ -174,7 +174,7 @@ def _fixed_line(row: tuple[str, ...], metadata: Metadata) -> str:
     return line
 
 
-def record_tree(records: Records, one: Variable, folder: Path, encoding: str | None) -> Tree:
+def record_tree(records: Records, one: Variable, folder: Path, encoding: str | None) -> CodeTree:
     """Return the hierarchy of a variable.
 
     Raises:

@@ -11,25 +11,25 @@ from html import escape
 import numpy as np
 
 from sfumato.errors import PlanError
-from sfumato.tables.argus.argus_table import OfficeTable
-from sfumato.tables.argus.statuses import CellStatus, masked_of, status_in
+from sfumato.tables.argus.argus_table import ArgusTable
+from sfumato.tables.argus.statuses import ArgusStatus, masked_of, status_in
 from sfumato.tables.build.build import lines_of
-from sfumato.tables.cells.cells import Mask, Numbers, Places
-from sfumato.tables.cells.columns import Columns
-from sfumato.tables.cells.precision import step_of, tidied
-from sfumato.tables.cells.table_part import Part
+from sfumato.tables.cells.cells import BoolArray, Numbers, Places
+from sfumato.tables.cells.columns import TextColumns
+from sfumato.tables.cells.precision import precision_of, tidied
+from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.formats.apriori_file import apriori_text
 from sfumato.tables.formats.argus_outputs import Protected, output_text, shown, written_without_hidden
 from sfumato.tables.formats.cells_file import written_cells
 from sfumato.tables.formats.px import px_text
 from sfumato.tables.formats.sdmx import sdmx_text
 from sfumato.tables.formats.solver_file import jj_text
-from sfumato.tables.perturbation.perturbed import Perturbed
+from sfumato.tables.perturbation.perturbed import PerturbedCells
 from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.plan.rule_inputs import Facts
-from sfumato.tables.plan.rules import Rule, StatusColumn
+from sfumato.tables.plan.rule_inputs import RuleInputs
+from sfumato.tables.plan.rules import SensitivityRule, StatusColumn
 from sfumato.tables.protection_levels.resolve_plan import facts_of
-from sfumato.tables.suppress_table import Masked
+from sfumato.tables.suppress_table import SuppressedCells
 
 MASKED, PLAIN, HEAD = 2, 0, 1
 _NUMBER = re.compile(r"^-?[0-9]+(\.[0-9]+)?$")
@@ -43,13 +43,13 @@ _DAY = (1980, 1, 1, 0, 0, 0)
 HOUSE = ("code-value", "sbs", "jj", "hst", "tab")
 # The status of a sensitive cell by the rule that classifies it; by any other rule it is manual.
 OF_RULE = {
-    **{"p-percent": CellStatus.UNSAFE, "dominance": CellStatus.UNSAFE},
-    **{"frequency": CellStatus.UNSAFE_FREQUENCY, "holdings": CellStatus.UNSAFE_FREQUENCY},
-    **{"request": CellStatus.UNSAFE_REQUEST, "zero": CellStatus.UNSAFE_ZERO},
+    **{"p-percent": ArgusStatus.UNSAFE, "dominance": ArgusStatus.UNSAFE},
+    **{"frequency": ArgusStatus.UNSAFE_FREQUENCY, "holdings": ArgusStatus.UNSAFE_FREQUENCY},
+    **{"request": ArgusStatus.UNSAFE_REQUEST, "zero": ArgusStatus.UNSAFE_ZERO},
 }
 
 
-def masked_files(masked: Masked, plan: TablePlan, columns: Columns) -> dict[str, bytes]:
+def masked_files(masked: SuppressedCells, plan: TablePlan, columns: TextColumns) -> dict[str, bytes]:
     """Return the files of a suppressed table by their names; internal ones are in a folder `internal`.
 
     Args:
@@ -60,15 +60,15 @@ def masked_files(masked: Masked, plan: TablePlan, columns: Columns) -> dict[str,
     Raises:
         PlanError: The table has no dimensions of one column each.
     """
-    done = Protected(office_table(masked.part, plan, columns, masked.mask), "masks")
+    done = Protected(argus_table(masked.part, plan, columns, masked.mask), "masks")
     return _files(done, replace(done, table=_alike(done.table)), plan)
 
 
-def changed_files(changed: Perturbed, plan: TablePlan, columns: Columns) -> dict[str, bytes]:
+def changed_files(changed: PerturbedCells, plan: TablePlan, columns: TextColumns) -> dict[str, bytes]:
     """Return the files of a perturbed table; cells that are not published are suppressed in them."""
     method = "" if plan.perturbation is None else plan.perturbation.name
-    table = office_table(changed.part, plan, columns, np.zeros(len(columns), bool))
-    hidden = np.where(changed.shown, int(CellStatus.SAFE), int(CellStatus.UNSAFE_MANUAL)).astype(np.int64)
+    table = argus_table(changed.part, plan, columns, np.zeros(len(columns), bool))
+    hidden = np.where(changed.shown, int(ArgusStatus.SAFE), int(ArgusStatus.UNSAFE_MANUAL)).astype(np.int64)
     # The file shows the decimals of published values, not those of the true ones.
     handed_out = replace(
         table.with_columns(values=changed.published, statuses=hidden),
@@ -92,7 +92,7 @@ def _files(house: Protected, handed_out: Protected, plan: TablePlan) -> dict[str
     return files
 
 
-def office_table(part: Part, plan: TablePlan, columns: Columns, mask: Mask) -> OfficeTable:
+def argus_table(part: TablePart, plan: TablePlan, columns: TextColumns, mask: BoolArray) -> ArgusTable:
     """Return the result for a table as an ArgusTable: reasons for suppression, respondents, protection levels."""
     table, trees = part.table, part.trees
     if not trees or any(tree.levels for tree in trees):
@@ -101,13 +101,13 @@ def office_table(part: Part, plan: TablePlan, columns: Columns, mask: Mask) -> O
         )
     lines = dict(zip(plan.dimensions, lines_of(trees, part.keys), strict=True))
     facts = facts_of(plan.table, columns, table.values, table.relations, lines)
-    statuses = np.where(table.unsafe, _reasons(plan, facts), int(CellStatus.SAFE))
-    return OfficeTable(
+    statuses = np.where(table.unsafe, _reasons(plan, facts), int(ArgusStatus.SAFE))
+    return ArgusTable(
         plan.table.value,
         trees,
         part.keys,
         table.values,
-        np.where(mask & ~table.unsafe, int(CellStatus.SECONDARY), statuses).astype(np.int64),
+        np.where(mask & ~table.unsafe, int(ArgusStatus.SECONDARY), statuses).astype(np.int64),
         frequency=facts.frequency,
         largest=tuple(np.nan_to_num(column) for column in facts.contributions),
         holdings=facts.holdings,
@@ -118,20 +118,20 @@ def office_table(part: Part, plan: TablePlan, columns: Columns, mask: Mask) -> O
     )
 
 
-def _reasons(plan: TablePlan, facts: Facts) -> Places:
+def _reasons(plan: TablePlan, facts: RuleInputs) -> Places:
     """Return the status of each cell that a rule classifies as sensitive; the first of several rules applies."""
-    reasons = np.full(len(facts.values), int(CellStatus.UNSAFE_MANUAL), np.int64)
+    reasons = np.full(len(facts.values), int(ArgusStatus.UNSAFE_MANUAL), np.int64)
     for rule in reversed(plan.primary):
         reasons = np.where(rule.apply(facts).unsafe, _statuses(rule, facts), reasons)
     return reasons
 
 
-def _statuses(rule: Rule, facts: Facts) -> Places:
+def _statuses(rule: SensitivityRule, facts: RuleInputs) -> Places:
     """Return the statuses by a rule; if a column gives them, those of the column."""
     if not isinstance(rule, StatusColumn):
-        return np.full(len(facts.values), int(OF_RULE.get(rule.name, CellStatus.UNSAFE_MANUAL)), np.int64)
+        return np.full(len(facts.values), int(OF_RULE.get(rule.name, ArgusStatus.UNSAFE_MANUAL)), np.int64)
     marks = (status_in(text, {}) for text in facts.columns.text(rule.column))
-    return np.array([int(mark or CellStatus.UNSAFE_MANUAL) for mark in marks], np.int64)
+    return np.array([int(mark or ArgusStatus.UNSAFE_MANUAL) for mark in marks], np.int64)
 
 
 def _written(done: Protected, kind: str) -> dict[str, bytes]:
@@ -155,17 +155,17 @@ def _written(done: Protected, kind: str) -> dict[str, bytes]:
     return {name: text.encode()}
 
 
-def _alike(table: OfficeTable) -> OfficeTable:
+def _alike(table: ArgusTable) -> ArgusTable:
     """Give all suppressed cells one flag, and the table the decimals of the other cells, so that neither the primary
     cells nor their decimals are disclosed.
     """
     hidden = masked_of(table.statuses)
-    alike = table.with_columns(statuses=np.where(hidden, int(CellStatus.UNSAFE_MANUAL), table.statuses))
+    alike = table.with_columns(statuses=np.where(hidden, int(ArgusStatus.UNSAFE_MANUAL), table.statuses))
     return replace(alike, decimals=_decimals(table.values[~hidden]))
 
 
 def _decimals(values: Numbers) -> int:
-    return max(0, round(-float(np.log10(step_of(values)))))
+    return max(0, round(-float(np.log10(precision_of(values)))))
 
 
 def workbook(head: Sequence[str], rows: Sequence[Sequence[str]], masked: Sequence[bool]) -> bytes:

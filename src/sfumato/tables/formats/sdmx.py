@@ -10,31 +10,31 @@ import numpy as np
 
 from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.records import Line, delimited_text, read_lines
-from sfumato.tables.argus.argus_table import OfficeTable, check_codes
+from sfumato.tables.argus.argus_table import ArgusTable, check_codes
 from sfumato.tables.argus.file_errors import number_in, wrong
-from sfumato.tables.argus.statuses import OF_FLAG, CellStatus, masked_of, status_in
-from sfumato.tables.cells.dimensions import Tree
+from sfumato.tables.argus.statuses import OF_FLAG, ArgusStatus, masked_of, status_in
+from sfumato.tables.cells.dimensions import CodeTree
 from sfumato.tables.formats.solver_file import plain
 
 VALUE, STATUS, CONFIDENTIAL = "OBS_VALUE", "OBS_STATUS", "CONF_STATUS"
 # Internal columns: the status from 1 to 14, and the number of respondents.
 HOUSE, RESPONDENTS = "STATUS", "RESPONDENTS"
 OF_STATUS = {
-    CellStatus.UNSAFE: "G",
-    CellStatus.UNSAFE_REQUEST: "M",
-    CellStatus.UNSAFE_FREQUENCY: "A",
-    CellStatus.UNSAFE_ZERO: "M",
-    CellStatus.UNSAFE_SINGLETON: "A",
-    CellStatus.UNSAFE_SINGLETON_MANUAL: "A",
-    CellStatus.UNSAFE_MANUAL: "M",
-    CellStatus.SECONDARY: "D",
-    CellStatus.SECONDARY_MANUAL: "D",
+    ArgusStatus.UNSAFE: "G",
+    ArgusStatus.UNSAFE_REQUEST: "M",
+    ArgusStatus.UNSAFE_FREQUENCY: "A",
+    ArgusStatus.UNSAFE_ZERO: "M",
+    ArgusStatus.UNSAFE_SINGLETON: "A",
+    ArgusStatus.UNSAFE_SINGLETON_MANUAL: "A",
+    ArgusStatus.UNSAFE_MANUAL: "M",
+    ArgusStatus.SECONDARY: "D",
+    ArgusStatus.SECONDARY_MANUAL: "D",
 }
 # Codes of OBS_STATUS (CL_OBS_STATUS of the SDMX content-oriented guidelines); empty for a normal value.
 OBSERVATIONS = frozenset(("", *"ABDEFGHIJKLMNOPQSUVW"))
 
 
-def sdmx_text(table: OfficeTable, flow: str = "SFUMATO:TABLE(1.0)", house: bool = False) -> str:
+def sdmx_text(table: ArgusTable, flow: str = "SFUMATO:TABLE(1.0)", house: bool = False) -> str:
     """Return a table as SDMX-CSV.
 
     Args:
@@ -48,7 +48,7 @@ def sdmx_text(table: OfficeTable, flow: str = "SFUMATO:TABLE(1.0)", house: bool 
     ]
     for cell in range(len(table)):
         withheld = bool(hidden[cell])
-        status = CellStatus(int(table.statuses[cell]))
+        status = ArgusStatus(int(table.statuses[cell]))
         value = "" if withheld and not house else plain(table.values[cell])
         flags = ["Q" if withheld else "A", OF_STATUS.get(status, "F")]
         told = [] if table.frequency is None or not respondents else [plain(table.frequency[cell])]
@@ -56,7 +56,7 @@ def sdmx_text(table: OfficeTable, flow: str = "SFUMATO:TABLE(1.0)", house: bool 
     return delimited_text(rows, formulas="keep")
 
 
-def read_sdmx(path: Path, trees: tuple[Tree, ...]) -> OfficeTable:
+def read_sdmx(path: Path, trees: tuple[CodeTree, ...]) -> ArgusTable:
     """Read the table of an SDMX-CSV file; suppressed values are NaN.
 
     Args:
@@ -76,7 +76,7 @@ def read_sdmx(path: Path, trees: tuple[Tree, ...]) -> OfficeTable:
             place = header.index(name, header.index(name) + 1) + 1
             raise wrong(path.name, 1, place, f"duplicate column {name}", "Rename one.", "duplicate-columns")
     cells = [_cell(line, header, trees, path.name) for line in lines[1:]]
-    return OfficeTable(
+    return ArgusTable(
         value=VALUE,
         trees=trees,
         keys=tuple(key for key, _, _ in cells),
@@ -86,7 +86,7 @@ def read_sdmx(path: Path, trees: tuple[Tree, ...]) -> OfficeTable:
 
 
 def _cell(
-    line: Line, header: list[str], trees: tuple[Tree, ...], name: str
+    line: Line, header: list[str], trees: tuple[CodeTree, ...], name: str
 ) -> tuple[tuple[tuple[str], ...], float, int]:
     key = []
     for tree in trees:
@@ -99,7 +99,7 @@ def _cell(
     return tuple(key), value, int(_status(line, header, name, not text))
 
 
-def _status(line: Line, header: list[str], name: str, withheld: bool) -> CellStatus:
+def _status(line: Line, header: list[str], name: str, withheld: bool) -> ArgusStatus:
     if HOUSE in header and line.fields[header.index(HOUSE)].strip():
         place = header.index(HOUSE)
         return check_status(line.fields[place], name, line.number, place + 1)
@@ -107,13 +107,13 @@ def _status(line: Line, header: list[str], name: str, withheld: bool) -> CellSta
         place = header.index(STATUS)
         check_flag(STATUS, line.fields[place], name, line.number, place + 1)
     if CONFIDENTIAL not in header:
-        return CellStatus.UNSAFE if withheld else CellStatus.SAFE
+        return ArgusStatus.UNSAFE if withheld else ArgusStatus.SAFE
     place = header.index(CONFIDENTIAL)
     flag = check_flag(CONFIDENTIAL, line.fields[place], name, line.number, place + 1)
-    return CellStatus.UNSAFE if withheld and flag in ("F", "") else OF_FLAG[flag]
+    return ArgusStatus.UNSAFE if withheld and flag in ("F", "") else OF_FLAG[flag]
 
 
-def check_status(text: str, name: str, line: int, place: int) -> CellStatus:
+def check_status(text: str, name: str, line: int, place: int) -> ArgusStatus:
     """Parse a status from 1 to 14."""
     status = status_in(text.strip(), {})
     if status is None:

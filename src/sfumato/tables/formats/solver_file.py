@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato.tables.argus.argus_table import OfficeTable
+from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.argus.file_errors import fields_in, lines_of, number_in, truncated, wrong
-from sfumato.tables.argus.statuses import MARKS, CellStatus, choices_of, secondary_of
-from sfumato.tables.cells.cells import Relations, Status, make_relations
+from sfumato.tables.argus.statuses import MARKS, ArgusStatus, choices_of, secondary_of
+from sfumato.tables.cells.cells import CellStatus, LinearConstraints, make_constraints
 from sfumato.tables.cells.precision import tidied
 
 WIDTH = 9
@@ -21,7 +21,7 @@ _TERM = re.compile(r"(\d+)\s*\(\s*(-?[0-9.]+)\s*\)")
 _LETTERS = ("s", "u", "z")
 
 
-def read_jj(path: Path, encoding: str | None = None) -> OfficeTable:
+def read_jj(path: Path, encoding: str | None = None) -> ArgusTable:
     """Read the table of a `.jj` file.
 
     Raises:
@@ -30,7 +30,7 @@ def read_jj(path: Path, encoding: str | None = None) -> OfficeTable:
     return parse_jj(lines_of(path, encoding), path.name)
 
 
-def parse_jj(lines: Sequence[str], name: str = "the text") -> OfficeTable:
+def parse_jj(lines: Sequence[str], name: str = "the text") -> ArgusTable:
     """Parse the lines of a `.jj` file."""
     if not lines or lines[0].strip() != "0":
         raise wrong(name, 1, 1, "the first line is not 0", "A file of this format begins with a line 0.")
@@ -41,7 +41,7 @@ def parse_jj(lines: Sequence[str], name: str = "the text") -> OfficeTable:
     relations = _relations(lines, 3 + many, many, name)
     columns = np.array([numbers for numbers, _ in cells], np.float64).reshape(many, 7).T
     statuses = np.array([int(status) for _, status in cells], np.int64)
-    return OfficeTable(
+    return ArgusTable(
         value="value",
         trees=(),
         keys=(),
@@ -65,7 +65,7 @@ def _count(lines: Sequence[str], number: int, name: str, what: str) -> int:
     return int(text)
 
 
-def _cell(line: str, number: int, place: int, name: str) -> tuple[list[float], CellStatus]:
+def _cell(line: str, number: int, place: int, name: str) -> tuple[list[float], ArgusStatus]:
     fields = fields_in(line, None)
     if len(fields) != WIDTH:
         do = "A cell is id value cost status lb ub lpl upl spl."
@@ -85,7 +85,7 @@ def _cell(line: str, number: int, place: int, name: str) -> tuple[list[float], C
     return numbers, MARKS[mark.lower()]
 
 
-def _relations(lines: Sequence[str], number: int, many: int, name: str) -> Relations:
+def _relations(lines: Sequence[str], number: int, many: int, name: str) -> LinearConstraints:
     count = _count(lines, number, name, "the number of relations")
     if len(lines) < number + count:
         raise truncated(name, len(lines) + 1, f"relation {len(lines) - number + 1} of {count}")
@@ -93,7 +93,9 @@ def _relations(lines: Sequence[str], number: int, many: int, name: str) -> Relat
         what = f"{count} relations are announced, but there are more"
         raise wrong(name, number + count + more[0], 1, what, "Correct the number, or leave the line out.", "length")
     rows = [_relation(lines[number + place], number + place + 1, many, name) for place in range(count)]
-    return make_relations(rows, [f"relation {place} in line {number + place + 1} of {name}" for place in range(count)])
+    return make_constraints(
+        rows, [f"relation {place} in line {number + place + 1} of {name}" for place in range(count)]
+    )
 
 
 def _relation(line: str, number: int, many: int, name: str) -> tuple[list[int], list[float]]:
@@ -118,7 +120,7 @@ def _relation(line: str, number: int, many: int, name: str) -> tuple[list[int], 
     ]
 
 
-def jj_text(table: OfficeTable) -> str:
+def jj_text(table: ArgusTable) -> str:
     """Return a table as the text of a `.jj` file.
 
     The format has only safe, sensitive and protected cells. Secondary cells are written as sensitive ones without
@@ -132,7 +134,7 @@ def jj_text(table: OfficeTable) -> str:
     high = tidied(np.full(len(table), most)) if table.high is None else table.high
     costs = np.abs(table.values) if table.costs is None else table.costs
     levels = (table.lower if table.lower is not None else none, table.upper if table.upper is not None else none)
-    choices = np.where(secondary_of(table.statuses), Status.UNSAFE, choices_of(table.statuses))
+    choices = np.where(secondary_of(table.statuses), CellStatus.UNSAFE, choices_of(table.statuses))
     lines = ["0", str(len(table))]
     for cell in range(len(table)):
         numbers = (low[cell], high[cell], levels[0][cell], levels[1][cell], 0.0)

@@ -14,15 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Relations
+from sfumato.tables.cells.cells import BoolArray, Bounds, LinearConstraints, Numbers, Places
 from sfumato.tables.deadline import FOREVER, Deadline
-from sfumato.tables.linear_programs import Program
+from sfumato.tables.linear_programs import LinearProgram
 
 Span = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class ValueClasses:
     """Classes of values.
 
     Attributes:
@@ -46,9 +46,10 @@ class Grid:
 
         The outermost classes are as wide as all others, on both sides: a cell is small where another is large.
 
-        >>> Grid(1, 1).origin(4, (1, 8)), Grid(1, 1).origin(8, (1, 8)), Grid(1, 1).origin(2, (0, 3))
+        >>> classes = ValueClasses(1, 1)
+        >>> classes.origin(4, (1, 8)), classes.origin(8, (1, 8)), classes.origin(2, (0, 3))
         ((4.0, 8.0), (4.0, 8.0), (0.0, 3.0))
-        >>> [Grid(1, 1).origin(value, (1, 11)) for value in (3, 5, 8, 9)]
+        >>> [ValueClasses(1, 1).origin(value, (1, 11)) for value in (3, 5, 8, 9)]
         [(1.0, 3.0), (4.0, 8.0), (4.0, 8.0), (9.0, 11.0)]
         """
         low, high = self._multiple(span[0]), self._multiple(span[1])
@@ -94,7 +95,7 @@ def rounded_up(value: float, digits: int) -> float:
     return float(round(math.ceil(value / power - 1e-9) * power, 12))
 
 
-def clusters(relations: Relations, masked: Mask) -> Places:
+def clusters(relations: LinearConstraints, masked: BoolArray) -> Places:
     """For each cell the number of the masked cells that it hangs together with through relations; -1 if published."""
     from scipy.sparse.csgraph import connected_components
 
@@ -105,7 +106,7 @@ def clusters(relations: Relations, masked: Mask) -> Places:
     return found
 
 
-def free_cells(relations: Relations, cells: Places) -> list[int]:
+def free_cells(relations: LinearConstraints, cells: Places) -> list[int]:
     """Those of some masked cells that do not follow from one another; totals follow from their parts first."""
     totals = np.isin(cells, relations.cells[relations.coefs < 0])
     order = np.concatenate([cells[totals], cells[~totals]])
@@ -131,16 +132,18 @@ def _pivots(matrix: npt.NDArray[np.float64]) -> set[int]:
     return columns
 
 
-class Reader:
+class IntervalReader:
     """A reader of the table: what he holds possible of masked cells, by what he knows and what he learns of some."""
 
-    def __init__(self, relations: Relations, values: Numbers, cells: Places, bounds: Bounds) -> None:
+    def __init__(self, relations: LinearConstraints, values: Numbers, cells: Places, bounds: Bounds) -> None:
         matrix = relations.matrix(len(values))[:, cells]
         used = matrix[np.flatnonzero(np.diff(matrix.indptr))]
         self._values = values
         self._place = {int(cell): place for place, cell in enumerate(cells)}
         # Deviations from the true values, which is what the programs are best at.
-        self._program = Program(used, Bounds(bounds.low[cells] - values[cells], bounds.high[cells] - values[cells]))
+        self._program = LinearProgram(
+            used, Bounds(bounds.low[cells] - values[cells], bounds.high[cells] - values[cells])
+        )
 
     def span(self, cell: int) -> Span:
         """The least and the greatest value that he holds possible."""
@@ -155,7 +158,7 @@ class Reader:
 
 
 def draw(
-    reader: Reader, values: Numbers, cells: list[int], grid: Grid, end: Deadline = FOREVER
+    reader: IntervalReader, values: Numbers, cells: list[int], grid: ValueClasses, end: Deadline = FOREVER
 ) -> dict[int, tuple[Span, Span]] | None:
     """For each of some free cells the range that is published, and the class that it stands for; None when the time is
     over before."""

@@ -15,9 +15,9 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.tables.build.row_order import ordered
-from sfumato.tables.cell_labels import Case, Unit
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places
-from sfumato.tables.cells.table_part import Part
+from sfumato.tables.cell_labels import SuppressionReason, Unit
+from sfumato.tables.cells.cells import BoolArray, Bounds, Numbers, Places
+from sfumato.tables.cells.table_part import TablePart
 
 # The original's own constants: cells above this follow their total, and a range of case B starts at least here.
 FOLLOWING_ABOVE = 3
@@ -25,7 +25,7 @@ LEAST_OF_CASE_B = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class LegacyStages:
     """A table with level columns as the original sees it.
 
     Attributes:
@@ -44,7 +44,7 @@ class Steps:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class LegacyIntervals:
     """What the original publishes: ranges, cases, and the unit that each reason names."""
 
     ranges: Bounds
@@ -52,11 +52,11 @@ class Answer:
     about: tuple[Unit | None, ...]
 
     @property
-    def masked(self) -> Mask:
+    def masked(self) -> BoolArray:
         return np.asarray(~np.isnan(self.ranges.low))
 
 
-def steps_of(part: Part) -> Steps:
+def steps_of(part: TablePart) -> LegacyStages:
     """The steps of a table.
 
     Raises:
@@ -73,14 +73,14 @@ def steps_of(part: Part) -> Steps:
     level = len(tree.levels) + 1 - depth
     units = tuple(_unit(tree.levels, int(place), key[0]) for place, key in zip(level, part.keys, strict=True))
     codes = tuple(ordered(unit.code) for unit in units)
-    return Steps(part.table.values, level, _parts(part, level, len(tree.levels)), codes, units)
+    return LegacyStages(part.table.values, level, _parts(part, level, len(tree.levels)), codes, units)
 
 
 def _unit(levels: Sequence[str], level: int, code: Sequence[str]) -> Unit:
     return Unit("", "") if level > len(levels) else Unit(levels[level - 1], code[len(levels) - level])
 
 
-def _parts(part: Part, level: Places, count: int) -> tuple[tuple[tuple[int, Places], ...], ...]:
+def _parts(part: TablePart, level: Places, count: int) -> tuple[tuple[tuple[int, Places], ...], ...]:
     steps: list[list[tuple[int, Places]]] = [[] for _ in range(count)]
     relations = part.table.relations
     for relation in range(len(relations)):
@@ -89,7 +89,7 @@ def _parts(part: Part, level: Places, count: int) -> tuple[tuple[tuple[int, Plac
     return tuple(tuple(step) for step in steps)
 
 
-def mask(steps: Steps, low: float, high: float, prefer: Literal["min", "max"]) -> Answer:
+def mask(steps: LegacyStages, low: float, high: float, prefer: Literal["min", "max"]) -> LegacyIntervals:
     """The original's answer."""
     state = _State(steps, low, high, prefer)
     state.primary()
@@ -97,7 +97,7 @@ def mask(steps: Steps, low: float, high: float, prefer: Literal["min", "max"]) -
         state.secondary(step)
     for step in range(len(steps.parts) - 1, 0, -1):
         state.tertiary(step)
-    return Answer(Bounds(state.low, state.high), tuple(state.case), tuple(state.about))
+    return LegacyIntervals(Bounds(state.low, state.high), tuple(state.case), tuple(state.about))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class _Mark:
 class _State:
     """Ranges so far."""
 
-    steps: Steps
+    steps: LegacyStages
     least: float
     most: float
     prefer: Literal["min", "max"]
@@ -132,7 +132,7 @@ class _State:
     def primary(self) -> None:
         values = self.steps.values
         for cell in np.flatnonzero((self.steps.level == 1) & (values >= self.least) & (values <= self.most)):
-            self.low[cell], self.high[cell], self.case[cell] = self.least, self.most, Case.PRIMARY
+            self.low[cell], self.high[cell], self.case[cell] = self.least, self.most, SuppressionReason.PRIMARY
 
     def secondary(self, step: int) -> None:
         """Bottom up; all units are computed on the state before the step."""

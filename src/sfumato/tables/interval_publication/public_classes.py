@@ -9,13 +9,21 @@ import math
 
 import numpy as np
 
-from sfumato.tables.cells.cells import Bounds, Mask, Places, no_bounds
-from sfumato.tables.cells.table_part import Part, Terms
+from sfumato.tables.cells.cells import BoolArray, Bounds, Places, no_bounds
+from sfumato.tables.cells.table_part import PublicRuleInfo, TablePart
 from sfumato.tables.deadline import Deadline
-from sfumato.tables.interval_publication.interval_grid import Grid, Reader, Span, clusters, draw, free_cells, rounded_up
+from sfumato.tables.interval_publication.interval_grid import (
+    IntervalReader,
+    Span,
+    ValueClasses,
+    clusters,
+    draw,
+    free_cells,
+    rounded_up,
+)
 
 
-def class_ranges(part: Part, masked: Mask, deadline: Deadline | None = None) -> Bounds:
+def class_ranges(part: TablePart, masked: BoolArray, deadline: Deadline | None = None) -> Bounds:
     """The ranges of some masked cells; not a number where the reader is left with what he computes.
 
     Cells that hang together get ranges together or, where the time is over, not at all.
@@ -29,10 +37,10 @@ def class_ranges(part: Part, masked: Mask, deadline: Deadline | None = None) -> 
     return ranges
 
 
-def _together(part: Part, cells: Places, deadline: Deadline) -> dict[int, Span]:
+def _together(part: TablePart, cells: Places, deadline: Deadline) -> dict[int, Span]:
     """The ranges of cells that hang together; none where one who knows the method would narrow any of them too far."""
     table = part.table
-    reader = Reader(table.relations, table.values, cells, part.public)
+    reader = IntervalReader(table.relations, table.values, cells, part.public)
     step = part.knowledge.step
     before = _spans(reader, cells, deadline)
     if before is None:
@@ -40,7 +48,7 @@ def _together(part: Part, cells: Places, deadline: Deadline) -> dict[int, Span]:
     reach = _reach(part.terms, max(max(abs(low), abs(high)) for low, high in before), step)
     if not math.isfinite(reach):
         return {}
-    grid = Grid(reach, step, part.terms.zone)
+    grid = ValueClasses(reach, step, part.terms.zone)
     ranges = draw(reader, table.values, free_cells(table.relations, cells), grid, deadline)
     if ranges is None:
         return {}
@@ -51,7 +59,7 @@ def _together(part: Part, cells: Places, deadline: Deadline) -> dict[int, Span]:
     return {} if narrow else {cell: span for cell, (span, _) in ranges.items()}
 
 
-def _spans(reader: Reader, cells: Places, deadline: Deadline) -> list[Span] | None:
+def _spans(reader: IntervalReader, cells: Places, deadline: Deadline) -> list[Span] | None:
     """What a reader holds possible of cells; None when the time is over."""
     spans: list[Span] = []
     for cell in cells.tolist():
@@ -61,7 +69,7 @@ def _spans(reader: Reader, cells: Places, deadline: Deadline) -> list[Span] | No
     return spans
 
 
-def _reach(terms: Terms, size: float, step: float) -> float:
+def _reach(terms: PublicRuleInfo, size: float, step: float) -> float:
     """The most that any of some cells can need, in round numbers."""
     most = max((margin.of(size) for margin in terms.margins), default=0.0)
     return rounded_up(max(most, step), 1) if math.isfinite(most) else math.inf

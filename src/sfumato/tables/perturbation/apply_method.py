@@ -10,11 +10,11 @@ from sfumato.tables.adjustment.adjustment import adjust_part
 from sfumato.tables.cell_key.noise import Contents, check_cell_keys, noisy_part
 from sfumato.tables.cell_key.ptable_file import ptable_of
 from sfumato.tables.cells.cells import Numbers
-from sfumato.tables.cells.columns import Columns
-from sfumato.tables.cells.table_part import Part
+from sfumato.tables.cells.columns import TextColumns
+from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.perturbation.cell_uniforms import cell_keys, chances_of, keys_by_codes
-from sfumato.tables.perturbation.perturbed import Perturbed
+from sfumato.tables.perturbation.perturbed import PerturbedCells
 from sfumato.tables.plan.perturbation import Adjustment, CellKey, Perturbation, Rounding
 from sfumato.tables.plan.source import TableSource
 from sfumato.tables.rounding.rounding import bases_of, round_part
@@ -22,7 +22,7 @@ from sfumato.tables.tabulate import WORD
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class PerturbationContext:
     """The inputs of a method other than the table.
 
     Attributes:
@@ -35,14 +35,14 @@ class Setting:
     """
 
     perturbation: Perturbation
-    columns: Columns
+    columns: TextColumns
     source: TableSource
     folder: Path
     secret: str
     bases: Numbers | None = None
 
 
-def change_part(part: Part, setting: Setting, deadline: Deadline) -> Perturbed:
+def change_part(part: TablePart, setting: PerturbationContext, deadline: Deadline) -> PerturbedCells:
     """Perturb a table, and compute the feasibility intervals.
 
     Raises:
@@ -57,7 +57,7 @@ def change_part(part: Part, setting: Setting, deadline: Deadline) -> Perturbed:
     return round_part(part, method, bases, _chances(part, method, setting), deadline)
 
 
-def _chances(part: Part, rounding: Rounding, setting: Setting) -> Numbers:
+def _chances(part: TablePart, rounding: Rounding, setting: PerturbationContext) -> Numbers:
     if rounding.kind != "random":
         return np.zeros(len(part.table))
     if rounding.key is None:
@@ -67,7 +67,7 @@ def _chances(part: Part, rounding: Rounding, setting: Setting) -> Numbers:
     return chances_of(keys)
 
 
-def _contents(part: Part, method: CellKey, setting: Setting) -> Contents:
+def _contents(part: TablePart, method: CellKey, setting: PerturbationContext) -> Contents:
     """Return the inputs of noise; cells tabulated from microdata have their keys in the column `key`."""
     named = [method.key] if method.record is None and method.key is not None else []
     name = next((name for name in (*named, "key") if name in setting.columns), None)

@@ -5,25 +5,25 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.errors import DataError
-from sfumato.tables.attack.findings import Audit, Finding, Verdict, joined
+from sfumato.tables.attack.findings import Audit, DisclosureStatus, Finding, joined
 from sfumato.tables.build.build import dimensions_of, grouped
 from sfumato.tables.build.instance_file import cell_names, relations_of
 from sfumato.tables.cell_key.noise import known_sums
 from sfumato.tables.cell_key.possible_counts import hull_of, possible_counts, reader_counts
 from sfumato.tables.cell_key.ptable_file import ptable_of
-from sfumato.tables.cells.attacker_knowledge import Knowledge
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Relations, make_table
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.attacker_knowledge import AttackerKnowledge
+from sfumato.tables.cells.cells import BoolArray, Bounds, LinearConstraints, Numbers, Places, make_table
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import derive, describe
-from sfumato.tables.cells.table_part import Part
+from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import within
 from sfumato.tables.linear_programs import linear_program
-from sfumato.tables.perturbation.feasibility_intervals import on_grid, reader_ranges
+from sfumato.tables.perturbation.feasibility_intervals import feasibility_intervals, on_grid
 from sfumato.tables.perturbation.parts import perturbed_parts
 from sfumato.tables.plan.perturbation import CellKey, Rounding
 from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.protection_levels.resolve_plan import step_in
-from sfumato.tables.published_tables.parse_cells import Reading
+from sfumato.tables.protection_levels.resolve_plan import plan_precision
+from sfumato.tables.published_tables.parse_cells import ParsedTable
 from sfumato.tables.published_tables.parts import part_of
 from sfumato.tables.rounding.rounding import known_ranges as ranges_by_rounding
 
@@ -31,7 +31,7 @@ from sfumato.tables.rounding.rounding import known_ranges as ranges_by_rounding
 PATIENCE = 60.0
 
 
-def review_perturbed(columns: Columns, plan: TablePlan, reading: Reading) -> Audit:
+def review_perturbed(columns: TextColumns, plan: TablePlan, reading: ParsedTable) -> Audit:
     """Audit a perturbed table by what its file shows.
 
     Raises:
@@ -46,7 +46,7 @@ def review_perturbed(columns: Columns, plan: TablePlan, reading: Reading) -> Aud
     return joined([_without_values(part, plan, columns, reading.exact[part.rows]) for part in parts])
 
 
-def _with_values(part: Part, plan: TablePlan, columns: Columns, published: Numbers) -> Audit:
+def _with_values(part: TablePart, plan: TablePlan, columns: TextColumns, published: Numbers) -> Audit:
     """Audit with true values: all sensitive cells are compared with their protection intervals."""
     own = columns.rows(part.rows)
     ranges = _ranges(part, plan, own, published, part.table.values, part.table.values)
@@ -55,7 +55,7 @@ def _with_values(part: Part, plan: TablePlan, columns: Columns, published: Numbe
     return _audit(part, ranges, part.table.unsafe, narrow, step)
 
 
-def _without_values(part: Part, plan: TablePlan, columns: Columns, published: Numbers) -> Audit:
+def _without_values(part: TablePart, plan: TablePlan, columns: TextColumns, published: Numbers) -> Audit:
     """Audit without true values: cells whose value can be computed are evaluated by the rules."""
     own = columns.rows(part.rows)
     center = _possible(part, on_grid(_known(part, plan, own, published, None), part.knowledge.step))
@@ -66,18 +66,20 @@ def _without_values(part: Part, plan: TablePlan, columns: Columns, published: Nu
     return _audit(part, ranges, judged.part.table.unsafe, one, part.knowledge.step)
 
 
-def _audit(part: Part, ranges: Bounds, judged: Mask, narrow: Mask, step: float) -> Audit:
+def _audit(part: TablePart, ranges: Bounds, judged: BoolArray, narrow: BoolArray, step: float) -> Audit:
     findings = []
     for cell in np.flatnonzero(judged):
         low, high = float(ranges.low[cell]), float(ranges.high[cell])
         exact = high - low < step * (1 - 1e-6)
-        verdict = Verdict.EXACT if exact else Verdict.TOO_NARROW if narrow[cell] else Verdict.SAFE
+        verdict = (
+            DisclosureStatus.EXACT if exact else DisclosureStatus.TOO_NARROW if narrow[cell] else DisclosureStatus.SAFE
+        )
         findings.append(Finding(int(cell), part.table.names[cell], low, high, verdict))
     return Audit(tuple(findings))
 
 
 def _ranges(
-    part: Part, plan: TablePlan, columns: Columns, published: Numbers, center: Numbers, values: Numbers | None
+    part: TablePart, plan: TablePlan, columns: TextColumns, published: Numbers, center: Numbers, values: Numbers | None
 ) -> Bounds:
     """Compute the feasibility interval of each cell.
 
@@ -91,10 +93,12 @@ def _ranges(
         return reader_counts(possible, part, deadline, center).ranges
     start = on_grid(_known(part, plan, columns, published, values), step)
     wide = Bounds(np.minimum(start.low, center), np.maximum(start.high, center))
-    return reader_ranges(wide, part.table.relations, part.table.unsafe, step, deadline, center).ranges
+    return feasibility_intervals(wide, part.table.relations, part.table.unsafe, step, deadline, center).ranges
 
 
-def _known(part: Part, plan: TablePlan, columns: Columns, published: Numbers, values: Numbers | None) -> Bounds:
+def _known(
+    part: TablePart, plan: TablePlan, columns: TextColumns, published: Numbers, values: Numbers | None
+) -> Bounds:
     """Return the interval of each cell implied by its published number alone."""
     method = plan.perturbation
     if isinstance(method, Rounding):
@@ -110,7 +114,7 @@ def _known(part: Part, plan: TablePlan, columns: Columns, published: Numbers, va
     return Bounds(part.table.bounds.low, part.table.bounds.high)
 
 
-def _steps(method: Rounding, part: Part, published: Numbers) -> int:
+def _steps(method: Rounding, part: TablePart, published: Numbers) -> int:
     """Return the number of further steps to allow for: the fewest for which a consistent table exists."""
     if method.kind != "controlled":
         return 0
@@ -122,7 +126,7 @@ def _steps(method: Rounding, part: Part, published: Numbers) -> int:
     return method.steps
 
 
-def _feasible(part: Part, start: Bounds) -> Numbers | None:
+def _feasible(part: TablePart, start: Bounds) -> Numbers | None:
     from highspy import HighsModelStatus
 
     matrix = part.table.relations.matrix(len(start))
@@ -132,7 +136,7 @@ def _feasible(part: Part, start: Bounds) -> Numbers | None:
     return np.array(highs.getSolution().col_value) if optimal else None
 
 
-def _possible(part: Part, start: Bounds) -> Numbers:
+def _possible(part: TablePart, start: Bounds) -> Numbers:
     point = _feasible(part, start)
     if point is None:
         raise DataError(
@@ -143,7 +147,7 @@ def _possible(part: Part, start: Bounds) -> Numbers:
     return point
 
 
-def _parts(columns: Columns, plan: TablePlan, published: Numbers) -> list[Part]:
+def _parts(columns: TextColumns, plan: TablePlan, published: Numbers) -> list[TablePart]:
     """Build the tables of a file without true values."""
     if plan.table.cells is not None:
         return [_part(plan, np.arange(len(columns)), published, relations_of(plan, columns), cell_names(columns))]
@@ -157,6 +161,8 @@ def _parts(columns: Columns, plan: TablePlan, published: Numbers) -> list[Part]:
     return parts
 
 
-def _part(plan: TablePlan, rows: Places, published: Numbers, relations: Relations, names: tuple[str, ...]) -> Part:
+def _part(
+    plan: TablePlan, rows: Places, published: Numbers, relations: LinearConstraints, names: tuple[str, ...]
+) -> TablePart:
     table = make_table(published, relations, names=names)
-    return Part(rows, table, table.bounds, knowledge=Knowledge(step=step_in(plan.table, published)))
+    return TablePart(rows, table, table.bounds, knowledge=AttackerKnowledge(step=plan_precision(plan.table, published)))

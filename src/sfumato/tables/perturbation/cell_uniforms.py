@@ -13,9 +13,9 @@ import numpy as np
 from sfumato.errors import DataError
 from sfumato.tables.build.common_codes import Name, code_names
 from sfumato.tables.cells.cells import Numbers
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.dimensions import Code
-from sfumato.tables.cells.table_part import Part
+from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.tabulate import WORD
 
 
@@ -39,7 +39,7 @@ def chances_of(keys: Iterable[int], modulus: int = WORD) -> Numbers:
     return np.minimum(np.array([key / modulus for key in keys], np.float64), np.nextafter(1.0, 0.0))
 
 
-def cell_keys(columns: Columns, name: str, modulus: int = WORD) -> list[int]:
+def cell_keys(columns: TextColumns, name: str, modulus: int = WORD) -> list[int]:
     """Return the keys of cells in a column, integers or decimal fractions.
 
     Raises:
@@ -69,7 +69,7 @@ def _key(text: str, modulus: int) -> int | None:
     return int(rest.ljust(digits, "0")) if decimal and len(rest) <= digits else None
 
 
-def keys_by_codes(secret: str, part: Part) -> list[int]:
+def keys_by_codes(secret: str, part: TablePart) -> list[int]:
     """Return a key for each cell from a secret and its codes without totals; equal in every table with the cell."""
     if not part.trees:
         return [key_of(secret, name) for name in part.table.names]
@@ -77,7 +77,7 @@ def keys_by_codes(secret: str, part: Part) -> list[int]:
     return [key_of(secret, *_codes(part, named, key)) for key in part.keys]
 
 
-def _codes(part: Part, named: Sequence[Mapping[Code, Name]], key: Sequence[Code]) -> list[str]:
+def _codes(part: TablePart, named: Sequence[Mapping[Code, Name]], key: Sequence[Code]) -> list[str]:
     """Return the column names and codes of a cell; units of level columns by the lowest column if unique."""
     names = [own[code] for tree, own, code in zip(part.trees, named, key, strict=True) if code != tree.root]
     return [text for column, code in sorted(names) for text in (column, *code)]

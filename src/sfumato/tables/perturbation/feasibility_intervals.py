@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Relations
+from sfumato.tables.cells.cells import BoolArray, Bounds, LinearConstraints, Numbers, Places
 from sfumato.tables.deadline import Deadline
-from sfumato.tables.linear_programs import Program
+from sfumato.tables.linear_programs import LinearProgram
 
 ROUNDS = 30
 # A push of all cells that determines less than this share of the open ends is the last one.
@@ -20,22 +20,22 @@ WORTH = 0.02
 
 
 @dataclass(frozen=True, slots=True)
-class ReaderRanges:
+class FeasibilityIntervals:
     """The interval of each cell, and for which cells both ends are attained by feasible tables."""
 
     ranges: Bounds
-    attained: Mask
+    attained: BoolArray
 
 
-def reader_ranges(
+def feasibility_intervals(
     start: Bounds,
-    relations: Relations,
-    first: Mask,
+    relations: LinearConstraints,
+    first: BoolArray,
     step: float,
     deadline: Deadline,
     values: Numbers,
-    shown: Mask | None = None,
-) -> ReaderRanges:
+    shown: BoolArray | None = None,
+) -> FeasibilityIntervals:
     """Compute the feasibility intervals of the true values.
 
     Args:
@@ -52,7 +52,7 @@ def reader_ranges(
     # Half of the time is reserved for single cells, sensitive ones first.
     ends.push_all(deadline.share(0.5))
     ends.push_each(np.concatenate([np.flatnonzero(first), np.flatnonzero(~first)]), deadline)
-    return ReaderRanges(on_grid(Bounds(ends.low, ends.high), step), ends.at_low & ends.at_high)
+    return FeasibilityIntervals(on_grid(Bounds(ends.low, ends.high), step), ends.at_low & ends.at_high)
 
 
 class _Ends:
@@ -63,9 +63,9 @@ class _Ends:
         self.at_low = np.isclose(ranges.low, values) | np.isinf(ranges.low)
         self.at_high = np.isclose(ranges.high, values) | np.isinf(ranges.high)
         self._values, self._slack = values, 1e-6 * step
-        self._program = Program(matrix, Bounds(ranges.low - values, ranges.high - values))
+        self._program = LinearProgram(matrix, Bounds(ranges.low - values, ranges.high - values))
 
-    def leave(self, cells: Mask) -> None:
+    def leave(self, cells: BoolArray) -> None:
         """Request no ends for some cells."""
         self.at_low |= cells
         self.at_high |= cells
@@ -90,7 +90,7 @@ class _Ends:
                     furthest = max if direction > 0 else min
                     ends[cell], shown[cell] = furthest(ends[cell], self._values[cell] + point[cell]), True
 
-    def _open(self, direction: float) -> Mask:
+    def _open(self, direction: float) -> BoolArray:
         return ~(self.at_low if direction > 0 else self.at_high)
 
     def _pushed(self, costs: Numbers, deadline: Deadline) -> bool:

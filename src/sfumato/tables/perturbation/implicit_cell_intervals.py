@@ -5,14 +5,14 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.tables.build.implicit_cells import with_cross
-from sfumato.tables.build.linked_table import Joint
+from sfumato.tables.build.linked_table import LinkedTable
 from sfumato.tables.cells.cells import Bounds
 from sfumato.tables.deadline import Deadline
-from sfumato.tables.perturbation.feasibility_intervals import reader_ranges
-from sfumato.tables.perturbation.perturbed import Perturbed
+from sfumato.tables.perturbation.feasibility_intervals import feasibility_intervals
+from sfumato.tables.perturbation.perturbed import PerturbedCells
 
 
-def with_cross_ranges(changed: Perturbed, joint: Joint, deadline: Deadline) -> Perturbed:
+def with_cross_ranges(changed: PerturbedCells, joint: LinkedTable, deadline: Deadline) -> PerturbedCells:
     """Narrow the intervals of perturbed tables by implicit cells; unchanged if the variables form no cycle.
 
     Raises:
@@ -28,5 +28,5 @@ def with_cross_ranges(changed: Perturbed, joint: Joint, deadline: Deadline) -> P
         np.append(changed.ranges.low, part.table.bounds.low[size:]), np.append(changed.ranges.high, [np.inf] * more)
     )
     step, table = own.knowledge.step, part.table
-    reader = reader_ranges(start, table.relations, table.unsafe, step, deadline, table.values, ~part.unshown)
+    reader = feasibility_intervals(start, table.relations, table.unsafe, step, deadline, table.values, ~part.unshown)
     return replace(changed, ranges=reader.ranges.rows(np.arange(size)), attained=reader.attained[:size])

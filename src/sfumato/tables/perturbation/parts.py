@@ -9,19 +9,27 @@ import numpy as np
 from sfumato.errors import DataError
 from sfumato.tables.build.build import dimensions_of, grouped, heights_of, lines_of
 from sfumato.tables.build.instance_file import cell_names, instance_part, relations_of
-from sfumato.tables.build.linked_table import Joint, Sheet, join, merged
-from sfumato.tables.cells.cells import Bounds, Numbers, Places, Reach, Relations, Status, make_table
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.build.linked_table import InputTable, LinkedTable, join, merged
+from sfumato.tables.cells.cells import (
+    Bounds,
+    CellStatus,
+    LinearConstraints,
+    Numbers,
+    Places,
+    ProtectionLevels,
+    make_table,
+)
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import check, derive, describe
-from sfumato.tables.cells.table_part import Part, in_group
+from sfumato.tables.cells.table_part import TablePart, in_group
 from sfumato.tables.plan.perturbation import Adjustment
 from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.plan.rule_inputs import Facts
+from sfumato.tables.plan.rule_inputs import RuleInputs
 from sfumato.tables.plan.rules import check_marks
-from sfumato.tables.protection_levels.resolve_plan import costs_of, facts_of, judgment_of, knowledge_of, step_in
+from sfumato.tables.protection_levels.resolve_plan import costs_of, facts_of, judgment_of, knowledge_of, plan_precision
 
 
-def perturbed_parts(plan: TablePlan, columns: Columns) -> list[Part]:
+def perturbed_parts(plan: TablePlan, columns: TextColumns) -> list[TablePart]:
     """Build the tables of a plan, and check that they add up.
 
     Raises:
@@ -46,16 +54,16 @@ def perturbed_parts(plan: TablePlan, columns: Columns) -> list[Part]:
     return parts
 
 
-def joint_perturbed(plan: TablePlan, sheets: Sequence[Sheet], folder: Path) -> tuple[Part, Joint]:
+def joint_perturbed(plan: TablePlan, sheets: Sequence[InputTable], folder: Path) -> tuple[TablePart, LinkedTable]:
     """Combine several tables, so that common cells are perturbed equally."""
     joint = join(sheets, folder)
     numbers = [section.columns.numbers(plan.table.value) for section in joint.sections]
-    step = step_in(plan.table, np.concatenate(numbers))
+    step = plan_precision(plan.table, np.concatenate(numbers))
     values = merged(joint, numbers, step, plan.table.tolerance)
     return _part(plan, joint.columns, joint.relations, joint.names, joint.heights, values), joint
 
 
-def _instance(plan: TablePlan, columns: Columns) -> Part:
+def _instance(plan: TablePlan, columns: TextColumns) -> TablePart:
     if "status" in columns:
         # The file gives sensitive cells and protection levels itself.
         return instance_part(replace(plan, perturbation=None), columns)
@@ -64,28 +72,28 @@ def _instance(plan: TablePlan, columns: Columns) -> Part:
 
 def _part(
     plan: TablePlan,
-    columns: Columns,
-    relations: Relations,
+    columns: TextColumns,
+    relations: LinearConstraints,
     names: tuple[str, ...],
     heights: Numbers,
     values: Numbers | None = None,
     lines: Mapping[str, Places] | None = None,
-) -> Part:
+) -> TablePart:
     numbers = columns.numbers(plan.table.value) if values is None else values
-    check(relations, numbers, plan.table.tolerance, step_in(plan.table, numbers))
+    check(relations, numbers, plan.table.tolerance, plan_precision(plan.table, numbers))
     facts = facts_of(plan.table, columns, numbers, relations, lines)
     low = -np.inf if (numbers < 0).any() else 0.0
     bounds = Bounds(np.full(len(numbers), low), np.full(len(numbers), np.inf))
     judgment = judgment_of(plan, facts)
     table = make_table(numbers, relations, names=names, bounds=bounds).with_columns(
-        status=np.where(judgment.unsafe, Status.UNSAFE, Status.SAFE).astype(np.int8),
-        reach=Reach(np.minimum(judgment.reach.down, numbers - low), judgment.reach.up),
+        status=np.where(judgment.unsafe, CellStatus.UNSAFE, CellStatus.SAFE).astype(np.int8),
+        reach=ProtectionLevels(np.minimum(judgment.reach.down, numbers - low), judgment.reach.up),
         costs=_costs(plan, facts) * plan.method.level_factor**heights,
     )
-    return Part(np.arange(len(numbers)), table, bounds, knowledge=knowledge_of(plan, numbers))
+    return TablePart(np.arange(len(numbers)), table, bounds, knowledge=knowledge_of(plan, numbers))
 
 
-def _costs(plan: TablePlan, facts: Facts) -> Numbers:
+def _costs(plan: TablePlan, facts: RuleInputs) -> Numbers:
     if isinstance(plan.perturbation, Adjustment):
         return costs_of(replace(plan.method, cost=plan.perturbation.cost), facts)
     return np.ones(len(facts.values))

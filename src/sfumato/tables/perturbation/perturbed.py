@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.errors import PromiseError
+from sfumato.errors import ViolationError
 from sfumato.localization.plurals import filled
 from sfumato.tables.cell_labels import cells_named, lower_end, number, upper_end
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers
-from sfumato.tables.cells.columns import Columns
-from sfumato.tables.cells.table_part import Part
+from sfumato.tables.cells.cells import BoolArray, Bounds, Numbers
+from sfumato.tables.cells.columns import TextColumns
+from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.table_result import TableAnswer
 
 
 @dataclass(frozen=True, slots=True)
-class Perturbed:
+class PerturbedCells:
     """The result for one table.
 
     Attributes:
@@ -29,11 +29,11 @@ class Perturbed:
         figures: Metrics of the method.
     """
 
-    part: Part
+    part: TablePart
     published: Numbers
-    shown: Mask
+    shown: BoolArray
     ranges: Bounds
-    attained: Mask
+    attained: BoolArray
     figures: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -47,24 +47,24 @@ class Perturbed:
         return np.abs(self.part.table.relations.residuals(self.published))
 
     @property
-    def exact(self) -> Mask:
+    def exact(self) -> BoolArray:
         """The cells whose true value can be computed."""
         width = self.ranges.high - self.ranges.low
         return np.asarray(width < self.part.knowledge.step * (1 - 1e-6))
 
     @property
-    def too_narrow(self) -> Mask:
+    def too_narrow(self) -> BoolArray:
         """The sensitive cells whose feasibility interval is too narrow or exact."""
         promise, slack = self.part.table.promise, 1e-6 * self.part.knowledge.step
         narrow = (self.ranges.low > promise.low + slack) | (self.ranges.high < promise.high - slack)
         return np.asarray(self.part.table.unsafe & (narrow | self.exact))
 
 
-def check_readers(parts: Sequence[Perturbed]) -> None:
+def check_readers(parts: Sequence[PerturbedCells]) -> None:
     """Refuse tables that disclose sensitive cells."""
     leaks = [name for part in parts for name in _too_narrow_names(part)]
     if leaks:
-        raise PromiseError(
+        raise ViolationError(
             filled(
                 "a data user computes {count} sensitive {count:cell|cells} more closely than the rules allow: {named}.",
                 {"count": len(leaks), "named": cells_named(leaks)},
@@ -74,14 +74,14 @@ def check_readers(parts: Sequence[Perturbed]) -> None:
         )
 
 
-def _too_narrow_names(part: Perturbed) -> list[str]:
+def _too_narrow_names(part: PerturbedCells) -> list[str]:
     """Return the names of sensitive cells with too narrow intervals, with their group."""
     names = part.part.table.names
     return [", ".join([*part.part.group, names[cell]]) for cell in np.flatnonzero(part.too_narrow)]
 
 
 @dataclass(frozen=True)
-class ChangedTable(TableAnswer[Perturbed]):
+class PerturbedResult(TableAnswer[PerturbedCells]):
     """A perturbed table with the evidence."""
 
     @property
@@ -95,10 +95,10 @@ class ChangedTable(TableAnswer[Perturbed]):
         return not any(part.too_narrow.any() for part in self.parts)
 
     @cached_property
-    def external(self) -> Columns:
+    def external(self) -> TextColumns:
         """The table for publication: codes and published values."""
         name = self.names(1)[0]
-        table = self.in_order(Columns({**self.codes(), name: self.new_columns()[name]}))
+        table = self.in_order(TextColumns({**self.codes(), name: self.new_columns()[name]}))
         return table.rows(np.flatnonzero([text != "" for text in table.text(name)]))
 
     def new_columns(self) -> dict[str, tuple[str, ...]]:

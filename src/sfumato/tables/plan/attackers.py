@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from sfumato.dataclass import dataclass
-from sfumato.schema.dataclass_schema import Note
+from sfumato.schema.dataclass_schema import KeyInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class AttackerModel:
 
 
 @dataclass(frozen=True, slots=True)
-class Attackers:
+class AttackerOptions:
     """The attackers considered: by default everyone for whom the table has data.
 
     Attributes:
@@ -36,11 +36,11 @@ class Attackers:
         coalition: Number of insiders who share their knowledge.
     """
 
-    outsider: Annotated[bool, Note("anyone who reads the table")] = True
-    respondents: Annotated[bool, Note("the only respondent of a cell")] = True
-    holdings: Annotated[bool, Note("every holding, with all its cells")] = True
-    persons: Annotated[bool, Note("the one person of a count of 1")] = True
-    coalition: Annotated[int, Note("how many tell each other what they know", minimum=1, maximum=3)] = 1
+    outsider: Annotated[bool, KeyInfo("anyone who reads the table")] = True
+    respondents: Annotated[bool, KeyInfo("the only respondent of a cell")] = True
+    holdings: Annotated[bool, KeyInfo("every holding, with all its cells")] = True
+    persons: Annotated[bool, KeyInfo("the one person of a count of 1")] = True
+    coalition: Annotated[int, KeyInfo("how many tell each other what they know", minimum=1, maximum=3)] = 1
 
     def __post_init__(self) -> None:
         if not self.outsider:

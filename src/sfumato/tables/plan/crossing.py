@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 from sfumato.dataclass import dataclass
-from sfumato.schema.composite import MapOf, Scalar
-from sfumato.schema.dataclass_schema import Note, record_of
+from sfumato.schema.composite import MapSchema, Scalar
+from sfumato.schema.dataclass_schema import KeyInfo, record_of
 from sfumato.schema.paths import PLAIN_NAME, PlanPath
 from sfumato.tables.plan.source import Texts
 
@@ -16,13 +16,13 @@ from sfumato.tables.plan.source import Texts
 class Dimension:
     """One dimension: level columns from the top down, or one column, flat or with a hierarchy file."""
 
-    levels: Annotated[Texts, Note("level columns from the top down", at_least=1)] = ()
-    column: Annotated[str | None, Note("the column with the codes, instead of levels")] = None
-    hierarchy: Annotated[PlanPath | None, Note("file: .hrc, or child,parent")] = None
+    levels: Annotated[Texts, KeyInfo("level columns from the top down", at_least=1)] = ()
+    column: Annotated[str | None, KeyInfo("the column with the codes, instead of levels")] = None
+    hierarchy: Annotated[PlanPath | None, KeyInfo("file: .hrc, or child,parent")] = None
     total: Annotated[str, Scalar("the code of the total")] = "Total"
-    encoding: Annotated[str | None, Note("of the hierarchy's file; the table's unless given")] = None
-    confirmed: Annotated[bool, Note("whether categories that look like single persons may be published")] = False
-    series: Annotated[bool, Note("whether later releases add codes, so that each has a total of its own")] = False
+    encoding: Annotated[str | None, KeyInfo("of the hierarchy's file; the table's unless given")] = None
+    confirmed: Annotated[bool, KeyInfo("whether categories that look like single persons may be published")] = False
+    series: Annotated[bool, KeyInfo("whether later releases add codes, so that each has a total of its own")] = False
 
     def __post_init__(self) -> None:
         if bool(self.levels) == (self.column is not None):
@@ -39,13 +39,13 @@ DIMENSION = record_of(Dimension)
 
 
 @dataclass(frozen=True, slots=True)
-class Crossing:
+class TableSpec:
     """One of several tables that are protected together; without `source`, it is tabulated from microdata."""
 
-    name: Annotated[str, Note("of the table, and of its folder")]
-    dimensions: Annotated[Mapping[str, Dimension], MapOf(DIMENSION, 1, "its dimensions by their names")]
-    source: Annotated[PlanPath | None, Note("file with the cells")] = None
-    base: Annotated[float | None, Note("base of rounding, instead of the method's", minimum=1e-9)] = None
+    name: Annotated[str, KeyInfo("of the table, and of its folder")]
+    dimensions: Annotated[Mapping[str, Dimension], MapSchema(DIMENSION, 1, "its dimensions by their names")]
+    source: Annotated[PlanPath | None, KeyInfo("file with the cells")] = None
+    base: Annotated[float | None, KeyInfo("base of rounding, instead of the method's", minimum=1e-9)] = None
 
     def __post_init__(self) -> None:
         if not PLAIN_NAME.fullmatch(self.name):

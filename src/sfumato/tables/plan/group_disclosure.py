@@ -11,10 +11,10 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
-from sfumato.schema.dataclass_schema import Note
-from sfumato.tables.cells.cells import Mask, Numbers, Places
-from sfumato.tables.plan.rule_inputs import Facts
-from sfumato.tables.plan.rules import Judgment, judge
+from sfumato.schema.dataclass_schema import KeyInfo
+from sfumato.tables.cells.cells import BoolArray, Numbers, Places
+from sfumato.tables.plan.rule_inputs import RuleInputs
+from sfumato.tables.plan.rules import RuleResult, evaluate
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +24,11 @@ class GroupDisclosure:
     """
 
     name: ClassVar[str] = "group-disclosure"
-    dimension: Annotated[str, Note("the dimension that must not be learnt")]
-    k: Annotated[float, Note("percent", minimum=50, maximum=100)] = 100.0
-    n: Annotated[int, Note("how many categories count together", minimum=1)] = 1
+    dimension: Annotated[str, KeyInfo("the dimension that must not be learnt")]
+    k: Annotated[float, KeyInfo("percent", minimum=50, maximum=100)] = 100.0
+    n: Annotated[int, KeyInfo("how many categories count together", minimum=1)] = 1
 
-    def apply(self, facts: Facts) -> Judgment:
+    def apply(self, facts: RuleInputs) -> RuleResult:
         if not (facts.counts or facts.records) or self.dimension not in facts.lines:
             raise PlanError(
                 f'rule group-disclosure needs a table of counts with a dimension "{self.dimension}".',
@@ -42,7 +42,7 @@ class GroupDisclosure:
         held = (total > 0) & (top >= total * self.k / 100.0 - 1e-9)
         need = np.zeros(len(above))
         need[other[held]] = more[held]
-        return judge(_at(other[held], len(above)), np.zeros(len(above)), need)
+        return evaluate(_at(other[held], len(above)), np.zeros(len(above)), need)
 
 
 def _lines(values: Numbers, above: Places, largest: int) -> tuple[Places, Numbers, Numbers]:
@@ -65,7 +65,7 @@ def _lines(values: Numbers, above: Places, largest: int) -> tuple[Places, Number
     return order[starts + largest], total, np.where(np.isinf(top), total, top)
 
 
-def _at(cells: Places, size: int) -> Mask:
+def _at(cells: Places, size: int) -> BoolArray:
     mask = np.zeros(size, bool)
     mask[cells] = True
     return mask

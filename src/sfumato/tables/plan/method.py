@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 from sfumato.dataclass import dataclass
-from sfumato.schema.dataclass_schema import Note
+from sfumato.schema.dataclass_schema import KeyInfo
 
 Method = Literal["intervals", "optimal", "fast", "ranges"]
 
@@ -23,13 +23,13 @@ class MethodChoice:
     """
 
     name: Method = "optimal"
-    cost: Annotated[str, Note("unit, value, frequency, log, or the name of a column")] = "value"
-    level_factor: Annotated[float, Note(minimum=1)] = 1.0
-    time_limit: Annotated[float, Note("seconds", minimum=0.1)] = 60.0
+    cost: Annotated[str, KeyInfo("unit, value, frequency, log, or the name of a column")] = "value"
+    level_factor: Annotated[float, KeyInfo(minimum=1)] = 1.0
+    time_limit: Annotated[float, KeyInfo("seconds", minimum=0.1)] = 60.0
     tie_break: Literal["min", "max"] = "max"
     repair: bool = True
     insiders: bool | None = None
-    zeros: Annotated[bool, Note("whether cells of value 0 may be suppressed")] = False
+    zeros: Annotated[bool, KeyInfo("whether cells of value 0 may be suppressed")] = False
 
     @property
     def faithful(self) -> bool:
@@ -41,9 +41,9 @@ class MethodChoice:
 class Protection:
     """Protection levels of sensitive cells: absolute, or in percent of the value."""
 
-    lower: Annotated[float | None, Note("below the value", minimum=0)] = None
-    upper: Annotated[float | None, Note("above the value", minimum=0)] = None
-    percent: Annotated[float | None, Note("of the value, to each side", minimum=0)] = None
+    lower: Annotated[float | None, KeyInfo("below the value", minimum=0)] = None
+    upper: Annotated[float | None, KeyInfo("above the value", minimum=0)] = None
+    percent: Annotated[float | None, KeyInfo("of the value, to each side", minimum=0)] = None
 
     def __post_init__(self) -> None:
         if (self.percent is None) == (self.lower is None and self.upper is None):

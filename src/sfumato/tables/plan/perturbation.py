@@ -5,12 +5,12 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
-from sfumato.schema.composite import Record
-from sfumato.schema.dataclass_schema import Note, record_of
+from sfumato.schema.composite import RecordSchema
+from sfumato.schema.dataclass_schema import KeyInfo, record_of
 from sfumato.schema.paths import PlanPath
 
 RoundingKind = Literal["controlled", "small-count", "random", "deterministic"]
-Seconds = Annotated[float, Note("seconds for the search", minimum=0.1)]
+Seconds = Annotated[float, KeyInfo("seconds for the search", minimum=0.1)]
 
 
 def _check_secret(secret: str | None) -> None:
@@ -36,12 +36,12 @@ class Rounding:
     """
 
     name: ClassVar[str] = "rounding"
-    base: Annotated[float, Note("published values are multiples of it", minimum=1e-9)]
-    kind: Annotated[RoundingKind, Note("how values are rounded")] = "controlled"
-    steps: Annotated[int, Note("further steps where nothing else adds up", minimum=0, maximum=100)] = 2
-    inner: Annotated[bool, Note("whether the finest cells are published")] = True
-    key: Annotated[str | None, Note("column with the cells' keys")] = None
-    secret: Annotated[str | None, Note("what random rounding is drawn by")] = None
+    base: Annotated[float, KeyInfo("published values are multiples of it", minimum=1e-9)]
+    kind: Annotated[RoundingKind, KeyInfo("how values are rounded")] = "controlled"
+    steps: Annotated[int, KeyInfo("further steps where nothing else adds up", minimum=0, maximum=100)] = 2
+    inner: Annotated[bool, KeyInfo("whether the finest cells are published")] = True
+    key: Annotated[str | None, KeyInfo("column with the cells' keys")] = None
+    secret: Annotated[str | None, KeyInfo("what random rounding is drawn by")] = None
     time_limit: Seconds = 60.0
 
     def __post_init__(self) -> None:
@@ -71,20 +71,22 @@ class CellKey:
     """
 
     name: ClassVar[str] = "cell-key"
-    deviation: Annotated[int, Note("largest deviation", minimum=1, maximum=200, key="D")] = 5
-    variance: Annotated[float, Note("variance of the noise", minimum=1e-6, key="V")] = 2.0
-    js: Annotated[int, Note("no count from 1 to js is published", minimum=0, maximum=50)] = 0
-    pstay: Annotated[float | None, Note("least probability to stay, above js", minimum=0, maximum=1)] = None
-    monotone: Annotated[bool, Note("whether probabilities do not rise away from the count, below it")] = True
-    ptable: Annotated[PlanPath | None, Note("file with a perturbation table, instead of D, V, js and pstay")] = None
-    key: Annotated[str | None, Note("column with the cells' keys, or of microdata with the records'")] = None
-    digits: Annotated[int | None, Note("digits of imported decimal keys", minimum=1, maximum=18)] = None
-    record: Annotated[str | None, Note("column of the microdata that names a record")] = None
-    secret: Annotated[str | None, Note("what the records' keys are made of")] = None
-    zeros: Annotated[float, Note("share of empty cells published as js + 1", minimum=0, maximum=0.5)] = 0.0
-    structural: Annotated[str | None, Note("column that marks the cells that must be empty")] = None
-    share: Annotated[float, Note("noise of sums as a share of the largest contributions", minimum=0, maximum=1)] = 0.1
-    largest: Annotated[int, Note("how many contributions have a part in the noise of a sum", minimum=1)] = 1
+    deviation: Annotated[int, KeyInfo("largest deviation", minimum=1, maximum=200, key="D")] = 5
+    variance: Annotated[float, KeyInfo("variance of the noise", minimum=1e-6, key="V")] = 2.0
+    js: Annotated[int, KeyInfo("no count from 1 to js is published", minimum=0, maximum=50)] = 0
+    pstay: Annotated[float | None, KeyInfo("least probability to stay, above js", minimum=0, maximum=1)] = None
+    monotone: Annotated[bool, KeyInfo("whether probabilities do not rise away from the count, below it")] = True
+    ptable: Annotated[PlanPath | None, KeyInfo("file with a perturbation table, instead of D, V, js and pstay")] = None
+    key: Annotated[str | None, KeyInfo("column with the cells' keys, or of microdata with the records'")] = None
+    digits: Annotated[int | None, KeyInfo("digits of imported decimal keys", minimum=1, maximum=18)] = None
+    record: Annotated[str | None, KeyInfo("column of the microdata that names a record")] = None
+    secret: Annotated[str | None, KeyInfo("what the records' keys are made of")] = None
+    zeros: Annotated[float, KeyInfo("share of empty cells published as js + 1", minimum=0, maximum=0.5)] = 0.0
+    structural: Annotated[str | None, KeyInfo("column that marks the cells that must be empty")] = None
+    share: Annotated[float, KeyInfo("noise of sums as a share of the largest contributions", minimum=0, maximum=1)] = (
+        0.1
+    )
+    largest: Annotated[int, KeyInfo("how many contributions have a part in the noise of a sum", minimum=1)] = 1
 
     def __post_init__(self) -> None:
         _check_secret(self.secret)
@@ -100,14 +102,14 @@ class Adjustment:
     """
 
     name: ClassVar[str] = "adjustment"
-    cost: Annotated[str, Note("unit, value, frequency, log, or the name of a column")] = "unit"
+    cost: Annotated[str, KeyInfo("unit, value, frequency, log, or the name of a column")] = "unit"
     time_limit: Seconds = 60.0
 
 
 Perturbation = Rounding | CellKey | Adjustment
 # Methods that need no sensitivity rules; if there are rules, the report shows how far they are satisfied.
 UNRULED = (Rounding, CellKey)
-PERTURBATIONS: dict[str, Record[Any]] = {kind.name: record_of(kind) for kind in (Rounding, CellKey, Adjustment)}
+PERTURBATIONS: dict[str, RecordSchema[Any]] = {kind.name: record_of(kind) for kind in (Rounding, CellKey, Adjustment)}
 # Options that define a perturbation table; a table from a file includes them.
 DESIGN = ("D", "V", "js", "pstay", "monotone")
 

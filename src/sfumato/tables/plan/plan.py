@@ -12,24 +12,24 @@ from sfumato.errors import PlanError
 from sfumato.schema.composite import (
     Choice,
     Conversion,
-    Either,
     Integer,
-    Key,
-    ListOf,
-    MapOf,
-    Record,
-    Schema,
-    Tagged,
+    JsonSchema,
+    KeySchema,
+    ListSchema,
+    MapSchema,
+    RecordSchema,
+    TaggedUnionSchema,
+    UnionSchema,
     kind_of,
     read,
 )
-from sfumato.schema.dataclass_schema import Note, record_of
+from sfumato.schema.dataclass_schema import KeyInfo, record_of
 from sfumato.schema.files import load_plan
 from sfumato.schema.paths import FilePath, PlanPath, with_moved_paths
 from sfumato.schema.release_plan import RELEASE, ReleasePlan
 from sfumato.tables.plan import rules
-from sfumato.tables.plan.attackers import AttackerModel, Attackers
-from sfumato.tables.plan.crossing import DIMENSION, Crossing, Dimension, named_twice
+from sfumato.tables.plan.attackers import AttackerModel, AttackerOptions
+from sfumato.tables.plan.crossing import DIMENSION, Dimension, TableSpec, named_twice
 from sfumato.tables.plan.group_disclosure import GroupDisclosure
 from sfumato.tables.plan.method import Method, MethodChoice, Protection
 from sfumato.tables.plan.perturbation import PERTURBATIONS, UNRULED, Perturbation, Rounding, check_design
@@ -48,10 +48,10 @@ WHAT_A_PLAN_IS = (
 class Output:
     """The layout of the published table."""
 
-    columns: Annotated[Literal["plain", "original"], Note("names of the new columns")] = "plain"
-    prefix: Annotated[str | None, Note("of the new columns; the value column unless given")] = None
-    language: Annotated[Literal["en", "de"], Note("of reasons and reports")] = "en"
-    files: Annotated[tuple[OfficeFile, ...], Note("files of offices that are written besides")] = ()
+    columns: Annotated[Literal["plain", "original"], KeyInfo("names of the new columns")] = "plain"
+    prefix: Annotated[str | None, KeyInfo("of the new columns; the value column unless given")] = None
+    language: Annotated[Literal["en", "de"], KeyInfo("of reasons and reports")] = "en"
+    files: Annotated[tuple[OfficeFile, ...], KeyInfo("files of offices that are written besides")] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +60,14 @@ class TablePlan:
 
     table: TableSource
     dimensions: Mapping[str, Dimension] = field(default_factory=dict)
-    primary: tuple[rules.Rule, ...] = ()
+    primary: tuple[rules.SensitivityRule, ...] = ()
     method: MethodChoice = field(default_factory=MethodChoice)
     perturbation: Perturbation | None = None
     protection: Protection | None = None
     attacker: AttackerModel = field(default_factory=AttackerModel)
-    attackers: Attackers = field(default_factory=Attackers)
+    attackers: AttackerOptions = field(default_factory=AttackerOptions)
     output: Output = field(default_factory=Output)
-    tables: tuple[Crossing, ...] = ()
+    tables: tuple[TableSpec, ...] = ()
     previous: tuple[PlanPath, ...] = ()
     release: ReleasePlan = field(default_factory=ReleasePlan)
     version: int = 1
@@ -189,7 +189,7 @@ def _with_group_disclosure(plan: TablePlan) -> TablePlan:
     )
 
 
-def table_plan_schema() -> Schema:
+def table_plan_schema() -> JsonSchema:
     """Return the JSON Schema of a table plan."""
     schema = PLAN.schema()
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Sfumato table plan"} | schema
@@ -207,7 +207,7 @@ def _make_plan(**entries: Any) -> TablePlan:
         entries["perturbation"] = entries.pop("method")
     insiders = entries["method"].insiders if "method" in entries else None
     if insiders is not None and "attackers" not in entries:
-        entries["attackers"] = Attackers(respondents=insiders, holdings=insiders, persons=insiders)
+        entries["attackers"] = AttackerOptions(respondents=insiders, holdings=insiders, persons=insiders)
     return TablePlan(**entries)
 
 
@@ -223,8 +223,8 @@ def _encode(entries: dict[str, Any], encoding: str) -> None:
 
 
 _PQ = record_of(rules.PriorPosterior)
-RULES: dict[str, Record[Any]] = {
-    **{kind.name: record_of(kind) for kind in (rules.Range, rules.Frequency, rules.ZeroUnsafe, rules.Dominance)},
+RULES: dict[str, RecordSchema[Any]] = {
+    **{kind.name: record_of(kind) for kind in (rules.RangeRule, rules.Frequency, rules.ZeroUnsafe, rules.Dominance)},
     "p-percent": replace(_PQ, keys={name: key for name, key in _PQ.keys.items() if name != "q"}),
     "pq": replace(_PQ, keys={**_PQ.keys, "q": replace(_PQ.keys["q"], required=True)}),
     GroupDisclosure.name: record_of(GroupDisclosure),
@@ -233,10 +233,10 @@ RULES: dict[str, Record[Any]] = {
 TABLE = record_of(TableSource, "where the cells are")
 # Keys of a table that name files, or columns of the microdata.
 FILE_KEYS = ("source", "metadata", "microdata", "weight", "holding", "cells", "relations")
-CROSSING = record_of(Crossing)
+CROSSING = record_of(TableSpec)
 _OPTIONS = record_of(MethodChoice).keys
 # `funktion` is the legacy name of `tie_break`, `singletons` the handbook's word for `insiders`.
-METHOD = Record(
+METHOD = RecordSchema(
     {
         "funktion": _OPTIONS["tie_break"],
         "singletons": _OPTIONS["insiders"],
@@ -247,30 +247,32 @@ METHOD = Record(
 )
 PROTECTION = record_of(Protection, "the protection levels of sensitive cells")
 ATTACKER = record_of(AttackerModel, "what anyone is taken to know")
-ATTACKERS = record_of(Attackers, "who attacks")
+ATTACKERS = record_of(AttackerOptions, "who attacks")
 _OUTPUT = record_of(Output, "what the published table looks like")
 _MASKING = replace(METHOD, keys={name: key for name, key in METHOD.keys.items() if name != "name"})
-METHODS: dict[str, Record[Any]] = {
+METHODS: dict[str, RecordSchema[Any]] = {
     **{name: replace(_MASKING, make=partial(MethodChoice, name=name)) for name in get_args(Method)},
     **PERTURBATIONS,
 }
 # Either the name alone, or a mapping with options.
 _BY_NAME = Conversion(Choice((*get_args(Method), "cell-key", "adjustment")), lambda name: METHODS[name].make())
-_METHOD = Either((((str,), _BY_NAME), ((Mapping,), Tagged("name", METHODS))), "how the table is made safe")
-PLAN = Record(
+_METHOD = UnionSchema(
+    (((str,), _BY_NAME), ((Mapping,), TaggedUnionSchema("name", METHODS))), "how the table is made safe"
+)
+PLAN = RecordSchema(
     {
-        "version": Key(Integer(1, 1, "of the language of plans"), True),
-        "table": Key(TABLE, True),
-        "dimensions": Key(MapOf(DIMENSION, about="the dimensions of the table by their names")),
-        "tables": Key(ListOf(CROSSING, 1, "tables that are protected together")),
-        "previous": Key(ListOf(FilePath(), 1, "release folders of what was published before")),
-        "primary": Key(ListOf(Tagged("rule", RULES), about="the sensitivity rules")),
-        "method": Key(_METHOD),
-        "protection": Key(PROTECTION),
-        "attacker": Key(ATTACKER),
-        "attackers": Key(ATTACKERS),
-        "output": Key(_OUTPUT),
-        "release": Key(RELEASE),
+        "version": KeySchema(Integer(1, 1, "of the language of plans"), True),
+        "table": KeySchema(TABLE, True),
+        "dimensions": KeySchema(MapSchema(DIMENSION, about="the dimensions of the table by their names")),
+        "tables": KeySchema(ListSchema(CROSSING, 1, "tables that are protected together")),
+        "previous": KeySchema(ListSchema(FilePath(), 1, "release folders of what was published before")),
+        "primary": KeySchema(ListSchema(TaggedUnionSchema("rule", RULES), about="the sensitivity rules")),
+        "method": KeySchema(_METHOD),
+        "protection": KeySchema(PROTECTION),
+        "attacker": KeySchema(ATTACKER),
+        "attackers": KeySchema(ATTACKERS),
+        "output": KeySchema(_OUTPUT),
+        "release": KeySchema(RELEASE),
         "columns": _OUTPUT.keys["columns"],
         "language": _OUTPUT.keys["language"],
     },

@@ -8,14 +8,14 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
-from sfumato.tables.cells.cells import Mask, Numbers, Places
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.cells import BoolArray, Numbers, Places
+from sfumato.tables.cells.columns import TextColumns
 
 Level = Literal["holding", "respondent"]
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class RuleInputs:
     """The inputs of sensitivity rules.
 
     Attributes:
@@ -35,9 +35,9 @@ class Facts:
     frequency: Numbers | None
     holdings: Numbers | None
     contributions: tuple[Numbers, ...]
-    finest: Mask
+    finest: BoolArray
     counts: bool
-    columns: Columns
+    columns: TextColumns
     singles: tuple[Numbers, ...] = ()
     lines: Mapping[str, Places] = field(default_factory=dict)
     own: Numbers | None = None
@@ -62,7 +62,7 @@ class Facts:
         """
         return np.abs(self.values if self.own is None else self.values - self.own)
 
-    def without(self, cells: Places, own: Numbers) -> "Facts":
+    def without(self, cells: Places, own: Numbers) -> "RuleInputs":
         """Return the inputs for some cells from an insider's view, without the insider's contribution."""
         part = self._rows(cells)
         if not self.contributions:
@@ -76,8 +76,8 @@ class Facts:
         stack[his[listed], columns[listed]] = np.minimum(np.abs(stack[-1]), left)[listed]
         return replace(part, contributions=tuple(stack), own=own)
 
-    def _rows(self, cells: Places) -> "Facts":
-        return Facts(
+    def _rows(self, cells: Places) -> "RuleInputs":
+        return RuleInputs(
             self.values[cells],
             None if self.frequency is None else self.frequency[cells],
             None if self.holdings is None else self.holdings[cells],
@@ -91,7 +91,7 @@ class Facts:
         )
 
     @property
-    def empty(self) -> Mask:
+    def empty(self) -> BoolArray:
         """Cells without contributors: value 0 and no contribution."""
         empty = self.values == 0
         for column in self.contributions:

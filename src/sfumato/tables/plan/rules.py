@@ -13,18 +13,18 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError
-from sfumato.schema.dataclass_schema import Note, TextOrNumber
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Reach
-from sfumato.tables.cells.columns import Columns
-from sfumato.tables.plan.rule_inputs import Facts, Level
+from sfumato.schema.dataclass_schema import KeyInfo, TextOrNumber
+from sfumato.tables.cells.cells import BoolArray, Bounds, Numbers, ProtectionLevels
+from sfumato.tables.cells.columns import TextColumns
+from sfumato.tables.plan.rule_inputs import Level, RuleInputs
 
 # Safety margin, in percent of the value, of rules that imply none.
 DEFAULT_PERCENT = 10.0
-Least = Annotated[float, Note("cells with fewer, but not none, are sensitive", minimum=1)]
-Many = Annotated[int, Note("how many of the largest contributions count together", minimum=1)]
-Marks = Annotated[tuple[TextOrNumber, ...], Note("marks of the cells that are meant", at_least=1)]
-MarkColumn = Annotated[str, Note("the column with the marks")]
-At = Annotated[Level, Note("whose contributions are looked at, where the table has both")]
+Least = Annotated[float, KeyInfo("cells with fewer, but not none, are sensitive", minimum=1)]
+Many = Annotated[int, KeyInfo("how many of the largest contributions count together", minimum=1)]
+Marks = Annotated[tuple[TextOrNumber, ...], KeyInfo("marks of the cells that are meant", at_least=1)]
+MarkColumn = Annotated[str, KeyInfo("the column with the marks")]
+At = Annotated[Level, KeyInfo("whose contributions are looked at, where the table has both")]
 
 
 # Usual marks of sensitive cells, and of cells that are neither sensitive nor always published.
@@ -35,38 +35,40 @@ YES = ("1", "true", "yes", "y", "x")
 
 
 @dataclass(frozen=True, slots=True)
-class Judgment:
+class RuleResult:
     """The result of a rule: sensitive cells, their protection levels, and bounds that the rule itself makes public."""
 
-    unsafe: Mask
-    reach: Reach
+    unsafe: BoolArray
+    reach: ProtectionLevels
     bounds: Bounds
-    waived: Mask
-    published: Mask
+    waived: BoolArray
+    published: BoolArray
 
 
-def judge(unsafe: Mask, down: Numbers, up: Numbers, floor: float = -np.inf, ceiling: float = np.inf) -> Judgment:
+def evaluate(
+    unsafe: BoolArray, down: Numbers, up: Numbers, floor: float = -np.inf, ceiling: float = np.inf
+) -> RuleResult:
     """Return a result without waivers; the bounds apply to the sensitive cells."""
     none = np.zeros(len(unsafe), bool)
     bounds = Bounds(np.where(unsafe, floor, -np.inf), np.where(unsafe, ceiling, np.inf))
-    return Judgment(unsafe, Reach(down, up).at(unsafe), bounds, none, none)
+    return RuleResult(unsafe, ProtectionLevels(down, up).at(unsafe), bounds, none, none)
 
 
-class Rule(Protocol):
+class SensitivityRule(Protocol):
     """A sensitivity rule; its name is that in the plan."""
 
     name: ClassVar[str]
 
-    def apply(self, facts: Facts) -> Judgment: ...
+    def apply(self, facts: RuleInputs) -> RuleResult: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class RangeRule:
     """Finest cells from `min` to `max` are sensitive; the range itself is public."""
 
     name: ClassVar[str] = "range"
-    min: Annotated[float, Note("the smallest sensitive value")]
-    max: Annotated[float, Note("the largest sensitive value")]
+    min: Annotated[float, KeyInfo("the smallest sensitive value")]
+    max: Annotated[float, KeyInfo("the largest sensitive value")]
 
     @property
     def suppresses_empty(self) -> bool:
@@ -77,10 +79,10 @@ class Range:
         if self.min >= self.max:
             raise ValueError("min must lie below max: a range of one value discloses the value.")
 
-    def apply(self, facts: Facts) -> Judgment:
+    def apply(self, facts: RuleInputs) -> RuleResult:
         values = facts.values
         unsafe = facts.finest & (values >= self.min) & (values <= self.max)
-        return judge(unsafe, values - self.min, self.max - values, self.min, self.max)
+        return evaluate(unsafe, values - self.min, self.max - values, self.min, self.max)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +92,11 @@ class Frequency:
     name: ClassVar[str] = "frequency"
     min: Least
 
-    def apply(self, facts: Facts) -> Judgment:
+    def apply(self, facts: RuleInputs) -> RuleResult:
         respondents = facts.respondents("frequency")
         unsafe = (respondents > 0) & (respondents < self.min)
         margin = np.ones(len(unsafe)) if facts.counts else _percent(facts.sizes)
-        return judge(unsafe, margin, margin)
+        return evaluate(unsafe, margin, margin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +105,11 @@ class ZeroUnsafe:
 
     name: ClassVar[str] = "zero"
     suppresses_empty: ClassVar[bool] = True
-    margin: Annotated[float, Note("how far above 0 the range must reach", minimum=0)] = 1.0
+    margin: Annotated[float, KeyInfo("how far above 0 the range must reach", minimum=0)] = 1.0
 
-    def apply(self, facts: Facts) -> Judgment:
+    def apply(self, facts: RuleInputs) -> RuleResult:
         unsafe = facts.values == 0
-        return judge(unsafe, np.zeros(len(unsafe)), np.full(len(unsafe), self.margin))
+        return evaluate(unsafe, np.zeros(len(unsafe)), np.full(len(unsafe), self.margin))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +118,13 @@ class Dominance:
 
     name: ClassVar[str] = "dominance"
     n: Many
-    k: Annotated[float, Note("percent of the cell that they must not exceed", minimum=1, maximum=100)]
+    k: Annotated[float, KeyInfo("percent of the cell that they must not exceed", minimum=1, maximum=100)]
     level: At = "holding"
 
-    def apply(self, facts: Facts) -> Judgment:
+    def apply(self, facts: RuleInputs) -> RuleResult:
         top = facts.top(self.n, "dominance", self.level)
         need = np.maximum(top * 100.0 / self.k - facts.sizes, 0.0)
-        return judge(_inhabited(facts) & (top > facts.sizes * self.k / 100.0), need, need)
+        return evaluate(_inhabited(facts) & (top > facts.sizes * self.k / 100.0), need, need)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +134,8 @@ class PriorPosterior:
     """
 
     name: ClassVar[str] = "p-percent"
-    p: Annotated[float, Note("percent within which no one may know the largest contribution", minimum=0)]
-    q: Annotated[float, Note("percent within which everyone knew it before", minimum=0)] = 100.0
+    p: Annotated[float, KeyInfo("percent within which no one may know the largest contribution", minimum=0)]
+    q: Annotated[float, KeyInfo("percent within which everyone knew it before", minimum=0)] = 100.0
     n: Many = 1
     level: At = "holding"
 
@@ -141,12 +143,12 @@ class PriorPosterior:
         if not 0 < self.p < self.q:
             raise ValueError("p must lie between 0 and q.")
 
-    def apply(self, facts: Facts) -> Judgment:
+    def apply(self, facts: RuleInputs) -> RuleResult:
         # An insider is one of the n.
         many = self.n + 1 if facts.own is None else self.n
         largest, together = (facts.top(count, "p-percent", self.level) for count in (1, many))
         need = self.p / self.q * largest - (facts.sizes - together)
-        return judge(_inhabited(facts) & (need > 1e-9 * largest), np.maximum(need, 0.0), np.maximum(need, 0.0))
+        return evaluate(_inhabited(facts) & (need > 1e-9 * largest), np.maximum(need, 0.0), np.maximum(need, 0.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,11 +158,11 @@ class Holdings:
     name: ClassVar[str] = "holdings"
     min: Least
 
-    def apply(self, facts: Facts) -> Judgment:
+    def apply(self, facts: RuleInputs) -> RuleResult:
         if facts.holdings is None:
             raise PlanError("rule holdings needs the number of holdings.", "Name it in table.holdings.", "no-holdings")
         margin = _percent(facts.sizes)
-        return judge((facts.holdings > 0) & (facts.holdings < self.min), margin, margin)
+        return evaluate((facts.holdings > 0) & (facts.holdings < self.min), margin, margin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,19 +170,19 @@ class Request:
     """Cells whose largest contributor requested protection and has at least `share` percent of the value."""
 
     name: ClassVar[str] = "request"
-    column: Annotated[str, Note("the column that says so")]
+    column: Annotated[str, KeyInfo("the column that says so")]
     share: Annotated[
-        float, Note("percent of the cell that the largest contributor must have", minimum=0, maximum=100)
+        float, KeyInfo("percent of the cell that the largest contributor must have", minimum=0, maximum=100)
     ] = 0.0
     level: At = "holding"
 
-    def apply(self, facts: Facts) -> Judgment:
+    def apply(self, facts: RuleInputs) -> RuleResult:
         asked = _marked(facts.columns, self.column, YES)
         large = np.ones(len(asked), bool)
         if self.share > 0:
             large = facts.top(1, "request", self.level) >= facts.sizes * self.share / 100.0
         margin = _percent(facts.sizes)
-        return judge(_inhabited(facts) & asked & large, margin, margin)
+        return evaluate(_inhabited(facts) & asked & large, margin, margin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,16 +196,16 @@ class StatusColumn:
     name: ClassVar[str] = "status"
     column: MarkColumn
     sensitive: Marks = UNSAFE_MARKS
-    publish: Annotated[tuple[TextOrNumber, ...], Note("marks of cells that must be published")] = ("z", "publish")
-    safe: Annotated[tuple[TextOrNumber, ...], Note("marks of all other cells")] = SAFE_MARKS
+    publish: Annotated[tuple[TextOrNumber, ...], KeyInfo("marks of cells that must be published")] = ("z", "publish")
+    safe: Annotated[tuple[TextOrNumber, ...], KeyInfo("marks of all other cells")] = SAFE_MARKS
 
-    def apply(self, facts: Facts) -> Judgment:
+    def apply(self, facts: RuleInputs) -> RuleResult:
         self._check(facts.columns)
         margin = np.ones(len(facts.values)) if facts.counts else _percent(facts.sizes)
-        judgment = judge(_marked(facts.columns, self.column, self.sensitive), margin, margin)
+        judgment = evaluate(_marked(facts.columns, self.column, self.sensitive), margin, margin)
         return replace(judgment, published=_marked(facts.columns, self.column, self.publish))
 
-    def _check(self, columns: Columns) -> None:
+    def _check(self, columns: TextColumns) -> None:
         """Refuse an unknown mark: a sensitive cell might be treated as safe."""
         known = _marked(columns, self.column, (*self.sensitive, *self.publish, *self.safe))
         wrong = np.flatnonzero(~known)
@@ -220,7 +222,7 @@ class StatusColumn:
             )
 
 
-def check_marks(rules: Sequence[Rule], columns: Columns) -> None:
+def check_marks(rules: Sequence[SensitivityRule], columns: TextColumns) -> None:
     """Refuse a rule whose own marks no cell has: it would classify none as sensitive, unnoticed."""
     for rule in rules:
         if not isinstance(rule, StatusColumn) or rule.sensitive == UNSAFE_MARKS or rule.column not in columns:
@@ -242,33 +244,33 @@ class Waiver:
     column: MarkColumn
     marks: Marks = YES
 
-    def apply(self, facts: Facts) -> Judgment:
+    def apply(self, facts: RuleInputs) -> RuleResult:
         return replace(nothing(len(facts.values)), waived=_marked(facts.columns, self.column, self.marks))
 
 
-def nothing(size: int) -> Judgment:
+def nothing(size: int) -> RuleResult:
     """Return the result of a rule that applies to no cell."""
     none = np.zeros(size)
-    return judge(none > 0, none, none)
+    return evaluate(none > 0, none, none)
 
 
-def combine(judgments: Sequence[Judgment], size: int) -> Judgment:
+def combine(judgments: Sequence[RuleResult], size: int) -> RuleResult:
     """Combine rules: sensitive if any rule applies and no waiver does; the largest protection levels are used."""
     one = nothing(size)
     for other in judgments:
-        one = Judgment(
+        one = RuleResult(
             one.unsafe | other.unsafe,
-            Reach(np.maximum(one.reach.down, other.reach.down), np.maximum(one.reach.up, other.reach.up)),
+            ProtectionLevels(np.maximum(one.reach.down, other.reach.down), np.maximum(one.reach.up, other.reach.up)),
             one.bounds.within(other.bounds),
             one.waived | other.waived,
             one.published | other.published,
         )
     kept = one.unsafe & ~one.waived
     bounds = Bounds(np.where(kept, one.bounds.low, -np.inf), np.where(kept, one.bounds.high, np.inf))
-    return Judgment(kept, one.reach.at(kept), bounds, one.waived, one.published & ~kept)
+    return RuleResult(kept, one.reach.at(kept), bounds, one.waived, one.published & ~kept)
 
 
-def _inhabited(facts: Facts) -> Mask:
+def _inhabited(facts: RuleInputs) -> BoolArray:
     return ~facts.empty if facts.frequency is None else np.asarray(facts.frequency > 0)
 
 
@@ -276,6 +278,6 @@ def _percent(values: Numbers) -> Numbers:
     return np.asarray(np.abs(values) * DEFAULT_PERCENT / 100.0)
 
 
-def _marked(columns: Columns, name: str, marks: Sequence[str]) -> Mask:
+def _marked(columns: TextColumns, name: str, marks: Sequence[str]) -> BoolArray:
     wanted = {mark.lower() for mark in marks}
     return np.array([text.lower() in wanted for text in columns.text(name)], bool)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import DecimalMark, Dialect
-from sfumato.schema.dataclass_schema import Note
+from sfumato.schema.dataclass_schema import KeyInfo
 from sfumato.schema.paths import PlanPath
 
 Texts = tuple[str, ...]
@@ -22,28 +22,30 @@ _HOLDING = "column of the microdata: the holding that a record belongs to"
 class TableSource:
     """The source of the cells and the meaning of their columns."""
 
-    source: Annotated[PlanPath | None, Note("file with one row for each cell")] = None
-    value: Annotated[str, Note("column with the values")] = "value"
-    group_by: Annotated[Texts, Note("columns whose values each make a table of their own")] = ()
-    separator: Annotated[str | None, Note("of its files; found out unless given")] = None
-    decimal: Annotated[DecimalMark | None, Note(_DECIMAL)] = None
-    encoding: Annotated[str | None, Note(_ENCODING)] = None
-    frequency: Annotated[str | None, Note("column with the number of respondents")] = None
-    contributions: Annotated[Texts, Note("columns with the largest contributions, largest first")] = ()
-    respondents: Annotated[Texts, Note("the same of single respondents, where contributions are of holdings")] = ()
-    shadow: Annotated[str | None, Note("column with what the contributions add up to, where not to the value")] = None
-    contributors: Annotated[Texts, Note("columns with who they are of: the same holding everywhere")] = ()
-    holdings: Annotated[str | None, Note("column with the number of holdings")] = None
-    tolerance: Annotated[float, Note("largest difference of a total that is rounding", minimum=0)] = 0.0
-    precision: Annotated[float | None, Note(_STEP, minimum=1e-9)] = None
-    microdata: Annotated[PlanPath | None, Note("file with one row for each record, instead of source")] = None
-    weight: Annotated[str | None, Note("column of the microdata: how many respondents a record represents")] = None
-    holding: Annotated[str | None, Note(_HOLDING)] = None
-    metadata: Annotated[PlanPath | None, Note("metadata (.rda) of a .tab file; those of its name by default")] = None
-    group_disclosure: Annotated[bool | None, Note(_GROUPS)] = None
-    harmless: Annotated[Texts, Note(_HARMLESS)] = ()
-    cells: Annotated[PlanPath | None, Note("file: id, value, status, cost, lb, ub, lpl, upl")] = None
-    relations: Annotated[PlanPath | None, Note("file: relation, cell_id, coef")] = None
+    source: Annotated[PlanPath | None, KeyInfo("file with one row for each cell")] = None
+    value: Annotated[str, KeyInfo("column with the values")] = "value"
+    group_by: Annotated[Texts, KeyInfo("columns whose values each make a table of their own")] = ()
+    separator: Annotated[str | None, KeyInfo("of its files; found out unless given")] = None
+    decimal: Annotated[DecimalMark | None, KeyInfo(_DECIMAL)] = None
+    encoding: Annotated[str | None, KeyInfo(_ENCODING)] = None
+    frequency: Annotated[str | None, KeyInfo("column with the number of respondents")] = None
+    contributions: Annotated[Texts, KeyInfo("columns with the largest contributions, largest first")] = ()
+    respondents: Annotated[Texts, KeyInfo("the same of single respondents, where contributions are of holdings")] = ()
+    shadow: Annotated[str | None, KeyInfo("column with what the contributions add up to, where not to the value")] = (
+        None
+    )
+    contributors: Annotated[Texts, KeyInfo("columns with who they are of: the same holding everywhere")] = ()
+    holdings: Annotated[str | None, KeyInfo("column with the number of holdings")] = None
+    tolerance: Annotated[float, KeyInfo("largest difference of a total that is rounding", minimum=0)] = 0.0
+    precision: Annotated[float | None, KeyInfo(_STEP, minimum=1e-9)] = None
+    microdata: Annotated[PlanPath | None, KeyInfo("file with one row for each record, instead of source")] = None
+    weight: Annotated[str | None, KeyInfo("column of the microdata: how many respondents a record represents")] = None
+    holding: Annotated[str | None, KeyInfo(_HOLDING)] = None
+    metadata: Annotated[PlanPath | None, KeyInfo("metadata (.rda) of a .tab file; those of its name by default")] = None
+    group_disclosure: Annotated[bool | None, KeyInfo(_GROUPS)] = None
+    harmless: Annotated[Texts, KeyInfo(_HARMLESS)] = ()
+    cells: Annotated[PlanPath | None, KeyInfo("file: id, value, status, cost, lb, ub, lpl, upl")] = None
+    relations: Annotated[PlanPath | None, KeyInfo("file: relation, cell_id, coef")] = None
 
     def __post_init__(self) -> None:
         if (self.cells is None) != (self.relations is None):

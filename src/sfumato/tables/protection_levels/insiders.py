@@ -15,12 +15,21 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
-from sfumato.tables.cells.attacker_knowledge import Attacker, Kind
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Reach, Relations, Status, Table
+from sfumato.tables.cells.attacker_knowledge import AttackerKind, Insider
+from sfumato.tables.cells.cells import (
+    BoolArray,
+    Bounds,
+    CellStatus,
+    LinearConstraints,
+    Numbers,
+    Places,
+    ProtectionLevels,
+    Table,
+)
 from sfumato.tables.plan.group_disclosure import GroupDisclosure
 from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.plan.rule_inputs import Facts
-from sfumato.tables.plan.rules import Judgment, Rule, combine, judge
+from sfumato.tables.plan.rule_inputs import RuleInputs
+from sfumato.tables.plan.rules import RuleResult, SensitivityRule, combine, evaluate
 from sfumato.tables.protection_levels.minimum_widths import thickened
 
 # Maximum number of coalitions.
@@ -28,16 +37,16 @@ MOST_COALITIONS = 20_000
 
 
 @dataclass(slots=True)
-class _Insider:
+class _InsiderDraft:
     """An insider under construction: the contribution to each cell, and the cells without other contributors."""
 
     name: str
-    kind: Kind
+    kind: AttackerKind
     parts: dict[int, float] = field(default_factory=dict)
     alone: set[int] = field(default_factory=set)
 
 
-def kinds_considered(plan: TablePlan) -> tuple[Kind, ...]:
+def kinds_considered(plan: TablePlan) -> tuple[AttackerKind, ...]:
     """Return the kinds of attackers that the plan considers for its kind of table, whether or not there are
     any.
 
@@ -50,11 +59,11 @@ def kinds_considered(plan: TablePlan) -> tuple[Kind, ...]:
     source = plan.table
     kind = _kind(source.holdings is not None or bool(source.contributors), source.counts)
     if not _let(plan, kind):
-        return (Kind.OUTSIDER,)
-    return (Kind.OUTSIDER, kind, *((Kind.COALITION,) if plan.attackers.coalition > 1 else ()))
+        return (AttackerKind.OUTSIDER,)
+    return (AttackerKind.OUTSIDER, kind, *((AttackerKind.COALITION,) if plan.attackers.coalition > 1 else ()))
 
 
-def attackers_of(plan: TablePlan, facts: Facts, table: Table, step: float) -> tuple[Attacker, ...]:
+def attackers_of(plan: TablePlan, facts: RuleInputs, table: Table, step: float) -> tuple[Insider, ...]:
     """Return all insiders that the plan considers.
 
     Raises:
@@ -73,7 +82,7 @@ def attackers_of(plan: TablePlan, facts: Facts, table: Table, step: float) -> tu
     return _resolved(plan, facts, table, step, insiders)
 
 
-def _add_empty_parts(insiders: Sequence[_Insider], facts: Facts, table: Table) -> None:
+def _add_empty_parts(insiders: Sequence[_InsiderDraft], facts: RuleInputs, table: Table) -> None:
     """Add to an insider who is alone in a total the knowledge that its sensitive empty parts are empty."""
     empty = np.flatnonzero(table.unsafe & facts.empty)
     below: dict[int, list[int]] = {}
@@ -86,28 +95,28 @@ def _add_empty_parts(insiders: Sequence[_Insider], facts: Facts, table: Table) -
             insider.alone.add(cell)
 
 
-def _let(plan: TablePlan, kind: Kind) -> bool:
+def _let(plan: TablePlan, kind: AttackerKind) -> bool:
     """Return whether the plan considers insiders of a kind."""
     switches = {
-        Kind.HOLDING: plan.attackers.holdings,
-        Kind.RESPONDENT: plan.attackers.respondents,
-        Kind.PERSON: plan.attackers.persons,
+        AttackerKind.HOLDING: plan.attackers.holdings,
+        AttackerKind.RESPONDENT: plan.attackers.respondents,
+        AttackerKind.PERSON: plan.attackers.persons,
     }
     return switches[kind]
 
 
-def _number(facts: Facts) -> tuple[Numbers | None, Kind]:
+def _number(facts: RuleInputs) -> tuple[Numbers | None, AttackerKind]:
     """Return the number of contributors to each cell, and their kind."""
     kind = _kind(facts.holdings is not None, facts.counts)
-    return (facts.holdings if kind == Kind.HOLDING else facts.frequency), kind
+    return (facts.holdings if kind == AttackerKind.HOLDING else facts.frequency), kind
 
 
-def _kind(holdings: bool, counts: bool) -> Kind:
+def _kind(holdings: bool, counts: bool) -> AttackerKind:
     """Return the kind of contributors to the cells of a table."""
-    return Kind.HOLDING if holdings else Kind.PERSON if counts else Kind.RESPONDENT
+    return AttackerKind.HOLDING if holdings else AttackerKind.PERSON if counts else AttackerKind.RESPONDENT
 
 
-def _alone(facts: Facts, number: Numbers | None) -> Mask:
+def _alone(facts: RuleInputs, number: Numbers | None) -> BoolArray:
     """Return the cells with one holding, or one respondent if holdings are not given; otherwise with one
     contribution.
     """
@@ -118,35 +127,37 @@ def _alone(facts: Facts, number: Numbers | None) -> Mask:
     return np.asarray((facts.top(1, "") > 0) & (facts.top(2, "") == facts.top(1, "")))
 
 
-def _named(contributors: Sequence[str], facts: Facts, number: Numbers | None) -> list[_Insider]:
+def _named(contributors: Sequence[str], facts: RuleInputs, number: Numbers | None) -> list[_InsiderDraft]:
     """Return every named contributor, with all their cells."""
-    alone, everyone = _alone(facts, number), dict[str, _Insider]()
+    alone, everyone = _alone(facts, number), dict[str, _InsiderDraft]()
     for who, amounts in zip(contributors, facts.contributions, strict=True):
         for cell, (name, amount) in enumerate(zip(facts.columns.text(who), amounts, strict=True)):
             if name:
-                insider = everyone.setdefault(name, _Insider(f"holding {name}", Kind.HOLDING))
+                insider = everyone.setdefault(name, _InsiderDraft(f"holding {name}", AttackerKind.HOLDING))
                 insider.parts[cell] = insider.parts.get(cell, 0.0) + float(np.nan_to_num(amount))
                 if alone[cell]:
                     insider.alone.add(cell)
     return list(everyone.values())
 
 
-def _unnamed(table: Table, alone: Mask, kind: Kind) -> list[_Insider]:
+def _unnamed(table: Table, alone: BoolArray, kind: AttackerKind) -> list[_InsiderDraft]:
     """Return the single respondents of cells: one per group of connected totals, with the contribution to further
     totals.
 
     A respondent may be in a finest cell of each of two tables; if alone in a total of both, it is the same one.
     """
     above = _around(table)
-    insiders: list[_Insider] = []
-    who = {Kind.PERSON: "the one person of", Kind.HOLDING: "the holding of"}.get(kind, "the respondent of")
+    insiders: list[_InsiderDraft] = []
+    who = {AttackerKind.PERSON: "the one person of", AttackerKind.HOLDING: "the holding of"}.get(
+        kind, "the respondent of"
+    )
     starts = np.flatnonzero(alone).tolist()
     totals = {total for cell in starts for total in above.get(cell, ())}
     seen: set[int] = set()
     # The finest cells first: a total with a single respondent follows from its single part.
     for cell in sorted(starts, key=lambda cell: cell in totals):
         if cell not in seen:
-            insider = _Insider(f"{who} {table.names[cell]}", kind)
+            insider = _InsiderDraft(f"{who} {table.names[cell]}", kind)
             _climb(insider, cell, float(table.values[cell]), above)
             insider.alone = {place for place in insider.parts if alone[place]}
             if not seen.isdisjoint(insider.alone):
@@ -156,7 +167,7 @@ def _unnamed(table: Table, alone: Mask, kind: Kind) -> list[_Insider]:
     return insiders
 
 
-def _with_same(insiders: Sequence[_Insider], insider: _Insider) -> list[_Insider]:
+def _with_same(insiders: Sequence[_InsiderDraft], insider: _InsiderDraft) -> list[_InsiderDraft]:
     """Merge into an insider all others who are alone in the same cells; return the remaining ones."""
     others = []
     for one in insiders:
@@ -168,7 +179,7 @@ def _with_same(insiders: Sequence[_Insider], insider: _Insider) -> list[_Insider
     return others
 
 
-def _dominant(table: Table, facts: Facts, alone: Mask, kind: Kind) -> list[_Insider]:
+def _dominant(table: Table, facts: RuleInputs, alone: BoolArray, kind: AttackerKind) -> list[_InsiderDraft]:
     """Return the largest contributors of sensitive cells with several: they know more about cells suppressed with
     theirs.
 
@@ -180,13 +191,13 @@ def _dominant(table: Table, facts: Facts, alone: Mask, kind: Kind) -> list[_Insi
     largest = np.take_along_axis(stack, np.abs(stack).argmax(axis=0)[None], 0)[0]
     above, insiders = _around(table), []
     for cell in np.flatnonzero(table.unsafe & facts.finest & ~alone & (largest > 0)).tolist():
-        insider = _Insider(f"the largest contributor of {table.names[cell]}", kind)
+        insider = _InsiderDraft(f"the largest contributor of {table.names[cell]}", kind)
         _climb(insider, cell, float(largest[cell]), above)
         insiders.append(insider)
     return insiders
 
 
-def _climb(insider: _Insider, cell: int, part: float, above: Mapping[int, tuple[int, ...]]) -> None:
+def _climb(insider: _InsiderDraft, cell: int, part: float, above: Mapping[int, tuple[int, ...]]) -> None:
     """Add a contribution to all totals of a cell, and to the only nonempty part of each such total."""
     waiting = [cell]
     while waiting:
@@ -200,7 +211,7 @@ def _around(table: Table) -> Mapping[int, tuple[int, ...]]:
     """Return the totals of each cell; and for a total whose other parts are publicly empty the remaining part, since
     both have the same contributors.
     """
-    empty = (table.values == 0) & (table.status == Status.PUBLISH)
+    empty = (table.values == 0) & (table.status == CellStatus.PUBLISH)
     above: dict[int, tuple[int, ...]] = {}
     for total, parts in _sums(table.relations):
         for cell in parts.tolist():
@@ -211,7 +222,7 @@ def _around(table: Table) -> Mapping[int, tuple[int, ...]]:
     return above
 
 
-def _sums(relations: Relations) -> Iterator[tuple[int, Places]]:
+def _sums(relations: LinearConstraints) -> Iterator[tuple[int, Places]]:
     """Yield the constraints that are a total of parts."""
     for relation in range(len(relations)):
         cells, coefs = relations.row(relation)
@@ -220,7 +231,7 @@ def _sums(relations: Relations) -> Iterator[tuple[int, Places]]:
             yield int(total[0]), cells[coefs > 0]
 
 
-def _coalitions(insiders: Sequence[_Insider], size: int, number: Numbers | None) -> list[_Insider]:
+def _coalitions(insiders: Sequence[_InsiderDraft], size: int, number: Numbers | None) -> list[_InsiderDraft]:
     """Return all coalitions up to a size; members know a cell without further contributors exactly."""
     if size < 2:
         return []
@@ -234,8 +245,8 @@ def _coalitions(insiders: Sequence[_Insider], size: int, number: Numbers | None)
     return [_together(group, number) for group in groups]
 
 
-def _together(group: Sequence[_Insider], number: Numbers | None) -> _Insider:
-    union = _Insider(" and ".join(member.name for member in group), Kind.COALITION)
+def _together(group: Sequence[_InsiderDraft], number: Numbers | None) -> _InsiderDraft:
+    union = _InsiderDraft(" and ".join(member.name for member in group), AttackerKind.COALITION)
     for member in group:
         for cell, part in member.parts.items():
             union.parts[cell] = union.parts.get(cell, 0.0) + part
@@ -247,8 +258,8 @@ def _together(group: Sequence[_Insider], number: Numbers | None) -> _Insider:
 
 
 def _resolved(
-    plan: TablePlan, facts: Facts, table: Table, step: float, insiders: Sequence[_Insider]
-) -> tuple[Attacker, ...]:
+    plan: TablePlan, facts: RuleInputs, table: Table, step: float, insiders: Sequence[_InsiderDraft]
+) -> tuple[Insider, ...]:
     """Return the insiders with their knowledge and protection levels, computed for all their cells at once."""
     active = [insider for insider in insiders if insider.parts]
     if not active:
@@ -265,7 +276,13 @@ def _resolved(
     reach, unsafe = _not_his(plan, facts, table, cells, parts)
     reach = thickened(values, unsafe & ~alone, knowledge, reach.at(unsafe & ~alone), step)
     return tuple(
-        Attacker(insider.name, insider.kind, cells[own], knowledge.rows(own), Reach(reach.down[own], reach.up[own]))
+        Insider(
+            insider.name,
+            insider.kind,
+            cells[own],
+            knowledge.rows(own),
+            ProtectionLevels(reach.down[own], reach.up[own]),
+        )
         for insider, own in zip(active, owns, strict=True)
     )
 
@@ -304,7 +321,9 @@ def _floors_above(table: Table) -> Mapping[int, tuple[tuple[int, float], ...]]:
     return above
 
 
-def _not_his(plan: TablePlan, facts: Facts, table: Table, cells: Places, parts: Numbers) -> tuple[Reach, Mask]:
+def _not_his(
+    plan: TablePlan, facts: RuleInputs, table: Table, cells: Places, parts: Numbers
+) -> tuple[ProtectionLevels, BoolArray]:
     """Return the protection levels for contributions of others, at most those against an outsider, and where they
     apply.
     """
@@ -312,17 +331,17 @@ def _not_his(plan: TablePlan, facts: Facts, table: Table, cells: Places, parts: 
     if plan.table.cells is not None or (plan.protection is not None and plan.protection.percent is not None):
         share = np.abs(values - parts) / np.maximum(np.abs(values), 1e-300)
         share = np.where(values == 0, 1.0, np.minimum(share, 1.0))
-        return Reach(base.down[cells] * share, base.up[cells] * share), unsafe
+        return ProtectionLevels(base.down[cells] * share, base.up[cells] * share), unsafe
     judgment = combine([_seen_by(rule, facts, cells, parts) for rule in plan.primary], len(cells))
     if plan.protection is not None:
-        return Reach(base.down[cells], base.up[cells]).at(judgment.unsafe & unsafe), judgment.unsafe & unsafe
+        return ProtectionLevels(base.down[cells], base.up[cells]).at(judgment.unsafe & unsafe), judgment.unsafe & unsafe
     down, up = np.minimum(judgment.reach.down, base.down[cells]), np.minimum(judgment.reach.up, base.up[cells])
-    return Reach(down, up), judgment.unsafe & unsafe
+    return ProtectionLevels(down, up), judgment.unsafe & unsafe
 
 
-def _seen_by(rule: Rule, facts: Facts, cells: Places, parts: Numbers) -> Judgment:
+def _seen_by(rule: SensitivityRule, facts: RuleInputs, cells: Places, parts: Numbers) -> RuleResult:
     """Apply a rule without an insider's contribution; group disclosure is the same for everyone."""
     if not isinstance(rule, GroupDisclosure):
         return rule.apply(facts.without(cells, parts))
     whole = rule.apply(facts)
-    return judge(whole.unsafe[cells], whole.reach.down[cells], whole.reach.up[cells])
+    return evaluate(whole.unsafe[cells], whole.reach.down[cells], whole.reach.up[cells])

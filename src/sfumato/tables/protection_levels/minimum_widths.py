@@ -3,10 +3,12 @@
 import numpy as np
 
 from sfumato.errors import UnattainableError
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Reach
+from sfumato.tables.cells.cells import BoolArray, Bounds, Numbers, ProtectionLevels
 
 
-def attainable(values: Numbers, unsafe: Mask, bounds: Bounds, wished: Reach, step: float) -> Reach:
+def attainable(
+    values: Numbers, unsafe: BoolArray, bounds: Bounds, wished: ProtectionLevels, step: float
+) -> ProtectionLevels:
     """Return the protection levels of sensitive cells, limited to what the bounds permit.
 
     Raises:
@@ -18,21 +20,23 @@ def attainable(values: Numbers, unsafe: Mask, bounds: Bounds, wished: Reach, ste
     return reach
 
 
-def thickened(values: Numbers, unsafe: Mask, bounds: Bounds, wished: Reach, step: float) -> Reach:
+def thickened(
+    values: Numbers, unsafe: BoolArray, bounds: Bounds, wished: ProtectionLevels, step: float
+) -> ProtectionLevels:
     """Limit levels to the bounds, and raise levels below the precision to one unit where the bounds permit.
 
     A level that no second value of the table's precision satisfies protects nothing. A cell with a publicly known value
     is not suppressed.
     """
-    room = Reach(np.maximum(values - bounds.low, 0.0), np.maximum(bounds.high - values, 0.0))
+    room = ProtectionLevels(np.maximum(values - bounds.low, 0.0), np.maximum(bounds.high - values, 0.0))
     down, up = np.clip(wished.down, 0.0, room.down), np.clip(wished.up, 0.0, room.up)
     least = step * (1 - 1e-9)
     thin = unsafe & (down < least) & (up < least)
     down, up = np.where(thin & (room.down >= least), step, down), np.where(thin & (room.up >= least), step, up)
-    return Reach(np.minimum(down, room.down), np.minimum(up, room.up))
+    return ProtectionLevels(np.minimum(down, room.down), np.minimum(up, room.up))
 
 
-def _refuse(hopeless: Mask) -> None:
+def _refuse(hopeless: BoolArray) -> None:
     if hopeless.any():
         raise UnattainableError(
             "the publicly known bounds leave a sensitive cell a single value.",

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.tables.cells.attacker_knowledge import Attacker
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Reach, Status
-from sfumato.tables.cells.table_part import Part
+from sfumato.tables.cells.attacker_knowledge import Insider
+from sfumato.tables.cells.cells import BoolArray, Bounds, CellStatus, Numbers, Places, ProtectionLevels
+from sfumato.tables.cells.table_part import TablePart
 
 
-def with_own_cells(part: Part) -> Part:
+def with_own_contributions(part: TablePart) -> TablePart:
     """Give insiders who are alone in a cell their contribution to all cells that must contain them."""
     if part.unshown is None or not part.knowledge.attackers:
         return part
@@ -23,7 +23,7 @@ def with_own_cells(part: Part) -> Part:
     return replace(part, knowledge=replace(part.knowledge, attackers=attackers))
 
 
-def _below(part: Part, unshown: Mask) -> Any:
+def _below(part: TablePart, unshown: BoolArray) -> Any:
     """Return which implicit cells are below each finest cell of a table, as a sparse matrix of ones."""
     from scipy.sparse import csr_matrix
 
@@ -36,10 +36,10 @@ def _below(part: Part, unshown: Mask) -> Any:
     return _ones(csr_matrix((np.ones(int(crossed.sum())), entries), shape=(size, size)))
 
 
-def _with_totals(part: Part, below: Any, unshown: Mask) -> Any:
+def _with_totals(part: TablePart, below: Any, unshown: BoolArray) -> Any:
     """Return the same for totals, if all their parts consist of implicit cells or are empty."""
     relations = part.table.relations.without(unshown)
-    empty = (part.table.values == 0) & (part.table.status == Status.PUBLISH)
+    empty = (part.table.values == 0) & (part.table.status == CellStatus.PUBLISH)
     matrix = relations.matrix(len(part.table))
     totals, parts = (matrix < 0).astype(np.float64), (matrix > 0).astype(np.float64)
     before = -1
@@ -57,7 +57,7 @@ def _ones(matrix: Any) -> Any:
     return matrix
 
 
-def _with_own(part: Part, below: Any, attacker: Attacker) -> Attacker:
+def _with_own(part: TablePart, below: Any, attacker: Insider) -> Insider:
     counts = np.diff(below.indptr)
     alone = attacker.cells[attacker.bounds.low == attacker.bounds.high]
     alone = alone[counts[alone] > 0]
@@ -71,19 +71,19 @@ def _with_own(part: Part, below: Any, attacker: Attacker) -> Attacker:
     return _with_cells(part, attacker, own, np.where(nobody_else[own], part.table.values[own], least), around[own])
 
 
-def _with_cells(part: Part, attacker: Attacker, own: Places, amounts: Numbers, sure: Mask) -> Attacker:
+def _with_cells(part: TablePart, attacker: Insider, own: Places, amounts: Numbers, sure: BoolArray) -> Insider:
     """Add further cells to an attacker; only contributions of others are protected against them."""
     table, cells = part.table, np.concatenate([attacker.cells, own])
     others, order = np.maximum(table.values[own] - amounts, 0.0), np.argsort(cells)
     low = np.where(sure, np.maximum(table.bounds.low[own], amounts), table.bounds.low[own])
     down = np.minimum(table.reach.down[own], others)
     up = np.where(others > 0, table.reach.up[own], 0.0)
-    return Attacker(
+    return Insider(
         attacker.name,
         attacker.kind,
         cells[order],
         Bounds(np.append(attacker.bounds.low, low), np.append(attacker.bounds.high, table.bounds.high[own])).rows(
             order
         ),
-        Reach(np.append(attacker.reach.down, down)[order], np.append(attacker.reach.up, up)[order]),
+        ProtectionLevels(np.append(attacker.reach.down, down)[order], np.append(attacker.reach.up, up)[order]),
     )

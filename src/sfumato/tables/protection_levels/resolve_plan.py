@@ -7,24 +7,32 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.errors import DataError
-from sfumato.tables.cells.attacker_knowledge import Knowledge
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Reach, Relations, public_floor
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.attacker_knowledge import AttackerKnowledge
+from sfumato.tables.cells.cells import (
+    BoolArray,
+    Bounds,
+    LinearConstraints,
+    Numbers,
+    Places,
+    ProtectionLevels,
+    public_floor,
+)
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import finest_of
-from sfumato.tables.cells.precision import step_of
-from sfumato.tables.cells.table_part import Margin, Part, Terms
+from sfumato.tables.cells.precision import precision_of
+from sfumato.tables.cells.table_part import PublicRuleInfo, SafetyMargin, TablePart
 from sfumato.tables.plan.group_disclosure import GroupDisclosure
 from sfumato.tables.plan.method import MethodChoice, Protection
 from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.plan.rule_inputs import Facts
+from sfumato.tables.plan.rule_inputs import RuleInputs
 from sfumato.tables.plan.rules import (
     DEFAULT_PERCENT,
     Dominance,
     Frequency,
-    Judgment,
     PriorPosterior,
-    Range,
-    Rule,
+    RangeRule,
+    RuleResult,
+    SensitivityRule,
     StatusColumn,
     Waiver,
     ZeroUnsafe,
@@ -37,14 +45,14 @@ from sfumato.tables.protection_levels.status_inference import case_bounds
 
 def facts_of(
     source: TableSource,
-    columns: Columns,
+    columns: TextColumns,
     values: Numbers,
-    relations: Relations,
+    relations: LinearConstraints,
     lines: Mapping[str, Places] | None = None,
-) -> Facts:
+) -> RuleInputs:
     """Return the inputs of sensitivity rules."""
     unit, counts = _unit(source, columns, values), as_counts(source, values)
-    return Facts(
+    return RuleInputs(
         values=values,
         frequency=_people(columns, source.frequency) if source.frequency else counts,
         holdings=_people(columns, source.holdings) if source.holdings else None,
@@ -58,7 +66,7 @@ def facts_of(
     )
 
 
-def _unit(source: TableSource, columns: Columns, values: Numbers) -> Numbers:
+def _unit(source: TableSource, columns: TextColumns, values: Numbers) -> Numbers:
     """Return the factor from a unit of the contributions to a unit of the value; not 1 only with a shadow
     variable.
 
@@ -83,7 +91,7 @@ def as_counts(source: TableSource, values: Numbers) -> Numbers | None:
     return values if source.counts and whole and not (told < 0).any() else None
 
 
-def _people(columns: Columns, name: str) -> Numbers:
+def _people(columns: TextColumns, name: str) -> Numbers:
     """Return the number of respondents or holdings of each cell.
 
     Raises:
@@ -98,40 +106,40 @@ def _people(columns: Columns, name: str) -> Numbers:
     return numbers
 
 
-def judgment_of(plan: TablePlan, facts: Facts, *marks: Judgment) -> Judgment:
+def judgment_of(plan: TablePlan, facts: RuleInputs, *marks: RuleResult) -> RuleResult:
     """Combine marks and the rules of the plan, with the plan's own protection levels if it has any."""
     judgment = combine([*marks, *(rule.apply(facts) for rule in plan.primary)], len(facts.values))
     if plan.protection is None:
         return judgment
     reach = _protection_reach(plan.protection, facts.values).at(judgment.unsafe)
-    return Judgment(judgment.unsafe, reach, judgment.bounds, judgment.waived, judgment.published)
+    return RuleResult(judgment.unsafe, reach, judgment.bounds, judgment.waived, judgment.published)
 
 
-def _protection_reach(protection: Protection, values: Numbers) -> Reach:
+def _protection_reach(protection: Protection, values: Numbers) -> ProtectionLevels:
     if protection.percent is not None:
         share = np.abs(values) * protection.percent / 100.0
-        return Reach(share, share)
+        return ProtectionLevels(share, share)
     size = len(values)
-    return Reach(np.full(size, protection.lower or 0.0), np.full(size, protection.upper or 0.0))
+    return ProtectionLevels(np.full(size, protection.lower or 0.0), np.full(size, protection.upper or 0.0))
 
 
-def step_in(source: TableSource, values: Numbers) -> float:
+def plan_precision(source: TableSource, values: Numbers) -> float:
     """Return the precision of a table: as the plan gives it, otherwise from its values."""
-    return step_of(values) if source.precision is None else source.precision
+    return precision_of(values) if source.precision is None else source.precision
 
 
-def knowledge_of(plan: TablePlan, values: Numbers) -> Knowledge:
+def knowledge_of(plan: TablePlan, values: Numbers) -> AttackerKnowledge:
     """Return the outsider's knowledge in addition to the bounds."""
-    return Knowledge(plan.attacker.integer, plan.table.tolerance, step_in(plan.table, values))
+    return AttackerKnowledge(plan.attacker.integer, plan.table.tolerance, plan_precision(plan.table, values))
 
 
-def with_attackers(plan: TablePlan, part: Part, facts: Facts) -> Part:
+def with_attackers(plan: TablePlan, part: TablePart, facts: RuleInputs) -> TablePart:
     """Add all insiders to the part."""
     attackers = attackers_of(plan, facts, part.table, part.knowledge.step)
     return replace(part, knowledge=replace(part.knowledge, attackers=attackers))
 
 
-def public_bounds(plan: TablePlan, values: Numbers, hidden: Mask) -> Bounds:
+def public_bounds(plan: TablePlan, values: Numbers, hidden: BoolArray) -> Bounds:
     """Return the public bounds of a table of which some cells are suppressed, or may be; for tables that are read or
     will be written.
 
@@ -144,11 +152,11 @@ def public_bounds(plan: TablePlan, values: Numbers, hidden: Mask) -> Bounds:
             "a value lies outside the bounds of the attacker.", "Correct attacker.lower or upper.", "bounds"
         )
     announced = plan.method.zeros or any(getattr(rule, "suppresses_empty", False) for rule in plan.primary)
-    low = public_floor(values, hidden, step_in(plan.table, values), least, announced)
+    low = public_floor(values, hidden, plan_precision(plan.table, values), least, announced)
     return Bounds(low, np.full(len(values), np.inf if most is None else most))
 
 
-def known_bounds(plan: TablePlan, facts: Facts, judgment: Judgment, public: Bounds) -> Bounds:
+def known_bounds(plan: TablePlan, facts: RuleInputs, judgment: RuleResult, public: Bounds) -> Bounds:
     """Return the bounds for an attacker who knows the rules, if the plan or the publication shows which cells are
     primary.
     """
@@ -156,10 +164,12 @@ def known_bounds(plan: TablePlan, facts: Facts, judgment: Judgment, public: Boun
     if not knows_cases(plan):
         return bounds
     # Published intervals show which cells are primary by a range rule; not which are by other rules.
-    rules = plan.primary if plan.attacker.rule else [rule for rule in plan.primary if isinstance(rule, Range | Waiver)]
+    rules = (
+        plan.primary if plan.attacker.rule else [rule for rule in plan.primary if isinstance(rule, RangeRule | Waiver)]
+    )
     primary = judgment.unsafe if plan.attacker.rule else np.zeros(len(facts.values), bool)
     # The publication may show that no suppressed cell is 0.
-    step = step_in(plan.table, facts.values)
+    step = plan_precision(plan.table, facts.values)
     low = np.where((public.low >= 0) & (facts.values > 0), np.maximum(public.low, step), public.low)
     return bounds.within(case_bounds(rules, facts.counts, facts.finest, low, step, primary, ~judgment.unsafe))
 
@@ -171,18 +181,18 @@ def knows_cases(plan: TablePlan) -> bool:
 
 def shows_primaries(plan: TablePlan) -> bool:
     """Return whether published intervals distinguish primary cells: only these show the range of a rule."""
-    ranged = any(isinstance(rule, Range) for rule in plan.primary)
+    ranged = any(isinstance(rule, RangeRule) for rule in plan.primary)
     return ranged and (plan.method.name == "ranges" or (plan.method.name == "intervals" and plan.method.repair))
 
 
-def reader_bounds(plan: TablePlan, judgment: Judgment, public: Bounds) -> Bounds:
+def reader_bounds(plan: TablePlan, judgment: RuleResult, public: Bounds) -> Bounds:
     """Return the bounds that published intervals may use."""
     if not shows_primaries(plan) and plan.method.name != "intervals":
         return public
     return public.within(judgment.bounds)
 
 
-def with_parts(bounds: Bounds, relations: Relations, values: Numbers) -> Bounds:
+def with_parts(bounds: Bounds, relations: LinearConstraints, values: Numbers) -> Bounds:
     """Raise lower bounds of totals to the sum of those of their parts, from finer to coarser totals.
 
     A total with a single part equals it.
@@ -208,7 +218,7 @@ def with_parts(bounds: Bounds, relations: Relations, values: Numbers) -> Bounds:
     return Bounds(low, bounds.high)
 
 
-def costs_of(method: MethodChoice, facts: Facts) -> Numbers:
+def costs_of(method: MethodChoice, facts: RuleInputs) -> Numbers:
     """Return the cost of suppressing each cell."""
     size = np.abs(facts.values)
     if method.cost == "frequency":
@@ -220,17 +230,17 @@ def costs_of(method: MethodChoice, facts: Facts) -> Numbers:
     return costs
 
 
-def terms_of(plan: TablePlan, counts: bool) -> Terms:
+def terms_of(plan: TablePlan, counts: bool) -> PublicRuleInfo:
     """Return what the rules of a plan make public about sensitive cells.
 
     Args:
         counts: Whether the values are counts of respondents.
     """
     rules = plan.primary
-    ranges = [rule for rule in rules if isinstance(rule, Range)]
+    ranges = [rule for rule in rules if isinstance(rule, RangeRule)]
     only = ranges[0] if len(rules) == len(ranges) == 1 and plan.protection is None else None
     zone = (rule.min - 1 for rule in rules if counts and isinstance(rule, Frequency))
-    return Terms(
+    return PublicRuleInfo(
         span=(only.min, only.max) if only else None,
         small=bool(rules) and len(ranges) == len(rules),
         margins=_margins(plan, counts),
@@ -238,38 +248,38 @@ def terms_of(plan: TablePlan, counts: bool) -> Terms:
     )
 
 
-def _margins(plan: TablePlan, counts: bool) -> tuple[Margin, ...]:
+def _margins(plan: TablePlan, counts: bool) -> tuple[SafetyMargin, ...]:
     """Return one safety margin per rule of a plan, and one for the sensitive cells of a table given by cells."""
     margins = [_margin(rule, counts) for rule in plan.primary]
     if plan.table.cells is not None:
         # The levels that the file gives for each cell are as confidential as the cell.
-        margins.append(Margin(fixed=math.inf))
+        margins.append(SafetyMargin(fixed=math.inf))
     protection = plan.protection
     if protection is None:
         return tuple(margins)
     if protection.percent is not None:
-        return tuple(Margin(share=protection.percent / 100.0, limit=margin.limit) for margin in margins)
+        return tuple(SafetyMargin(share=protection.percent / 100.0, limit=margin.limit) for margin in margins)
     fixed = max(protection.lower or 0.0, protection.upper or 0.0)
-    return tuple(Margin(fixed=fixed, limit=margin.limit) for margin in margins)
+    return tuple(SafetyMargin(fixed=fixed, limit=margin.limit) for margin in margins)
 
 
-def _margin(rule: Rule, counts: bool) -> Margin:
+def _margin(rule: SensitivityRule, counts: bool) -> SafetyMargin:
     match rule:
         case Waiver():
-            return Margin(limit=0.0)
-        case Range():
-            return Margin(fixed=rule.max - rule.min, limit=max(abs(rule.min), abs(rule.max)))
+            return SafetyMargin(limit=0.0)
+        case RangeRule():
+            return SafetyMargin(fixed=rule.max - rule.min, limit=max(abs(rule.min), abs(rule.max)))
         case Frequency() if counts:
-            return Margin(fixed=1.0, limit=rule.min)
+            return SafetyMargin(fixed=1.0, limit=rule.min)
         case StatusColumn() if counts:
-            return Margin(fixed=1.0)
+            return SafetyMargin(fixed=1.0)
         case GroupDisclosure():
-            return Margin(fixed=1.0 if rule.k == 100 else math.inf)
+            return SafetyMargin(fixed=1.0 if rule.k == 100 else math.inf)
         case ZeroUnsafe():
-            return Margin(fixed=rule.margin, limit=0.0)
+            return SafetyMargin(fixed=rule.margin, limit=0.0)
         case Dominance():
-            return Margin(share=100.0 / rule.k - 1.0)
+            return SafetyMargin(share=100.0 / rule.k - 1.0)
         case PriorPosterior():
-            return Margin(share=rule.p / rule.q)
+            return SafetyMargin(share=rule.p / rule.q)
         case _:
-            return Margin(share=DEFAULT_PERCENT / 100.0)
+            return SafetyMargin(share=DEFAULT_PERCENT / 100.0)

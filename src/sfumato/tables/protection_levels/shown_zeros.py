@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from sfumato.tables.cells.cells import Bounds, Mask, Status
-from sfumato.tables.cells.table_part import Part
+from sfumato.tables.cells.cells import BoolArray, Bounds, CellStatus
+from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.protection_levels.minimum_widths import thickened
 from sfumato.tables.protection_levels.resolve_plan import with_parts
 
 
-def as_shown(part: Part, mask: Mask) -> Part:
+def as_shown(part: TablePart, mask: BoolArray) -> TablePart:
     """Return the table with the bounds of attackers who see its zeros and infer that no suppressed cell is 0.
 
     Returns:
@@ -33,10 +33,10 @@ def as_shown(part: Part, mask: Mask) -> Part:
     return replace(part, table=table.with_columns(bounds=bounds, reach=reach), public=public)
 
 
-def with_zeros_published(part: Part) -> Part:
+def with_zeros_published(part: TablePart) -> TablePart:
     """The part where no safe cell of value 0 may be suppressed."""
-    safe = (part.table.values == 0) & (part.table.status == Status.SAFE)
+    safe = (part.table.values == 0) & (part.table.status == CellStatus.SAFE)
     if part.masked_before is not None:
         safe &= ~part.masked_before
-    status = np.where(safe, Status.PUBLISH, part.table.status).astype(np.int8)
+    status = np.where(safe, CellStatus.PUBLISH, part.table.status).astype(np.int8)
     return replace(part, table=part.table.with_columns(status=status))

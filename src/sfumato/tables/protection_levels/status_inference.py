@@ -4,12 +4,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers
-from sfumato.tables.plan.rules import Frequency, Range, Rule, Waiver, ZeroUnsafe
+from sfumato.tables.cells.cells import BoolArray, Bounds, Numbers
+from sfumato.tables.plan.rules import Frequency, RangeRule, SensitivityRule, Waiver, ZeroUnsafe
 
 
 def case_bounds(
-    rules: Sequence[Rule], counts: bool, finest: Mask, low: Numbers, step: float, primary: Mask, others: Mask
+    rules: Sequence[SensitivityRule],
+    counts: bool,
+    finest: BoolArray,
+    low: Numbers,
+    step: float,
+    primary: BoolArray,
+    others: BoolArray,
 ) -> Bounds:
     """Return bounds of cells by whether they are shown to be primary; infinite if that implies none.
 
@@ -31,7 +37,7 @@ def case_bounds(
     ([1.0, 3.0], [2.0, inf])
     """
     size, all_cells = len(low), np.ones(len(low), bool)
-    spans = [(_span(rule, counts), finest if isinstance(rule, Range) else all_cells) for rule in rules]
+    spans = [(_span(rule, counts), finest if isinstance(rule, RangeRule) else all_cells) for rule in rules]
     least, most = np.full(size, np.inf), np.full(size, -np.inf)
     for (first, last), cells in spans:
         least[cells], most[cells] = np.minimum(least[cells], first), np.maximum(most[cells], last)
@@ -46,10 +52,10 @@ def case_bounds(
     return Bounds(floor, ceiling)
 
 
-def _span(rule: Rule, counts: bool) -> tuple[float, float]:
+def _span(rule: SensitivityRule, counts: bool) -> tuple[float, float]:
     """Return the range of values that a rule classifies as sensitive; empty for a waiver."""
     match rule:
-        case Range():
+        case RangeRule():
             return rule.min, rule.max
         case Frequency() if counts:
             return 1.0, float(np.ceil(rule.min)) - 1.0

@@ -10,15 +10,15 @@ import numpy as np
 
 from sfumato.errors import DataError
 from sfumato.tables.cells.cells import Bounds
-from sfumato.tables.cells.precision import step_of
-from sfumato.tables.linear_programs import Program
+from sfumato.tables.cells.precision import precision_of
+from sfumato.tables.linear_programs import LinearProgram
 from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.suppress_table import Masked
+from sfumato.tables.suppress_table import SuppressedCells
 
 SLACK = 1e-9
 
 
-def check_kind(plan: TablePlan, masked: Masked) -> None:
+def check_kind(plan: TablePlan, masked: SuppressedCells) -> None:
     """Refuse a table whose suppressed cells differ in sign or decimals from the published ones, unless the plan
     declares it.
 
@@ -36,7 +36,7 @@ def check_kind(plan: TablePlan, masked: Masked) -> None:
             "Name in the plan the least that readers hold possible: attacker.lower.",
             "hidden-negative",
         )
-    if plan.table.precision is None and step_of(values) < step_of(values[~mask]) * (1 - SLACK):
+    if plan.table.precision is None and precision_of(values) < precision_of(values[~mask]) * (1 - SLACK):
         raise DataError(
             "suppressed cells have decimals that no published one has: data users assume coarser numbers.",
             "Set the precision of the numbers in the plan: table.precision.",
@@ -44,16 +44,16 @@ def check_kind(plan: TablePlan, masked: Masked) -> None:
         )
 
 
-def _names_least(plan: TablePlan, masked: Masked) -> bool:
+def _names_least(plan: TablePlan, masked: SuppressedCells) -> bool:
     """Return whether the plan declares the minimum, or the file of cells does for each negative cell."""
     below = masked.mask & (masked.part.table.values < 0)
     by_file = plan.table.cells is not None and bool(np.isfinite(masked.part.public.low[below]).all())
     return plan.attacker.lower is not None or by_file
 
 
-def _adds_up(masked: Masked, tolerance: float) -> bool:
+def _adds_up(masked: SuppressedCells, tolerance: float) -> bool:
     """Return whether the publication is consistent with a table without negative cells."""
     table, mask = masked.part.table, masked.mask
     bounds = Bounds(np.where(mask, 0.0, table.values), np.where(mask, np.inf, table.values))
     sides = np.full(len(table.relations), tolerance)
-    return Program(table.relations.matrix(len(table)), bounds, Bounds(-sides, sides)).feasible()
+    return LinearProgram(table.relations.matrix(len(table)), bounds, Bounds(-sides, sides)).feasible()

@@ -5,8 +5,8 @@ from itertools import combinations
 
 import numpy as np
 
-from sfumato.tables.cells.cells import Mask, Numbers
-from sfumato.tables.cells.precision import step_of
+from sfumato.tables.cells.cells import BoolArray, Numbers
+from sfumato.tables.cells.precision import precision_of
 from sfumato.tables.crosstabs.approximate_totals import PROOF, bits_of
 from sfumato.tables.crosstabs.subtotals import find_sums
 
@@ -14,7 +14,7 @@ from sfumato.tables.crosstabs.subtotals import find_sums
 MOST_COLUMNS = 30
 
 
-def told_by_sums(exact: Numbers, beside: Sequence[Numbers]) -> set[int]:
+def derivable_columns(exact: Numbers, beside: Sequence[Numbers]) -> set[int]:
     """The places of columns from which masked values follow: by a sum or a difference of two, or a sum of many.
 
     Args:
@@ -23,7 +23,7 @@ def told_by_sums(exact: Numbers, beside: Sequence[Numbers]) -> set[int]:
 
     >>> women = np.array([np.nan, 24.0, 31.0, 52.0])
     >>> men, all_ = np.array([15.0, 21.0, 34.0, 40.0]), np.array([18.0, 45.0, 65.0, 92.0])
-    >>> told_by_sums(women, [men, all_, np.array([1.0, 2.0, 3.0, 4.0])]) == {0, 1}
+    >>> derivable_columns(women, [men, all_, np.array([1.0, 2.0, 3.0, 4.0])]) == {0, 1}
     True
     """
     used = [place for place, numbers in enumerate(beside[:MOST_COLUMNS]) if not np.isnan(numbers).all()]
@@ -49,7 +49,7 @@ def _agrees(values: Numbers, told: Numbers, tried: float) -> bool:
     """Whether two columns are equal, and hardly by chance."""
     if len(values) < 2 or not np.allclose(values, told, rtol=1e-9, atol=1e-9):
         return False
-    return bool(bits_of(np.abs(values) / step_of(values)).sum() > PROOF + np.log2(tried))
+    return bool(bits_of(np.abs(values) / precision_of(values)).sum() > PROOF + np.log2(tried))
 
 
 def _sums(exact: Numbers, beside: Sequence[Numbers], used: Sequence[int]) -> Iterator[tuple[int, ...]]:
@@ -58,7 +58,7 @@ def _sums(exact: Numbers, beside: Sequence[Numbers], used: Sequence[int]) -> Ite
     shown = lines[:, ~np.isnan(lines).any(axis=0)]
     if len(used) < 2 or not shown.size:
         return
-    shown = np.round(shown / step_of(shown.ravel()))
+    shown = np.round(shown / precision_of(shown.ravel()))
     for one in find_sums(shown, np.zeros(len(lines), bool), scattered=len(used) <= MOST_COLUMNS // 2).sums:
         places = [one.total, *one.parts]
         if 0 in places and _agrees(shown[one.total], shown[list(one.parts)].sum(axis=0), len(used) ** 2):
@@ -67,5 +67,5 @@ def _sums(exact: Numbers, beside: Sequence[Numbers], used: Sequence[int]) -> Ite
 
 def _shown(exact: Numbers, beside: Sequence[Numbers]) -> bool:
     """Whether all of some columns are shown where a value is masked."""
-    together: Mask = np.isnan(exact) & ~np.isnan(np.array(beside)).any(axis=0)
+    together: BoolArray = np.isnan(exact) & ~np.isnan(np.array(beside)).any(axis=0)
     return bool(together.any())

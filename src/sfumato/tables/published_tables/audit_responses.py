@@ -7,21 +7,21 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
-from sfumato.tables.attack.findings import Audit, Finding, Verdict, joined
-from sfumato.tables.batch.zero_patterns import Presence
+from sfumato.tables.attack.findings import Audit, DisclosureStatus, Finding, joined
+from sfumato.tables.batch.zero_patterns import ZeroPattern
 from sfumato.tables.build.implicit_cells import presence_in, with_cross
-from sfumato.tables.build.linked_table import Joint, Sheet, join, merged
-from sfumato.tables.build.table_views import Section
+from sfumato.tables.build.linked_table import InputTable, LinkedTable, join, merged
+from sfumato.tables.build.table_views import TableView
 from sfumato.tables.build.unlinked_columns import likely_links
-from sfumato.tables.cells.cells import Bounds, Mask, no_bounds
+from sfumato.tables.cells.cells import BoolArray, Bounds, no_bounds
 from sfumato.tables.cells.constraints import check
-from sfumato.tables.cells.table_part import Part
-from sfumato.tables.column_dependencies.inconsistent_records import with_odd_records
+from sfumato.tables.cells.table_part import TablePart
+from sfumato.tables.column_dependencies.inconsistent_records import with_inconsistent_records
 from sfumato.tables.linked_tables import joint_lines, joint_part
 from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.protection_levels.resolve_plan import as_counts, step_in
+from sfumato.tables.protection_levels.resolve_plan import as_counts, plan_precision
 from sfumato.tables.published_tables.audit_table import audit_part, audit_values
-from sfumato.tables.published_tables.parse_cells import Reading
+from sfumato.tables.published_tables.parse_cells import ParsedTable
 from sfumato.tables.published_tables.parts import part_of, published_relations
 from sfumato.tables.published_tables.rows_left_out import with_rows_left_out
 
@@ -39,8 +39,8 @@ class ReleasedTable:
     """A published table with its plan, its dimensions, and what it shows."""
 
     plan: TablePlan
-    sheet: Sheet
-    reading: Reading
+    sheet: InputTable
+    reading: ParsedTable
 
     @property
     def whole(self) -> "ReleasedTable":
@@ -49,7 +49,7 @@ class ReleasedTable:
         return replace(self, sheet=replace(self.sheet, columns=columns), reading=reading)
 
     @property
-    def filled(self) -> Mask:
+    def filled(self) -> BoolArray:
         """Where it shows that there may be records: a sum of 0 is not nothing, a count of 0 is."""
         counted = as_counts(self.plan.table, self.reading.exact) is not None
         return np.asarray((self.reading.exact != 0) | (not counted))
@@ -72,7 +72,7 @@ def review_responses(responses: Sequence[Sequence[ReleasedTable]]) -> Audit:
     return audits[0] if len(audits) == 1 else joined(audits, tuple(dict.fromkeys(_unjudged(audits))))
 
 
-def _presences(own: Sequence[ReleasedTable], others: Sequence[ReleasedTable]) -> list[Presence] | None:
+def _presences(own: Sequence[ReleasedTable], others: Sequence[ReleasedTable]) -> list[ZeroPattern] | None:
     """What tables of other responses tell of where there are records; None where they link columns that others do not.
 
     Codes are named by all tables together: those of linked columns are others than each column has.
@@ -86,7 +86,7 @@ def _presences(own: Sequence[ReleasedTable], others: Sequence[ReleasedTable]) ->
     return [presence_in(section, one.filled) for section, one in zip(sections, others, strict=True)]
 
 
-def _axes(section: Section) -> list[tuple[str, str]]:
+def _axes(section: TableView) -> list[tuple[str, str]]:
     return [(axis.tree.name, axis.variable) for axis in section.axes]
 
 
@@ -104,9 +104,9 @@ def _named(audit: Audit, value: str) -> Audit:
 
 def review_several(
     plan: TablePlan,
-    sheets: Sequence[Sheet],
-    readings: Sequence[Reading],
-    presences: Sequence[Presence] = (),
+    sheets: Sequence[InputTable],
+    readings: Sequence[ParsedTable],
+    presences: Sequence[ZeroPattern] = (),
 ) -> Audit:
     """Attack several published tables together.
 
@@ -121,13 +121,13 @@ def review_several(
     if all(reading.valued for reading in readings):
         part, joint = joint_part(plan, sheets)
         reading = _together(joint, readings, part.knowledge.step)
-        part = with_odd_records(part, joint.loose)
+        part = with_inconsistent_records(part, joint.loose)
         part, unattacked = _crossed(part, joint, None, True, presences)
         unattacked += _unlinked(joint, readings, part.knowledge.step, recorded)
         audit = replace(audit_values(part, _padded(reading, part)), unattacked=unattacked)
         return _with_shown(audit, joint, readings, reading)
     joint = join(sheets, plan.folder)
-    step = step_in(plan.table, np.concatenate([reading.exact for reading in readings]))
+    step = plan_precision(plan.table, np.concatenate([reading.exact for reading in readings]))
     reading = _together(joint, readings, step)
     shown = published_relations(joint.relations, reading.exact)
     check(shown, np.nan_to_num(reading.exact), plan.table.tolerance, step)
@@ -142,8 +142,8 @@ def review_several(
 
 
 def _crossed(
-    part: Part, joint: Joint, empty: Mask | None, valued: bool, presences: Sequence[Presence]
-) -> tuple[Part, tuple[str, ...]]:
+    part: TablePart, joint: LinkedTable, empty: BoolArray | None, valued: bool, presences: Sequence[ZeroPattern]
+) -> tuple[TablePart, tuple[str, ...]]:
     """The part with the cells of a cross, or why they cannot be attacked."""
     try:
         crossed = with_cross(part, joint, empty, valued, presences=presences)
@@ -152,7 +152,9 @@ def _crossed(
         return part, (error.what,)
 
 
-def _unlinked(joint: Joint, readings: Sequence[Reading], step: float, recorded: frozenset[str]) -> tuple[str, ...]:
+def _unlinked(
+    joint: LinkedTable, readings: Sequence[ParsedTable], step: float, recorded: frozenset[str]
+) -> tuple[str, ...]:
     """What is said of columns that are attacked as if they had nothing in common, though their cells look like it."""
     negative = any((reading.exact < 0).any() for reading in readings)
     cells = []
@@ -164,12 +166,12 @@ def _unlinked(joint: Joint, readings: Sequence[Reading], step: float, recorded: 
     return tuple(link.what for link in likely_links(joint, cells, step, recorded))
 
 
-def _padded(reading: Reading, part: Part) -> Reading:
+def _padded(reading: ParsedTable, part: TablePart) -> ParsedTable:
     """The reading with nothing of the cells that no table shows."""
     return reading.with_cells(np.full(len(part.table) - len(reading.exact), np.nan))
 
 
-def _with_shown(audit: Audit, joint: Joint, readings: Sequence[Reading], together: Reading) -> Audit:
+def _with_shown(audit: Audit, joint: LinkedTable, readings: Sequence[ParsedTable], together: ParsedTable) -> Audit:
     """The audit with the cells that one table masks and another shows: whoever reads both knows them."""
     masked, tables = set[int](), dict[int, tuple[str, ...]]()
     for section, reading in zip(joint.sections, readings, strict=True):
@@ -182,14 +184,16 @@ def _with_shown(audit: Audit, joint: Joint, readings: Sequence[Reading], togethe
     # What wrong records hold is in no table: nobody learns a cell by it.
     findings = [finding for finding in audit.findings if finding.cell < len(joint.names)]
     shown = [
-        Finding(cell, joint.names[cell], values[cell], values[cell], Verdict.EXACT, tables[cell], published=True)
+        Finding(
+            cell, joint.names[cell], values[cell], values[cell], DisclosureStatus.EXACT, tables[cell], published=True
+        )
         for cell in (masked & tables.keys()) - {finding.cell for finding in findings}
     ]
     audit = replace(audit, findings=tuple(sorted((*findings, *shown), key=lambda finding: finding.cell)))
     return audit.with_contradictions(joint.names[cell] for cell in np.flatnonzero(together.marked))
 
 
-def _together(joint: Joint, readings: Sequence[Reading], step: float) -> Reading:
+def _together(joint: LinkedTable, readings: Sequence[ParsedTable], step: float) -> ParsedTable:
     """What all tables show of each cell: a value that one shows is known, and so is what every range says."""
     exact = merged(joint, [reading.exact for reading in readings], step)
     ranges, case, marked = no_bounds(len(exact)), [""] * len(exact), np.zeros(len(exact), bool)
@@ -200,4 +204,4 @@ def _together(joint: Joint, readings: Sequence[Reading], step: float) -> Reading
         for cell, text in zip(section.cells.tolist(), reading.case, strict=True):
             case[cell] = case[cell] or text
     cases = any(reading.cases for reading in readings)
-    return Reading(exact, ranges.only(np.isnan(exact)), tuple(case), cases, valued=False, marked=marked)
+    return ParsedTable(exact, ranges.only(np.isnan(exact)), tuple(case), cases, valued=False, marked=marked)

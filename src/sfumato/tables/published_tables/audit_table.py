@@ -6,25 +6,25 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.errors import DataError, PlanError
-from sfumato.tables.attack.attacker_view import Publication, false_cells
+from sfumato.tables.attack.attacker_view import AttackerView, false_cells
 from sfumato.tables.attack.audit import audit_publication
-from sfumato.tables.attack.audit_evidence import Evidence
+from sfumato.tables.attack.audit_evidence import AuditEvidence
 from sfumato.tables.attack.findings import Audit, Finding, joined
 from sfumato.tables.attack.legacy_intervals import attack
 from sfumato.tables.build.build import build, dimensions_of
 from sfumato.tables.build.instance_file import cell_names
-from sfumato.tables.cell_labels import Case
-from sfumato.tables.cells.cells import Bounds, Mask, Places, no_bounds
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cell_labels import SuppressionReason
+from sfumato.tables.cells.cells import BoolArray, Bounds, Places, no_bounds
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import describe
-from sfumato.tables.cells.table_part import Part
+from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.plan.rules import Range, Rule
+from sfumato.tables.plan.rules import RangeRule, SensitivityRule
 from sfumato.tables.protection_levels.minimum_widths import thickened
 from sfumato.tables.protection_levels.resolve_plan import as_counts, judgment_of
 from sfumato.tables.protection_levels.shown_zeros import as_shown
 from sfumato.tables.protection_levels.status_inference import case_bounds
-from sfumato.tables.published_tables.parse_cells import Reading
+from sfumato.tables.published_tables.parse_cells import ParsedTable
 from sfumato.tables.published_tables.parts import published_parts
 from sfumato.tables.published_tables.shown_facts import ShownFacts
 
@@ -32,13 +32,13 @@ from sfumato.tables.published_tables.shown_facts import ShownFacts
 MOST_VALUES = 10_000
 
 
-def review(columns: Columns, plan: TablePlan, reading: Reading) -> Audit:
+def review(columns: TextColumns, plan: TablePlan, reading: ParsedTable) -> Audit:
     """The audit of a published table, as far as it tells its true values."""
     audit = _by_values(columns, plan, reading) if reading.valued else _by_texts(columns, plan, reading)
     return audit.with_contradictions(_names(columns, plan, np.flatnonzero(reading.marked)))
 
 
-def _names(columns: Columns, plan: TablePlan, rows: Places) -> list[str]:
+def _names(columns: TextColumns, plan: TablePlan, rows: Places) -> list[str]:
     if not len(rows):
         return []
     if plan.table.cells is not None:
@@ -47,7 +47,7 @@ def _names(columns: Columns, plan: TablePlan, rows: Places) -> list[str]:
     return [describe(trees, keys[row]) for row in rows]
 
 
-def _by_values(columns: Columns, plan: TablePlan, reading: Reading) -> Audit:
+def _by_values(columns: TextColumns, plan: TablePlan, reading: ParsedTable) -> Audit:
     """All promises are judged by the true values."""
     values = columns.numbers(plan.table.value)
     if (np.isnan(reading.exact) & (values == 0)).any():
@@ -56,7 +56,7 @@ def _by_values(columns: Columns, plan: TablePlan, reading: Reading) -> Audit:
     return joined([audit_values(part, reading) for part in build(plan, columns)])
 
 
-def _by_texts(columns: Columns, plan: TablePlan, reading: Reading) -> Audit:
+def _by_texts(columns: TextColumns, plan: TablePlan, reading: ParsedTable) -> Audit:
     """What is published is judged by the rules, what is masked by whether it can be computed.
 
     A reader assumes that nothing is negative, and no masked cell 0, until something published is, a published range
@@ -95,13 +95,13 @@ def _with_zeros(plan: TablePlan) -> TablePlan:
     return replace(plan, method=replace(plan.method, zeros=True))
 
 
-def _publication(part: Part, reading: Reading) -> Publication:
+def _publication(part: TablePart, reading: ParsedTable) -> AttackerView:
     table = part.table
     exact, ranges = reading.exact[part.rows], reading.ranges.rows(part.rows)
-    return Publication(exact, ranges, table.bounds, table.relations, table.names, unshown=part.unshown)
+    return AttackerView(exact, ranges, table.bounds, table.relations, table.names, unshown=part.unshown)
 
 
-def audit_values(part: Part, reading: Reading) -> Audit:
+def audit_values(part: TablePart, reading: ParsedTable) -> Audit:
     """The audit of a table whose true values are known."""
     part = as_shown(part, np.isnan(reading.exact[part.rows]))
     publication = _publication(part, reading)
@@ -109,18 +109,18 @@ def audit_values(part: Part, reading: Reading) -> Audit:
     return audit.with_contradictions(false_cells(publication, part.table.values, part.knowledge.step))
 
 
-def _audit_texts(columns: Columns, plan: TablePlan, reading: Reading) -> Audit:
+def _audit_texts(columns: TextColumns, plan: TablePlan, reading: ParsedTable) -> Audit:
     published = published_parts(plan, columns, reading)
     unjudged = {name for one in published for name in one.unjudged}
     return joined([audit_part(one.part, one.shown, plan, reading) for one in published], tuple(sorted(unjudged)))
 
 
-def audit_part(part: Part, shown: ShownFacts, plan: TablePlan, reading: Reading) -> Audit:
+def audit_part(part: TablePart, shown: ShownFacts, plan: TablePlan, reading: ParsedTable) -> Audit:
     """The audit of a table of which only what is published is known."""
     publication = _publication(part, reading)
     cases = [reading.case[row] for row in part.rows]
     masked = np.isnan(publication.exact)
-    primary = np.array([case in (Case.PRIMARY, Case.UNSAFE) for case in cases], bool) & masked
+    primary = np.array([case in (SuppressionReason.PRIMARY, SuppressionReason.UNSAFE) for case in cases], bool) & masked
     if reading.cases:
         others = np.array([bool(case) for case in cases], bool) & masked & ~primary
         counts, bounds, step = as_counts(plan.table, reading.exact) is not None, part.table.bounds, part.knowledge.step
@@ -136,7 +136,7 @@ def audit_part(part: Part, shown: ShownFacts, plan: TablePlan, reading: Reading)
     return replace(audit, by_cases=not publication.bounds.equals(part.table.bounds))
 
 
-def _promise(part: Part, plan: TablePlan, publication: Publication, primary: Mask) -> Bounds:
+def _promise(part: TablePart, plan: TablePlan, publication: AttackerView, primary: BoolArray) -> Bounds:
     """What was promised of the cells that are primary for certain, as far as a reader can tell.
 
     The range rule promises its whole range, as far as the bounds that everyone knows leave it possible, unless the plan
@@ -147,7 +147,7 @@ def _promise(part: Part, plan: TablePlan, publication: Publication, primary: Mas
     low = np.where(part.table.unsafe & ~masked, publication.exact, np.nan)
     high = low.copy()
     for rule in plan.primary if plan.protection is None else ():
-        if isinstance(rule, Range):
+        if isinstance(rule, RangeRule):
             least, most = np.maximum(bounds.low, rule.min), np.minimum(bounds.high, rule.max)
             shown = (ranges.low == least) & (ranges.high == most)
             cells = masked & part.finest & (primary | shown) & (least <= most)
@@ -156,7 +156,7 @@ def _promise(part: Part, plan: TablePlan, publication: Publication, primary: Mas
 
 
 def narrow_ranges(
-    plan: TablePlan, part: Part, shown: ShownFacts, publication: Publication, findings: Sequence[Finding]
+    plan: TablePlan, part: TablePart, shown: ShownFacts, publication: AttackerView, findings: Sequence[Finding]
 ) -> Bounds:
     """Return what must stay open of cells that are sensitive whichever value of their range they have, and whose range
     would be too narrow for each of these; not a number elsewhere.
@@ -179,7 +179,7 @@ def narrow_ranges(
     return none
 
 
-def _needs(plan: TablePlan, part: Part, shown: ShownFacts, cells: Places, ends: Bounds, bounds: Bounds) -> Bounds:
+def _needs(plan: TablePlan, part: TablePart, shown: ShownFacts, cells: Places, ends: Bounds, bounds: Bounds) -> Bounds:
     """What the rules ask of all values of each range together; not a number where one of them asks no more than it."""
     step, own = part.knowledge.step, bounds.rows(cells)
     rules = [rule for rule in plan.primary if _judges(rule, shown)]
@@ -203,7 +203,7 @@ def _needs(plan: TablePlan, part: Part, shown: ShownFacts, cells: Places, ends: 
     return Bounds(np.where(left, low, np.nan), np.where(left, high, np.nan))
 
 
-def _judges(rule: Rule, shown: ShownFacts) -> bool:
+def _judges(rule: SensitivityRule, shown: ShownFacts) -> bool:
     """Whether a rule judges a cell by its value and what the file shows of it."""
     try:
         rule.apply(shown.safest_at(np.zeros(1, np.int64), np.zeros(1)))
@@ -212,12 +212,12 @@ def _judges(rule: Rule, shown: ShownFacts) -> bool:
     return True
 
 
-def _known_anyway(publication: Publication, part: Part, cells: Places) -> Bounds:
+def _known_anyway(publication: AttackerView, part: TablePart, cells: Places) -> Bounds:
     """Between which values some cells lie for anyone who sees the zeros of a table, and nothing else of it."""
     exact = np.where(publication.exact == 0, 0.0, np.nan)
     bare = replace(publication, exact=exact, ranges=no_bounds(len(exact)))
     promise, ends = no_bounds(len(exact)), no_bounds(len(exact))
     promise.low[cells] = promise.high[cells] = 0.0
-    for one in audit_publication(bare, promise, part.knowledge, None, Evidence(promised=True)).findings:
+    for one in audit_publication(bare, promise, part.knowledge, None, AuditEvidence(promised=True)).findings:
         ends.low[one.cell], ends.high[one.cell] = one.lower, one.upper
     return ends

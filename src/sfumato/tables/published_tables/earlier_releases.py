@@ -11,20 +11,20 @@ from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, SfumatoError
 from sfumato.schema.paths import PlanPath
 from sfumato.tables.build.build import build
-from sfumato.tables.build.linked_table import Joint, Sheet, merged
-from sfumato.tables.cell_labels import Case
-from sfumato.tables.cells.cells import Bounds, Mask, Reach, no_bounds
-from sfumato.tables.cells.columns import Columns, read_columns
+from sfumato.tables.build.linked_table import InputTable, LinkedTable, merged
+from sfumato.tables.cell_labels import SuppressionReason
+from sfumato.tables.cells.cells import BoolArray, Bounds, ProtectionLevels, no_bounds
+from sfumato.tables.cells.columns import TextColumns, read_columns
 from sfumato.tables.plan.crossing import Dimension
 from sfumato.tables.plan.plan import TablePlan, read_table_plan
-from sfumato.tables.published_tables.parse_cells import Reading, read_published
+from sfumato.tables.published_tables.parse_cells import ParsedTable, read_published
 
 # What is unpacked of a ZIP file at most: tables, and bytes of each file.
 MOST_TABLES, MOST_BYTES = 100, 200_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
+class EarlierTable:
     """One table of a release of before, as the house keeps it, and what was published of it.
 
     Attributes:
@@ -33,19 +33,22 @@ class Release:
         reach: How far its rules wanted the ranges of unsafe cells to reach; 0 where that is not known.
     """
 
-    sheet: Sheet
-    reading: Reading
-    reach: Reach
+    sheet: InputTable
+    reading: ParsedTable
+    reach: ProtectionLevels
 
     @property
-    def unsafe(self) -> Mask:
+    def unsafe(self) -> BoolArray:
         """The rows that were masked because a rule said so; all masked ones where the file does not tell."""
-        primary = [not self.reading.cases or case in (Case.PRIMARY, Case.UNSAFE) for case in self.reading.case]
+        primary = [
+            not self.reading.cases or case in (SuppressionReason.PRIMARY, SuppressionReason.UNSAFE)
+            for case in self.reading.case
+        ]
         return np.asarray(np.isnan(self.reading.exact) & np.array(primary, bool))
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class PublicationHistory:
     """What was published before of the cells of a table.
 
     Attributes:
@@ -56,14 +59,14 @@ class History:
         reach: How far those rules wanted their ranges to reach.
     """
 
-    published: Mask
-    masked: Mask
+    published: BoolArray
+    masked: BoolArray
     ranges: Bounds
-    unsafe: Mask
-    reach: Reach
+    unsafe: BoolArray
+    reach: ProtectionLevels
 
 
-def read_releases(plan: TablePlan) -> list[Release]:
+def read_releases(plan: TablePlan) -> list[EarlierTable]:
     """The tables of the release folders that a plan names, or of their ZIP files.
 
     Raises:
@@ -92,7 +95,7 @@ def _no_release(name: str) -> PlanError:
     )
 
 
-def _packed(archive: Path, name: str) -> list[Release]:
+def _packed(archive: Path, name: str) -> list[EarlierTable]:
     """The tables in a ZIP file of a release folder; their hierarchies lie beside it, for anyone may have packed it."""
     try:
         with zipfile.ZipFile(archive) as packed, tempfile.TemporaryDirectory(prefix="sfumato-") as place:
@@ -118,7 +121,7 @@ def _unpacked(packed: zipfile.ZipFile, file: str, name: str) -> bytes:
     return content
 
 
-def _release(folder: Path, beside: Path | None = None) -> Release:
+def _release(folder: Path, beside: Path | None = None) -> EarlierTable:
     """A table of a release; with `beside`, its hierarchies are looked for there by their names alone."""
     plan = read_table_plan(folder / "plan.yaml")
     dimensions = {
@@ -127,12 +130,12 @@ def _release(folder: Path, beside: Path | None = None) -> Release:
     }
     columns = read_columns(folder / "table.csv", published=True)
     reach = _reach(replace(plan, dimensions=dimensions), columns)
-    return Release(Sheet(folder.name, dimensions, columns), read_published(columns, plan), reach)
+    return EarlierTable(InputTable(folder.name, dimensions, columns), read_published(columns, plan), reach)
 
 
-def _reach(plan: TablePlan, columns: Columns) -> Reach:
+def _reach(plan: TablePlan, columns: TextColumns) -> ProtectionLevels:
     """How far the rules of a release want the ranges of unsafe cells to reach, as far as its table still tells."""
-    reach = Reach(np.zeros(len(columns)), np.zeros(len(columns)))
+    reach = ProtectionLevels(np.zeros(len(columns)), np.zeros(len(columns)))
     try:
         # Relations in a file of their own are not looked for: a plan in a ZIP file may name any file.
         for part in build(plan, columns) if plan.table.cells is None else ():
@@ -140,7 +143,7 @@ def _reach(plan: TablePlan, columns: Columns) -> Reach:
             reach.down[part.rows], reach.up[part.rows] = own.down, own.up
     except SfumatoError:
         # A cell that was unsafe is still never computed exactly.
-        return Reach(np.zeros(len(columns)), np.zeros(len(columns)))
+        return ProtectionLevels(np.zeros(len(columns)), np.zeros(len(columns)))
     return reach
 
 
@@ -151,16 +154,16 @@ def _placed(dimension: Dimension, beside: Path) -> Dimension:
     return replace(dimension, hierarchy=PlanPath(beside / name))
 
 
-def history_of(joint: Joint, releases: list[Release], step: float) -> History | None:
+def history_of(joint: LinkedTable, releases: list[EarlierTable], step: float) -> PublicationHistory | None:
     """What releases, whose tables stand last among the joint ones, published of each cell."""
     if not releases:
         return None
     size = len(joint.names)
     own = joint.sections[-len(releases) :]
-    earlier = Joint(own, joint.columns, joint.relations, joint.names, joint.heights)
+    earlier = LinkedTable(own, joint.columns, joint.relations, joint.names, joint.heights)
     exact = merged(earlier, [release.reading.exact for release in releases], step)
     masked, unsafe, ranges = np.zeros(size, bool), np.zeros(size, bool), no_bounds(size)
-    reach = Reach(np.zeros(size), np.zeros(size))
+    reach = ProtectionLevels(np.zeros(size), np.zeros(size))
     for section, release in zip(own, releases, strict=True):
         masked[section.cells] = True
         unsafe[section.cells[release.unsafe]] = True
@@ -170,4 +173,4 @@ def history_of(joint: Joint, releases: list[Release], step: float) -> History | 
         ranges.high[section.cells] = np.fmin(ranges.high[section.cells], release.reading.ranges.high)
     published = ~np.isnan(exact)
     unsafe &= ~published
-    return History(published, masked & ~published, ranges.only(~published), unsafe, reach.at(unsafe))
+    return PublicationHistory(published, masked & ~published, ranges.only(~published), unsafe, reach.at(unsafe))

@@ -11,17 +11,17 @@ from sfumato.tables.argus.statuses import masked_of
 from sfumato.tables.attack.findings import UnexplainedColumn
 from sfumato.tables.build.build import Space, dimensions_of, grouped, lines_of
 from sfumato.tables.cell_labels import LANGUAGES, NAMES, Unit, complement, inference, primary_reasons
-from sfumato.tables.cells.cells import Mask, Numbers, Places
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.cells import BoolArray, Numbers, Places
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import describe
 from sfumato.tables.cells.dimensions import Code
-from sfumato.tables.cells.precision import step_of
+from sfumato.tables.cells.precision import precision_of
 from sfumato.tables.crosstabs.published_cells import column_cells, is_number
 from sfumato.tables.plan.crossing import Dimension
 from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.published_tables.additive_columns import told_by_sums
+from sfumato.tables.published_tables.additive_columns import derivable_columns
 from sfumato.tables.published_tables.audit_responses import ReleasedTable
-from sfumato.tables.published_tables.parse_cells import Reading, statuses_in
+from sfumato.tables.published_tables.parse_cells import ParsedTable, statuses_in
 
 LINEAR = "It is a linear function of the published values."
 RATIO = "It is a linear function of each value's share of a published total."
@@ -66,7 +66,7 @@ class Relation:
     """How a column relates to the values, in words, and the suppressed cells that follow from it."""
 
     text: str
-    cells: Mask
+    cells: BoolArray
 
 
 def relation_to(shown: Shown, numbers: Numbers) -> Relation | None:
@@ -96,7 +96,7 @@ def relation_to(shown: Shown, numbers: Numbers) -> Relation | None:
     return Relation(PART, cells) if cells.any() else None
 
 
-def _told_parts(shown: Shown, numbers: Numbers) -> Mask:
+def _told_parts(shown: Shown, numbers: Numbers) -> BoolArray:
     """Return the suppressed parts of totals that follow from numbers next to the totals."""
     values, cells = shown.values, np.zeros(len(shown.values), bool)
     for totals, parts in shown.parts:
@@ -117,7 +117,7 @@ def is_linear(values: Numbers, numbers: Numbers) -> bool:
     own, others = points
     if np.unique(own).size < 3 or np.unique(others).size < 3:
         return False
-    step = step_of(others)
+    step = precision_of(others)
     slope, start = np.polyfit(own, others, 1)
     if np.abs(slope * own + start - others).max() > step * 0.75 + 1e-9 * np.abs(others).max():
         return False
@@ -159,7 +159,7 @@ def may_share_totals(shown: Shown, numbers: Numbers) -> bool:
 def _is_proportional(values: Numbers, numbers: Numbers) -> bool:
     if np.unique(values).size < 2:
         return False
-    half = step_of(numbers) / 2
+    half = precision_of(numbers) / 2
     return bool(((numbers - half) / values).max() <= ((numbers + half) / values).min())
 
 
@@ -172,15 +172,15 @@ class _Column:
 
     texts: tuple[str, ...]
     numbers: Numbers
-    says: Mask
+    says: BoolArray
     single: bool
     lengths: bool = False
 
 
 def unexplained_columns(
-    columns: Columns,
+    columns: TextColumns,
     plan: TablePlan,
-    reading: Reading,
+    reading: ParsedTable,
     dimensions: Mapping[str, Dimension],
     measures: Collection[str] = (),
     others: Sequence[ReleasedTable] = (),
@@ -206,7 +206,7 @@ def unexplained_columns(
     if not further:
         return ()
     shown = _shown(columns, plan, reading, dimensions, others)
-    summed = told_by_sums(reading.exact, [np.where(own.says, own.numbers, np.nan) for own in further.values()])
+    summed = derivable_columns(reading.exact, [np.where(own.says, own.numbers, np.nan) for own in further.values()])
     answers = []
     for place, (name, own) in enumerate(further.items()):
         beside = suppressed & own.says
@@ -230,7 +230,7 @@ def published_names(plan: TablePlan) -> set[str]:
 
 
 def _further(
-    columns: Columns, plan: TablePlan, reading: Reading, dimensions: Mapping[str, Dimension]
+    columns: TextColumns, plan: TablePlan, reading: ParsedTable, dimensions: Mapping[str, Dimension]
 ) -> dict[str, _Column]:
     """Return the columns with numbers that are neither read nor harmless; of identical ones the first."""
     known = {*_read_columns(columns, plan, reading, dimensions), *plan.table.harmless}
@@ -267,15 +267,15 @@ def _column(texts: tuple[str, ...]) -> _Column:
     return _Column(texts, numbers, says, all(is_number(text) for text, own in zip(texts, says, strict=True) if own))
 
 
-def _is_constant(own: _Column, columns: Columns, plan: TablePlan) -> bool:
+def _is_constant(own: _Column, columns: TextColumns, plan: TablePlan) -> bool:
     """Return whether a column has one text in all rows of each group of a plan."""
     return all(len({own.texts[row] for row in rows}) == 1 for _, rows in grouped(plan, columns))
 
 
 def _shown(
-    columns: Columns,
+    columns: TextColumns,
     plan: TablePlan,
-    reading: Reading,
+    reading: ParsedTable,
     dimensions: Mapping[str, Dimension],
     others: Sequence[ReleasedTable],
 ) -> Shown:
@@ -307,7 +307,7 @@ def _shown(
 
 
 def _codes(
-    columns: Columns, plan: TablePlan, dimensions: Mapping[str, Dimension], space: Space
+    columns: TextColumns, plan: TablePlan, dimensions: Mapping[str, Dimension], space: Space
 ) -> list[frozenset[_Code]]:
     """Return the codes of each row, without those of totals, and its group, each with the names of its columns."""
     trees, keys = space
@@ -322,7 +322,7 @@ def _codes(
 
 
 def _read_columns(
-    columns: Columns, plan: TablePlan, reading: Reading, dimensions: Mapping[str, Dimension]
+    columns: TextColumns, plan: TablePlan, reading: ParsedTable, dimensions: Mapping[str, Dimension]
 ) -> Iterator[str]:
     """Yield the columns that the audit reads: codes, published values with interval and case, valid statuses and
     reasons.
@@ -345,7 +345,7 @@ def _read_columns(
     yield from (name for name, own in statuses_in(columns).items() if np.array_equal(masked_of(own), masked))
 
 
-def _style(columns: Columns, plan: TablePlan) -> list[str] | None:
+def _style(columns: TextColumns, plan: TablePlan) -> list[str] | None:
     """Return the names of the published columns in the file; None if values are suppressed in the value column
     itself.
     """
@@ -354,7 +354,7 @@ def _style(columns: Columns, plan: TablePlan) -> list[str] | None:
     return next((names for names in named if names[0] in columns), None)
 
 
-def _are_reasons(columns: Columns, name: str, dimensions: Mapping[str, Dimension]) -> bool:
+def _are_reasons(columns: TextColumns, name: str, dimensions: Mapping[str, Dimension]) -> bool:
     """Return whether texts are reasons in the wording of a release, which name only units of the table."""
     named = (
         Unit(level, code)

@@ -7,17 +7,17 @@ can be inferred from it, the audit holds for the file; else nothing is published
 import numpy as np
 
 from sfumato.errors import InternalError, SfumatoError
-from sfumato.tables.cells.cells import Mask, Numbers, Places
-from sfumato.tables.cells.columns import Columns
-from sfumato.tables.perturbation.perturbed import ChangedTable
+from sfumato.tables.cells.cells import BoolArray, Numbers, Places
+from sfumato.tables.cells.columns import TextColumns
+from sfumato.tables.perturbation.perturbed import PerturbedResult
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.protection_levels.resolve_plan import public_bounds
-from sfumato.tables.published_tables.parse_cells import PRINTED, Reading, read_published
-from sfumato.tables.suppress_table import Masked
-from sfumato.tables.suppressed_table import MaskedTable
+from sfumato.tables.published_tables.parse_cells import PRINTED, ParsedTable, read_published
+from sfumato.tables.suppress_table import SuppressedCells
+from sfumato.tables.suppressed_table import SuppressedTable
 
 
-def check_masked(table: MaskedTable, external: Columns) -> None:
+def check_masked(table: SuppressedTable, external: TextColumns) -> None:
     """Compare a file for publication with what was audited.
 
     Raises:
@@ -36,7 +36,7 @@ def check_masked(table: MaskedTable, external: Columns) -> None:
             check_inferred(table.plan, answer, reading.exact[rows])
 
 
-def check_changed(table: ChangedTable, external: Columns) -> None:
+def check_changed(table: PerturbedResult, external: TextColumns) -> None:
     """Compare a file of perturbed numbers with what was audited.
 
     Raises:
@@ -52,7 +52,7 @@ def check_changed(table: ChangedTable, external: Columns) -> None:
             raise _other("numbers")
 
 
-def check_inferred(plan: TablePlan, answer: Masked, exact: Numbers) -> None:
+def check_inferred(plan: TablePlan, answer: SuppressedCells, exact: Numbers) -> None:
     """Refuse a table from which anyone correctly infers higher lower bounds of suppressed cells than the audit
     assumed.
     """
@@ -67,14 +67,14 @@ def check_inferred(plan: TablePlan, answer: Masked, exact: Numbers) -> None:
         )
 
 
-def _read(table: MaskedTable | ChangedTable, external: Columns) -> Reading:
+def _read(table: SuppressedTable | PerturbedResult, external: TextColumns) -> ParsedTable:
     try:
         return read_published(external, table.plan)
     except SfumatoError:
         raise _other("texts") from None
 
 
-def _places(table: MaskedTable | ChangedTable, external: Columns) -> Places:
+def _places(table: SuppressedTable | PerturbedResult, external: TextColumns) -> Places:
     """Return the row of each cell in the file; -1 for cells that are not in it."""
     codes = table.codes()
     if not all(name in external for name in codes):
@@ -86,7 +86,7 @@ def _places(table: MaskedTable | ChangedTable, external: Columns) -> Places:
     return np.array(found, np.int64)
 
 
-def _says(answer: Masked, reading: Reading, rows: Places) -> bool:
+def _says(answer: SuppressedCells, reading: ParsedTable, rows: Places) -> bool:
     """Return whether the file shows each cell as audited, and no interval narrower than the feasibility interval."""
     exact, ranges, values = reading.exact[rows], reading.ranges.rows(rows), answer.part.table.values
     hidden = np.isnan(exact)
@@ -96,12 +96,12 @@ def _says(answer: Masked, reading: Reading, rows: Places) -> bool:
     return bool(same and not (hidden & narrower).any())
 
 
-def _above(one: Numbers, other: Numbers) -> Mask:
+def _above(one: Numbers, other: Numbers) -> BoolArray:
     """Return where one end exceeds another; an open end never does."""
     return np.asarray(one > other + _slack(one))
 
 
-def _near(one: Numbers, other: Numbers) -> Mask:
+def _near(one: Numbers, other: Numbers) -> BoolArray:
     return np.asarray(np.abs(one - other) <= _slack(other))
 
 

@@ -8,22 +8,22 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
-from sfumato.tables.argus.statuses import OF_FLAG, CellStatus, masked_of, status_in, unsafe_of
-from sfumato.tables.cell_labels import NAMES, PRIMARY_DASH, Case, primary_reasons
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places
-from sfumato.tables.cells.columns import Columns, finite
-from sfumato.tables.cells.precision import step_of
+from sfumato.tables.argus.statuses import OF_FLAG, ArgusStatus, masked_of, status_in, unsafe_of
+from sfumato.tables.cell_labels import NAMES, PRIMARY_DASH, SuppressionReason, primary_reasons
+from sfumato.tables.cells.cells import BoolArray, Bounds, Numbers, Places
+from sfumato.tables.cells.columns import TextColumns, finite
+from sfumato.tables.cells.precision import precision_of
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.plan.source import TableSource
 
 # The marks that stand for a masked cell; anything else must be a number or a range.
 MASKS = frozenset({"*", "**", "x", "X", "c", "C", ":", ".", "/", "•", "[c]", "[x]"})
 # Columns that hold statuses of cells, and their letters.
-STATUSES: dict[str, dict[str, CellStatus]] = {"Status": {}, "STATUS": {}, "CONF_STATUS": OF_FLAG}
+STATUSES: dict[str, dict[str, ArgusStatus]] = {"Status": {}, "STATUS": {}, "CONF_STATUS": OF_FLAG}
 # What the last decimal of a printed number may be off.
 PRINTED = 2e-6
 # Why a cell is suppressed, as case columns say it.
-_CASE = re.compile(rf"^(?:{'|'.join(Case)}|[A-Z][0-9]+)$")
+_CASE = re.compile(rf"^(?:{'|'.join(SuppressionReason)}|[A-Z][0-9]+)$")
 _SPACES = "\u0020\u00a0\u2009\u202f'\u2019"
 _NUMBER = rf"[-+\u2212]?(?:[0-9]{{1,3}}(?:,[0-9]{{3}})+|[0-9]{{1,3}}(?:[{_SPACES}][0-9]{{3}})+|[0-9]+)(?:\.[0-9]+)?"
 _EXACT = re.compile(rf"^(?:{_NUMBER}|[-+]?[0-9]+(?:\.[0-9]+)?[eE][-+]?[0-9]+)$")
@@ -34,7 +34,7 @@ _STRICT = {"<", ">", "unter", "über"}
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ParsedTable:
     """What a file shows of each row.
 
     Attributes:
@@ -51,9 +51,9 @@ class Reading:
     case: tuple[str, ...]
     cases: bool
     valued: bool
-    marked: Mask
+    marked: BoolArray
 
-    def with_cells(self, exact: Numbers) -> "Reading":
+    def with_cells(self, exact: Numbers) -> "ParsedTable":
         """The reading with further cells of which the file shows a value, or nothing."""
         more = np.full(len(exact), np.nan)
         ranges = Bounds(np.append(self.ranges.low, more), np.append(self.ranges.high, more))
@@ -66,7 +66,7 @@ class Reading:
         )
 
 
-def read_published(columns: Columns, plan: TablePlan) -> Reading:
+def read_published(columns: TextColumns, plan: TablePlan) -> ParsedTable:
     """What a published table shows.
 
     Raises:
@@ -79,9 +79,9 @@ def read_published(columns: Columns, plan: TablePlan) -> Reading:
         texts = columns.text(plan.table.value)
         exact, ranges = read_texts(texts, plan.table.value)
         told = _cases_told(columns, exact, prefix)
-        marks = told or tuple(Case.PRIMARY if PRIMARY_DASH in text else "" for text in texts)
+        marks = told or tuple(SuppressionReason.PRIMARY if PRIMARY_DASH in text else "" for text in texts)
         marked = _marked(columns, exact, ranges, ())
-        return Reading(exact, ranges, marks, told is not None, valued=False, marked=marked)
+        return ParsedTable(exact, ranges, marks, told is not None, valued=False, marked=marked)
     names = [prefix + ending for ending in style]
     exact, ranges = read_texts(columns.text(names[0]), names[0])
     if names[1] in columns and names[2] in columns:
@@ -90,10 +90,10 @@ def read_published(columns: Columns, plan: TablePlan) -> Reading:
     told = _cases(columns.text(names[3]), exact) if own else _cases_told(columns, exact, prefix)
     marks = told or ("",) * len(exact)
     marked = _marked(columns, exact, ranges, marks if own else ())
-    return Reading(exact, ranges, marks, told is not None, _tells_values(columns, plan.table), marked)
+    return ParsedTable(exact, ranges, marks, told is not None, _tells_values(columns, plan.table), marked)
 
 
-def statuses_in(columns: Columns) -> dict[str, Places]:
+def statuses_in(columns: TextColumns) -> dict[str, Places]:
     """The columns of a file that hold statuses from 1 to 14 or flags, as files of offices write them."""
     read = {
         name: [status_in(text, letters) for text in columns.text(name)]
@@ -103,7 +103,7 @@ def statuses_in(columns: Columns) -> dict[str, Places]:
     return {name: np.array(found, np.int64) for name, found in read.items() if None not in found}
 
 
-def _marked(columns: Columns, exact: Numbers, ranges: Bounds, cases: Sequence[str]) -> Mask:
+def _marked(columns: TextColumns, exact: Numbers, ranges: Bounds, cases: Sequence[str]) -> BoolArray:
     """Published cells that are marked as suppressed."""
     slack = PRINTED * np.maximum(1.0, np.abs(exact))
     marked = (np.abs(ranges.low - exact) > slack) | (np.abs(ranges.high - exact) > slack)
@@ -117,24 +117,24 @@ def _marked(columns: Columns, exact: Numbers, ranges: Bounds, cases: Sequence[st
 def _cases(texts: tuple[str, ...], exact: Numbers) -> tuple[str, ...]:
     """The cases of a file that tells them: a masked cell that has none is not primary."""
     masked = np.isnan(exact).tolist()
-    return tuple(text or (Case.COMPLEMENT if hit else "") for text, hit in zip(texts, masked, strict=True))
+    return tuple(text or (SuppressionReason.COMPLEMENT if hit else "") for text, hit in zip(texts, masked, strict=True))
 
 
-def _cases_told(columns: Columns, exact: Numbers, prefix: str) -> tuple[str, ...] | None:
+def _cases_told(columns: TextColumns, exact: Numbers, prefix: str) -> tuple[str, ...] | None:
     """The cases of a file whose statuses, cases or reasons tell primary cells from others; None where none do."""
     masked = np.isnan(exact)
     told = [unsafe_of(own) for own in statuses_in(columns).values() if np.array_equal(masked_of(own), masked)]
-    words = primary_reasons() | {Case.PRIMARY, Case.UNSAFE}
+    words = primary_reasons() | {SuppressionReason.PRIMARY, SuppressionReason.UNSAFE}
     named = [prefix + ending for names in NAMES.values() for ending in names[3:]]
     told += [np.array([text in words for text in columns.text(name)], bool) for name in named if name in columns]
     for primary in told:
         if (masked & primary).any() and (masked & ~primary).any():
-            cases = np.where(primary, Case.UNSAFE, Case.COMPLEMENT)
+            cases = np.where(primary, SuppressionReason.UNSAFE, SuppressionReason.COMPLEMENT)
             return tuple(str(case) if hit else "" for case, hit in zip(cases, masked, strict=True))
     return None
 
 
-def _tells_values(columns: Columns, source: TableSource) -> bool:
+def _tells_values(columns: TextColumns, source: TableSource) -> bool:
     """Whether true values stand beside, with all that the rules look at: else rules judge what is published."""
     names = (source.value, source.frequency, source.holdings, source.shadow, *source.contributions)
     more = (*source.respondents, *source.contributors)
@@ -149,7 +149,7 @@ def read_texts(texts: tuple[str, ...], column: str) -> tuple[Numbers, Bounds]:
     """
     numbers = {text: _number(text) for text in {*texts} if _EXACT.match(text)}
     exact = np.array([np.nan if (own := numbers.get(text)) is None else own for text in texts], np.float64)
-    step, none = step_of(exact), (np.nan, np.nan)
+    step, none = precision_of(exact), (np.nan, np.nan)
     told = {text: _span(text, step) for text in {*texts} - numbers.keys()}
     told |= {text: None if number is None else none for text, number in numbers.items()}
     spans = [told[text] for text in texts]

@@ -10,15 +10,23 @@ from sfumato.errors import DataError, PlanError
 from sfumato.tables.build.build import dimensions_of, grouped, lines_of
 from sfumato.tables.build.groups import check_groups
 from sfumato.tables.build.instance_file import cell_names, marked_unsafe, optional_bounds, relations_of
-from sfumato.tables.cells.cells import Mask, Numbers, Places, Relations, Status, make_relations, make_table
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.cells import (
+    BoolArray,
+    CellStatus,
+    LinearConstraints,
+    Numbers,
+    Places,
+    make_constraints,
+    make_table,
+)
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import check, derive, describe, finest_of
-from sfumato.tables.cells.table_part import Part, in_group
+from sfumato.tables.cells.table_part import TablePart, in_group
 from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.plan.rule_inputs import Facts
-from sfumato.tables.plan.rules import Judgment, Rule, combine
-from sfumato.tables.protection_levels.resolve_plan import knowledge_of, public_bounds, step_in
-from sfumato.tables.published_tables.parse_cells import Reading
+from sfumato.tables.plan.rule_inputs import RuleInputs
+from sfumato.tables.plan.rules import RuleResult, SensitivityRule, combine
+from sfumato.tables.protection_levels.resolve_plan import knowledge_of, plan_precision, public_bounds
+from sfumato.tables.published_tables.parse_cells import ParsedTable
 from sfumato.tables.published_tables.shown_facts import ShownFacts, shown_facts
 
 
@@ -31,12 +39,12 @@ class PublishedPart:
         unjudged: The rules that cannot be judged without columns that the file does not have.
     """
 
-    part: Part
+    part: TablePart
     shown: ShownFacts
     unjudged: tuple[str, ...]
 
 
-def published_parts(plan: TablePlan, columns: Columns, reading: Reading) -> list[PublishedPart]:
+def published_parts(plan: TablePlan, columns: TextColumns, reading: ParsedTable) -> list[PublishedPart]:
     """The tables of a publication; cells that a rule calls unsafe by what is published of them have that status.
 
     Raises:
@@ -55,7 +63,7 @@ def published_parts(plan: TablePlan, columns: Columns, reading: Reading) -> list
                 published_relations(relations, exact[rows]),
                 np.nan_to_num(exact[rows]),
                 plan.table.tolerance,
-                step_in(plan.table, exact),
+                plan_precision(plan.table, exact),
             )
         except DataError as error:
             raise in_group(error, group, rows) from None
@@ -67,21 +75,26 @@ def published_parts(plan: TablePlan, columns: Columns, reading: Reading) -> list
     return parts
 
 
-def _instance(plan: TablePlan, columns: Columns, reading: Reading) -> PublishedPart:
+def _instance(plan: TablePlan, columns: TextColumns, reading: ParsedTable) -> PublishedPart:
     relations, exact = relations_of(plan, columns), reading.exact
-    check(published_relations(relations, exact), np.nan_to_num(exact), plan.table.tolerance, step_in(plan.table, exact))
+    check(
+        published_relations(relations, exact),
+        np.nan_to_num(exact),
+        plan.table.tolerance,
+        plan_precision(plan.table, exact),
+    )
     one = part_of(plan, columns, exact, relations, cell_names(columns))
     bounds = optional_bounds(columns, exact, np.isnan(exact), plan)
-    status = np.where(marked_unsafe(columns) & ~np.isnan(exact), Status.UNSAFE, one.part.table.status)
+    status = np.where(marked_unsafe(columns) & ~np.isnan(exact), CellStatus.UNSAFE, one.part.table.status)
     table = one.part.table.with_columns(bounds=bounds, status=status.astype(np.int8))
     return replace(one, part=replace(one.part, table=table, public=bounds))
 
 
 def part_of(
     plan: TablePlan,
-    columns: Columns,
+    columns: TextColumns,
     exact: Numbers,
-    relations: Relations,
+    relations: LinearConstraints,
     names: tuple[str, ...],
     lines: Mapping[str, Places] | None = None,
     least: Numbers | None = None,
@@ -99,13 +112,13 @@ def part_of(
     shown = shown_facts(plan, columns, exact, finest_of(relations, len(exact)), held)
     judged, _ = _judged(plan.primary, shown.safest)
     unsafe = combine(judged, len(exact)).unsafe & ~np.isnan(exact)
-    status = np.where(unsafe, Status.UNSAFE, Status.SAFE).astype(np.int8)
+    status = np.where(unsafe, CellStatus.UNSAFE, CellStatus.SAFE).astype(np.int8)
     table = make_table(np.nan_to_num(exact), relations, status=status, bounds=bounds, names=names)
-    part = Part(np.arange(len(exact)), table, bounds, knowledge=knowledge_of(plan, exact))
+    part = TablePart(np.arange(len(exact)), table, bounds, knowledge=knowledge_of(plan, exact))
     return PublishedPart(part, shown, _judged(plan.primary, shown.complete)[1])
 
 
-def _inhabited(lines: Mapping[str, Places], positive: Mask) -> dict[str, Places]:
+def _inhabited(lines: Mapping[str, Places], positive: BoolArray) -> dict[str, Places]:
     """The lines of totals that nobody takes to be empty, by cells that are not 0 for certain."""
     kept = {}
     for name, above in lines.items():
@@ -115,7 +128,7 @@ def _inhabited(lines: Mapping[str, Places], positive: Mask) -> dict[str, Places]
     return kept
 
 
-def _judged(rules: Sequence[Rule], facts: Facts) -> tuple[list[Judgment], tuple[str, ...]]:
+def _judged(rules: Sequence[SensitivityRule], facts: RuleInputs) -> tuple[list[RuleResult], tuple[str, ...]]:
     """What rules say, and the names of those that miss a column."""
     judgments, unjudged = [], set[str]()
     for rule in rules:
@@ -126,13 +139,13 @@ def _judged(rules: Sequence[Rule], facts: Facts) -> tuple[list[Judgment], tuple[
     return judgments, tuple(sorted(unjudged))
 
 
-def published_relations(relations: Relations, exact: Numbers) -> Relations:
+def published_relations(relations: LinearConstraints, exact: Numbers) -> LinearConstraints:
     """The relations whose cells are all published."""
     whole = [place for place in range(len(relations)) if not np.isnan(exact[relations.row(place)[0]]).any()]
     rows = [tuple(part.tolist() for part in relations.row(place)) for place in whole]
-    return make_relations([(cells, coefs) for cells, coefs in rows], [relations.names[place] for place in whole])
+    return make_constraints([(cells, coefs) for cells, coefs in rows], [relations.names[place] for place in whole])
 
 
-def _check_groups(plan: TablePlan, parts: Sequence[Part], exact: Numbers) -> None:
+def _check_groups(plan: TablePlan, parts: Sequence[TablePart], exact: Numbers) -> None:
     shown = [replace(part, table=part.table.with_columns(values=exact[part.rows])) for part in parts]
     check_groups(plan, shown)

@@ -7,16 +7,16 @@ import numpy as np
 
 from sfumato.tables.build.build import dimensions_of, grouped
 from sfumato.tables.cells.cells import Numbers
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import Key, describe
-from sfumato.tables.cells.dimensions import Tree
+from sfumato.tables.cells.dimensions import CodeTree
 from sfumato.tables.plan.crossing import Dimension
 from sfumato.tables.plan.group_disclosure import GroupDisclosure
 from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.published_tables.parse_cells import Reading
+from sfumato.tables.published_tables.parse_cells import ParsedTable
 
 
-def rows_left_out(trees: Sequence[Tree], keys: Sequence[Key], exact: Numbers | None = None) -> list[Key]:
+def rows_left_out(trees: Sequence[CodeTree], keys: Sequence[Key], exact: Numbers | None = None) -> list[Key]:
     """Return the combinations of categories of a file that have no row, though all totals that they are part of have.
 
     Args:
@@ -43,12 +43,12 @@ def _is_open(exact: Numbers, places: dict[Key, int], cells: Sequence[Key]) -> bo
     return bool(np.isnan(shown).any() and shown[0] != 0)
 
 
-def _totals(trees: Sequence[Tree], key: Key) -> int:
+def _totals(trees: Sequence[CodeTree], key: Key) -> int:
     return sum(code != tree.root for tree, code in zip(trees, key, strict=True))
 
 
 def unlisted_cells(
-    columns: Columns, plan: TablePlan, reading: Reading, dimensions: Mapping[str, Dimension]
+    columns: TextColumns, plan: TablePlan, reading: ParsedTable, dimensions: Mapping[str, Dimension]
 ) -> tuple[str, ...]:
     """Return the names of combinations without a row of which no published number says that they are empty."""
     if reading.valued or plan.perturbation is not None or not dimensions or not np.isnan(reading.exact).any():
@@ -63,8 +63,8 @@ def unlisted_cells(
 
 
 def with_rows_left_out(
-    columns: Columns, plan: TablePlan, reading: Reading, dimensions: Mapping[str, Dimension]
-) -> tuple[Columns, Reading]:
+    columns: TextColumns, plan: TablePlan, reading: ParsedTable, dimensions: Mapping[str, Dimension]
+) -> tuple[TextColumns, ParsedTable]:
     """Return a file with a row of 0 for each combination that it leaves out, where rules look at what a group has in
     common: that nobody of a group is anywhere else is shown by a row of 0 and by none alike."""
     ruled = any(isinstance(rule, GroupDisclosure) for rule in plan.primary)
@@ -79,4 +79,4 @@ def with_rows_left_out(
                 texts |= zip(own.levels or (own.column or "",), code, strict=True)
             added.append(texts)
     whole = {name: (*own, *(row.get(name, "") for row in added)) for name, own in columns.texts.items()}
-    return Columns(whole), reading.with_cells(np.zeros(len(added)))
+    return TextColumns(whole), reading.with_cells(np.zeros(len(added)))

@@ -13,10 +13,10 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.tables.cell_labels import MASK
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.cells import BoolArray, Bounds, Numbers, Places
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.plan.rule_inputs import Facts
+from sfumato.tables.plan.rule_inputs import RuleInputs
 from sfumato.tables.plan.source import COUNT, TableSource
 from sfumato.tables.protection_levels.resolve_plan import as_counts
 from sfumato.tables.published_tables.parse_cells import read_texts
@@ -34,14 +34,14 @@ class ShownFacts:
         source: What the columns mean.
     """
 
-    known: Facts
+    known: RuleInputs
     respondents: Bounds
     holdings: Bounds
     records: bool
     source: TableSource
 
     @property
-    def complete(self) -> Facts:
+    def complete(self) -> RuleInputs:
         """The facts without columns that say nothing of a published cell: a rule cannot be judged by these."""
         known, shown = self.known, ~np.isnan(self.known.values)
 
@@ -51,12 +51,12 @@ class ShownFacts:
         return replace(known, frequency=whole(known.frequency), holdings=whole(known.holdings))
 
     @property
-    def safest(self) -> Facts:
+    def safest(self) -> RuleInputs:
         """The safest facts of all cells that agree with the file."""
         every = np.arange(len(self.known.values))
         return replace(self.safest_at(every, self.known.values), lines=self.known.lines)
 
-    def safest_at(self, cells: Places, values: Numbers) -> Facts:
+    def safest_at(self, cells: Places, values: Numbers) -> RuleInputs:
         """The safest facts of some cells that agree with the file, if they have these values."""
         known, there = self.known, values != 0
         respondents = self.respondents.rows(cells)
@@ -85,7 +85,7 @@ class ShownFacts:
 
 
 def shown_facts(
-    plan: TablePlan, columns: Columns, exact: Numbers, finest: Mask, lines: Mapping[str, Places]
+    plan: TablePlan, columns: TextColumns, exact: Numbers, finest: BoolArray, lines: Mapping[str, Places]
 ) -> ShownFacts:
     """Return what a published file shows.
 
@@ -98,14 +98,14 @@ def shown_facts(
     counts, named = as_counts(source, exact), {getattr(rule, "column", "") for rule in plan.primary}
     respondents, holdings = (_people(columns, name, size) for name in (source.frequency, source.holdings))
     shown = exact[~np.isnan(exact)]
-    known = Facts(
+    known = RuleInputs(
         values=exact,
         frequency=_exactly(respondents) if source.frequency in columns else counts,
         holdings=_exactly(holdings) if source.holdings in columns else None,
         contributions=_largest(columns, source.contributions),
         finest=finest,
         counts=counts is not None,
-        columns=Columns({name: columns.text(name) for name in named if name in columns}),
+        columns=TextColumns({name: columns.text(name) for name in named if name in columns}),
         singles=_largest(columns, source.respondents),
         lines=lines,
         records=source.value == COUNT,
@@ -113,7 +113,7 @@ def shown_facts(
     return ShownFacts(known, respondents, holdings, known.records and np.array_equal(shown, np.round(shown)), source)
 
 
-def _people(columns: Columns, name: str | None, size: int) -> Bounds:
+def _people(columns: TextColumns, name: str | None, size: int) -> Bounds:
     """Between which numbers a column says that respondents or holdings are; it may be suppressed itself."""
     if name is None or name not in columns:
         return Bounds(np.zeros(size), np.full(size, np.inf))
@@ -126,12 +126,12 @@ def _exactly(people: Bounds) -> Numbers:
     return np.where(people.low == people.high, people.low, np.nan)
 
 
-def _most(people: Bounds, there: Mask) -> Numbers:
+def _most(people: Bounds, there: BoolArray) -> Numbers:
     """The largest number of people; nobody where there may be nobody."""
     return np.where((people.low > 0) | there, people.high, 0.0)
 
 
-def _largest(columns: Columns, names: tuple[str, ...]) -> tuple[Numbers, ...]:
+def _largest(columns: TextColumns, names: tuple[str, ...]) -> tuple[Numbers, ...]:
     """The largest contributions where a file shows all of them."""
     return tuple(columns.optional(name) for name in names) if all(name in columns for name in names) else ()
 

@@ -13,8 +13,8 @@ from sfumato.dataclass import dataclass
 from sfumato.errors import SfumatoError
 from sfumato.schema.paths import PlanPath
 from sfumato.tables.build.build import build, dimensions_of
-from sfumato.tables.cells.columns import Columns
-from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.cells.columns import TextColumns
+from sfumato.tables.cells.dimensions import Code, CodeTree
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.plan.crossing import Dimension
 from sfumato.tables.plan.method import MethodChoice
@@ -51,7 +51,7 @@ class Change:
         return f"merge {self.dimension} {names[0]} and {names[1]}"
 
 
-def changes(plan: TablePlan, columns: Columns) -> Iterator[Change]:
+def changes(plan: TablePlan, columns: TextColumns) -> Iterator[Change]:
     """All neighboring codes that could be one, and all codes whose parts could be left out."""
     trees, _ = dimensions_of(plan.dimensions, columns, plan.folder)
     for (name, dimension), tree in zip(plan.dimensions.items(), trees, strict=True):
@@ -68,8 +68,8 @@ def changes(plan: TablePlan, columns: Columns) -> Iterator[Change]:
 
 
 def coarser(
-    plan: TablePlan, columns: Columns, change: Change, scratch: Path
-) -> tuple[Mapping[str, Dimension], Columns]:
+    plan: TablePlan, columns: TextColumns, change: Change, scratch: Path
+) -> tuple[Mapping[str, Dimension], TextColumns]:
     """The dimensions and cells of the coarser table."""
     trees, _ = dimensions_of(plan.dimensions, columns, plan.folder)
     place = list(plan.dimensions).index(change.dimension)
@@ -83,7 +83,7 @@ def coarser(
     column = dimension.column or ""
     texts = [renamed.get((text,), (text,))[0] for text in columns.text(column)]
     rows = np.array([row for row, text in enumerate(texts) if text], np.int64)
-    renamed_columns = Columns({**columns.texts, column: tuple(texts)}).rows(rows)
+    renamed_columns = TextColumns({**columns.texts, column: tuple(texts)}).rows(rows)
     dimensions = {
         **plan.dimensions,
         change.dimension: Dimension(column=column, hierarchy=PlanPath(path), total=dimension.total),
@@ -92,7 +92,7 @@ def coarser(
     return dimensions, added_up(renamed_columns, codes, plan.table)
 
 
-def _renamed(change: Change, tree: Tree) -> dict[Code, Code]:
+def _renamed(change: Change, tree: CodeTree) -> dict[Code, Code]:
     """What becomes of codes; those that are no longer shown have no text."""
     if change.kind == CLOSE:
         return {code: ("",) for code, parent in tree.parents.items() if parent == change.codes[0]}
@@ -104,7 +104,7 @@ def _code_columns(plan: TablePlan) -> list[str]:
     return [name for part in plan.dimensions.values() for name in (part.levels or (part.column or "",))]
 
 
-def added_up(columns: Columns, codes: Sequence[str], source: TableSource) -> Columns:
+def added_up(columns: TextColumns, codes: Sequence[str], source: TableSource) -> TextColumns:
     """Rows of the same codes as one: numbers added, the largest contributions of all of them kept."""
     groups: dict[tuple[str, ...], list[int]] = {}
     for row, key in enumerate(zip(*(columns.text(name) for name in codes), strict=True)):
@@ -120,11 +120,11 @@ def added_up(columns: Columns, codes: Sequence[str], source: TableSource) -> Col
         texts[name] = [_text(numbers[rows].sum()) for rows in groups.values()]
     if source.contributions:
         _merge_largest(texts, columns, source, list(groups.values()))
-    return Columns({name: tuple(column) for name, column in texts.items()})
+    return TextColumns({name: tuple(column) for name, column in texts.items()})
 
 
 def _merge_largest(
-    texts: dict[str, list[str]], columns: Columns, source: TableSource, groups: Sequence[Sequence[int]]
+    texts: dict[str, list[str]], columns: TextColumns, source: TableSource, groups: Sequence[Sequence[int]]
 ) -> None:
     amounts = np.stack([np.nan_to_num(columns.optional(name)) for name in source.contributions])
     owners: Any = [columns.text(name) for name in source.contributors] or None
@@ -178,7 +178,7 @@ class Redesign:
     possible: int
 
 
-def redesign(plan: TablePlan, columns: Columns, deadline: Deadline) -> Redesign:
+def redesign(plan: TablePlan, columns: TextColumns, deadline: Deadline) -> Redesign:
     """Try changes that touch most unsafe cells first, as long as there is time.
 
     Raises:
@@ -199,7 +199,7 @@ def redesign(plan: TablePlan, columns: Columns, deadline: Deadline) -> Redesign:
     return Redesign(masked, tuple(best), tried, len(todo))
 
 
-def _masked(plan: TablePlan, columns: Columns, deadline: Deadline) -> tuple[int, list[int]]:
+def _masked(plan: TablePlan, columns: TextColumns, deadline: Deadline) -> tuple[int, list[int]]:
     """How many cells are masked, and the rows of unsafe ones."""
     count, unsafe = 0, list[int]()
     for part in build(plan, columns):
@@ -208,14 +208,14 @@ def _masked(plan: TablePlan, columns: Columns, deadline: Deadline) -> tuple[int,
     return count, unsafe
 
 
-def _touched(plan: TablePlan, columns: Columns, change: Change, unsafe: list[int]) -> int:
+def _touched(plan: TablePlan, columns: TextColumns, change: Change, unsafe: list[int]) -> int:
     """How many unsafe cells stand in the codes of a change."""
     own = columns.text(plan.dimensions[change.dimension].column or "")
     codes = {code[0] for code in change.codes}
     return sum(own[row] in codes for row in unsafe)
 
 
-def _tried(plan: TablePlan, columns: Columns, change: Change, scratch: Path, deadline: Deadline) -> Proposal | None:
+def _tried(plan: TablePlan, columns: TextColumns, change: Change, scratch: Path, deadline: Deadline) -> Proposal | None:
     try:
         dimensions, cells = coarser(plan, columns, change, scratch)
         masked, _ = _masked(replace(plan, dimensions=dimensions), cells, deadline.share(0.5))

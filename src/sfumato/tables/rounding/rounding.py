@@ -10,14 +10,14 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, InternalError, PlanError, UnattainableError
 from sfumato.tables.cells.cell_order import order_of
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Relations
+from sfumato.tables.cells.cells import BoolArray, Bounds, LinearConstraints, Numbers, Places
 from sfumato.tables.cells.constraints import finest_of
-from sfumato.tables.cells.precision import NOISE, Scale, step_of
-from sfumato.tables.cells.table_part import Part
+from sfumato.tables.cells.precision import NOISE, ValueUnit, precision_of
+from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline
-from sfumato.tables.integer_programs import Answer, solve
-from sfumato.tables.perturbation.feasibility_intervals import reader_ranges
-from sfumato.tables.perturbation.perturbed import Perturbed
+from sfumato.tables.integer_programs import SolverResult, solve
+from sfumato.tables.perturbation.feasibility_intervals import feasibility_intervals
+from sfumato.tables.perturbation.perturbed import PerturbedCells
 from sfumato.tables.plan.perturbation import Rounding
 
 # The share of the time that is for the search; the rest is for what readers compute.
@@ -38,7 +38,7 @@ class Multiples:
     rest: Numbers
 
     @property
-    def whole(self) -> Mask:
+    def whole(self) -> BoolArray:
         """Which values are multiples."""
         return np.asarray(self.rest == 0.0)
 
@@ -51,7 +51,7 @@ def between_multiples(values: Numbers, bases: Numbers) -> Multiples:
     """
     shares = values / bases
     # Less than a step off a multiple is noise of binary fractions.
-    near = np.abs(shares - np.round(shares)) <= NOISE * step_of(values) / bases
+    near = np.abs(shares - np.round(shares)) <= NOISE * precision_of(values) / bases
     below = np.where(near, np.round(shares), np.floor(shares))
     return Multiples(bases, below, np.where(near, 0.0, shares - below))
 
@@ -83,7 +83,9 @@ class Rounded:
         return self.change - self.bound <= 1e-6 * max(1.0, self.change)
 
 
-def round_controlled(values: Numbers, bases: Numbers, relations: Relations, steps: int, deadline: Deadline) -> Rounded:
+def round_controlled(
+    values: Numbers, bases: Numbers, relations: LinearConstraints, steps: int, deadline: Deadline
+) -> Rounded:
     """Round with as few further steps as are needed, up to the number allowed.
 
     Raises:
@@ -103,13 +105,13 @@ def round_controlled(values: Numbers, bases: Numbers, relations: Relations, step
 class _Program:
     """Each cell is the multiple below it, plus one or none, plus steps up, minus steps down."""
 
-    def __init__(self, values: Numbers, multiples: Multiples, relations: Relations, extra: int) -> None:
+    def __init__(self, values: Numbers, multiples: Multiples, relations: LinearConstraints, extra: int) -> None:
         self.values, self.multiples, self.extra = values, multiples, extra
         self.matrix = relations.matrix(len(values))
         unit = multiples.bases.min(initial=np.inf) if len(values) else 1.0
         self.weights = multiples.bases / unit
 
-    def solved(self, seconds: float) -> Answer:
+    def solved(self, seconds: float) -> SolverResult:
         """The answer to the program; variables are one for each cell, then steps up, then steps down."""
         from scipy.sparse import diags, hstack
 
@@ -134,7 +136,7 @@ class _Program:
         down = np.where(self.values >= 0, np.minimum(far, self.multiples.below), far)
         return Bounds(np.concatenate([none, none, none]), np.concatenate([free, far, down]))
 
-    def rounded(self, answer: Answer) -> Rounded:
+    def rounded(self, answer: SolverResult) -> Rounded:
         """The multiples, checked: every relation holds in whole numbers."""
         parts = np.round(answer.point).reshape(-1, len(self.values))
         counts = self.multiples.below + parts[0]
@@ -167,7 +169,9 @@ def _out_of_time(extra: int) -> UnattainableError:
     )
 
 
-def round_part(part: Part, rounding: Rounding, bases: Numbers, chances: Numbers, deadline: Deadline) -> Perturbed:
+def round_part(
+    part: TablePart, rounding: Rounding, bases: Numbers, chances: Numbers, deadline: Deadline
+) -> PerturbedCells:
     """Round one table.
 
     Args:
@@ -185,13 +189,13 @@ def round_part(part: Part, rounding: Rounding, bases: Numbers, chances: Numbers,
     shown = np.ones(len(part.table), bool) if rounding.inner else ~part.finest
     rounded = _rounded(part, rounding, bases, chances, shown, deadline.share(SEARCH))
     start = known_ranges(rounding, rounded.published, bases, step, part, rounded.steps)
-    reader = reader_ranges(start, part.table.relations, part.table.unsafe, step, deadline, part.table.values)
-    published = np.array(Scale(step).clean(rounded.published.tolist()))
-    return Perturbed(part, published, shown, reader.ranges, reader.attained, _figures(rounding, rounded))
+    reader = feasibility_intervals(start, part.table.relations, part.table.unsafe, step, deadline, part.table.values)
+    published = np.array(ValueUnit(step).clean(rounded.published.tolist()))
+    return PerturbedCells(part, published, shown, reader.ranges, reader.attained, _figures(rounding, rounded))
 
 
 def _rounded(
-    part: Part, rounding: Rounding, bases: Numbers, chances: Numbers, shown: Mask, deadline: Deadline
+    part: TablePart, rounding: Rounding, bases: Numbers, chances: Numbers, shown: BoolArray, deadline: Deadline
 ) -> Rounded:
     values, order = part.table.values, order_of(part.table)
     own, relations = values[order.cells], order.relations(part.table.relations)
@@ -208,7 +212,7 @@ def _rounded(
 
 
 def known_ranges(
-    rounding: Rounding, published: Numbers, bases: Numbers, step: float, part: Part, steps: int = 0
+    rounding: Rounding, published: Numbers, bases: Numbers, step: float, part: TablePart, steps: int = 0
 ) -> Bounds:
     """Between which values each cell lies by its published number alone, to one who knows kind and base."""
     if rounding.kind == "small-count":
@@ -227,7 +231,7 @@ def _even(bases: Numbers, step: float) -> Numbers:
     return np.where(np.abs(halves - np.round(halves)) < 1e-6, 1.0, 0.0)
 
 
-def _around_small(published: Numbers, bases: Numbers, step: float, part: Part, inner: bool) -> Bounds:
+def _around_small(published: Numbers, bases: Numbers, step: float, part: TablePart, inner: bool) -> Bounds:
     """Small inner cells became 0 or the base, all others are themselves; totals are known by their parts.
 
     Where inner cells are not published, a total is off by less than a base for each of them.
@@ -300,7 +304,9 @@ def round_nearest(values: Numbers, bases: Numbers) -> Numbers:
 # The inner cells that contribute to a published cell from 1 to base - 1 are rounded (Langsrud and Heldal, Privacy in
 # Statistical Databases 2018); if inner cells are published, these are all small ones. Which go up is chosen so that
 # published totals remain close. Larger inner cells are published unchanged and are not protected.
-def round_small_counts(values: Numbers, base: float, relations: Relations, shown: Mask, deadline: Deadline) -> Rounded:
+def round_small_counts(
+    values: Numbers, base: float, relations: LinearConstraints, shown: BoolArray, deadline: Deadline
+) -> Rounded:
     """Round small inner cells, and add up again.
 
     Args:
@@ -327,7 +333,7 @@ def round_small_counts(values: Numbers, base: float, relations: Relations, shown
     return Rounded(published, 0, change, min(base * answer.bound, change))
 
 
-def _chosen(counts: Numbers, base: float, sums: Any, seconds: float) -> Answer:
+def _chosen(counts: Numbers, base: float, sums: Any, seconds: float) -> SolverResult:
     """Which counts go up: the least sum of how far published cells move, in bases.
 
     Variables are a choice for each count, then how far each cell lies above and below its value.
@@ -338,7 +344,7 @@ def _chosen(counts: Numbers, base: float, sums: Any, seconds: float) -> Answer:
     part = sums.tocsr()[touched]
     size, many = len(counts), part.shape[0]
     if not size:
-        return Answer("proved", np.zeros(0), 0.0)
+        return SolverResult("proved", np.zeros(0), 0.0)
     matrix = csr_matrix(hstack([part, -identity(many), identity(many)]))
     target = part @ (counts / base)
     costs = np.concatenate([np.zeros(size), np.ones(2 * many)])
@@ -354,11 +360,11 @@ class InnerSums:
     matrix: Any
 
 
-def inner_sums(relations: Relations, size: int) -> InnerSums:
+def inner_sums(relations: LinearConstraints, size: int) -> InnerSums:
     """Express every cell as a sum of finest cells.
 
-    >>> from sfumato.tables.cells.cells import make_relations
-    >>> inner_sums(make_relations([([0, 1, 2], [-1, 1, 1])]), 3).matrix.toarray().tolist()
+    >>> from sfumato.tables.cells.cells import make_constraints
+    >>> inner_sums(make_constraints([([0, 1, 2], [-1, 1, 1])]), 3).matrix.toarray().tolist()
     [[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]]
     """
     from scipy.sparse import csr_matrix
@@ -370,7 +376,7 @@ def inner_sums(relations: Relations, size: int) -> InnerSums:
     return InnerSums(inner, csr_matrix((np.ones(len(places)), places, starts), shape=(size, len(inner))))
 
 
-def _parts(relations: Relations) -> dict[int, list[int]]:
+def _parts(relations: LinearConstraints) -> dict[int, list[int]]:
     """Return the parts of each total, from its first constraint."""
     parts: dict[int, list[int]] = {}
     for relation in range(len(relations)):

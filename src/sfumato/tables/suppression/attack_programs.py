@@ -10,20 +10,20 @@ from sfumato.errors import InternalError
 from sfumato.tables.cells.cells import Bounds, Numbers
 from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.linear_programs import linear_program, solved
-from sfumato.tables.suppression.problem import Problem, Threat
+from sfumato.tables.suppression.problem import SuppressionProblem, Threat
 
 # Small capacity given to unmasked cells when a cut is sought: of all equally violated cuts it picks a sparse one.
 WHISPER = 1e-4
 
 
-class Attackers:
+class AttackerProgram:
     """All attackers of a problem on one linear program, hot-started from one to the next.
 
     Capacities are cut at the threat's need: in a network no more than that ever flows, elsewhere `generous` multiplies
     it so that nothing is lost.
     """
 
-    def __init__(self, problem: Problem, generous: float = 1.0) -> None:
+    def __init__(self, problem: SuppressionProblem, generous: float = 1.0) -> None:
         self._problem = problem
         self._generous = generous
         self._shares, self._end = np.zeros(problem.size), FOREVER

@@ -11,10 +11,10 @@ import numpy as np
 
 from sfumato.tables.cells.cells import Numbers
 from sfumato.tables.deadline import Deadline
-from sfumato.tables.suppression.attack_programs import WHISPER, Attackers
+from sfumato.tables.suppression.attack_programs import WHISPER, AttackerProgram
 from sfumato.tables.suppression.flows.flow import SLACK, Flow, flow_of
 from sfumato.tables.suppression.master_problem import Cut, capacity_cut
-from sfumato.tables.suppression.problem import OUTSIDER, Problem, Threat
+from sfumato.tables.suppression.problem import OUTSIDER, SuppressionProblem, Threat
 
 # Those within who were never heard of are asked where others give at most so many cuts, as a share of the threats.
 FEW = 0.25
@@ -24,12 +24,12 @@ LEAST = 1e-4
 NEAR = 1e-5
 
 
-class Watch:
+class AttackerChecks:
     """Finds the capacity cuts that points violate; flows that withstand a threat are remembered for the next point."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: SuppressionProblem) -> None:
         self._problem = problem
-        self._checks, self._cutters = Attackers(problem), Attackers(problem)
+        self._checks, self._cutters = AttackerProgram(problem), AttackerProgram(problem)
         self._flows: dict[Threat, Flow] = {}
         # Attacks from within that got through once: they are asked at every point.
         self._hostile: dict[Threat, None] = {}

@@ -5,15 +5,15 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import Mask, Numbers
+from sfumato.tables.cells.cells import BoolArray, Numbers
 from sfumato.tables.deadline import FOREVER, Deadline
-from sfumato.tables.suppression.attack_programs import WHISPER, Attackers
-from sfumato.tables.suppression.attacker_checks import LEAST, Watch
+from sfumato.tables.suppression.attack_programs import WHISPER, AttackerProgram
+from sfumato.tables.suppression.attacker_checks import LEAST, AttackerChecks
 from sfumato.tables.suppression.flows.flow import GENEROUS
 from sfumato.tables.suppression.master_problem import Bridges, Cut, Master, capacity_cut, relation_cuts
-from sfumato.tables.suppression.parallel_attacks import Guards
-from sfumato.tables.suppression.problem import Problem, Threat
-from sfumato.tables.suppression.threat_proofs import unprotectable
+from sfumato.tables.suppression.parallel_attacks import ParallelAttackers
+from sfumato.tables.suppression.problem import SuppressionProblem, Threat
+from sfumato.tables.suppression.threat_proofs import infeasible_protection
 from sfumato.tables.suppression.zero_half_cuts import ZeroHalf
 
 # From which share on a cell counts as masked: each choice is tried.
@@ -45,14 +45,14 @@ class Separation:
         thorough: Whether halves of sums of cuts are sought, too.
     """
 
-    def __init__(self, problem: Problem, master: Master, end: Deadline = FOREVER) -> None:
+    def __init__(self, problem: SuppressionProblem, master: Master, end: Deadline = FOREVER) -> None:
         self._problem, self._master = problem, master
-        self._bridges, self._guards = Bridges(problem), Guards(problem)
-        self._cutters = Attackers(problem)
-        self._watch = Watch(problem) if _is_cube(problem, SMALL) else None
+        self._bridges, self._guards = Bridges(problem), ParallelAttackers(problem)
+        self._cutters = AttackerProgram(problem)
+        self._watch = AttackerChecks(problem) if _is_cube(problem, SMALL) else None
         self._halves = ZeroHalf(problem.size) if self._watch is None and _is_cube(problem, CUBE) else None
         self._turn = 0
-        self._wide: Attackers | None = None
+        self._wide: AttackerProgram | None = None
         self._whispers = _whispers(problem.costs)
         self._insiders: list[Threat] = []
         self._roundable: list[Cut] = []
@@ -67,7 +67,7 @@ class Separation:
         that is done already, or would not help."""
         if self._halves is None or self.thorough:
             return False
-        self.thorough, self._watch = True, Watch(self._problem)
+        self.thorough, self._watch = True, AttackerChecks(self._problem)
         # They hold whether the master program has them or not.
         for cut in self._bridges.all():
             self._halves.add(cut)
@@ -137,7 +137,7 @@ class Separation:
         self._cutters.open(shares)
         if self._answer(self._cutters, threat, shares, 1e-6):
             return True
-        self._wide = self._wide or Attackers(self._problem, GENEROUS)
+        self._wide = self._wide or AttackerProgram(self._problem, GENEROUS)
         self._wide.open(shares)
         if self._answer(self._wide, threat, shares, 1e-6):
             return True
@@ -145,7 +145,7 @@ class Separation:
         self.doubtful = self.doubtful or self._wide.directions(threat) is not None
         return False
 
-    def _answer(self, attackers: Attackers, threat: Threat, shares: Numbers, least: float) -> bool:
+    def _answer(self, attackers: AttackerProgram, threat: Threat, shares: Numbers, least: float) -> bool:
         """Add the cut of an attacker who gets through."""
         directions = attackers.directions(threat)
         cut = None if directions is None else capacity_cut(self._problem, threat, directions)
@@ -163,7 +163,7 @@ class Separation:
 
     def _add(self, cut: Cut) -> bool:
         if cut.least > 0 and not len(cut.cells):
-            raise unprotectable(self._problem, self._problem.threats[0])
+            raise infeasible_protection(self._problem, self._problem.threats[0])
         new = self._teach_master(cut)
         if new and is_roundable(cut):
             self._roundable.append(cut)
@@ -177,7 +177,7 @@ class Separation:
         return new
 
 
-def _is_cube(problem: Problem, entries: int) -> bool:
+def _is_cube(problem: SuppressionProblem, entries: int) -> bool:
     """Whether a table has many dimensions and at most so many entries in its relations."""
     dimensions = 0 if problem.coordinates is None else len(problem.coordinates.above)
     return bool(dimensions >= MANY_DIMENSIONS and problem.matrix.nnz <= entries)
@@ -216,7 +216,7 @@ def rounded_cut(cut: Cut, shares: Numbers) -> Cut | None:
 class _Rounding:
     """A rounding: its weights and right side where the cells of `masked` are counted from the other end."""
 
-    masked: Mask
+    masked: BoolArray
     weights: Numbers
     least: float
     distance: float
@@ -231,7 +231,7 @@ class _Rounding:
         return Cut(base.cells[counted], weights[counted] / scale, least / scale - ALLOWANCE)
 
 
-def _choices(cut: Cut, shares: Numbers) -> Iterator[Mask]:
+def _choices(cut: Cut, shares: Numbers) -> Iterator[BoolArray]:
     """Which cells may count as masked, such that something is left to ask."""
     tried: set[bytes] = set()
     for share in ALMOST:
@@ -241,7 +241,7 @@ def _choices(cut: Cut, shares: Numbers) -> Iterator[Mask]:
             yield masked
 
 
-def _roundings(cut: Cut, shares: Numbers, masked: Mask) -> Iterator[_Rounding]:
+def _roundings(cut: Cut, shares: Numbers, masked: BoolArray) -> Iterator[_Rounding]:
     """The best rounding over all divisors, for one choice of cells that count as masked."""
     own = shares[cut.cells]
     asked = cut.least - float(cut.weights[masked].sum())

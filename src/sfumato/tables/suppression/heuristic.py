@@ -5,22 +5,22 @@ import time
 import numpy as np
 
 from sfumato.tables.deadline import GRACE, Deadline, out_of_time
-from sfumato.tables.suppression.initial_pattern import KnownStart
+from sfumato.tables.suppression.initial_pattern import InitialPattern
 from sfumato.tables.suppression.patterns import Pattern, PatternSearch, patience_of
-from sfumato.tables.suppression.problem import Problem
-from sfumato.tables.suppression.pruning import Pruning
-from sfumato.tables.suppression.suppression import Progress, Suppression, witnesses_of
+from sfumato.tables.suppression.problem import SuppressionProblem
+from sfumato.tables.suppression.pruning import SuppressionPruning
+from sfumato.tables.suppression.suppression import ProgressCallback, SuppressionResult, witnesses_of
 
 # Seconds between two words about how far it is.
 PAUSE = 1.0
 
 
 def fast(
-    problem: Problem,
+    problem: SuppressionProblem,
     deadline: Deadline | None = None,
-    progress: Progress | None = None,
-    start: KnownStart | None = None,
-) -> Suppression:
+    progress: ProgressCallback | None = None,
+    start: InitialPattern | None = None,
+) -> SuppressionResult:
     """A protected pattern from cheapest flows, pruned as far as the time allows; its bound is the trivial one.
 
     Args:
@@ -38,13 +38,13 @@ def fast(
     for part, rough in zip(parts, patterns, strict=True):
         share = end.share(part.size / weight)
         weight -= part.size
-        pattern = Pattern(*Pruning(part, rough.masked, rough.proofs).run(share, tell.pruned))
+        pattern = Pattern(*SuppressionPruning(part, rough.masked, rough.proofs).run(share, tell.pruned))
         masked[np.searchsorted(problem.places, part.places)] = pattern.masked
         witnesses += witnesses_of(part, pattern)
-    return Suppression(masked, problem.cost_of(masked), 0.0, problem.places, tuple(witnesses))
+    return SuppressionResult(masked, problem.cost_of(masked), 0.0, problem.places, tuple(witnesses))
 
 
-def _protected(part: Problem, end: Deadline, tell: "_Teller", start: KnownStart | None) -> Pattern:
+def _protected(part: SuppressionProblem, end: Deadline, tell: "_Teller", start: InitialPattern | None) -> Pattern:
     search = PatternSearch(part)
     masked = part.forced if start is None else search.remember(start)
     pattern = search.protect(masked, end.later(GRACE), tell=tell.withstood, patience=patience_of(part, end))
@@ -56,7 +56,7 @@ def _protected(part: Problem, end: Deadline, tell: "_Teller", start: KnownStart 
 class _Teller:
     """Says now and then how far a search is."""
 
-    def __init__(self, progress: Progress | None, attacks: int) -> None:
+    def __init__(self, progress: ProgressCallback | None, attacks: int) -> None:
         self._progress, self._last = progress, time.monotonic()
         self.attacks, self.done = attacks, 0
 

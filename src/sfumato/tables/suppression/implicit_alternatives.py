@@ -9,9 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import Mask, Numbers, Places, Witness
+from sfumato.tables.cells.cells import AlternativeTable, BoolArray, Numbers, Places
 from sfumato.tables.cells.precision import NOISE
-from sfumato.tables.cells.table_part import Part
+from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline
 
 ROUNDS = 200
@@ -25,7 +25,9 @@ class _Margin:
     owners: Places
 
 
-def crossed_witnesses(part: Part, witnesses: Sequence[Witness], deadline: Deadline) -> tuple[Witness, ...]:
+def crossed_witnesses(
+    part: TablePart, witnesses: Sequence[AlternativeTable], deadline: Deadline
+) -> tuple[AlternativeTable, ...]:
     """Those of the witnesses that have a cross, with it, as far as the time goes.
 
     Args:
@@ -51,13 +53,13 @@ class _Fitting:
     start: Numbers
 
     @classmethod
-    def of(cls, part: Part, unshown: Mask) -> "_Fitting":
+    def of(cls, part: TablePart, unshown: BoolArray) -> "_Fitting":
         cells = np.flatnonzero(unshown)
         bare = cls(cells, part.table.values, _margins(part, unshown), part.knowledge.step, np.ones(len(cells)))
         start = bare.fitted(part.table.values)
         return bare if start is None else cls(cells, bare.values, bare.margins, bare.step, start)
 
-    def crossed(self, witness: Witness) -> Witness | None:
+    def crossed(self, witness: AlternativeTable) -> AlternativeTable | None:
         """The witness with the cross that goes with it; None where none was found."""
         values = self.values.copy()
         values[witness.cells] += witness.amounts
@@ -66,7 +68,7 @@ class _Fitting:
             return None
         moved = point - self.values[self.cells]
         places = np.append(witness.cells, self.cells)
-        return Witness(witness.cell, places, np.append(witness.amounts, moved))
+        return AlternativeTable(witness.cell, places, np.append(witness.amounts, moved))
 
     def fitted(self, values: Numbers) -> Numbers | None:
         """Numbers of the cross whose sums are what the tables hold."""
@@ -84,7 +86,7 @@ class _Fitting:
         return None
 
 
-def _margins(part: Part, unshown: Mask) -> tuple[_Margin, ...]:
+def _margins(part: TablePart, unshown: BoolArray) -> tuple[_Margin, ...]:
     """The tables that are sums of the cross: the rows of each share no cell of it."""
     relations, first = part.table.relations, int(np.argmax(unshown))
     margins, totals = list[_Margin](), list[int]()

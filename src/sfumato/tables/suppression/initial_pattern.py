@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import Mask, Witness
+from sfumato.tables.cells.cells import AlternativeTable, BoolArray
 from sfumato.tables.suppression.flows.flow import SLACK, Flow
-from sfumato.tables.suppression.problem import Problem
+from sfumato.tables.suppression.problem import SuppressionProblem
 
 
 @dataclass(frozen=True, slots=True)
-class KnownStart:
+class InitialPattern:
     """A pattern over the cells of a table, and other tables that are said to agree with it.
 
     Attributes:
@@ -19,14 +19,14 @@ class KnownStart:
         witnesses: Deviations that move masked cells only; each is looked at before it counts.
     """
 
-    masked: Mask
-    witnesses: Sequence[Witness] = ()
+    masked: BoolArray
+    witnesses: Sequence[AlternativeTable] = ()
 
-    def of(self, problem: Problem) -> Mask:
+    def of(self, problem: SuppressionProblem) -> BoolArray:
         """The pattern over the cells of a problem."""
         return np.asarray(self.masked[problem.places] | problem.forced)
 
-    def flows(self, problem: Problem) -> Iterator[tuple[int, Flow]]:
+    def flows(self, problem: SuppressionProblem) -> Iterator[tuple[int, Flow]]:
         """The witnesses that are flows of a problem within the pattern, each with the cell that it moves."""
         places = np.full(len(self.masked), -1, np.int64)
         places[problem.places[self.of(problem)]] = np.flatnonzero(self.of(problem))
@@ -37,7 +37,7 @@ class KnownStart:
                 yield int(places[witness.cell]), flow
 
 
-def _holds(problem: Problem, flow: Flow) -> bool:
+def _holds(problem: SuppressionProblem, flow: Flow) -> bool:
     """Whether a flow moves cells of the problem alone, within their room, and keeps every relation."""
     if (flow.cells < 0).any() or not flow.fits(problem.up, problem.down):
         return False

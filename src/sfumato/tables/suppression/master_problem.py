@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import Mask, Numbers, Places
+from sfumato.tables.cells.cells import BoolArray, Numbers, Places
 from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.linear_programs import limit, solver
-from sfumato.tables.suppression.problem import Problem, Threat
+from sfumato.tables.suppression.problem import SuppressionProblem, Threat
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Cut:
         return float(self.least - self.weights @ shares[self.cells])
 
 
-def capacity_cut(problem: Problem, threat: Threat, directions: Numbers) -> Cut | None:
+def capacity_cut(problem: SuppressionProblem, threat: Threat, directions: Numbers) -> Cut | None:
     """The capacity that must be open for a threat to be withstood, truncated at the requirement.
 
     The multipliers express the threatened cell through the others, so the room of the others limits its room. Cells
@@ -48,7 +48,7 @@ def capacity_cut(problem: Problem, threat: Threat, directions: Numbers) -> Cut |
 class Master:
     """The relaxation: the cuts so far, as a linear program that stays hot and as an integer program beside it."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: SuppressionProblem) -> None:
         self._problem = problem
         self._linear = _program(problem)
         self._whole = _program(problem)
@@ -87,7 +87,7 @@ class Master:
         self._raise(float(self._linear.getInfo().objective_function_value))
         return _point(self._linear)
 
-    def solve(self, deadline: Deadline, best: Mask, gap: float = 0.0) -> tuple[Numbers | None, bool]:
+    def solve(self, deadline: Deadline, best: BoolArray, gap: float = 0.0) -> tuple[Numbers | None, bool]:
         """The cheapest pattern of the integer program, up to a gap, and whether it was solved so far."""
         import highspy
 
@@ -115,7 +115,7 @@ class Master:
         self.bound = max(self.bound, np.ceil(bound - 1e-6) if self._integral else bound)
 
 
-def _program(problem: Problem) -> Any:
+def _program(problem: SuppressionProblem) -> Any:
     highs = solver()
     # A protected pattern is always at hand: looking for a first one would be wasted.
     highs.setOptionValue("mip_heuristic_run_feasibility_jump", False)
@@ -132,7 +132,7 @@ def _point(highs: Any) -> Numbers:
     return np.asarray(np.clip(np.array(highs.getSolution().col_value), 0.0, 1.0))
 
 
-def relation_cuts(problem: Problem, end: Deadline = FOREVER) -> list[Cut]:
+def relation_cuts(problem: SuppressionProblem, end: Deadline = FOREVER) -> list[Cut]:
     """The capacity cuts that single relations give: where a threatened cell stands, others must be masked.
 
     Who knows one of these others attacks, too: to him it is no mask, so there must be one more. Where thousands of
@@ -155,7 +155,7 @@ def relation_cuts(problem: Problem, end: Deadline = FOREVER) -> list[Cut]:
     return [cut for cut in cuts if cut is not None]
 
 
-def _attacks_within(problem: Problem, threat: Threat, relation: int) -> list[Threat]:
+def _attacks_within(problem: SuppressionProblem, threat: Threat, relation: int) -> list[Threat]:
     """The same threat by those who know something of the other cells of a relation."""
     cells = problem.matrix.indices[problem.matrix.indptr[relation] : problem.matrix.indptr[relation + 1]]
     others = (cell for cell in cells.tolist() if cell != threat.cell)
@@ -164,7 +164,7 @@ def _attacks_within(problem: Problem, threat: Threat, relation: int) -> list[Thr
     return [attack for attack in attacks if attack is not None]
 
 
-def _relation_directions(problem: Problem, threat: Threat, relation: int) -> Numbers:
+def _relation_directions(problem: SuppressionProblem, threat: Threat, relation: int) -> Numbers:
     span = slice(problem.matrix.indptr[relation], problem.matrix.indptr[relation + 1])
     cells, coefs = problem.matrix.indices[span], problem.matrix.data[span]
     own = coefs[cells == threat.cell][0]
@@ -176,7 +176,7 @@ def _relation_directions(problem: Problem, threat: Threat, relation: int) -> Num
 class Bridges:
     """Cuts against bridges: a cell masked alone in a relation can be computed, so masking it was for nothing."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: SuppressionProblem) -> None:
         self._matrix = problem.matrix.tocsr()
         self._rows = np.repeat(np.arange(self._matrix.shape[0]), np.diff(self._matrix.indptr))
         self._free = ~problem.forced[self._matrix.indices]

@@ -10,14 +10,14 @@ from itertools import cycle
 
 import numpy as np
 
-from sfumato.tables.cells.cells import Mask, Numbers, Witness
+from sfumato.tables.cells.cells import AlternativeTable, BoolArray, Numbers
 from sfumato.tables.deadline import GRACE, Deadline, out_of_time, within
 from sfumato.tables.suppression.cut_separation import Separation
-from sfumato.tables.suppression.initial_pattern import KnownStart
+from sfumato.tables.suppression.initial_pattern import InitialPattern
 from sfumato.tables.suppression.master_problem import Master
 from sfumato.tables.suppression.patterns import Pattern, PatternSearch, patience_of
-from sfumato.tables.suppression.problem import Problem
-from sfumato.tables.suppression.suppression import Progress, Suppression, witnesses_of
+from sfumato.tables.suppression.problem import SuppressionProblem
+from sfumato.tables.suppression.suppression import ProgressCallback, SuppressionResult, witnesses_of
 
 # How many secondary masks are taken away, in turn, about; no larger share of them than the next; and by how much at
 # most chance makes a cell cheaper.
@@ -44,11 +44,11 @@ LOOSE = 0.03
 
 
 def optimal(
-    problem: Problem,
+    problem: SuppressionProblem,
     deadline: Deadline | float = 60.0,
-    progress: Progress | None = None,
-    start: KnownStart | None = None,
-) -> Suppression:
+    progress: ProgressCallback | None = None,
+    start: InitialPattern | None = None,
+) -> SuppressionResult:
     """The cheapest protected pattern, or the best found within the time together with the proved gap.
 
     Args:
@@ -66,8 +66,8 @@ def optimal(
     for search in searches:
         search.begin(end, start)
     weight, masked = sum(part.size for part in parts), problem.forced.copy()
-    witnesses: list[Witness] = []
-    answers: list[Suppression] = []
+    witnesses: list[AlternativeTable] = []
+    answers: list[SuppressionResult] = []
     for part, search in zip(parts, searches, strict=True):
         answer = search.run(end.share(part.size / max(weight, 1)))
         weight -= part.size
@@ -75,13 +75,13 @@ def optimal(
         witnesses += answer.witnesses
         answers.append(answer)
     bound = float(sum(answer.bound for answer in answers))
-    return Suppression(masked, problem.cost_of(masked), bound, problem.places, tuple(witnesses))
+    return SuppressionResult(masked, problem.cost_of(masked), bound, problem.places, tuple(witnesses))
 
 
 class _Search:
     """Cutting planes on one component."""
 
-    def __init__(self, problem: Problem, progress: Progress | None) -> None:
+    def __init__(self, problem: SuppressionProblem, progress: ProgressCallback | None) -> None:
         self._problem = problem
         self._end = Deadline()
         self._tell = progress or (lambda _: None)
@@ -92,7 +92,7 @@ class _Search:
         # What the rounds of thorough cuts proved, one after the other.
         self._bounds: list[float] = []
 
-    def begin(self, end: Deadline, start: KnownStart | None = None) -> None:
+    def begin(self, end: Deadline, start: InitialPattern | None = None) -> None:
         """Find a first protected pattern, near one that is known.
 
         Raises:
@@ -104,7 +104,7 @@ class _Search:
             raise out_of_time(self._patterns.withstood, len(self._problem.threats))
         self._best = pattern
 
-    def run(self, end: Deadline) -> Suppression:
+    def run(self, end: Deadline) -> SuppressionResult:
         """The cheapest pattern, as far as the time allows."""
         self._end = end
         self._master = Master(self._problem)
@@ -113,7 +113,7 @@ class _Search:
             self._cut()
         bound = min(self._master.bound, self._cost)
         witnesses = tuple(witnesses_of(self._problem, self._best))
-        return Suppression(self._best.masked, self._cost, bound, self._problem.places, witnesses)
+        return SuppressionResult(self._best.masked, self._cost, bound, self._problem.places, witnesses)
 
     def _cut(self) -> None:
         """Teach the master program until no attacker gets through its pattern."""
@@ -189,7 +189,7 @@ class _Search:
         self._report()
         return self._cost < before and not self._finished()
 
-    def _completed(self, start: Mask, share: float, guide: Numbers | None = None) -> Pattern | None:
+    def _completed(self, start: BoolArray, share: float, guide: Numbers | None = None) -> Pattern | None:
         """A protected pattern near a point, without superfluous masks as far as a share of the time allows."""
         rough = self._patterns.protect(start, self._end, guide)
         return None if rough is None else self._pruned(rough, share)
@@ -244,7 +244,7 @@ class Exchange:
                 best, least = other, cost
         return best
 
-    def _exchanged(self, masked: Mask, deadline: Deadline) -> Pattern | None:
+    def _exchanged(self, masked: BoolArray, deadline: Deadline) -> Pattern | None:
         """A pattern near another one; None when the time is over before it is protected."""
         size = self._problem.size
         secondary = max(int(np.count_nonzero(masked & ~self._problem.forced)), 1)

@@ -13,7 +13,7 @@ from sfumato.tables.cells.cells import Numbers
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.suppression.flows.flow import GENEROUS, SLACK, Flow
 from sfumato.tables.suppression.flows.flow_programs import FlowPrograms
-from sfumato.tables.suppression.problem import OUTSIDER, Problem, Threat
+from sfumato.tables.suppression.problem import OUTSIDER, SuppressionProblem, Threat
 
 # How many flows are remembered for a threat.
 MEMORY = 4
@@ -55,7 +55,7 @@ class FlowMemory:
             return False
         return threat.attacker == OUTSIDER or flow.fits(*self._finder.problem.room(threat))
 
-    def insiders(self, problem: Problem) -> list[Threat]:
+    def insiders(self, problem: SuppressionProblem) -> list[Threat]:
         """The attacks from within that the flows at hand do not withstand already.
 
         A flow that agrees with what somebody knows protects from him too, so only the others count.
@@ -71,7 +71,7 @@ class FlowMemory:
         return threats
 
 
-def _from_within(flow: Flow, problem: Problem, threat: Threat) -> list[Threat]:
+def _from_within(flow: Flow, problem: SuppressionProblem, threat: Threat) -> list[Threat]:
     """The attacks of those who know that a flow cannot be, as far as it must reach for them."""
     attacks: dict[int, Threat] = {}
     for cell, amount in zip(flow.cells.tolist(), flow.amounts.tolist(), strict=True):
@@ -84,10 +84,10 @@ def _from_within(flow: Flow, problem: Problem, threat: Threat) -> list[Threat]:
     return list(attacks.values())
 
 
-class Guards:
+class ParallelAttackers:
     """Finds, for a point of the master program, the threats that it does not withstand."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: SuppressionProblem) -> None:
         self._problem = problem
         count = COUNT if len(problem.threats) >= MANY else 1
         # Every threat that is withstood needs its flow at hand where insiders attack: it tells who contradicts it. Room

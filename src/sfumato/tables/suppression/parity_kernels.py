@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sfumato.native.array_types import Flags, Ints, Reals, Words2
+from sfumato.native.array_types import Bool, Float64, Int64, UInt64_2
 from sfumato.native.dispatch import compiled
 
 _ONE = np.uint64(1)
@@ -19,7 +19,14 @@ def _is_even(words, row, columns):
 
 @compiled
 def odd_sums(
-    words: Words2, columns: int, odd: Flags, slack: Reals, prices: Reals, order: Ints, whims: Reals, found: Words2
+    words: UInt64_2,
+    columns: int,
+    odd: Bool,
+    slack: Float64,
+    prices: Float64,
+    order: Int64,
+    whims: Float64,
+    found: UInt64_2,
 ):
     """Write the sums to `found`, by the bits of their rows; the answer is their number.
 

@@ -11,15 +11,21 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import Mask, Numbers, Places
+from sfumato.tables.cells.cells import BoolArray, Numbers, Places
 from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.suppression.flows.finders import finder_for
 from sfumato.tables.suppression.flows.flow import Flow
 from sfumato.tables.suppression.flows.tableau import Tableau
-from sfumato.tables.suppression.initial_pattern import KnownStart
-from sfumato.tables.suppression.problem import OUTSIDER, Problem, Threat
-from sfumato.tables.suppression.pruning import FEW_MASKED, Pruning, Reasons
-from sfumato.tables.suppression.threat_proofs import Proof, open_attackers, proof_of, unprotectable, with_turned
+from sfumato.tables.suppression.initial_pattern import InitialPattern
+from sfumato.tables.suppression.problem import OUTSIDER, SuppressionProblem, Threat
+from sfumato.tables.suppression.pruning import FEW_MASKED, Reasons, SuppressionPruning
+from sfumato.tables.suppression.threat_proofs import (
+    ThreatProof,
+    infeasible_protection,
+    open_attackers,
+    proof_of,
+    with_turned,
+)
 
 # What a masked cell costs a flow, as a share of its own cost: enough to prefer short flows.
 REUSE = 1e-4
@@ -30,10 +36,10 @@ KNOWN = 1.5
 # kept for these: seconds for each threat.
 PATIENCE, QUICKLY = 0.6, 0.006
 
-Proofs = dict[Threat, list[Proof]]
+Proofs = dict[Threat, list[ThreatProof]]
 
 
-def patience_of(problem: Problem, end: Deadline) -> Deadline:
+def patience_of(problem: SuppressionProblem, end: Deadline) -> Deadline:
     """Until when the cheapest flows are sought of a first pattern, which must be there in time."""
     return min(end.share(PATIENCE), end.earlier(QUICKLY * len(problem.threats)), key=lambda moment: moment.left)
 
@@ -42,8 +48,8 @@ def patience_of(problem: Problem, end: Deadline) -> Deadline:
 class Pattern:
     """A pattern with the proofs that it withstands every threat."""
 
-    masked: Mask
-    proofs: Mapping[Threat, list[Proof]]
+    masked: BoolArray
+    proofs: Mapping[Threat, list[ThreatProof]]
 
 
 class PatternSearch:
@@ -52,7 +58,7 @@ class PatternSearch:
     Between searches it remembers the flows it found and what masks were needed for.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: SuppressionProblem) -> None:
         self.problem = problem
         largest = float(problem.costs.max(initial=0.0))
         self._costs = problem.costs * (1e3 / largest if largest > 0 else 1.0) + 1e-3
@@ -62,9 +68,9 @@ class PatternSearch:
         self._known = np.where(problem.known, KNOWN, 1.0)
         self._finder = finder_for(problem, self._costs)
         self.withstood = 0
-        self._tableau: tuple[Mask, Places, Tableau] | None = None
+        self._tableau: tuple[BoolArray, Places, Tableau] | None = None
 
-    def remember(self, start: KnownStart) -> Mask:
+    def remember(self, start: InitialPattern) -> BoolArray:
         """Where to start from by a pattern that is known, whose flows need not be sought again."""
         for cell, flow in start.flows(self.problem):
             sign = float(flow.amounts[flow.cells == cell][0])
@@ -75,7 +81,7 @@ class PatternSearch:
 
     def protect(
         self,
-        start: Mask,
+        start: BoolArray,
         deadline: Deadline,
         guide: Numbers | None = None,
         tell: Callable[[], None] | None = None,
@@ -107,9 +113,9 @@ class PatternSearch:
 
     def pruned(self, rough: Pattern, deadline: Deadline) -> Pattern:
         """A pattern without its superfluous masks, as far as the time allows."""
-        return Pattern(*Pruning(self.problem, rough.masked, rough.proofs, self._reasons).run(deadline))
+        return Pattern(*SuppressionPruning(self.problem, rough.masked, rough.proofs, self._reasons).run(deadline))
 
-    def _within(self, masked: Mask, attack: Threat) -> Flow | None:
+    def _within(self, masked: BoolArray, attack: Threat) -> Flow | None:
         """A flow through cells that are masked anyway, where these are few: sought before any that costs something."""
         if np.count_nonzero(masked) > FEW_MASKED:
             return None
@@ -121,7 +127,7 @@ class PatternSearch:
         flow = tableau.quickly(replace(attack, cell=int(np.searchsorted(cells, attack.cell))))
         return None if flow is None else Flow(cells[flow.cells], flow.amounts)
 
-    def _secure(self, threat: Threat, masked: Mask, deadline: Deadline, patience: Deadline) -> bool:
+    def _secure(self, threat: Threat, masked: BoolArray, deadline: Deadline, patience: Deadline) -> bool:
         """Mask, in place, what one threat needs; whether there was time for it."""
         proofs = [proof for proof in self._proofs.get(threat, ()) if proof.within(masked)]
         if open_attackers(self.problem, threat, proofs):
@@ -134,7 +140,7 @@ class PatternSearch:
             if deadline.over:
                 return False
             if flow is None:
-                raise unprotectable(self.problem, attack)
+                raise infeasible_protection(self.problem, attack)
             proofs.append(proof_of(self.problem, threat, flow))
             new = flow.cells[~masked[flow.cells]]
             masked[new] = True

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.attacker_knowledge import Attacker
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Status, Table
+from sfumato.tables.cells.attacker_knowledge import Insider
+from sfumato.tables.cells.cells import BoolArray, Bounds, CellStatus, Numbers, Places, Table
 from sfumato.tables.cells.coordinates import Coordinates
 from sfumato.tables.linear_programs import component_labels
 
@@ -39,7 +39,7 @@ class Threat:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class InsiderKnowledge:
     """What an attacker knows of the cells of a problem that he has a part in.
 
     Attributes:
@@ -55,7 +55,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Problem:
+class SuppressionProblem:
     """A table without the cells that must be published: masking a cell opens capacity in both directions.
 
     Attributes:
@@ -75,9 +75,9 @@ class Problem:
     costs: Numbers
     up: Numbers
     down: Numbers
-    forced: Mask
+    forced: BoolArray
     threats: tuple[Threat, ...]
-    attackers: tuple[Attacker, ...]
+    attackers: tuple[Insider, ...]
     places: Places
     values: Numbers
     coordinates: Coordinates | None = None
@@ -96,7 +96,7 @@ class Problem:
         return self.matrix.tocsc()
 
     @cached_property
-    def _parts(self) -> dict[int, Part]:
+    def _parts(self) -> dict[int, InsiderKnowledge]:
         """What attackers know of the cells here, of those who were asked so far."""
         return {}
 
@@ -108,18 +108,18 @@ class Problem:
         here[self.places] = np.arange(self.size)
         return here
 
-    def part_of(self, attacker: int) -> Part:
+    def part_of(self, attacker: int) -> InsiderKnowledge:
         """What an attacker knows of the cells here; of thousands of coalitions few are ever asked."""
         if attacker not in self._parts:
             self._parts[attacker] = self._part(self.attackers[attacker])
         return self._parts[attacker]
 
-    def _part(self, attacker: Attacker) -> Part:
+    def _part(self, attacker: Insider) -> InsiderKnowledge:
         own = self._here[attacker.cells]
         here = own >= 0
         up, down = self._rooms(own[here], attacker.bounds.rows(here))
         needs = zip(attacker.reach.up[here].tolist(), attacker.reach.down[here].tolist(), strict=True)
-        return Part(own[here], up, down, dict(zip(own[here].tolist(), needs, strict=True)))
+        return InsiderKnowledge(own[here], up, down, dict(zip(own[here].tolist(), needs, strict=True)))
 
     def _rooms(self, cells: Places, bounds: Bounds) -> tuple[Numbers, Numbers]:
         """How far above and below their values cells are held possible by who knows bounds of them."""
@@ -150,7 +150,7 @@ class Problem:
         return who[tighter], own[tighter], up[tighter], down[tighter]
 
     @cached_property
-    def known(self) -> Mask:
+    def known(self) -> BoolArray:
         """The cells that somebody knows more of than everyone does."""
         known = np.zeros(self.size, bool)
         known[self._tighter[1]] = True
@@ -178,27 +178,27 @@ class Problem:
         need = self.need_of(threat, attacker)
         return Threat(threat.cell, threat.sign, need, attacker) if need > 0 else None
 
-    def cost_of(self, masked: Mask) -> float:
+    def cost_of(self, masked: BoolArray) -> float:
         return float(self.costs[masked & ~self.forced].sum())
 
-    def components(self) -> Iterator["Problem"]:
+    def components(self) -> Iterator["SuppressionProblem"]:
         """The parts that share no relation; parts without a threat are left out, for nothing needs masking there."""
         labels = component_labels(self.matrix)
         for label in dict.fromkeys(labels[threat.cell] for threat in self.threats):
             yield self.part(np.flatnonzero(labels == label), self.threats)
 
-    def with_threats(self, threats: Iterable[Threat]) -> "Problem":
+    def with_threats(self, threats: Iterable[Threat]) -> "SuppressionProblem":
         """The same cells under other threats."""
         return replace(self, threats=tuple(threats))
 
-    def part(self, cells: Places, threats: Iterable[Threat]) -> "Problem":
+    def part(self, cells: Places, threats: Iterable[Threat]) -> "SuppressionProblem":
         """Some of the cells, with the threats to them."""
         if len(cells) == self.size:
             return self.with_threats(threats)
         new = {int(cell): place for place, cell in enumerate(cells)}
         kept = tuple(replace(threat, cell=new[threat.cell]) for threat in threats if threat.cell in new)
         matrix = _without_empty_rows(self.matrix[:, cells])
-        return Problem(
+        return SuppressionProblem(
             matrix=matrix,
             costs=self.costs[cells],
             up=self.up[cells],
@@ -214,10 +214,10 @@ class Problem:
 
 def make_problem(
     table: Table,
-    forced: Mask | None = None,
-    attackers: Sequence[Attacker] = (),
+    forced: BoolArray | None = None,
+    attackers: Sequence[Insider] = (),
     coordinates: Coordinates | None = None,
-) -> Problem:
+) -> SuppressionProblem:
     """The problem of a table.
 
     Args:
@@ -227,9 +227,9 @@ def make_problem(
         coordinates: Where its cells stand, where it has dimensions.
     """
     fixed = table.unsafe if forced is None else table.unsafe | forced
-    places = np.flatnonzero((table.status != Status.PUBLISH) | fixed)
+    places = np.flatnonzero((table.status != CellStatus.PUBLISH) | fixed)
     matrix = _without_empty_rows(table.relations.matrix(len(table))[:, places])
-    return Problem(
+    return SuppressionProblem(
         matrix=matrix,
         costs=np.where(fixed, 0.0, table.costs)[places],
         up=(table.bounds.high - table.values)[places],
@@ -252,7 +252,7 @@ def _threats(table: Table, places: Places) -> tuple[Threat, ...]:
     """The attacks on unsafe cells; a side on which nothing is promised is not attacked."""
     threats = []
     for new, place in enumerate(places):
-        if table.status[place] != Status.UNSAFE:
+        if table.status[place] != CellStatus.UNSAFE:
             continue
         for sign, need in ((1, table.reach.up[place]), (-1, table.reach.down[place])):
             if need > 0:

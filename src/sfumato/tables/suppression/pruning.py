@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from sfumato.tables.cells.cells import Mask
+from sfumato.tables.cells.cells import BoolArray
 from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.suppression.flows.finders import local_finder_for
 from sfumato.tables.suppression.flows.flow import Finder, Flow
 from sfumato.tables.suppression.flows.tableau import Tableau
-from sfumato.tables.suppression.problem import OUTSIDER, Problem, Threat
-from sfumato.tables.suppression.threat_proofs import Proof, needed, open_attackers, proof_of, with_turned
+from sfumato.tables.suppression.problem import OUTSIDER, SuppressionProblem, Threat
+from sfumato.tables.suppression.threat_proofs import ThreatProof, needed, open_attackers, proof_of, with_turned
 
 # Up to so many masked cells one program over all of them decides what is superfluous; more go by boxes or paths.
 FEW_MASKED = 400
@@ -24,7 +24,7 @@ REMEMBERED = 6
 Reasons = dict[int, list[Threat]]
 
 
-class Pruning:
+class SuppressionPruning:
     """The masked cells of a problem, of which the superfluous ones are found; flows go by the cells of the part.
 
     `reasons` are what earlier patterns of the problem needed their masks for, the last one first; new ones are added.
@@ -33,7 +33,11 @@ class Pruning:
     """
 
     def __init__(
-        self, problem: Problem, masked: Mask, proofs: Mapping[Threat, list[Proof]], reasons: Reasons | None = None
+        self,
+        problem: SuppressionProblem,
+        masked: BoolArray,
+        proofs: Mapping[Threat, list[ThreatProof]],
+        reasons: Reasons | None = None,
     ) -> None:
         self._whole, self._masked = problem, masked
         self._reasons = {} if reasons is None else reasons
@@ -44,8 +48,8 @@ class Pruning:
             prices[self._part.known] += KNOWN
         few = self._part.size <= FEW_MASKED
         self._finder: Finder = Tableau(self._part, prices) if few else local_finder_for(self._part, prices, FEW_MASKED)
-        self._exposure = Exposure(self._part)
-        self._proofs: dict[Threat, list[Proof]] = {}
+        self._exposure = QuickCheck(self._part)
+        self._proofs: dict[Threat, list[ThreatProof]] = {}
         self._numbers = {threat: number for number, threat in enumerate(self._part.threats)}
         # For each cell, the numbers of the threats whose proofs have, or had, it on their way.
         self._users: list[set[int]] = [set() for _ in range(self._part.size)]
@@ -58,7 +62,7 @@ class Pruning:
     def _moved(self, flow: Flow) -> Flow:
         return Flow(np.searchsorted(self._cells, flow.cells), flow.amounts)
 
-    def _keep(self, threat: Threat, proofs: list[Proof]) -> None:
+    def _keep(self, threat: Threat, proofs: list[ThreatProof]) -> None:
         self._proofs[threat] = proofs
         number = self._numbers[threat]
         for proof in proofs:
@@ -67,7 +71,7 @@ class Pruning:
 
     def run(
         self, deadline: Deadline, tell: Callable[[int], None] | None = None
-    ) -> tuple[Mask, dict[Threat, list[Proof]]]:
+    ) -> tuple[BoolArray, dict[Threat, list[ThreatProof]]]:
         """The pattern without the superfluous masks, as far as the time allows, and its proofs."""
         kept, self._end = self._masked.copy(), deadline
         free = np.flatnonzero(~self._part.forced)
@@ -82,7 +86,7 @@ class Pruning:
         kept[self._cells[~self._used() & ~self._part.forced]] = False
         return kept, self._answer()
 
-    def _used(self) -> Mask:
+    def _used(self) -> BoolArray:
         """The cells that some proof has on its way."""
         used = np.zeros(self._part.size, bool)
         for proofs in self._proofs.values():
@@ -105,9 +109,9 @@ class Pruning:
             self._keep(threat, proofs)
         return True
 
-    def _rerouted(self, cell: int) -> dict[Threat, list[Proof]] | None:
+    def _rerouted(self, cell: int) -> dict[Threat, list[ThreatProof]] | None:
         """New proofs for all threats whose proofs have a cell on their way; None where one has no other."""
-        changes: dict[Threat, list[Proof]] = {}
+        changes: dict[Threat, list[ThreatProof]] = {}
         for threat in self._in_doubt(cell):
             proofs = [proof for proof in self._proofs[threat] if proof.avoids(cell)]
             if len(proofs) == len(self._proofs[threat]):
@@ -141,8 +145,8 @@ class Pruning:
         return replace(threat, cell=int(self._cells[threat.cell]))
 
     def _proved(
-        self, threat: Threat, proofs: list[Proof], cell: int, changes: Mapping[Threat, list[Proof]]
-    ) -> list[Proof] | None:
+        self, threat: Threat, proofs: list[ThreatProof], cell: int, changes: Mapping[Threat, list[ThreatProof]]
+    ) -> list[ThreatProof] | None:
         """Proofs of a threat without a cell: those at hand, the opposite ones turned round, then new ones."""
         if open_attackers(self._part, threat, proofs):
             opposite = changes.get(threat.opposite, self._proofs.get(threat.opposite, []))
@@ -156,7 +160,7 @@ class Pruning:
             proofs = [*proofs, proof_of(self._part, threat, flow)]
         return needed(self._part, threat, proofs)
 
-    def _answer(self) -> dict[Threat, list[Proof]]:
+    def _answer(self) -> dict[Threat, list[ThreatProof]]:
         """The proofs in the cells of the whole problem."""
         return {
             self._in_whole(threat): [
@@ -166,13 +170,13 @@ class Pruning:
         }
 
 
-class Exposure:
+class QuickCheck:
     """The masked cells of each relation, as they are published one by one.
 
     A cell that is masked alone in a relation is computed; so is, by one who knows a cell, the one beside it.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: SuppressionProblem) -> None:
         rows, columns = problem.matrix.tocsr(), problem.columns
         self._members = [set(part.tolist()) for part in np.split(rows.indices, rows.indptr[1:-1])]
         self._of = [part.tolist() for part in np.split(columns.indices, columns.indptr[1:-1])]

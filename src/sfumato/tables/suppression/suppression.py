@@ -5,15 +5,15 @@ from collections.abc import Callable
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import Mask, Places, Table, Witness
+from sfumato.tables.cells.cells import AlternativeTable, BoolArray, Places, Table
 from sfumato.tables.suppression.patterns import Pattern
-from sfumato.tables.suppression.problem import Problem
+from sfumato.tables.suppression.problem import SuppressionProblem
 
-Progress = Callable[[str], None]
+ProgressCallback = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Suppression:
+class SuppressionResult:
     """A protected pattern, its cost, and the least cost that any pattern can have.
 
     Attributes:
@@ -24,13 +24,13 @@ class Suppression:
         witnesses: Other tables that agree with the pattern; the audit looks at them itself.
     """
 
-    masked: Mask
+    masked: BoolArray
     cost: float
     bound: float
     places: Places
-    witnesses: tuple[Witness, ...] = ()
+    witnesses: tuple[AlternativeTable, ...] = ()
 
-    def over(self, table: Table) -> Mask:
+    def over(self, table: Table) -> BoolArray:
         """The pattern over all cells of the table."""
         mask = np.zeros(len(table), bool)
         mask[self.places] = self.masked
@@ -46,10 +46,10 @@ class Suppression:
         return 0.0 if self.proved else (self.cost - max(self.bound, 0.0)) / self.cost
 
 
-def witnesses_of(problem: Problem, pattern: Pattern) -> list[Witness]:
+def witnesses_of(problem: SuppressionProblem, pattern: Pattern) -> list[AlternativeTable]:
     """The proofs of a pattern as witnesses, in the cells of the table."""
     return [
-        Witness(int(problem.places[threat.cell]), problem.places[proof.flow.cells], proof.flow.amounts)
+        AlternativeTable(int(problem.places[threat.cell]), problem.places[proof.flow.cells], proof.flow.amounts)
         for threat, proofs in pattern.proofs.items()
         for proof in proofs
     ]

@@ -4,14 +4,14 @@ from collections.abc import Iterable, Sequence
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
-from sfumato.tables.cells.attacker_knowledge import Kind
-from sfumato.tables.cells.cells import Mask
+from sfumato.tables.cells.attacker_knowledge import AttackerKind
+from sfumato.tables.cells.cells import BoolArray
 from sfumato.tables.suppression.flows.flow import SLACK, Flow
-from sfumato.tables.suppression.problem import OUTSIDER, Problem, Threat
+from sfumato.tables.suppression.problem import OUTSIDER, SuppressionProblem, Threat
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class ThreatProof:
     """A flow as the proof that a threat is withstood.
 
     Attributes:
@@ -27,12 +27,12 @@ class Proof:
         """Whether a cell is not on the way."""
         return cell not in self.flow.cells
 
-    def within(self, masked: Mask) -> bool:
+    def within(self, masked: BoolArray) -> bool:
         """Whether all cells on the way are masked."""
         return bool(masked[self.flow.cells].all())
 
 
-def proof_of(problem: Problem, threat: Threat, flow: Flow) -> Proof:
+def proof_of(problem: SuppressionProblem, threat: Threat, flow: Flow) -> ThreatProof:
     """A flow with those who know that it cannot be, as far as it must reach for them."""
     reach = flow.reach(threat.cell)
     disbelievers: set[int] = set()
@@ -43,10 +43,10 @@ def proof_of(problem: Problem, threat: Threat, flow: Flow) -> Proof:
             moved = amount * need / reach
             if moved > up * (1 + SLACK) + 1e-9 or -moved > down * (1 + SLACK) + 1e-9:
                 disbelievers.add(place)
-    return Proof(flow, reach, frozenset(disbelievers))
+    return ThreatProof(flow, reach, frozenset(disbelievers))
 
 
-def open_attackers(problem: Problem, threat: Threat, proofs: Sequence[Proof]) -> list[int]:
+def open_attackers(problem: SuppressionProblem, threat: Threat, proofs: Sequence[ThreatProof]) -> list[int]:
     """Who is not convinced by any of the proofs; the outsider by one that reaches as far as is needed."""
     full = [proof for proof in proofs if proof.reach >= threat.need * (1 - SLACK)]
     if not full:
@@ -55,12 +55,14 @@ def open_attackers(problem: Problem, threat: Threat, proofs: Sequence[Proof]) ->
     return sorted(place for place in left if not _convinced(problem, threat, place, proofs))
 
 
-def _convinced(problem: Problem, threat: Threat, place: int, proofs: Iterable[Proof]) -> bool:
+def _convinced(problem: SuppressionProblem, threat: Threat, place: int, proofs: Iterable[ThreatProof]) -> bool:
     reach = max((proof.reach for proof in proofs if place not in proof.disbelievers), default=0.0)
     return reach > 0 and (threat.need if place == OUTSIDER else problem.need_of(threat, place)) <= reach * (1 + SLACK)
 
 
-def with_turned(problem: Problem, threat: Threat, proofs: Sequence[Proof], opposite: Iterable[Proof]) -> list[Proof]:
+def with_turned(
+    problem: SuppressionProblem, threat: Threat, proofs: Sequence[ThreatProof], opposite: Iterable[ThreatProof]
+) -> list[ThreatProof]:
     """The proofs, and those of the opposite threat turned round that convince somebody whom they do not.
 
     Others would be kept for nothing, and come back turned round once more: their number would grow without end.
@@ -78,7 +80,7 @@ def with_turned(problem: Problem, threat: Threat, proofs: Sequence[Proof], oppos
     return kept
 
 
-def needed(problem: Problem, threat: Threat, proofs: Sequence[Proof]) -> list[Proof]:
+def needed(problem: SuppressionProblem, threat: Threat, proofs: Sequence[ThreatProof]) -> list[ThreatProof]:
     """The proofs without those that the others make superfluous."""
     kept = list(proofs)
     for proof in reversed(proofs):
@@ -88,14 +90,14 @@ def needed(problem: Problem, threat: Threat, proofs: Sequence[Proof]) -> list[Pr
     return kept
 
 
-def unprotectable(problem: Problem, threat: Threat) -> UnattainableError:
+def infeasible_protection(problem: SuppressionProblem, threat: Threat) -> UnattainableError:
     """The error for a cell that no pattern protects; `rows` holds its place in the table, counted from 1."""
     if threat.attacker == OUTSIDER:
         who, help_ = "", "Join it with another category, or allow more cells to be suppressed."
     else:
         attacker = problem.attackers[threat.attacker]
         who = f" from {attacker.name}"
-        option = "coalition: 1" if attacker.kind is Kind.COALITION else f"{attacker.kind}: false"
+        option = "coalition: 1" if attacker.kind is AttackerKind.COALITION else f"{attacker.kind}: false"
         help_ = (
             f"Join it with another category, or allow more cells to be suppressed; attackers: {{{option}}} leaves this "
             "attacker out, and the report will say so."

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.native.array_types import Words2
-from sfumato.tables.cells.cells import Mask, Numbers, Places
+from sfumato.native.array_types import UInt64_2
+from sfumato.tables.cells.cells import BoolArray, Numbers, Places
 from sfumato.tables.suppression.master_problem import Cut
 
 # By what cuts are multiplied in search of whole numbers.
@@ -110,8 +110,8 @@ class _Tight:
     """
 
     rows: Places
-    words: Words2
-    odd: Mask
+    words: UInt64_2
+    odd: BoolArray
     slack: Numbers
     prices: Numbers
 

@@ -11,7 +11,7 @@ from sfumato.attributes.operations.datatypes import type_named
 from sfumato.attributes.operations.operation import is_implemented
 from sfumato.attributes.operations.value_errors import ValueRefusedError
 from sfumato.errors import SfumatoError
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.pipelines.attribute_records import read_attribute_records
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.workers.messages import CrashedError
@@ -19,7 +19,7 @@ from sfumato.web import components
 from sfumato.web.attributes.anonymized_records import MOST_RECORDS, Records, anonymized
 from sfumato.web.forms import is_number
 from sfumato.web.page_layout import Shell
-from sfumato.web.tab_sync import SharedRoom
+from sfumato.web.tab_sync import TabSync
 
 RECORDS = [
     {"name": "Ada", "pay": 18000, "born": "1985-03-02"},
@@ -51,12 +51,12 @@ class AttributeArea:
     def __init__(self, shell: Shell) -> None:
         self.workspace, self.words = shell.workspace, shell.workspace.words
         self._filling, self._question = False, 0
-        self._shared = SharedRoom(self.words, "other_tab.draft", ui.navigate.reload)
+        self._shared = TabSync(self.words, "other_tab.draft", ui.navigate.reload)
 
     def build(self) -> None:
         words = self.words
         with components.head(words["attributes_area"], words["attributes_intro"]):
-            components.helped(components.button(words["anonymize"], self._run), words["tip.attributes.run"])
+            components.with_tooltip(components.button(words["anonymize"], self._run), words["tip.attributes.run"])
         with self._shared.build():
             self._fields()
             self._room = ui.column().classes("w-full")
@@ -157,7 +157,7 @@ class AttributeArea:
                 value=entry.get(key) if entry.get(key) in options else None,
                 on_change=lambda event: change(key, event.value),
             )
-            components.helped(field, words[f"tip.{label}"]).props("dense")
+            components.with_tooltip(field, words[f"tip.{label}"]).props("dense")
             return field
 
         with ui.element("div").classes("sf-promise"):
@@ -238,14 +238,14 @@ def operations_for(data_type: Any) -> Sequence[str]:
     return tuple(name for name in OPERATIONS if is_implemented(name, type_named(data_type)))
 
 
-def refusal_text(error: Exception, words: Words) -> str:
+def refusal_text(error: Exception, words: Messages) -> str:
     """Return why records are refused, including the value, which the visitor sees anyway."""
     if isinstance(error, ValueRefusedError):
         return words.sentence(error.text_for_sender())
     return components.error_text(error, words)
 
 
-def shown(value: Any, words: Words) -> str:
+def shown(value: Any, words: Messages) -> str:
     """Return a value as the preview shows it: a missing value is empty, a range shows its bounds.
 
     >>> from sfumato.localization.messages import words_in

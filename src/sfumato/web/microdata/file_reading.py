@@ -5,7 +5,7 @@ from typing import Any
 
 from nicegui import ui
 
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.web import components
 from sfumato.web.projects.loaded_data import READING, Loaded
@@ -20,7 +20,7 @@ DECIMALS = {".": "point", ",": "comma"}
 Reading = dict[str, Any]
 
 
-def build(words: Words, loaded: Loaded, take: Callable[[Reading], Any]) -> None:
+def build(words: Messages, loaded: Loaded, take: Callable[[Reading], Any]) -> None:
     """Build the fields for a loaded file; `take` gets the settings with each change."""
     ending, read = loaded.path.suffix.lower(), loaded.read
     said = said_of(read)
@@ -38,7 +38,7 @@ def build(words: Words, loaded: Loaded, take: Callable[[Reading], Any]) -> None:
             _choice(words, "encoding", names, read.encoding, change)
         if ending in HEADED:
             switch = components.held(ui.switch(words["header.data"], value=read.header is False)).props("dense")
-            components.helped(switch, words["tip.header"])
+            components.with_tooltip(switch, words["tip.header"])
             switch.on_value_change(lambda event: change("header", False if event.value else None))
 
 
@@ -49,18 +49,23 @@ def said_of(read: DataPlan) -> Reading:
     return {key: value for key, value in entries.items() if value != getattr(usual, key)}
 
 
-def choose_sheet(words: Words, names: Sequence[str], own: str | None, take: Callable[[Reading], Any]) -> None:
+def choose_sheet(words: Messages, names: Sequence[str], own: str | None, take: Callable[[Reading], Any]) -> None:
     """Build the field for the sheet of a workbook; the settings of another sheet do not apply to it."""
     field = ui.select([*names], label=words["sheet"], value=own)
     field.on_value_change(lambda event: take({"table": event.value}))
-    components.helped(field.props("dense outlined options-dense"), words["tip.sheet"])
+    components.with_tooltip(field.props("dense outlined options-dense"), words["tip.sheet"])
 
 
 def _choice(
-    words: Words, key: str, names: dict[str, str], value: str, change: Callable[[str, str], Any], detects: bool = False
+    words: Messages,
+    key: str,
+    names: dict[str, str],
+    value: str,
+    change: Callable[[str, str], Any],
+    detects: bool = False,
 ) -> None:
     options = {"": words["found_out"]} if detects else {}
     options |= {sign: words[f"{key}.{name}"] for sign, name in names.items()}
     field = ui.select(options, label=words[key], value=value if value in options else None)
     field.on_value_change(lambda event: change(key, event.value)).props("dense outlined options-dense")
-    components.helped(field, words[f"tip.{key}"])
+    components.with_tooltip(field, words[f"tip.{key}"])

@@ -9,7 +9,7 @@ from typing import Any
 from nicegui import background_tasks, ui
 
 from sfumato.errors import PlanError, SfumatoError
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.models.equivalence_classes import Counts
 from sfumato.microdata.models.persons import PERSONS, persons_in
@@ -50,7 +50,7 @@ class GoalStep:
         self._question = 0
 
     @property
-    def words(self) -> Words:
+    def words(self) -> Messages:
         return goal_words(self.workspace.words, self.workspace.plan)
 
     def build(self) -> None:
@@ -239,7 +239,7 @@ def rows_among_few(table: FrequencyTable, k: int) -> int:
     return int(table.counts[persons_in(table.persons[PERSONS]) < k].sum())
 
 
-def with_labels(text: str, promises: Sequence[Mapping[str, Any]], words: Words) -> str:
+def with_labels(text: str, promises: Sequence[Mapping[str, Any]], words: Messages) -> str:
     """Replace paths of a plan in error messages by the labels of fields.
 
     >>> from sfumato.localization.messages import words_in
@@ -289,7 +289,7 @@ class PolicyChoice:
         offered = {NONE: words["policy.none"]}
         offered |= {policy.id: policy.title for policy in policies().values() if policy.about == "rows"}
         choice = ui.select(offered, label=words["policy.choose"], value=self.name if self.name in offered else NONE)
-        components.helped(choice, words["tip.policy"]).classes("w-full").props("dense outlined")
+        components.with_tooltip(choice, words["tip.policy"]).classes("w-full").props("dense outlined")
         choice.on_value_change(lambda event: self._choose(str(event.value or NONE)))
         self._room = ui.column().classes("w-full")
         if self.name in offered and self.name != NONE:

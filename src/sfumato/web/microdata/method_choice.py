@@ -6,10 +6,10 @@ from typing import Any
 from nicegui import ui
 
 from sfumato.dataclass import dataclass
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.microdata.plan.methods import METHOD, SUPPRESSING
-from sfumato.schema.composite import Key, read
-from sfumato.schema.issues import Faults, Refused
+from sfumato.schema.composite import KeySchema, read
+from sfumato.schema.issues import PlanIssues, Refused
 from sfumato.web import components
 from sfumato.web.forms import Form, Values
 from sfumato.web.projects.workspace import Workspace
@@ -93,7 +93,7 @@ class MethodChoice:
         label = ui.label("").props('role="status"')
         slider = components.held(ui.slider(min=0, max=most, step=0.5, value=min(100 * self._share(), most)))
         slider.props["aria-label"] = words["suppression"].format(share="").strip(" :")
-        components.helped(slider, words["tip.suppression"]).props("label")
+        components.with_tooltip(slider, words["tip.suppression"]).props("label")
 
         def tell() -> None:
             share = words.figure(f"{100 * self._share():g} %")
@@ -160,7 +160,7 @@ def fit_column(column: Values, method: str, k: int) -> None:
         column["publish"] = {"microaggregate": k}
 
 
-def option_keys(name: str) -> dict[str, Key]:
+def option_keys(name: str) -> dict[str, KeySchema]:
     """Return the keys of a method except the suppression limit, which has a slider."""
     return {key: spec for key, spec in METHOD.variants[name].keys.items() if key != "suppression"}
 
@@ -187,9 +187,9 @@ def shared_options(method: Values, name: str) -> Values:
     return {"name": name, **kept}
 
 
-def _fits(key: Key, value: Any) -> bool:
+def _fits(key: KeySchema, value: Any) -> bool:
     try:
-        key.shape.read(value, "", Faults())
+        key.shape.read(value, "", PlanIssues())
     except Refused:
         return False
     return True
@@ -199,7 +199,7 @@ def _fits(key: Key, value: Any) -> bool:
 class CellCosts:
     """A number and a switch for each quasi-identifier; `changed` is called after each change."""
 
-    words: Words
+    words: Messages
     columns: Mapping[str, Values]
     changed: Callable[[], Any]
 
@@ -227,7 +227,7 @@ class CellCosts:
             set_importance(column, NEVER if switch.value else cost.value)
             self.changed()
 
-        components.helped(cost, self.words["tip.importance"])
+        components.with_tooltip(cost, self.words["tip.importance"])
         cost.on_value_change(lambda _: take())
         switch.on_value_change(lambda _: take())
 

@@ -9,13 +9,15 @@ from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.write import plan_dict
-from sfumato.pipelines.plan_suggestion.progress import Looking, Tell
+from sfumato.pipelines.plan_suggestion.progress import ProgressCallback, ProgressReporter
 from sfumato.pipelines.policies.plan_completion import with_policy
 
 
-def asked_promises(path: Path, read: DataPlan, plan: dict[str, Any], tell: Tell | None = None) -> list[dict[str, Any]]:
+def asked_promises(
+    path: Path, read: DataPlan, plan: dict[str, Any], tell: ProgressCallback | None = None
+) -> list[dict[str, Any]]:
     """Return the models that the policy of a plan requires, whatever models it has now; `tell` reports progress."""
-    looking = Looking(tell)
+    looking = ProgressReporter(tell)
     looking.at("count")
     open_plan = read_plan({key: value for key, value in plan.items() if key != "privacy"}, path.parent)
     with closing(DuckDBEngine(path, replace(read, codes=open_plan.source_data.codes))) as engine:

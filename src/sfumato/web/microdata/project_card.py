@@ -20,7 +20,7 @@ from sfumato.service.workers.messages import CancelledWorkError
 from sfumato.web import components
 from sfumato.web.job_progress import watched
 from sfumato.web.microdata.area import Area
-from sfumato.web.projects.archive_extraction import UNREADABLE, NoRoomError, Room, room_in
+from sfumato.web.projects.archive_extraction import UNREADABLE, ExtractionLimits, NoRoomError, room_in
 from sfumato.web.projects.encrypted_projects import pack, unpack
 from sfumato.web.projects.loaded_data import load
 from sfumato.web.projects.workspace import data_of
@@ -189,7 +189,7 @@ def _saved_in(folder: Path) -> Path:
     return place / "project.sfumato.zip"
 
 
-def _unpacked(archive: Path, folder: Path, room: Room) -> dict[str, Any]:
+def _unpacked(archive: Path, folder: Path, room: ExtractionLimits) -> dict[str, Any]:
     with archive.open("rb") as stream:
         record = unpack(stream, folder, room)
     archive.unlink()

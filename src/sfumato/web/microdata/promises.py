@@ -7,7 +7,7 @@ from typing import Any
 
 from nicegui import events, ui
 
-from sfumato.localization.messages import Words, words_on_persons
+from sfumato.localization.messages import Messages, words_on_persons
 from sfumato.microdata.models.registry import SHAPES
 from sfumato.web import components
 from sfumato.web.forms import Form, Values
@@ -41,7 +41,7 @@ def names_persons(plan: Mapping[str, Any]) -> bool:
     return any(column["role"] == "person" for column in plan["columns"].values())
 
 
-def goal_words(words: Words, plan: Mapping[str, Any]) -> Words:
+def goal_words(words: Messages, plan: Mapping[str, Any]) -> Messages:
     """Return the texts for the goal of a plan, about persons if models count persons.
 
     >>> from sfumato.localization.messages import words_in
@@ -59,7 +59,7 @@ class Promises:
         self._changed = changed
 
     @property
-    def words(self) -> Words:
+    def words(self) -> Messages:
         return goal_words(self.workspace.words, self.workspace.plan)
 
     @property

@@ -89,7 +89,7 @@ class ReleaseStep:
         self._button(key, lambda: ui.download.file(path)).props(look)
 
     def _button(self, key: str, run: Callable[[], Any]) -> Any:
-        return components.helped(components.button(self.words[key], run), self.words[f"tip.{key}"])
+        return components.with_tooltip(components.button(self.words[key], run), self.words[f"tip.{key}"])
 
     def _plan_file(self, run: Run) -> None:
         ui.download.content(written(run.plan), "plan.yaml")

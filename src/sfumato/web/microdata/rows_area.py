@@ -18,7 +18,7 @@ from sfumato.web.microdata.release_step import ReleaseStep
 from sfumato.web.microdata.result.result_step import ResultStep
 from sfumato.web.page_layout import Shell
 from sfumato.web.projects.loaded_data import Loaded
-from sfumato.web.tab_sync import SharedRoom
+from sfumato.web.tab_sync import TabSync
 
 # Files with more rows take seconds to count.
 MANY_ROWS = 100_000
@@ -36,7 +36,7 @@ class RowsArea:
 
     def __init__(self, shell: Shell) -> None:
         self.shell, self.workspace = shell, shell.workspace
-        self._shared = SharedRoom(self.workspace.words, "other_tab", self.refresh)
+        self._shared = TabSync(self.workspace.words, "other_tab", self.refresh)
 
     @property
     def stale(self) -> bool:
@@ -79,7 +79,7 @@ class RowsArea:
         with self.shell.steps:
             for step in STEPS:
                 button = ui.element("button").classes("sf-step").on("click", lambda step=step: self._choose(step))
-                components.helped(button, self.workspace.words[f"help.{step}"])
+                components.with_tooltip(button, self.workspace.words[f"help.{step}"])
                 with button:
                     mark = ui.html("", sanitize=False, tag="b").props('aria-hidden="true"')
                     ui.html(escape(self.workspace.words[step]), sanitize=False)
@@ -163,7 +163,7 @@ class RowsArea:
             ("redo", self._redo),
         ):
             button = ui.button(icon=name, on_click=move).props("flat round dense")
-            components.helped(button, words[f"tip.{name}"]).props["aria-label"] = words[name]
+            components.with_tooltip(button, words[f"tip.{name}"]).props["aria-label"] = words[name]
         if back:
             components.button(words["back"], lambda: self.go(back)).props("flat")
         if onward:

@@ -19,7 +19,7 @@ class NoRoomError(Exception):
 
 
 @dataclass
-class Room:
+class ExtractionLimits:
     """The remaining limits: bytes of all files and of each, and the number of files."""
 
     all_bytes: int
@@ -32,7 +32,7 @@ class Room:
         Raises:
             NoRoomError: The size exceeds the limits.
 
-        >>> room, entry = Room(10, 8), zipfile.ZipInfo("rows.csv")
+        >>> room, entry = ExtractionLimits(10, 8), zipfile.ZipInfo("rows.csv")
         >>> entry.file_size = 6
         >>> room.take(entry), room.all_bytes, room.files
         (None, 4, 999)
@@ -42,13 +42,13 @@ class Room:
             raise NoRoomError
 
 
-def room_in(folder: Path, settings: JobSettings) -> Room:
+def room_in(folder: Path, settings: JobSettings) -> ExtractionLimits:
     """Return the limits for a submitted project: each file as large as a single upload, without filling the disk."""
     free = shutil.disk_usage(folder).free - settings.free_bytes
-    return Room(min(settings.user_bytes, max(free, 0)), settings.upload_bytes)
+    return ExtractionLimits(min(settings.user_bytes, max(free, 0)), settings.upload_bytes)
 
 
-def extract(archive: zipfile.ZipFile, name: str, target: Path, room: Room | None) -> None:
+def extract(archive: zipfile.ZipFile, name: str, target: Path, room: ExtractionLimits | None) -> None:
     """Write a file of an archive, within the remaining limits if there are any.
 
     Raises:

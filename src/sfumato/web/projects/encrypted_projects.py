@@ -17,7 +17,7 @@ from typing import IO, Any
 from uuid import uuid4
 
 from sfumato.service.jobs.retention import Deadlines, bounded
-from sfumato.web.projects.archive_extraction import UNREADABLE, NoRoomError, Room, extract
+from sfumato.web.projects.archive_extraction import UNREADABLE, ExtractionLimits, NoRoomError, extract
 
 FOLDER = "projects"
 ENDING = ".sealed"
@@ -95,7 +95,7 @@ def pack(stream: IO[bytes], files: Mapping[str, Path], record: Mapping[str, Any]
                 archive.write(path, name)
 
 
-def unpack(stream: IO[bytes], folder: Path, room: Room | None = None) -> dict[str, Any]:
+def unpack(stream: IO[bytes], folder: Path, room: ExtractionLimits | None = None) -> dict[str, Any]:
     """Extract an archive into a folder and return its record; names that are no plain file names are refused.
 
     Args:

@@ -11,17 +11,17 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.engines.duckdb.engine import DuckDBEngine, Row
-from sfumato.engines.engine import Reading
-from sfumato.hierarchies.hierarchy import Ladder
+from sfumato.engines.engine import MissingRules
+from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.hierarchies.types import canonical
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.microdata.data_plan import DATA, DataPlan
 from sfumato.microdata.missing_codes import code_texts
 from sfumato.microdata.models.equivalence_classes import Counts
-from sfumato.pipelines.plan_suggestion.counted_rows import CountedRows, told_of_cells
+from sfumato.pipelines.plan_suggestion.counted_rows import CountedRows, aggregated_input_note
 from sfumato.pipelines.plan_suggestion.file_checks import writes_commas
-from sfumato.pipelines.plan_suggestion.progress import Looking, Tell
+from sfumato.pipelines.plan_suggestion.progress import ProgressCallback, ProgressReporter
 from sfumato.pipelines.suggest import suggest_plan
 from sfumato.schema.composite import read as read_shape
 from sfumato.schema.frozen_dict import FrozenDict
@@ -37,7 +37,7 @@ READING = ("separator", "decimal", "encoding", "header", "table")
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class LoadedColumn:
     """A column: its distinct values with their number of rows, and the number of missing values."""
 
     name: str
@@ -48,17 +48,17 @@ class Column:
     def values(self) -> tuple[str, ...]:
         return tuple(self.counts)
 
-    def read_by(self, plan: Mapping[str, Any]) -> "Column":
+    def read_by(self, plan: Mapping[str, Any]) -> "LoadedColumn":
         """Return the same column as a plan reads it, with missing value codes as missing.
 
-        >>> Column("age", {"40": 5, "99": 2}, 1).read_by({"role": "sensitive", "missing": [99]})
-        Column(name='age', counts={'40': 5}, missing=3)
+        >>> LoadedColumn("age", {"40": 5, "99": 2}, 1).read_by({"role": "sensitive", "missing": [99]})
+        LoadedColumn(name='age', counts={'40': 5}, missing=3)
         """
         absent = {*code_texts(map(str, plan.get("missing", ())))} & self.counts.keys()
         if not absent:
             return self
         counts = {text: rows for text, rows in self.counts.items() if text not in absent}
-        return Column(self.name, counts, self.missing + sum(self.counts[text] for text in absent))
+        return LoadedColumn(self.name, counts, self.missing + sum(self.counts[text] for text in absent))
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Loaded:
 
     path: Path
     rows: int
-    columns: tuple[Column, ...]
+    columns: tuple[LoadedColumn, ...]
     preview: list[Row]
     suggested: dict[str, Any]
     reasons: dict[str, str]
@@ -82,11 +82,11 @@ class Loaded:
     sheets: tuple[str, ...] = ()
     sizes: dict[tuple[str, ...], Counts] = field(default_factory=dict)
 
-    def column(self, name: str) -> Column:
+    def column(self, name: str) -> LoadedColumn:
         """Return a column by its name."""
         return next(column for column in self.columns if column.name == name)
 
-    def shown(self, name: str, text: str, words: Words) -> str:
+    def shown(self, name: str, text: str, words: Messages) -> str:
         """Return a value or label for display: numbers, except codes, with the decimal mark of the language."""
         column = self.suggested["columns"].get(name, {})
         numeric = column.get("type") == "decimal" or isinstance(column.get("publish"), dict)
@@ -101,10 +101,10 @@ class Loaded:
 def class_sizes(path: Path, read: DataPlan, names: Sequence[str]) -> Counts:
     """Return the sizes of the classes of rows that agree on some columns."""
     with closing(DuckDBEngine(path, read)) as engine:
-        return engine.count(tuple(names), Reading()).counts
+        return engine.count(tuple(names), MissingRules()).counts
 
 
-def load(path: Path, said: Mapping[str, Any] | None = None, tell: Tell | None = None) -> Loaded:
+def load(path: Path, said: Mapping[str, Any] | None = None, tell: ProgressCallback | None = None) -> Loaded:
     """Read a file as far as the pages need it.
 
     Args:
@@ -117,7 +117,7 @@ def load(path: Path, said: Mapping[str, Any] | None = None, tell: Tell | None = 
     reading = reading_of(said or {})
     if "encoding" not in reading and (encoding := marked(path)) is not None:
         reading["encoding"] = encoding
-    read, looking = read_shape(DATA, dict(reading), "data"), Looking(tell)
+    read, looking = read_shape(DATA, dict(reading), "data"), ProgressReporter(tell)
     looking.at("count")
     with closing(DuckDBEngine(path, read)) as engine:
         rows = CountedRows(engine)
@@ -128,9 +128,9 @@ def load(path: Path, said: Mapping[str, Any] | None = None, tell: Tell | None = 
             reading["table"] = engine.source.sheet
         suggested = suggest_plan(rows, path.name, looking=looking, **reading)
         preview = engine.first_rows(PREVIEW_ROWS)
-        notes = (*suggested.notes, *engine.notes, *filter(None, (told_of_cells(rows),)))
+        notes = (*suggested.notes, *engine.notes, *filter(None, (aggregated_input_note(rows),)))
     profiles, read = suggested.profiles, read_shape(DATA, dict(reading), "data")
-    columns = tuple(Column(profile.name, dict(profile.counts), profile.missing) for profile in profiles)
+    columns = tuple(LoadedColumn(profile.name, dict(profile.counts), profile.missing) for profile in profiles)
     return Loaded(path, profiles[0].rows, columns, preview, suggested.plan, suggested.reasons, read, notes, sheets)
 
 
@@ -171,7 +171,7 @@ def marked(path: Path) -> str | None:
         return "utf-16" if stream.read(2) in MARKS else None
 
 
-def ladder_of(column: Column, plan: dict[str, Any], folder: Path) -> tuple[Ladder, int]:
+def hierarchy_of(column: LoadedColumn, plan: dict[str, Any], folder: Path) -> tuple[Hierarchy, int]:
     """Return the hierarchy of a column's values, and the number of values that it does not accept.
 
     Raises:

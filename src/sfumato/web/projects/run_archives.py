@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict
 
-from sfumato.web.projects.archive_extraction import UNREADABLE, Room, extract
+from sfumato.web.projects.archive_extraction import UNREADABLE, ExtractionLimits, extract
 
 FOLDER = "runs"
 RESULT = "result"
@@ -31,7 +31,7 @@ def archives(places: Mapping[int, Path]) -> dict[str, Path]:
 
 
 def unpacked(
-    folder: Path, records: Sequence[Any], room: Room | None = None
+    folder: Path, records: Sequence[Any], room: ExtractionLimits | None = None
 ) -> Iterator[tuple[int, dict[str, Any], Path]]:
     """Yield the runs whose archives are in the folder of a project: number, plan, and result folder.
 
@@ -58,7 +58,7 @@ def _name(number: int) -> str:
     return f"run-{number}.zip"
 
 
-def _unpack(archive: Path, target: Path, room: Room | None) -> bool:
+def _unpack(archive: Path, target: Path, room: ExtractionLimits | None) -> bool:
     """Extract the files of a result into a folder; return whether it is a result."""
     try:
         with zipfile.ZipFile(archive) as opened:

@@ -13,7 +13,7 @@ from threading import Lock
 from typing import Any, TypeVar, cast
 
 from sfumato.dataclass import dataclass
-from sfumato.localization.messages import Words, words_in
+from sfumato.localization.messages import Messages, words_in
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.plan.model import Plan as ResolvedPlan
 from sfumato.service.jobs.folders import erase
@@ -22,10 +22,10 @@ from sfumato.service.jobs.pool import Pool
 from sfumato.service.jobs.requests import NAME, JobRequest
 from sfumato.service.jobs.submission import submit
 from sfumato.service.store.jobs import Job, Kind, new_id
-from sfumato.service.workers.fork_server import Watch, run_once
-from sfumato.service.workers.messages import Call
+from sfumato.service.workers.fork_server import CallHandle, run_once
+from sfumato.service.workers.messages import WorkerCall
 from sfumato.service.workers.process import WorkerLimits
-from sfumato.web.projects.archive_extraction import Room
+from sfumato.web.projects.archive_extraction import ExtractionLimits
 from sfumato.web.projects.loaded_data import KINDS, Loaded
 from sfumato.web.projects.run_archives import RunRecord, archives, unpacked
 from sfumato.web.projects.tabs import Tabs
@@ -83,7 +83,7 @@ class Workspace:
     """
 
     pool: Pool
-    words: Words = field(default_factory=words_in)
+    words: Messages = field(default_factory=words_in)
     id: str = field(default_factory=new_id)
     owner: str = ""
     user: str = ""
@@ -240,7 +240,7 @@ class Workspace:
         return job
 
     async def aside(
-        self, function: Callable[..., Result], *arguments: Any, watch: Watch | None = None, reruns: bool = False
+        self, function: Callable[..., Result], *arguments: Any, watch: CallHandle | None = None, reruns: bool = False
     ) -> Result:
         """Run a function in a separate process, so that the visitor's input can only end that process.
 
@@ -252,7 +252,7 @@ class Workspace:
             RefusedError: The function made no progress for too long, or needed too much memory.
             CancelledWorkError: The watcher cancelled it.
         """
-        call = Call(f"{function.__module__}:{function.__qualname__}", arguments, reports=watch is not None)
+        call = WorkerCall(f"{function.__module__}:{function.__qualname__}", arguments, reports=watch is not None)
         settings = self.pool.settings
         of_job, of_page = (settings.memory_bytes, settings.seconds), (settings.page_memory_bytes, settings.page_seconds)
         memory, seconds = of_job if reruns else of_page
@@ -335,7 +335,7 @@ class Workspace:
         files = {path.name: path for path in own if path.is_file()}
         return files | archives({run.number: run.folder.parent for run in self.runs})
 
-    def restore(self, record: Mapping[str, Any], loaded: Loaded, room: Room | None = None) -> None:
+    def restore(self, record: Mapping[str, Any], loaded: Loaded, room: ExtractionLimits | None = None) -> None:
         """Restore a project whose data is loaded.
 
         Raises:

@@ -55,8 +55,8 @@ def facts_in(names: Sequence[str], lines: Sequence[Sequence[str]], value: str = 
     ColumnFacts(frequency='firms', contributions=['top1', 'top2'])
     """
     others = [name for name in names if name != value]
-    counts = [name for name in others if counts_somebody(name) and is_whole(texts_of(names, lines, name))]
-    places = {name: _place(name) for name in others if all(map(is_number, texts_of(names, lines, name)))}
+    counts = [name for name in others if counts_somebody(name) and is_whole(strings_of(names, lines, name))]
+    places = {name: _place(name) for name in others if all(map(is_number, strings_of(names, lines, name)))}
     tops = sorted((name for name, place in places.items() if place), key=lambda name: places[name] or 0)
     return ColumnFacts(counts[-1] if counts else None, tops)
 
@@ -84,7 +84,7 @@ def has_fractions(texts: Sequence[str]) -> bool:
     return any(FRACTION.fullmatch(text.strip()) for text in texts)
 
 
-def texts_of(names: Sequence[str], lines: Sequence[Sequence[str]], name: str) -> list[str]:
+def strings_of(names: Sequence[str], lines: Sequence[Sequence[str]], name: str) -> list[str]:
     """Return a column of the lines; a line that is too short has an empty text."""
     place = list(names).index(name)
     return [line[place] if place < len(line) else "" for line in lines]

@@ -7,7 +7,7 @@ from sfumato.dataclass import dataclass
 from sfumato.delimited.decimal_marks import thousands_mark
 from sfumato.delimited.records import parse_lines
 from sfumato.errors import DataError
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.tables.crosstabs.labels import is_margin
 from sfumato.web.forms import is_number
 from sfumato.web.projects.loaded_data import MARKS
@@ -16,7 +16,7 @@ from sfumato.web.tables.crosstab import TOTALS
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
+class AmbiguousNumbers:
     """Ambiguous numbers, thousands or fractions: an example, its mark, and the proposed decimal mark."""
 
     example: str
@@ -85,10 +85,10 @@ def writes_commas(lines: Sequence[Sequence[str]]) -> bool:
     return any(COMMA.fullmatch(cell) for cell in cells) and not any(POINT.fullmatch(cell) for cell in cells)
 
 
-def decimal_mark(lines: Sequence[Sequence[str]], doubt: Doubt | None) -> str | None:
+def decimal_mark(lines: Sequence[Sequence[str]], doubt: AmbiguousNumbers | None) -> str | None:
     """Return the decimal mark of a table's numbers; for ambiguous ones that of the language, or None.
 
-    >>> decimal_mark([["a", "1,5"]], None), decimal_mark([["a", "1.204"]], Doubt("1.204", ".", None))
+    >>> decimal_mark([["a", "1,5"]], None), decimal_mark([["a", "1.204"]], AmbiguousNumbers("1.204", ".", None))
     (',', None)
     """
     if doubt is not None:
@@ -96,12 +96,12 @@ def decimal_mark(lines: Sequence[Sequence[str]], doubt: Doubt | None) -> str | N
     return "," if writes_commas(lines) else "."
 
 
-def mark_names(words: Words) -> dict[str, str]:
+def mark_names(words: Messages) -> dict[str, str]:
     """Return the decimal marks and their names."""
     return {mark: words[f"decimal_mark.{name}"] for mark, name in ((".", "point"), (",", "comma"))}
 
 
-def doubt_about(texts: Sequence[str], words: Words) -> Doubt | None:
+def doubt_about(texts: Sequence[str], words: Messages) -> AmbiguousNumbers | None:
     """Return whether numbers are ambiguous: their mark may be a thousands or a decimal mark.
 
     >>> from sfumato.localization.messages import words_in
@@ -111,7 +111,7 @@ def doubt_about(texts: Sequence[str], words: Words) -> Doubt | None:
     mark = thousands_mark(texts)
     if mark is None:
         return None
-    return Doubt(
+    return AmbiguousNumbers(
         next(text for text in texts if mark in text), mark, words["decimal"] if mark == words["thousands"] else None
     )
 

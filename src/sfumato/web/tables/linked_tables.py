@@ -12,8 +12,8 @@ from sfumato.web import components
 from sfumato.web.forms import Values, is_number
 from sfumato.web.projects.workspace import Workspace
 from sfumato.web.tables.earlier_releases import Releases
-from sfumato.web.tables.input_detection import Doubt, doubt_about, mark_names, own_total, writes_commas
-from sfumato.web.tables.protection_settings import FACTS, MaskingRules
+from sfumato.web.tables.input_detection import AmbiguousNumbers, doubt_about, mark_names, own_total, writes_commas
+from sfumato.web.tables.protection_settings import FACTS, ProtectionSettings
 
 MOST_BYTES = 20_000_000
 COUNT = "count"
@@ -29,7 +29,7 @@ class LinkedTables:
     """The uploaded files, and the plan that protects them together."""
 
     def __init__(
-        self, workspace: Workspace, rules: MaskingRules, releases: Releases, changed: Callable[[], Any]
+        self, workspace: Workspace, rules: ProtectionSettings, releases: Releases, changed: Callable[[], Any]
     ) -> None:
         self._workspace, self._words = workspace, workspace.words
         self._rules, self._releases, self._changed = rules, releases, changed
@@ -37,7 +37,7 @@ class LinkedTables:
         self._numbers: dict[str, set[str]] = {}
         self._texts: dict[str, dict[str, list[str]]] = {}
         self._codes: dict[str, dict[str, set[str]]] = {}
-        self._doubts: dict[str, dict[str, Doubt]] = {}
+        self._doubts: dict[str, dict[str, AmbiguousNumbers]] = {}
         self._commas: dict[str, bool] = {}
         self._paths: dict[str, Path] = {}
         self._contents: dict[str, bytes] = {}
@@ -77,7 +77,7 @@ class LinkedTables:
                 self._decimal = ui.select(
                     mark_names(words), label=words["decimal_mark"], value=".", on_change=lambda _: self._changed()
                 )
-                components.helped(self._decimal, words["tip.decimal_mark"])
+                components.with_tooltip(self._decimal, words["tip.decimal_mark"])
                 self._holding, self._weight = self._select("linked_holding"), self._select("linked_weight")
             self._crossings = ui.textarea(words["linked_crossings"], on_change=lambda _: self._changed())
             self._crossings.props("outlined rows=3 debounce=300 spellcheck=false").classes("w-full font-mono")
@@ -276,7 +276,7 @@ class LinkedTables:
         """Return the decimal mark, if it is decided."""
         return {"decimal": self.decimal} if self.decimal else {}
 
-    def doubt(self) -> Doubt | None:
+    def doubt(self) -> AmbiguousNumbers | None:
         """Return whether the values of a file are ambiguous, thousands or fractions."""
         if self._kind.value == ROWS:
             return None

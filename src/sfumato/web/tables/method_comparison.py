@@ -6,13 +6,13 @@ from pathlib import Path
 
 from nicegui import ui
 
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.report.tables.comparison import HEAD, cells, failures, size, verdict, way
 from sfumato.tables.comparison import TableRun, TableRuns
 from sfumato.web import components
 
 
-def show(folder: Path, words: Words) -> None:
+def show(folder: Path, words: Messages) -> None:
     """Show the comparison of a job."""
     runs = runs_of(folder / "compare.json")
     with components.card(words["ways.title"]):
@@ -40,7 +40,7 @@ def runs_of(path: Path) -> TableRuns:
     return TableRuns(record["cells"], record["unsafe"], tuple(runs), tuple(record["redesign"]))
 
 
-def table(runs: TableRuns, words: Words) -> str:
+def table(runs: TableRuns, words: Messages) -> str:
     """Return a row for each method; those that satisfy the rules are marked, and each heading has a tooltip."""
     heads = "".join(
         f'<th scope="col"{components.help_of(words[f"tip.ways.{name}"])}>{escape(words[f"ways.{name}"])}</th>'
@@ -50,7 +50,7 @@ def table(runs: TableRuns, words: Words) -> str:
     return f"<table><thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table>"
 
 
-def _row(run: TableRun, words: Words) -> str:
+def _row(run: TableRun, words: Messages) -> str:
     sign = "✓" if run.holds else "✗"
     kind = "good" if run.holds else "bad"
     told = escape(words["ways.holds" if run.holds else "ways.fails"])

@@ -9,7 +9,7 @@ from typing import Any
 from nicegui import ui
 
 from sfumato.dataclass import dataclass
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.schema.composite import read
 from sfumato.tables.plan.group_disclosure import GroupDisclosure
 from sfumato.tables.plan.method import MethodChoice
@@ -25,7 +25,7 @@ from sfumato.web.tables.column_detection import (
     fitting_rules,
     has_fractions,
     rules_of_rows,
-    texts_of,
+    strings_of,
 )
 
 # Initial parameters of a rule.
@@ -57,7 +57,7 @@ METHOD_KEYS = ("cost", "level_factor", "time_limit", "tie_break", "repair", "ins
 
 
 @dataclass
-class MaskingRules:
+class ProtectionSettings:
     """The rules and settings of a table's plan, in plain values.
 
     Attributes:
@@ -67,7 +67,7 @@ class MaskingRules:
         crossed: Whether tables are made from rows, so that no column needs to be named.
     """
 
-    words: Words
+    words: Messages
     touched: Callable[[], Any]
     columns: Sequence[str] = ()
     rules: list[Values] = field(default_factory=lambda: [{"rule": "range", **STARTS["range"]}])
@@ -131,7 +131,7 @@ class MaskingRules:
         """Propose rules that fit the columns of a table, or of several."""
         facts = facts_in(names, lines, value)
         counts = counts_somebody(value) and not facts.contributions
-        texts = texts_of(names, lines, value) if value in names else []
+        texts = strings_of(names, lines, value) if value in names else []
         self.propose(facts, counts, whole=not has_fractions(texts))
 
     def propose(self, facts: ColumnFacts, counts: bool, whole: bool) -> None:
@@ -253,7 +253,7 @@ class MaskingRules:
         if name in UNRULED_METHODS:
             switch = components.held(ui.switch(self.words["masking.promised"], value=self.promised))
             switch.on_value_change(lambda event: self._promise(bool(event.value)))
-            components.helped(switch, self.words["tip.masking.promised"])
+            components.with_tooltip(switch, self.words["tip.masking.promised"])
 
     def _promise(self, promised: bool) -> None:
         self.promised = promised

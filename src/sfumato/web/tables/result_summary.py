@@ -7,7 +7,7 @@ from nicegui import ui
 
 from sfumato.delimited.formulas import plain_cell
 from sfumato.delimited.records import read_lines
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.report.tables.summary import outcome_sentences
 from sfumato.service.jobs.plans import read_plan_text
 from sfumato.web import components
@@ -18,7 +18,7 @@ SHOWN_ROWS = 500
 ENDINGS = ("published", "lower", "upper", "case", "reason")
 
 
-def show_outcome(folder: Path, words: Words) -> None:
+def show_outcome(folder: Path, words: Messages) -> None:
     """Show the result of a job, with each of its tables."""
     report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     verdict, *further = outcome_sentences(report, words)
@@ -42,7 +42,7 @@ def table_folders(folder: Path) -> list[Path]:
     return sorted(path.parent for path in folder.glob("*/table.csv"))
 
 
-def _show_files(folder: Path, words: Words, release: Path | None) -> None:
+def _show_files(folder: Path, words: Messages, release: Path | None) -> None:
     """Show the files for publication and the internal files in two separate boxes.
 
     Args:
@@ -66,15 +66,15 @@ def _show_files(folder: Path, words: Words, release: Path | None) -> None:
                 table.props("outline")
 
 
-def _show_documents(release: Path, words: Words) -> None:
+def _show_documents(release: Path, words: Messages) -> None:
     """Show the documents of a release: the report to sign, the annex, and the plan."""
     house = components.button(words["download_table_house"], lambda: ui.download.file(release / "report.html"))
-    components.helped(house.props("outline"), words["tip.download_table_house"])
+    components.with_tooltip(house.props("outline"), words["tip.download_table_house"])
     annex_buttons(release, words)
     components.button(words["download_plan"], lambda: ui.download.file(release / "plan.yaml")).props("outline")
 
 
-def show_cells(folder: Path, words: Words) -> None:
+def show_cells(folder: Path, words: Messages) -> None:
     """Show the published table; suppressed or changed cells are marked with the reason."""
     masked = folder / "published.csv"
     lines = _plain_lines(masked) if masked.exists() else changed_lines(folder, words)
@@ -99,7 +99,7 @@ def _plain_lines(path: Path) -> list[list[str]]:
     return [[*map(plain_cell, line.fields)] for line in read_lines(path)]
 
 
-def changed_lines(folder: Path, words: Words) -> list[list[str]]:
+def changed_lines(folder: Path, words: Messages) -> list[list[str]]:
     """Return a perturbed table in the layout of one with suppressed cells: changed cells have a case and a reason."""
     head, *rows = _plain_lines(folder / "table.csv")
     codes = _plain_lines(folder / "table-external.csv")[0][:-1]

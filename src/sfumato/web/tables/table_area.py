@@ -13,11 +13,11 @@ from sfumato.tables.plan.plan import read_table_plan
 from sfumato.web import components
 from sfumato.web.approval_fields import sign_off_fields
 from sfumato.web.page_layout import Shell
-from sfumato.web.tab_sync import SharedRoom
+from sfumato.web.tab_sync import TabSync
 from sfumato.web.tables.crosstab import unfolded
 from sfumato.web.tables.earlier_releases import Releases
 from sfumato.web.tables.input_detection import (
-    Doubt,
+    AmbiguousNumbers,
     decimal_mark,
     decoded,
     doubt_about,
@@ -29,7 +29,7 @@ from sfumato.web.tables.input_detection import (
     total_of,
 )
 from sfumato.web.tables.linked_tables import LinkedTables
-from sfumato.web.tables.protection_settings import FACTS, MaskingRules
+from sfumato.web.tables.protection_settings import FACTS, ProtectionSettings
 from sfumato.web.tables.table_result import AREA, TableResult
 from sfumato.web.tables.tabulated_rows import CountedTable
 from sfumato.web.tables.tabulation_form import CountedPersons, RowCounting
@@ -60,9 +60,9 @@ class TableArea:
     def __init__(self, shell: Shell) -> None:
         self.workspace, self.words = shell.workspace, shell.workspace.words
         self._draft = self.workspace.draft(AREA)
-        self._shared = SharedRoom(self.words, "other_tab.draft", ui.navigate.reload)
+        self._shared = TabSync(self.words, "other_tab.draft", ui.navigate.reload)
         self._filling = False
-        self._rules = MaskingRules(self.words, self._check, **self._draft.get("rules", {}))
+        self._rules = ProtectionSettings(self.words, self._check, **self._draft.get("rules", {}))
         self._releases = Releases(self.workspace)
         self._counting = RowCounting(self.workspace, self._counted, self._wait, self._draft.get("counted", {}))
         self._linked = LinkedTables(self.workspace, self._rules, self._releases, self._check)
@@ -85,7 +85,7 @@ class TableArea:
                 run = components.button(words["protect"], self._run)
                 ways = components.button(words["ways.compare"], self._compare).props("outline")
                 self._running = (run, ways)
-                components.helped(ways, words["tip.ways.compare"])
+                components.with_tooltip(ways, words["tip.ways.compare"])
             self._result.build()
         self._restore()
         self._result.show()
@@ -176,7 +176,7 @@ class TableArea:
         self._offer_unfolding(lines)
         self._filling = False
 
-    def _doubted(self) -> Doubt | None:
+    def _doubted(self) -> AmbiguousNumbers | None:
         """Return whether the values are ambiguous, thousands or fractions."""
         return doubt_about(self._texts(str(self._value.value or "")), self.words)
 

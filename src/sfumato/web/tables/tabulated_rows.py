@@ -10,10 +10,10 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.engine import Reading
+from sfumato.engines.engine import MissingRules
 from sfumato.hierarchies.person_keys import plain_key
-from sfumato.localization.messages import Words
-from sfumato.microdata.counts.frequency_table import TextCounts
+from sfumato.localization.messages import Messages
+from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.counts.persons import Ints, by_plain_keys
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.tables.tabulate import check_size
@@ -43,7 +43,7 @@ class CountedTable:
 
 
 def count_table(
-    path: Path, read: DataPlan, names: Sequence[str], words: Words, missing: Sequence[str] = (), person: str = ""
+    path: Path, read: DataPlan, names: Sequence[str], words: Messages, missing: Sequence[str] = (), person: str = ""
 ) -> CountedTable:
     """Count the combinations of some columns of a file, with all totals; a missing value is a category.
 
@@ -53,7 +53,7 @@ def count_table(
     """
     total = words["crosstab_total"]
     with closing(DuckDBEngine(path, read)) as engine:
-        counted = engine.count((*names, *([person] if person else [])), Reading())
+        counted = engine.count((*names, *([person] if person else [])), MissingRules())
     keys, owners = _keys(counted, len(names), missing)
     rows = _added(keys, np.bincount(owners, counted.counts, len(keys)).astype(np.int64), total)
     everyone = (total,) * len(names)
@@ -65,7 +65,7 @@ def count_table(
     return CountedTable(_lines(names, total, columns), rows[everyone], persons[everyone], several)
 
 
-def _keys(counted: TextCounts, size: int, missing: Sequence[str]) -> tuple[list[Key], Ints]:
+def _keys(counted: ValueCounts, size: int, missing: Sequence[str]) -> tuple[list[Key], Ints]:
     """Return the finest cells, and the index of the cell of each entry."""
     texts = [
         [MISSING if text in ("", *missing) else text for text in (value or "" for value in values)]
@@ -79,7 +79,7 @@ def _keys(counted: TextCounts, size: int, missing: Sequence[str]) -> tuple[list[
     return list(places), np.array(owners, np.int64)
 
 
-def _numbered(counted: TextCounts, missing: Sequence[str]) -> Ints:
+def _numbered(counted: ValueCounts, missing: Sequence[str]) -> Ints:
     """Return the index of each entry's person; the names are the last column."""
     plain = by_plain_keys(counted)
     nobody = {"", *map(plain_key, missing)}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sfumato.engines.opening import open_engine
 from sfumato.errors import UnattainableError
 from sfumato.microdata.methods.full_domain import best_first, exhaustive, optimal
-from sfumato.microdata.methods.full_domain.lattice.problem import Problem
+from sfumato.microdata.methods.full_domain.lattice.problem import LatticeProblem
 from sfumato.microdata.methods.full_domain.make_problem import problem_of
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release import anonymize
@@ -20,7 +20,7 @@ from sfumato.pipelines.release_stages.counting import frequency_table
 from sizes import size
 
 
-def frame_problem(frame: pl.DataFrame, k: int, method: dict, **models) -> Problem:
+def frame_problem(frame: pl.DataFrame, k: int, method: dict, **models) -> LatticeProblem:
     columns = {
         name: {"role": "quasi-identifier", "hierarchy": {"type": "digits", "length": 2}} for name in frame.columns
     }

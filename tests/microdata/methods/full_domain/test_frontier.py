@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sfumato.hierarchies.hierarchy import make_ladder
+from sfumato.hierarchies.hierarchy import make_hierarchy
 from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable
 from sfumato.microdata.losses.registry import prepare
 from sfumato.microdata.methods.full_domain import optimal
 from sfumato.microdata.methods.full_domain.lattice import frontier
-from sfumato.microdata.methods.full_domain.lattice.problem import Problem
+from sfumato.microdata.methods.full_domain.lattice.problem import LatticeProblem
 from sfumato.microdata.models.k_anonymity import KAnonymity
 
 LOSSES = ["score", "loss-metric", "discernibility", "precision", "height", "average-class-size", "non-uniform-entropy"]
@@ -22,17 +22,17 @@ def table(seed: int, columns: int = 4) -> FrequencyTable:
     random = np.random.default_rng(seed)
     codes = np.clip(random.normal(3.5, 1.5, (300, columns)).round(), 0, 7).astype(np.int32)
     unique, counts = np.unique(codes, axis=0, return_counts=True)
-    ladder = make_ladder([str(value) for value in range(8)], HALVES)
+    ladder = make_hierarchy([str(value) for value in range(8)], HALVES)
     coding = Coding(ladder.values, np.arange(8, dtype=np.int32), ladder)
     names = tuple(f"c{place}" for place in range(columns))
     return FrequencyTable(names, (coding,) * columns, unique, counts.astype(np.int64), {}, {})
 
 
-def problem_of(seed: int, loss: str, share: float, **more) -> Problem:
+def problem_of(seed: int, loss: str, share: float, **more) -> LatticeProblem:
     rows = table(seed)
     limit = int(share * rows.rows)
     made = prepare(loss, rows, (1.0, 0.5, 2.0, 1.0), k=4, **more)
-    return Problem(rows, (KAnonymity(4),), made, limit, (0, 1, 0, 0), (3, 3, 3, 2))
+    return LatticeProblem(rows, (KAnonymity(4),), made, limit, (0, 1, 0, 0), (3, 3, 3, 2))
 
 
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.4, 1.0])

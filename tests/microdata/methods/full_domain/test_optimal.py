@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import UnattainableError
-from sfumato.hierarchies.hierarchy import make_ladder
+from sfumato.hierarchies.hierarchy import make_hierarchy
 from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable
 from sfumato.microdata.losses.registry import prepare
 from sfumato.microdata.methods.full_domain import exhaustive, optimal, samarati
-from sfumato.microdata.methods.full_domain.lattice.problem import Problem
+from sfumato.microdata.methods.full_domain.lattice.problem import LatticeProblem
 from sfumato.microdata.models.equivalence_classes import histogram
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.l_diversity import LDiversity
@@ -40,7 +40,7 @@ def ladders(draw: st.DrawFn):
         merged = draw(st.lists(st.integers(0, 2), min_size=size, max_size=size))
         groups = [min(merged[group], group) for group in groups]
         levels.append([f"L{depth}-{group}" for group in groups])
-    return make_ladder([f"v{place}" for place in range(size)], levels)
+    return make_hierarchy([f"v{place}" for place in range(size)], levels)
 
 
 @st.composite
@@ -59,11 +59,13 @@ def tables(draw: st.DrawFn, columns: int = 3, sensitive: bool = False) -> Freque
     return FrequencyTable(names, codings, unique.astype(np.int32), counts.astype(np.int64), held, texts)
 
 
-def problem_of(table: FrequencyTable, loss: str, models, share: float, aggregate: str = "sum", weights=None) -> Problem:
+def problem_of(
+    table: FrequencyTable, loss: str, models, share: float, aggregate: str = "sum", weights=None
+) -> LatticeProblem:
     k = max((model.k for model in models if isinstance(model, KAnonymity)), default=1)
     tops = tuple(ladder.height - 1 for ladder in table.ladders)
     weights = weights or (1.0,) * len(tops)
-    return Problem(
+    return LatticeProblem(
         table,
         tuple(models),
         prepare(loss, table, weights, aggregate, k),
@@ -238,12 +240,12 @@ def test_samarati_finds_the_lowest_height_and_its_best_node(table, k, share) -> 
 
 
 def test_levels_may_be_bounded() -> None:
-    ladder = make_ladder(["a", "b", "c", "d"], [["x", "x", "y", "y"]])
+    ladder = make_hierarchy(["a", "b", "c", "d"], [["x", "x", "y", "y"]])
     coding = Coding(ladder.values, np.arange(4, dtype=np.int32), ladder)
     table = FrequencyTable(("c",), (coding,), np.arange(4, dtype=np.int32).reshape(4, 1), np.ones(4, np.int64), {}, {})
     free = problem_of(table, "height", [KAnonymity(1)], 0.0)
     assert optimal.search(free).best.node == (0,)
-    bounded = Problem(table, free.models, free.loss, 0, (1,), (1,))
+    bounded = LatticeProblem(table, free.models, free.loss, 0, (1,), (1,))
     assert optimal.search(bounded).best.node == (1,)
     with pytest.raises(UnattainableError, match="highest levels"):
-        optimal.search(Problem(table, (KAnonymity(3),), free.loss, 0, (0,), (1,)))
+        optimal.search(LatticeProblem(table, (KAnonymity(3),), free.loss, 0, (0,), (1,)))

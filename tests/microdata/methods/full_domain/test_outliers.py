@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from sfumato.errors import UnattainableError
-from sfumato.hierarchies.hierarchy import make_ladder
+from sfumato.hierarchies.hierarchy import make_hierarchy
 from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable
 from sfumato.microdata.losses.registry import prepare
 from sfumato.microdata.methods.full_domain import optimal
-from sfumato.microdata.methods.full_domain.lattice.problem import Problem
-from sfumato.microdata.methods.full_domain.lattice.rare_combinations import OutlierSearch
+from sfumato.microdata.methods.full_domain.lattice.problem import LatticeProblem
+from sfumato.microdata.methods.full_domain.lattice.rare_combinations import RareCombinationSearch
 from sfumato.microdata.models.k_anonymity import KAnonymity
 
 LOSSES = ["score", "loss-metric", "discernibility", "precision", "height", "average-class-size", "non-uniform-entropy"]
@@ -20,7 +20,7 @@ LOSSES = ["score", "loss-metric", "discernibility", "precision", "height", "aver
 def coding_of(values: int, depths: int) -> Coding:
     """A ladder that halves its values at each level; the first and the last level below the root may be alike."""
     levels = [[f"{depth}-{value >> depth}" for value in range(values)] for depth in range(1, depths)]
-    ladder = make_ladder([str(value) for value in range(values)], levels)
+    ladder = make_hierarchy([str(value) for value in range(values)], levels)
     return Coding(ladder.values, np.arange(values, dtype=np.int32), ladder)
 
 
@@ -36,12 +36,12 @@ def table(seed: int) -> FrequencyTable:
     return FrequencyTable(names, codings, unique, counts.astype(np.int64), {}, {})
 
 
-def problem_of(seed: int, loss: str, k: int, **more) -> Problem:
+def problem_of(seed: int, loss: str, k: int, **more) -> LatticeProblem:
     rows = table(seed)
     weights = (1.0, 0.5, 0.0, 1.0, 2.0)[: len(rows.columns)]
     tops = tuple(ladder.height - 1 for ladder in rows.ladders)
     lowest = tuple(int(seed % 4 == place and top > 0) for place, top in enumerate(tops))
-    return Problem(rows, (KAnonymity(k),), prepare(loss, rows, weights, k=k, **more), 0, lowest, tops)
+    return LatticeProblem(rows, (KAnonymity(k),), prepare(loss, rows, weights, k=k, **more), 0, lowest, tops)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -50,8 +50,8 @@ def test_the_best_node_is_that_of_all_nodes(loss):
         for k in (1, 4, 60):
             problem = problem_of(seed, loss, k)
             best = problem.best(problem.judge(node) for node in problem.nodes())
-            search = OutlierSearch(problem)
-            assert OutlierSearch.suits(problem)
+            search = RareCombinationSearch(problem)
+            assert RareCombinationSearch.suits(problem)
             assert search.search()
             assert search.best is not None
             assert best is not None
@@ -74,9 +74,9 @@ def wide_table(seed: int) -> FrequencyTable:
 @pytest.mark.parametrize("k", [1, 2])
 def test_columns_of_many_values_are_searched_alike(loss, k):
     rows = wide_table(k)
-    problem = Problem(rows, (KAnonymity(k),), prepare(loss, rows, (1.0,) * 4, k=k), 0, (0,) * 4, (4,) * 4)
+    problem = LatticeProblem(rows, (KAnonymity(k),), prepare(loss, rows, (1.0,) * 4, k=k), 0, (0,) * 4, (4,) * 4)
     best = problem.best(problem.judge(node) for node in problem.nodes())
-    search = OutlierSearch(problem)
+    search = RareCombinationSearch(problem)
     assert search.search()
     assert (search.best.node, search.best.before) == (best.node, best.before)
 
@@ -85,7 +85,7 @@ def test_more_rows_than_half_a_word_counts_are_searched_otherwise():
     problem = problem_of(0, "loss-metric", 5)
     rows = replace(problem.table, counts=problem.table.counts * (1 << 23))
     many = replace(problem, table=rows)
-    assert not OutlierSearch.suits(many)
+    assert not RareCombinationSearch.suits(many)
     best = many.best(many.judge(node) for node in many.nodes())
     assert optimal.search(many).best.node == best.node
 
@@ -105,7 +105,7 @@ def test_levels_that_may_not_be_left_make_it_unattainable():
 
 def test_a_column_that_is_too_rare_by_itself_leaves_no_node_open():
     problem = problem_of(0, "loss-metric", 5)
-    search = OutlierSearch(replace(problem, lowest=(0, 0, 0), highest=(3, 0, 1)))
+    search = RareCombinationSearch(replace(problem, lowest=(0, 0, 0), highest=(3, 0, 1)))
     assert search.search()
     assert (search.best, search.checked) == (None, 0)
 
@@ -117,7 +117,7 @@ def test_most_nodes_are_never_grouped():
 
 def test_a_search_that_is_stopped_says_what_it_knows():
     problem = replace(problem_of(0, "loss-metric", 5), time_limit=0.0)
-    search = OutlierSearch(problem)
+    search = RareCombinationSearch(problem)
     assert not search.search()
     assert search.bound <= problem.best(problem.judge(node) for node in problem.nodes()).loss
 

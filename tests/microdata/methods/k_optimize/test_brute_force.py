@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 from sfumato.engines.dataframes.engine import FrameEngine
 from sfumato.microdata.methods.k_optimize import problem_arrays as at
 from sfumato.microdata.methods.k_optimize import search as k_optimize
-from sfumato.microdata.methods.k_optimize.bounds_kernels import APART, HIDES, SPLITS, WITH, WITHOUT, atom_floors, judge
+from sfumato.microdata.methods.k_optimize.bounds_kernels import (
+    APART,
+    HIDES,
+    SPLITS,
+    WITH,
+    WITHOUT,
+    atom_floors,
+    evaluate,
+)
 from sfumato.microdata.methods.k_optimize.branch_kernels import (
     CLASS0,
     CLASS1,
@@ -25,7 +33,7 @@ from sfumato.microdata.methods.k_optimize.branch_kernels import (
     load,
 )
 from sfumato.microdata.methods.k_optimize.cut_features import space_of
-from sfumato.microdata.methods.k_optimize.workers import Worker
+from sfumato.microdata.methods.k_optimize.workers import SearchThread
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release_stages.counting import frequency_table
 from sizes import size
@@ -234,7 +242,7 @@ def test_equals_brute_force_with_fourteen_features(loss, ordered, limit) -> None
 
 def judged(space, state):
     """A node as the search sees it: its bound, and what it says of each feature of its tail."""
-    worker = Worker(space)
+    worker = SearchThread(space)
     stack, out, inst = worker._stack, worker._verdicts, space.instance
     load(inst, stack, state)
     start, stop = stack.spans[ROW0, 0], stack.spans[ROW1, 0]
@@ -242,7 +250,7 @@ def judged(space, state):
     atom_floors(inst, state, *atoms, start, stop, out.penalty, stack.floors)
     classes = (stack.spans[CLASS0, 0], stack.spans[CLASS1, 0])
     sums = (stack.costs[SETTLED, 0], stack.spans[HIDDEN, 0])
-    bound = judge(inst, state, *atoms, stack.floors, start, stack.ends, *classes, *sums, out)
+    bound = evaluate(inst, state, *atoms, stack.floors, start, stack.ends, *classes, *sums, out)
     return bound, out, head_cost(inst, stack, 0, out.penalty)
 
 

@@ -10,8 +10,8 @@ from sfumato.microdata.methods.full_domain.make_problem import problem_of
 from sfumato.microdata.methods.local_recoding import annealing, annealing_kernels
 from sfumato.microdata.methods.local_recoding.annealing_kernels import NOWHERE
 from sfumato.microdata.methods.local_recoding.candidate_classes import CellWalk
-from sfumato.microdata.methods.local_recoding.candidate_kernels import Found
-from sfumato.microdata.methods.local_recoding.candidates import Answer
+from sfumato.microdata.methods.local_recoding.candidate_kernels import CandidateBuffers
+from sfumato.microdata.methods.local_recoding.candidates import Candidate
 from sfumato.microdata.methods.local_recoding.sweep import Sweep
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release_stages.counting import frequency_table
@@ -43,10 +43,10 @@ def test_classes_are_large_enough_and_lose_less_than_before(k: int, monkeypatch:
     before = annealing.annealed(walk, least, GOING)
     assert after is not None and before is not None and (after >= 0).all()
     assert np.bincount(after, weights=sweep.table.counts).min() >= k
-    assert Answer(sweep, after).loss < Answer(sweep, before).loss
+    assert Candidate(sweep, after).loss < Candidate(sweep, before).loss
 
 
-def members_of(found: Found, cell: int) -> np.ndarray:
+def members_of(found: CandidateBuffers, cell: int) -> np.ndarray:
     return found.members[found.starts[cell] : found.starts[cell + 1]]
 
 
@@ -75,9 +75,9 @@ def test_with_little_room_the_best_cells_are_kept(monkeypatch: pytest.MonkeyPatc
 def test_the_cells_of_classes_are_those_with_their_labels() -> None:
     sweep = sweep_of(5)
     worth = prices_of(CellWalk(sweep))[1]
-    nothing = Found(np.zeros(0, np.int32), np.zeros(1, np.int64), np.zeros(0), np.zeros(0))
+    nothing = CandidateBuffers(np.zeros(0, np.int32), np.zeros(1, np.int64), np.zeros(0), np.zeros(0))
     owners = np.arange(len(worth)) // 7
-    classes = Answer(sweep, owners)
+    classes = Candidate(sweep, owners)
     cells = annealing._with_classes(sweep, nothing, owners, classes.number, worth)
     codes, labels = sweep.table.codes, sweep.prices.labels
     for number in range(classes.number):

@@ -7,7 +7,7 @@ import pytest
 from sfumato import datasets
 from sfumato.engines.opening import open_engine
 from sfumato.microdata.methods.full_domain.make_problem import problem_of
-from sfumato.microdata.methods.local_recoding.candidates import Answer
+from sfumato.microdata.methods.local_recoding.candidates import Candidate
 from sfumato.microdata.methods.local_recoding.classes import with_company
 from sfumato.microdata.methods.local_recoding.exchange import bettered
 from sfumato.microdata.methods.local_recoding.search import guided
@@ -31,7 +31,7 @@ def test_never_worse_and_large_enough(k: int) -> None:
     better = bettered(sweep, swept, np.zeros(len(swept)), np.zeros(1, np.int64))
     sizes = np.bincount(better, weights=sweep.table.counts)
     assert (better >= 0).all() and sizes.min() >= k
-    assert Answer(sweep, better).loss <= Answer(sweep, swept).loss + 1e-12
+    assert Candidate(sweep, better).loss <= Candidate(sweep, swept).loss + 1e-12
 
 
 def test_prices_make_the_same_classes_again() -> None:

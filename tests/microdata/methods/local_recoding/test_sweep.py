@@ -9,9 +9,9 @@ import pytest
 from sfumato.engines.opening import open_engine
 from sfumato.microdata.methods.full_domain.make_problem import problem_of
 from sfumato.microdata.methods.local_recoding import sweep as sweeps
-from sfumato.microdata.methods.local_recoding.candidates import Answer
+from sfumato.microdata.methods.local_recoding.candidates import Candidate
 from sfumato.microdata.methods.local_recoding.sweep import UNPLACED, Sweep
-from sfumato.microdata.methods.search import steering_view
+from sfumato.microdata.methods.search import search_table
 from sfumato.microdata.models import persons
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release_stages.counting import frequency_table
@@ -77,7 +77,7 @@ def visits_sweep() -> Sweep:
         | {name: random.integers(0, 4, 300) for name in "xyz"}
     )
     plan = read_plan(read)
-    plan, table = steering_view(plan, frequency_table(plan, open_engine(frame, plan)))
+    plan, table = search_table(plan, frequency_table(plan, open_engine(frame, plan)))
     return Sweep(problem_of(plan, plan.method, table), 10**6, 0)
 
 
@@ -100,5 +100,5 @@ def test_a_few_nodes_give_a_fair_answer(monkeypatch: pytest.MonkeyPatch) -> None
     few, every = sweep.passes()
     assert (few, every) == (32, len(sweep.nodes[0]))
     nobody = np.full(len(sweep.table.counts), UNPLACED, np.int64)
-    losses = [Answer(sweep, sweep.spread(nobody, np.array([np.inf]), 0, most)).loss for most in (few, every)]
+    losses = [Candidate(sweep, sweep.spread(nobody, np.array([np.inf]), 0, most)).loss for most in (few, every)]
     assert losses[1] <= losses[0] <= 1.5 * losses[1]

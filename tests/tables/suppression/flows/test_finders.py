@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from sfumato.tables.cells.cells import Reach, Status, make_relations, make_table
+from sfumato.tables.cells.cells import CellStatus, ProtectionLevels, make_constraints, make_table
 from sfumato.tables.cells.coordinates import Coordinates
-from sfumato.tables.suppression.flows.finders import Boxes, Finders, Lazy, Paths, network_of
+from sfumato.tables.suppression.flows.finders import Boxes, DeferredFinder, Finders, Paths, network_of
 from sfumato.tables.suppression.flows.flow import GENEROUS
 from sfumato.tables.suppression.flows.flow_programs import FlowPrograms
 from sfumato.tables.suppression.problem import make_problem
@@ -19,12 +19,12 @@ def problem(*shape, seed=0):
         values = np.concatenate([values.sum(axis=axis, keepdims=True), values], axis=axis)
     places = np.arange(values.size).reshape(values.shape)
     lines = [line for axis in range(len(shape)) for line in np.moveaxis(places, axis, -1).reshape(-1, shape[axis] + 1)]
-    relations = make_relations([(line.tolist(), [-1.0] + [1.0] * (len(line) - 1)) for line in lines])
+    relations = make_constraints([(line.tolist(), [-1.0] + [1.0] * (len(line) - 1)) for line in lines])
     inner = places[tuple(slice(1, None) for _ in shape)].ravel()
     status = np.zeros(values.size, np.int8)
-    status[rng.choice(inner, 4, replace=False)] = Status.UNSAFE
-    need = np.where(status == Status.UNSAFE, 3.0, 0.0)
-    table = make_table(values.ravel(), relations, status=status, reach=Reach(need, need))
+    status[rng.choice(inner, 4, replace=False)] = CellStatus.UNSAFE
+    need = np.where(status == CellStatus.UNSAFE, 3.0, 0.0)
+    table = make_table(values.ravel(), relations, status=status, reach=ProtectionLevels(need, need))
     codes = np.stack(np.unravel_index(np.arange(values.size), values.shape), axis=1)
     above = tuple(np.array([-1] + [0] * size) for size in shape)
     return make_problem(table, coordinates=Coordinates(codes, above))
@@ -80,7 +80,7 @@ def test_who_is_asked_last_knows_what_was_opened_and_what_it_costs():
     """As programs made afterwards: what changed before the first question, and what changed between questions."""
     chosen = problem(3, 4)
     prices, threat = chosen.costs + 1.0, chosen.threats[0]
-    finder = Finders(_Nothing(), Lazy(chosen, prices))
+    finder = Finders(_Nothing(), DeferredFinder(chosen, prices))
     shares = np.ones(chosen.size)
     for cell, price_now in [(int(place), 50.0) for place in FlowPrograms(chosen, prices, GENEROUS).find(threat).cells]:
         if cell == threat.cell:

@@ -5,11 +5,11 @@ import itertools
 import numpy as np
 import pytest
 
-from sfumato.tables.cells.attacker_knowledge import Attacker, Kind
-from sfumato.tables.cells.cells import Bounds, Reach, Status, make_relations, make_table
+from sfumato.tables.cells.attacker_knowledge import AttackerKind, Insider
+from sfumato.tables.cells.cells import Bounds, CellStatus, ProtectionLevels, make_constraints, make_table
 from sfumato.tables.cells.coordinates import Coordinates
 from sfumato.tables.deadline import Deadline, within
-from sfumato.tables.suppression.flows.hypercube_flows import Cubes
+from sfumato.tables.suppression.flows.hypercube_flows import HypercubeFlows
 from sfumato.tables.suppression.patterns import PatternSearch
 from sfumato.tables.suppression.problem import Threat, make_problem
 
@@ -42,9 +42,9 @@ def problem(*trees, seed=0, unsafe=6, need=3.0, attackers=()):
                 parts = line[above == code].tolist()
                 relations.append(([int(line[code]), *parts], [-1.0] + [1.0] * len(parts)))
     status = np.zeros(values.size, np.int8)
-    status[rng.choice(values.size, unsafe, replace=False)] = Status.UNSAFE
-    needs = np.where(status == Status.UNSAFE, need, 0.0)
-    table = make_table(values.ravel(), make_relations(relations), status=status, reach=Reach(needs, needs))
+    status[rng.choice(values.size, unsafe, replace=False)] = CellStatus.UNSAFE
+    needs = np.where(status == CellStatus.UNSAFE, need, 0.0)
+    table = make_table(values.ravel(), make_constraints(relations), status=status, reach=ProtectionLevels(needs, needs))
     codes = np.stack(np.unravel_index(np.arange(values.size), shape), axis=1)
     return make_problem(table, None, attackers, Coordinates(codes, tuple(trees)))
 
@@ -65,7 +65,7 @@ def fits(chosen, threat, flow):
 @pytest.mark.parametrize("trees", [(TREE, FLAT, TREE), (TREE, TREE), (FLAT, FLAT, FLAT, TREE), (FLAT,) * 5])
 def test_cubes_keep_all_sums_and_stay_within_the_room(trees, seed):
     chosen = problem(*trees, seed=seed, need=1.0)
-    cubes = Cubes(chosen, chosen.costs + 1.0, chosen.coordinates)
+    cubes = HypercubeFlows(chosen, chosen.costs + 1.0, chosen.coordinates)
     flows = {threat: cubes.find(threat) for threat in chosen.threats}
     assert all(flow is not None for flow in flows.values())
     assert all(fits(chosen, threat, flow) for threat, flow in flows.items())
@@ -76,7 +76,7 @@ def test_no_cube_of_single_codes_is_cheaper(seed):
     """Tried one by one: for every choice of another code, the total among them, in each dimension."""
     chosen = problem(FLAT, FLAT, FLAT, seed=seed)
     prices = chosen.costs + 1.0
-    cubes = Cubes(chosen, prices, chosen.coordinates)
+    cubes = HypercubeFlows(chosen, prices, chosen.coordinates)
     where = {tuple(codes): cell for cell, codes in enumerate(chosen.coordinates.codes.tolist())}
     for threat in chosen.threats:
         own = chosen.coordinates.codes[threat.cell].tolist()
@@ -100,7 +100,7 @@ def test_no_cube_of_single_codes_is_cheaper(seed):
 
 def test_closed_and_dear_cells_are_avoided():
     chosen = problem(FLAT, FLAT, FLAT)
-    cubes = Cubes(chosen, chosen.costs + 1.0, chosen.coordinates)
+    cubes = HypercubeFlows(chosen, chosen.costs + 1.0, chosen.coordinates)
     threat = chosen.threats[0]
     first = [cell for cell in cubes.find(threat).cells.tolist() if cell != threat.cell]
     cubes.reopen(first[0], 0.0)
@@ -116,13 +116,21 @@ def test_who_knows_a_cell_is_shown_a_cube_without_it():
     plain = problem(FLAT, FLAT, FLAT)
     threat = plain.threats[0]
     known = next(
-        cell for cell in Cubes(plain, plain.costs + 1.0, plain.coordinates).find(threat).cells if cell != threat.cell
+        cell
+        for cell in HypercubeFlows(plain, plain.costs + 1.0, plain.coordinates).find(threat).cells
+        if cell != threat.cell
     )
     value = plain.values[[known]]
-    knows = Attacker("b", Kind.RESPONDENT, np.array([known]), Bounds(value, value), Reach(np.zeros(1), np.zeros(1)))
+    knows = Insider(
+        "b",
+        AttackerKind.RESPONDENT,
+        np.array([known]),
+        Bounds(value, value),
+        ProtectionLevels(np.zeros(1), np.zeros(1)),
+    )
     chosen = problem(FLAT, FLAT, FLAT, attackers=(knows,))
     inside = Threat(threat.cell, threat.sign, threat.need, 0)
-    flow = Cubes(chosen, chosen.costs + 1.0, chosen.coordinates).find(inside)
+    flow = HypercubeFlows(chosen, chosen.costs + 1.0, chosen.coordinates).find(inside)
     assert known not in flow.cells
     assert fits(chosen, inside, flow)
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sfumato.tables.cells.attacker_knowledge import Attacker, Kind
-from sfumato.tables.cells.cells import Bounds, Reach, Status, make_relations, make_table
+from sfumato.tables.cells.attacker_knowledge import AttackerKind, Insider
+from sfumato.tables.cells.cells import Bounds, CellStatus, ProtectionLevels, make_constraints, make_table
 from sfumato.tables.suppression.flows.flow import GENEROUS
 from sfumato.tables.suppression.flows.flow_programs import FlowPrograms
 from sfumato.tables.suppression.flows.tableau import Tableau
@@ -24,14 +24,14 @@ def masked_part(seed, sides=(4, 4, 4), unsafe=6, share=0.4, need=0.5):
         for line in np.moveaxis(places, axis, -1).reshape(-1, size + 1).tolist()
     ]
     masked = rng.choice(values.size, int(share * values.size), replace=False)
-    status = np.full(values.size, Status.PUBLISH, np.int8)
-    status[masked] = Status.SAFE
-    status[masked[:unsafe]] = Status.UNSAFE
-    reach = np.where(status == Status.UNSAFE, np.maximum(need * values.ravel(), 1.0), 0.0)
-    table = make_table(values.ravel(), make_relations(lines), status=status, reach=Reach(reach, reach))
-    nothing = Reach(np.zeros(1), np.zeros(1))
+    status = np.full(values.size, CellStatus.PUBLISH, np.int8)
+    status[masked] = CellStatus.SAFE
+    status[masked[:unsafe]] = CellStatus.UNSAFE
+    reach = np.where(status == CellStatus.UNSAFE, np.maximum(need * values.ravel(), 1.0), 0.0)
+    table = make_table(values.ravel(), make_constraints(lines), status=status, reach=ProtectionLevels(reach, reach))
+    nothing = ProtectionLevels(np.zeros(1), np.zeros(1))
     alone = [
-        Attacker(f"c{cell}", Kind.RESPONDENT, np.array([cell]), Bounds(*[table.values[[cell]]] * 2), nothing)
+        Insider(f"c{cell}", AttackerKind.RESPONDENT, np.array([cell]), Bounds(*[table.values[[cell]]] * 2), nothing)
         for cell in masked[: unsafe // 2]
     ]
     return make_problem(table, attackers=alone)

@@ -8,7 +8,7 @@ from walking import button, choose, column, give_role, load_example, plan_now, s
 
 from sfumato.web.microdata.columns.column_figures import histogram
 from sfumato.web.microdata.columns.columns_table import ColumnsTable
-from sfumato.web.projects.loaded_data import Column, load
+from sfumato.web.projects.loaded_data import LoadedColumn, load
 from sfumato.web.projects.workspace import Workspace
 
 # A number with a decimal point.
@@ -253,7 +253,7 @@ def test_dates_are_told_by_the_rungs_that_are_wanted(base, open_page, tmp_path) 
 
 
 def test_bars_and_cuts_stand_on_one_axis() -> None:
-    column = Column("age", {"32": 1, "82": 3}, 0)
+    column = LoadedColumn("age", {"32": 1, "82": 3}, 0)
     shape = histogram(column, 10, (20, 100))
     assert (shape.low, shape.high) == (20, 100)
     assert [place for place, rows in enumerate(shape.rows) if rows] == [1, 7]  # of ten bars of 8 years each

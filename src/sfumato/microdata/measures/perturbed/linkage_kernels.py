@@ -8,7 +8,7 @@ person who is not in the file and of whose group nobody is.
 
 import numpy as np
 
-from sfumato.native.array_types import Ints, Reals, Reals2
+from sfumato.native.array_types import Float64, Float64_2, Int64
 from sfumato.native.dispatch import compiled
 
 # Distances and weights that differ by less are treated as equal.
@@ -25,7 +25,7 @@ def same(records, one, other):
 
 
 @compiled
-def equal_records(records: Reals2, chosen: Ints, equals: Ints):
+def equal_records(records: Float64_2, chosen: Int64, equals: Int64):
     """How many records equal each chosen one, itself included."""
     for place in range(len(chosen)):
         count = 0
@@ -35,7 +35,7 @@ def equal_records(records: Reals2, chosen: Ints, equals: Ints):
 
 
 @compiled
-def link_nearest(raw: Reals2, published: Reals2, chosen: Ints, own: Reals, places: Ints, others: Ints):
+def link_nearest(raw: Float64_2, published: Float64_2, chosen: Int64, own: Float64, places: Int64, others: Int64):
     """Link each chosen record with the nearest published one."""
     for place in range(len(chosen)):
         one = chosen[place]
@@ -60,7 +60,7 @@ def link_nearest(raw: Reals2, published: Reals2, chosen: Ints, own: Reals, place
 
 
 @compiled
-def agreement(raw: Reals2, published: Reals2, near: Reals, chosen: Ints, others: Ints, agree: Reals):
+def agreement(raw: Float64_2, published: Float64_2, near: Float64, chosen: Int64, others: Int64, agree: Float64):
     """Count for each column the pairs of chosen records and others that agree, i.e. differ by at most `near`."""
     agree[:] = 0
     for place in range(len(chosen)):
@@ -71,7 +71,14 @@ def agreement(raw: Reals2, published: Reals2, near: Reals, chosen: Ints, others:
 
 @compiled
 def link_heaviest(
-    raw: Reals2, published: Reals2, near: Reals, weights: Reals2, chosen: Ints, own: Reals, places: Ints, others: Ints
+    raw: Float64_2,
+    published: Float64_2,
+    near: Float64,
+    weights: Float64_2,
+    chosen: Int64,
+    own: Float64,
+    places: Int64,
+    others: Int64,
 ):
     """Link each chosen record with the published one of the largest weight.
 

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from sfumato.native.array_types import Bytes, Halves, Ints, Reals, Reals2, Words, Words2
+from sfumato.native.array_types import Float64, Float64_2, Int32, Int64, UInt8, UInt64, UInt64_2
 from sfumato.native.dispatch import compiled
 
 _ONE = np.uint64(1)
 
 
 @compiled
-def single_out(owners: Halves, sizes: Ints, rows: Halves, out_rows: Halves, singled: Words):
+def single_out(owners: Int32, sizes: Int64, rows: Int32, out_rows: Int32, singled: UInt64):
     """Mark in `singled` the rows that are alone in their class; `out_rows` receives a row of each class.
 
     Args:
@@ -32,7 +32,9 @@ def single_out(owners: Halves, sizes: Ints, rows: Halves, out_rows: Halves, sing
 
 
 @compiled
-def score(singled: Words, parts: Words2, columns: Ints, points: float, scores: Reals, shares: Reals2, fewest: Bytes):
+def score(
+    singled: UInt64, parts: UInt64_2, columns: Int64, points: float, scores: Float64, shares: Float64_2, fewest: UInt8
+):
     """Add the points of a set of columns to the rows that have it as a minimal unique.
 
     Args:

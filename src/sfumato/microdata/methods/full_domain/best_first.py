@@ -23,9 +23,9 @@ from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.grouping import Node
 from sfumato.microdata.methods.full_domain.greedy import Walk
 from sfumato.microdata.methods.full_domain.lattice.pair_screening import rare_pairs
-from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Problem, Solution
+from sfumato.microdata.methods.full_domain.lattice.problem import LatticeProblem, NodeEvaluation, NodeSolution
 from sfumato.microdata.methods.full_domain.unattainable import unattainable
-from sfumato.microdata.models.equivalence_classes import Counts, Floats, Mask
+from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, Floats
 
 TIE = 1e-9
 # Maximum number of open choices: beyond it, the search ends as if its time were over.
@@ -45,10 +45,10 @@ class Choice:
     levels: tuple[int, ...]
     least: Node
     added: float = 0.0
-    judgment: Judgment | None = None
+    judgment: NodeEvaluation | None = None
 
 
-def search(problem: Problem) -> Solution:
+def search(problem: LatticeProblem) -> NodeSolution:
     """Find the best node, with a proof if the time suffices.
 
     Raises:
@@ -62,24 +62,24 @@ def search(problem: Problem) -> Solution:
         raise unattainable(problem)
     checked = tree.checked + walk.checked
     if tree.bound is None:
-        return Solution(tree.best, True, checked, problem.size)
+        return NodeSolution(tree.best, True, checked, problem.size)
     return cut_short(problem, tree.best, checked, tree.bound)
 
 
-def cut_short(problem: Problem, best: Judgment, checked: int, least: float) -> Solution:
+def cut_short(problem: LatticeProblem, best: NodeEvaluation, checked: int, least: float) -> NodeSolution:
     """Return the solution of a search that timed out, with a lower bound of the loss of any node."""
     bound = min(problem.loss.value(least), best.loss)
     remark = (
         f"The lattice has {problem.size:,} nodes, too many to be searched to the end in {problem.time_limit:g} s: "
         f"the loss {best.loss:.6g} is the best found, and no result can have less than {bound:.6g}."
     )
-    return Solution(best, False, checked, problem.size, remarks=(remark,), bound=bound, cut_short=True)
+    return NodeSolution(best, False, checked, problem.size, remarks=(remark,), bound=bound, cut_short=True)
 
 
 class _Tree:
     """The open choices, smallest bound first."""
 
-    def __init__(self, problem: Problem, best: Judgment | None) -> None:
+    def __init__(self, problem: LatticeProblem, best: NodeEvaluation | None) -> None:
         self.problem = problem
         self.best = best
         self.checked = 0
@@ -135,7 +135,7 @@ class _Tree:
                 same = judgment if level == self.problem.highest[column] else None
                 self._push(Choice((*choice.levels, level), least, added, same))
 
-    def _judge(self, choice: Choice) -> Judgment:
+    def _judge(self, choice: Choice) -> NodeEvaluation:
         levels = list(self.problem.highest)
         for column, level in zip(self._order, choice.levels, strict=False):
             levels[column] = level
@@ -157,7 +157,7 @@ class _Tree:
         return tuple(least)
 
 
-def _floors(problem: Problem) -> list[Floats]:
+def _floors(problem: LatticeProblem) -> list[Floats]:
     """Return for each column and level a lower bound of its contribution to the generalization part of the loss.
 
     The bounds of a lattice are sums over columns, known from one line of nodes along each column; or they are products,
@@ -173,7 +173,7 @@ def _floors(problem: Problem) -> list[Floats]:
     return columns
 
 
-def _lowest_beside(problem: Problem) -> list[Counts]:
+def _lowest_beside(problem: LatticeProblem) -> list[Counts]:
     """Return for each level of each column the lowest level of each other column that the pair leaves possible.
 
     Rows that are rare in two columns are at least as rare in all (see rare_pairs.py).
@@ -187,7 +187,7 @@ def _lowest_beside(problem: Problem) -> list[Counts]:
     return lowest
 
 
-def _first(fits: Mask) -> Counts:
+def _first(fits: BoolArray) -> Counts:
     """Return for each row the index of its first True; the row length if there is none."""
     first: Counts = np.where(fits.any(axis=1), fits.argmax(axis=1), fits.shape[1])
     return first

@@ -14,10 +14,15 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.grouping import Grouped, Grouper, Node, hash_capacity
 from sfumato.microdata.counts.key_packing import Words
-from sfumato.microdata.losses.loss import Charges, Sweepable, Swept, Terms
+from sfumato.microdata.losses.loss import Charges, LossTerms, Sweepable, SweepResult
 from sfumato.microdata.methods.full_domain.greedy import Walk
 from sfumato.microdata.methods.full_domain.lattice import sweep_kernels
-from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Problem, Sizes, Solution
+from sfumato.microdata.methods.full_domain.lattice.problem import (
+    ClassSizeSummary,
+    LatticeProblem,
+    NodeEvaluation,
+    NodeSolution,
+)
 from sfumato.microdata.methods.full_domain.unattainable import unattainable
 from sfumato.microdata.methods.time_limit import Deadline
 from sfumato.microdata.models.equivalence_classes import Counts, Floats
@@ -32,7 +37,7 @@ MAX_LISTED = 1_000_000
 MAX_UNAIDED = 100_000
 
 
-def judge_all(problem: Problem) -> tuple[Judgment, ...]:
+def judge_all(problem: LatticeProblem) -> tuple[NodeEvaluation, ...]:
     """Evaluate every node, as far as there is time, in the order of their levels."""
     loss = problem.loss
     if problem.size > MAX_LISTED:
@@ -44,7 +49,7 @@ def judge_all(problem: Problem) -> tuple[Judgment, ...]:
     return tuple(judgments[node] for node in problem.nodes() if node in judgments)
 
 
-def _in_order(problem: Problem) -> Iterator[Judgment]:
+def _in_order(problem: LatticeProblem) -> Iterator[NodeEvaluation]:
     for done, node in enumerate(problem.nodes()):
         if problem.deadline.over:
             return
@@ -52,15 +57,15 @@ def _in_order(problem: Problem) -> Iterator[Judgment]:
         problem.progress(done + 1, problem.size)
 
 
-def _swept(problem: Problem, loss: Sweepable) -> dict[Node, Judgment]:
-    judgments: dict[Node, Judgment] = {}
+def _swept(problem: LatticeProblem, loss: Sweepable) -> dict[Node, NodeEvaluation]:
+    judgments: dict[Node, NodeEvaluation] = {}
     for swept in sweep(problem.grouper, by_height(problem.nodes()), problem.k, loss.charges(), problem.deadline):
         judgments.update((node.node, node) for node in _judgments(problem, loss, swept))
         problem.progress(len(judgments), problem.size)
     return judgments
 
 
-def _judgments(problem: Problem, loss: Sweepable, swept: Swept) -> Iterator[Judgment]:
+def _judgments(problem: LatticeProblem, loss: Sweepable, swept: SweepResult) -> Iterator[NodeEvaluation]:
     """Yield the evaluations of the nodes of a height."""
     generalization, suppression = loss.swept_terms(swept)
     figures = (swept.suppressed_rows, swept.classes, swept.smallest, swept.largest)
@@ -73,15 +78,15 @@ def _judgments(problem: Problem, loss: Sweepable, swept: Swept) -> Iterator[Judg
         strict=True,
     )
     for levels, plain, added, suppressed, kept, smallest, largest, *sizes in rows:
-        terms = Terms(plain, added)
+        terms = LossTerms(plain, added)
         value = loss.value(terms.total)
         holds = suppressed <= problem.limit and kept > 0
         classes = (suppressed, suppressed, kept, smallest, largest, holds)
-        yield Judgment(tuple(levels), terms, value, *classes, before=Sizes(*sizes))
+        yield NodeEvaluation(tuple(levels), terms, value, *classes, before=ClassSizeSummary(*sizes))
 
 
-def _one_by_one(problem: Problem) -> dict[Node, Judgment]:
-    judgments: dict[Node, Judgment] = {}
+def _one_by_one(problem: LatticeProblem) -> dict[Node, NodeEvaluation]:
+    judgments: dict[Node, NodeEvaluation] = {}
     below: dict[Node, Grouped] = {}
     for nodes in by_height(problem.nodes()):
         here: dict[Node, Grouped] = {}
@@ -95,7 +100,7 @@ def _one_by_one(problem: Problem) -> dict[Node, Judgment]:
     return judgments
 
 
-def search(problem: Problem) -> Solution:
+def search(problem: LatticeProblem) -> NodeSolution:
     """Return the best of all nodes.
 
     Raises:
@@ -113,10 +118,10 @@ def search(problem: Problem) -> Solution:
         f"{len(nodes):,} of {problem.size:,} nodes were judged in {problem.time_limit:g} s; the loss is the best found."
     )
     remarks = () if complete else (remark,)
-    return Solution(best, complete, len(nodes), problem.size, nodes, remarks=remarks, cut_short=not complete)
+    return NodeSolution(best, complete, len(nodes), problem.size, nodes, remarks=remarks, cut_short=not complete)
 
 
-def _smallest(problem: Problem, below: dict[Node, Grouped], node: Node) -> Grouped:
+def _smallest(problem: LatticeProblem, below: dict[Node, Grouped], node: Node) -> Grouped:
     """Return the finer neighbor with the fewest classes, or the original table for the lowest node."""
     best = problem.grouper.base
     for column, level in enumerate(node):
@@ -161,7 +166,7 @@ def by_height(nodes: Iterator[Node]) -> list[list[Node]]:
 
 def sweep(
     grouper: Grouper, heights: Sequence[Sequence[Node]], k: int, charges: Charges | None, deadline: Deadline
-) -> Iterator[Swept]:
+) -> Iterator[SweepResult]:
     """Evaluate all nodes, one height at a time; stop when a height would take too much time or memory."""
     from concurrent.futures import ThreadPoolExecutor
 
@@ -185,7 +190,9 @@ def sweep(
             figures = np.concatenate([figures for figures, _ in tallied], axis=1)
             suppressed, kept, smallest, largest, squares, lost, least, most = figures
             added = np.concatenate([added for _, added in tallied])
-            yield Swept(levels, below.sizes, suppressed, kept, smallest, largest, squares, lost, added, least, most)
+            yield SweepResult(
+                levels, below.sizes, suppressed, kept, smallest, largest, squares, lost, added, least, most
+            )
 
 
 def _lowest(grouper: Grouper, levels: Counts, shape: tuple[int, ...]) -> Height:

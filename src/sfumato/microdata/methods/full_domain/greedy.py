@@ -10,13 +10,18 @@ instead). Both stop at a node that no single step improves; a better one may exi
 from collections.abc import Iterator
 
 from sfumato.microdata.counts.grouping import Node
-from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Judgments, Problem, Solution
+from sfumato.microdata.methods.full_domain.lattice.problem import (
+    Judgments,
+    LatticeProblem,
+    NodeEvaluation,
+    NodeSolution,
+)
 from sfumato.microdata.methods.full_domain.unattainable import unattainable
 
 REMARK = "Greedy search: no single step improves this result, but a better one may exist; method optimal proves."
 
 
-def search(problem: Problem) -> Solution:
+def search(problem: LatticeProblem) -> NodeSolution:
     """Find a good node.
 
     Raises:
@@ -28,7 +33,7 @@ def search(problem: Problem) -> Solution:
         raise unattainable(problem)
     late = f"Greedy search: {problem.time_limit:g} s were over, and further steps might improve this result."
     remarks = (late if walk.ended else REMARK,)
-    return Solution(best, False, walk.checked, problem.size, remarks=remarks, cut_short=walk.ended)
+    return NodeSolution(best, False, walk.checked, problem.size, remarks=remarks, cut_short=walk.ended)
 
 
 class Walk:
@@ -38,7 +43,7 @@ class Walk:
         ended: Whether the search timed out.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: LatticeProblem) -> None:
         self.problem = problem
         self.ended = False
         self._judgments = Judgments(problem)
@@ -47,7 +52,7 @@ class Walk:
     def checked(self) -> int:
         return len(self._judgments)
 
-    def down(self, start: Node | None = None) -> Judgment | None:
+    def down(self, start: Node | None = None) -> NodeEvaluation | None:
         """Refine from a releasable node until no finer neighbor improves it; None if the start is not releasable."""
         best = self._judgments[start or self.problem.highest]
         if not best.holds:
@@ -58,7 +63,7 @@ class Walk:
                 return best
             best = next_best
 
-    def up(self) -> Judgment | None:
+    def up(self) -> NodeEvaluation | None:
         """Generalize from the lowest levels to a releasable node, then refine; None if no node on the path is."""
         here = self._judgments[self.problem.lowest]
         while not here.holds:
@@ -68,7 +73,7 @@ class Walk:
             here = max(coarser, key=lambda after: _worth(here, after))
         return self.down(here.node)
 
-    def _neighbors(self, node: Node, step: int) -> Iterator[Judgment]:
+    def _neighbors(self, node: Node, step: int) -> Iterator[NodeEvaluation]:
         """Yield the neighbors of a node that are evaluated in time."""
         for neighbor in self.problem.neighbors(node, step):
             self.ended |= self.problem.deadline.over
@@ -77,7 +82,7 @@ class Walk:
             yield self._judgments[neighbor]
 
 
-def _worth(before: Judgment, after: Judgment) -> tuple[bool, float, float]:
+def _worth(before: NodeEvaluation, after: NodeEvaluation) -> tuple[bool, float, float]:
     """Return whether a step reaches a releasable node, and the rows it saves per additional loss."""
     saved = before.suppressed_rows - after.suppressed_rows
     cost = max(after.terms.generalization - before.terms.generalization, 1e-12)

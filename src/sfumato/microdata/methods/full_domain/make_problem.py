@@ -3,20 +3,22 @@
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.losses.registry import prepare
 from sfumato.microdata.methods.allowed_levels import check_levels
-from sfumato.microdata.methods.full_domain.lattice.problem import Problem
-from sfumato.microdata.methods.search_result import Progress
+from sfumato.microdata.methods.full_domain.lattice.problem import LatticeProblem
+from sfumato.microdata.methods.search_result import ProgressCallback
 from sfumato.microdata.plan.methods import FullDomain, Greedy
 from sfumato.microdata.plan.model import Plan
 
 
-def problem_of(plan: Plan, method: FullDomain, table: FrequencyTable, progress: Progress | None = None) -> Problem:
+def problem_of(
+    plan: Plan, method: FullDomain, table: FrequencyTable, progress: ProgressCallback | None = None
+) -> LatticeProblem:
     """Return the problem of a method, with the columns, limits and models of a plan."""
     columns = [plan.columns[name] for name in table.columns]
     tops = [ladder.height - 1 for ladder in table.ladders]
     check_levels(plan, table)
     k = max((model.least_rows for model in plan.privacy), default=1)
     weights = tuple(column.weight for column in columns)
-    return Problem(
+    return LatticeProblem(
         table,
         plan.guarantees,
         prepare(method.loss, table, weights, method.aggregate, k, method.class_column),

@@ -22,10 +22,10 @@ from sfumato.microdata.losses.additive_losses import Marginal
 from sfumato.microdata.methods.full_domain import best_first
 from sfumato.microdata.methods.full_domain.lattice.frontier import Frontier
 from sfumato.microdata.methods.full_domain.lattice.pair_screening import screened
-from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Problem, Solution
-from sfumato.microdata.methods.full_domain.lattice.rare_combinations import OutlierSearch
+from sfumato.microdata.methods.full_domain.lattice.problem import LatticeProblem, NodeEvaluation, NodeSolution
+from sfumato.microdata.methods.full_domain.lattice.rare_combinations import RareCombinationSearch
 from sfumato.microdata.methods.full_domain.unattainable import unattainable
-from sfumato.microdata.models.equivalence_classes import Floats, Mask
+from sfumato.microdata.models.equivalence_classes import BoolArray, Floats
 
 # Position of the next node in the open part of the lattice: 0 its finest node, 1 its coarsest.
 WHERE = 0.8
@@ -36,7 +36,7 @@ MAX_NODES = 10_000_000
 TIE = 1e-9
 
 
-def search(problem: Problem) -> Solution:
+def search(problem: LatticeProblem) -> NodeSolution:
     """Return the best node.
 
     Raises:
@@ -47,9 +47,9 @@ def search(problem: Problem) -> Solution:
         return best_first.search(problem)
     finest = _trivial(problem)
     if finest is not None:
-        return Solution(finest, True, 1, problem.size)
-    if OutlierSearch.suits(problem):
-        return _compiled(problem, OutlierSearch(problem))
+        return NodeSolution(finest, True, 1, problem.size)
+    if RareCombinationSearch.suits(problem):
+        return _compiled(problem, RareCombinationSearch(problem))
     if Frontier.suits(problem):
         return _compiled(problem, Frontier(problem))
     frontier = _Frontier(problem)
@@ -60,10 +60,10 @@ def search(problem: Problem) -> Solution:
         raise unattainable(problem)
     if node is not None:
         return best_first.cut_short(problem, frontier.best, frontier.checked, frontier.bound)
-    return Solution(frontier.best, True, frontier.checked, problem.size)
+    return NodeSolution(frontier.best, True, frontier.checked, problem.size)
 
 
-def _trivial(problem: Problem) -> Judgment | None:
+def _trivial(problem: LatticeProblem) -> NodeEvaluation | None:
     """Return the finest node if it is releasable, suppression costs nothing and every level up does cost."""
     loss = problem.loss
     if not isinstance(loss, Marginal) or not loss.suppression_is_free or not problem.limit:
@@ -75,7 +75,7 @@ def _trivial(problem: Problem) -> Judgment | None:
     return judgment if problem.offers(judgment) else None
 
 
-def _compiled(problem: Problem, frontier: OutlierSearch | Frontier) -> Solution:
+def _compiled(problem: LatticeProblem, frontier: RareCombinationSearch | Frontier) -> NodeSolution:
     """Return the best node, searched in one compiled loop."""
     done = frontier.search()
     best = frontier.best
@@ -83,20 +83,20 @@ def _compiled(problem: Problem, frontier: OutlierSearch | Frontier) -> Solution:
         raise unattainable(problem)
     if not done:
         return best_first.cut_short(problem, best, frontier.checked, frontier.bound)
-    return Solution(best, True, frontier.checked, problem.size)
+    return NodeSolution(best, True, frontier.checked, problem.size)
 
 
 class _Frontier:
     """The nodes that may still be better than the best one found."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: LatticeProblem) -> None:
         self.problem = problem
-        self.best: Judgment | None = None
+        self.best: NodeEvaluation | None = None
         self.checked = 0
         self._ranks: Floats = np.ascontiguousarray(problem.loss.ranks(problem.window()))
         self._floors: Floats = problem.loss.floors(problem.window())
         self._added: Floats = np.zeros_like(self._floors)
-        self._open: Mask = np.ascontiguousarray(screened(problem))
+        self._open: BoolArray = np.ascontiguousarray(screened(problem))
 
     @property
     def bound(self) -> float:

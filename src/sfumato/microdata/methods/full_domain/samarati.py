@@ -10,7 +10,12 @@ from collections.abc import Iterator, Sequence
 
 from sfumato.microdata.counts.grouping import Node
 from sfumato.microdata.methods.full_domain import optimal
-from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Judgments, Problem, Solution
+from sfumato.microdata.methods.full_domain.lattice.problem import (
+    Judgments,
+    LatticeProblem,
+    NodeEvaluation,
+    NodeSolution,
+)
 from sfumato.microdata.methods.full_domain.unattainable import unattainable
 
 
@@ -18,7 +23,7 @@ class _TimeOverError(Exception):
     """The search timed out before the lowest height was known."""
 
 
-def search(problem: Problem) -> Solution:
+def search(problem: LatticeProblem) -> NodeSolution:
     """Return the best node of the lowest height that has a releasable one.
 
     Raises:
@@ -34,31 +39,31 @@ def search(problem: Problem) -> Solution:
         raise unattainable(problem)
     if problem.deadline.over:
         late = (_first_remark(best, releasable), "No time was left to look for a smaller loss at other heights.")
-        return Solution(best, False, len(judgments), problem.size, tuple(releasable), remarks=late, cut_short=True)
+        return NodeSolution(best, False, len(judgments), problem.size, tuple(releasable), remarks=late, cut_short=True)
     better = optimal.search(problem)
     proved = better.best.rank[0] >= best.rank[0]
     remarks = _remarks(problem, releasable, best, better.best, proved)
     worse = None if proved else better.best
     proved = proved and better.proved_optimal
-    return Solution(best, proved, len(judgments), problem.size, tuple(releasable), worse, remarks)
+    return NodeSolution(best, proved, len(judgments), problem.size, tuple(releasable), worse, remarks)
 
 
-def _cut_short(problem: Problem, judgments: Judgments) -> Solution:
+def _cut_short(problem: LatticeProblem, judgments: Judgments) -> NodeSolution:
     """Return the best node evaluated so far."""
     best = problem.best([*judgments.values(), judgments[problem.highest]])
     if best is None:
         raise unattainable(problem)
     remark = f"{problem.time_limit:g} s were over before the lowest height with a releasable node was known."
-    return Solution(best, False, len(judgments), problem.size, remarks=(remark,), cut_short=True)
+    return NodeSolution(best, False, len(judgments), problem.size, remarks=(remark,), cut_short=True)
 
 
-def _releasable(problem: Problem, judgments: Judgments) -> list[Judgment]:
+def _releasable(problem: LatticeProblem, judgments: Judgments) -> list[NodeEvaluation]:
     """Return the releasable nodes of the lowest height that has some."""
     lowest = _lowest(problem, judgments)
     return [] if lowest is None else [node for node in _height(problem, judgments, lowest) if node.holds]
 
 
-def _lowest(problem: Problem, judgments: Judgments) -> int | None:
+def _lowest(problem: LatticeProblem, judgments: Judgments) -> int | None:
     """Return the lowest height with a releasable node: by bisection if models are monotone, else from the bottom up."""
     low, high = sum(problem.lowest), sum(problem.highest)
 
@@ -79,7 +84,7 @@ def _lowest(problem: Problem, judgments: Judgments) -> int | None:
     return high
 
 
-def _height(problem: Problem, judgments: Judgments, height: int) -> Iterator[Judgment]:
+def _height(problem: LatticeProblem, judgments: Judgments, height: int) -> Iterator[NodeEvaluation]:
     """Yield the evaluations of a height's nodes."""
     for node in nodes_of_height(problem.lowest, problem.highest, height):
         if node not in judgments and problem.deadline.over:
@@ -102,13 +107,17 @@ def nodes_of_height(lowest: Node, highest: Node, height: int) -> Iterator[Node]:
             yield (level, *rest)
 
 
-def _first_remark(best: Judgment, releasable: Sequence[Judgment]) -> str:
+def _first_remark(best: NodeEvaluation, releasable: Sequence[NodeEvaluation]) -> str:
     height = sum(best.node)
     return f"The lowest height with a releasable node is {height}; {len(releasable)} can be released there."
 
 
 def _remarks(
-    problem: Problem, releasable: list[Judgment], best: Judgment, better: Judgment, proved: bool
+    problem: LatticeProblem,
+    releasable: list[NodeEvaluation],
+    best: NodeEvaluation,
+    better: NodeEvaluation,
+    proved: bool,
 ) -> tuple[str, ...]:
     first = _first_remark(best, releasable)
     if proved:

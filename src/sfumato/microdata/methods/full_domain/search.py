@@ -10,12 +10,12 @@ import numpy as np
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.grouping import Node
 from sfumato.microdata.methods.full_domain import optimal
-from sfumato.microdata.methods.full_domain.lattice.problem import Judgments, Problem, Solution
+from sfumato.microdata.methods.full_domain.lattice.problem import Judgments, LatticeProblem, NodeSolution
 from sfumato.microdata.methods.full_domain.make_problem import problem_of
 from sfumato.microdata.methods.full_domain.timeout_result import releasable
-from sfumato.microdata.methods.search_result import Progress, Result
-from sfumato.microdata.models.equivalence_classes import Mask
-from sfumato.microdata.models.model import for_readers
+from sfumato.microdata.methods.search_result import ProgressCallback, Result
+from sfumato.microdata.models.equivalence_classes import BoolArray
+from sfumato.microdata.models.model import checks_published
 from sfumato.microdata.models.persons import against_raw
 from sfumato.microdata.plan.methods import FullDomain
 from sfumato.microdata.plan.model import Plan
@@ -26,22 +26,24 @@ CANDIDATES = 8
 NEAR = 1e-9
 
 
-def search(plan: Plan, method: FullDomain, table: FrequencyTable, progress: Progress | None) -> Result:
+def search(plan: Plan, method: FullDomain, table: FrequencyTable, progress: ProgressCallback | None) -> Result:
     """Return the recoding at the node that the method finds."""
     problem = problem_of(plan, method, table, progress)
     # The module has the name of its method.
-    found: Solution = import_module(f"sfumato.microdata.methods.full_domain.{method.name}").search(problem)
+    found: NodeSolution = import_module(f"sfumato.microdata.methods.full_domain.{method.name}").search(problem)
     solution = releasable(problem, _proved(problem, found))
     if method.hide_minimality:
         solution = near_least(problem, solution, plan.drawing_seed)
     return result_of(problem, method.loss, solution, _details(method, table, solution))
 
 
-def result_of(problem: Problem, loss: str, solution: Solution, details: Mapping[str, Any] | None = None) -> Result:
+def result_of(
+    problem: LatticeProblem, loss: str, solution: NodeSolution, details: Mapping[str, Any] | None = None
+) -> Result:
     """Return the recoding at the node of a solution."""
     table = problem.table
     grouped, owners = problem.grouper.rolled_with_owners(solution.best.node)
-    failing: Mask = problem.failing(grouped)
+    failing: BoolArray = problem.failing(grouped)
     return Result(
         at_node(table, problem.grouper, grouped, owners, failing),
         loss,
@@ -58,16 +60,16 @@ def result_of(problem: Problem, loss: str, solution: Solution, details: Mapping[
     )
 
 
-def _proved(problem: Problem, solution: Solution) -> Solution:
+def _proved(problem: LatticeProblem, solution: NodeSolution) -> NodeSolution:
     """Return a solution with its proof of optimality.
 
     The classes that a model checked on published rows suppresses are not unique, and a node may have other
     ways to satisfy it than the one that was evaluated. Models that refer to the original table alone require less:
     their minimum loss is a lower bound.
     """
-    if not solution.proved_optimal or not problem.limit or not any(map(for_readers, problem.models)):
+    if not solution.proved_optimal or not problem.limit or not any(map(checks_published, problem.models)):
         return solution
-    models = tuple(against_raw(model) if for_readers(model) else model for model in problem.models)
+    models = tuple(against_raw(model) if checks_published(model) else model for model in problem.models)
     raw = optimal.search(replace(problem, models=models, time_limit=problem.deadline.left))
     least = raw.best.loss if raw.bound is None else raw.bound
     if solution.best.loss <= least + NEAR * max(1.0, least):
@@ -75,7 +77,7 @@ def _proved(problem: Problem, solution: Solution) -> Solution:
     return replace(solution, proved_optimal=False, bound=least)
 
 
-def _details(method: FullDomain, table: FrequencyTable, solution: Solution) -> dict[str, Any]:
+def _details(method: FullDomain, table: FrequencyTable, solution: NodeSolution) -> dict[str, Any]:
     """Return further details of a search for the report."""
     details: dict[str, Any] = {}
     if method.name == "exhaustive":
@@ -93,7 +95,7 @@ def _details(method: FullDomain, table: FrequencyTable, solution: Solution) -> d
 # reveal information about persons (Wong, R. et al. (2007). Minimality attack in privacy preserving data publishing,
 # https://www.vldb.org/conf/2007/papers/research/p543-wong.pdf). This module therefore draws, by the seed, one of the
 # best few nodes within two levels of the optimum, each with the same probability.
-def near_least(problem: Problem, solution: Solution, seed: int) -> Solution:
+def near_least(problem: LatticeProblem, solution: NodeSolution, seed: int) -> NodeSolution:
     """Return one of the best nodes near a solution."""
     judgments = Judgments(problem)
     nearby = [judgments[node] for node in sorted(_nearby(problem, solution.best.node))]
@@ -103,7 +105,7 @@ def near_least(problem: Problem, solution: Solution, seed: int) -> Solution:
     return replace(solution, best=candidates[drawn], proved_optimal=False, checked=checked)
 
 
-def _nearby(problem: Problem, node: Node) -> set[Node]:
+def _nearby(problem: LatticeProblem, node: Node) -> set[Node]:
     """Return a node, the coarser ones within two levels, and those one level coarser here and one finer there."""
     coarser = set(problem.neighbors(node, 1))
     further = {other for one in coarser for step in (1, -1) for other in problem.neighbors(one, step)}

@@ -4,14 +4,14 @@ Nodes that distinguish rows are tried from the top down for a short extra time; 
 none is found, it is unknown whether one exists, and the error says so instead of claiming that there is none.
 """
 
-from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Problem, Solution
+from sfumato.microdata.methods.full_domain.lattice.problem import LatticeProblem, NodeEvaluation, NodeSolution
 from sfumato.microdata.methods.full_domain.unattainable import only_top
 from sfumato.microdata.methods.time_limit import GRACE, Deadline, out_of_time
 
 REMARK = "{seconds:g} s were over before a release was found: this one is the first from the top down."
 
 
-def releasable(problem: Problem, solution: Solution) -> Solution:
+def releasable(problem: LatticeProblem, solution: NodeSolution) -> NodeSolution:
     """Return a releasable solution: itself or, after a timeout, the first one from the top down.
 
     Raises:
@@ -25,7 +25,7 @@ def releasable(problem: Problem, solution: Solution) -> Solution:
     return first_release(problem, solution.checked)
 
 
-def first_release(problem: Problem, checked: int = 0) -> Solution:
+def first_release(problem: LatticeProblem, checked: int = 0) -> NodeSolution:
     """Return the first releasable node from the top down.
 
     Raises:
@@ -48,6 +48,6 @@ def first_release(problem: Problem, checked: int = 0) -> Solution:
     raise only_top(problem, top)
 
 
-def _solution(problem: Problem, first: Judgment, checked: int) -> Solution:
+def _solution(problem: LatticeProblem, first: NodeEvaluation, checked: int) -> NodeSolution:
     remark = REMARK.format(seconds=problem.time_limit)
-    return Solution(first, False, min(checked, problem.size), problem.size, remarks=(remark,), cut_short=True)
+    return NodeSolution(first, False, min(checked, problem.size), problem.size, remarks=(remark,), cut_short=True)

@@ -7,7 +7,7 @@ from sfumato.errors import UnattainableError
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.persons import person_view
 from sfumato.microdata.methods.full_domain import optimal
-from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Problem
+from sfumato.microdata.methods.full_domain.lattice.problem import LatticeProblem, NodeEvaluation
 from sfumato.microdata.methods.full_domain.make_problem import problem_of
 from sfumato.microdata.plan.methods import FullDomain, Suppression
 from sfumato.microdata.plan.model import Plan
@@ -21,7 +21,7 @@ NEAR = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Alternative:
+class TradeOffPoint:
     """A possible release that was not chosen.
 
     Attributes:
@@ -41,7 +41,7 @@ class Alternative:
         return {"levels": self.levels, "loss": self.loss, "suppressed_rows": self.suppressed_rows} | more
 
 
-def alternatives(plan: Plan, table: FrequencyTable, recoding: Recoding) -> tuple[Alternative, ...]:
+def alternatives(plan: Plan, table: FrequencyTable, recoding: Recoding) -> tuple[TradeOffPoint, ...]:
     """Return alternatives with other suppression limits and finer neighbors; none without levels or if too slow."""
     method = plan.method
     if not isinstance(method, FullDomain) or not isinstance(recoding, LevelRecoding):
@@ -56,7 +56,7 @@ def alternatives(plan: Plan, table: FrequencyTable, recoding: Recoding) -> tuple
     return tuple(entries)
 
 
-def _neighbors(problem: Problem, recoding: LevelRecoding) -> list[Alternative]:
+def _neighbors(problem: LatticeProblem, recoding: LevelRecoding) -> list[TradeOffPoint]:
     """Return the nodes one level finer in one column."""
     node = recoding.node
     entries = []
@@ -67,7 +67,7 @@ def _neighbors(problem: Problem, recoding: LevelRecoding) -> list[Alternative]:
     return entries
 
 
-def _budgets(table: FrequencyTable, problem: Problem) -> list[Alternative]:
+def _budgets(table: FrequencyTable, problem: LatticeProblem) -> list[TradeOffPoint]:
     """Return the best node for each of a few other suppression limits."""
     entries = []
     for share in BUDGETS:
@@ -80,6 +80,6 @@ def _budgets(table: FrequencyTable, problem: Problem) -> list[Alternative]:
     return entries
 
 
-def _alternative(problem: Problem, judgment: Judgment, **more: Any) -> Alternative:
+def _alternative(problem: LatticeProblem, judgment: NodeEvaluation, **more: Any) -> TradeOffPoint:
     levels = dict(zip(problem.table.columns, judgment.node, strict=True))
-    return Alternative(levels, judgment.loss, judgment.suppressed_rows, **more)
+    return TradeOffPoint(levels, judgment.loss, judgment.suppressed_rows, **more)

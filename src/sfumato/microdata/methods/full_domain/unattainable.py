@@ -6,16 +6,16 @@ from typing import Any
 from sfumato.errors import SfumatoError, UnattainableError
 from sfumato.microdata.counts.grouping import Node
 from sfumato.microdata.methods.class_assessment import beyond_limits
-from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Problem
+from sfumato.microdata.methods.full_domain.lattice.problem import LatticeProblem, NodeEvaluation
 from sfumato.microdata.methods.time_limit import Deadline, out_of_time
-from sfumato.microdata.models.model import Model
+from sfumato.microdata.models.model import PrivacyModel
 
 # Maximum number of nodes examined to find what would be attainable.
 MAX_NODES = 2_000
 MOST_SECONDS = 1.0
 
 
-def unattainable(problem: Problem) -> SfumatoError:
+def unattainable(problem: LatticeProblem) -> SfumatoError:
     """Return the error: why nothing can be released and what could be, or that the search timed out."""
     error = beyond_limits(problem.models, problem.table.whole)
     if error is not None:
@@ -38,7 +38,7 @@ def unattainable(problem: Problem) -> SfumatoError:
     )
 
 
-def only_top(problem: Problem, best: Judgment) -> SfumatoError:
+def only_top(problem: LatticeProblem, best: NodeEvaluation) -> SfumatoError:
     """Return the error for a model of a sensitive column that is satisfied only if all rows are identical.
 
     Args:
@@ -58,13 +58,13 @@ def only_top(problem: Problem, best: Judgment) -> SfumatoError:
     )
 
 
-def least_suppression(problem: Problem, top: Node) -> Judgment | None:
+def least_suppression(problem: LatticeProblem, top: Node) -> NodeEvaluation | None:
     """Return the node that suppresses the fewest rows, from a top node down, among those that distinguish rows.
 
     A node is skipped if finer nodes must suppress more rows than the best one found.
     """
     waiting, seen, deadline = [top], {top}, Deadline(MOST_SECONDS)
-    best: Judgment | None = None
+    best: NodeEvaluation | None = None
     for node in waiting:
         if deadline.over:
             break
@@ -80,7 +80,7 @@ def least_suppression(problem: Problem, top: Node) -> Judgment | None:
     return best
 
 
-def _share(rows: int, problem: Problem) -> str:
+def _share(rows: int, problem: LatticeProblem) -> str:
     """Return rows as a share of all, rounded up to a sufficient value."""
     if rows == 0:
         return "0 %"
@@ -93,16 +93,16 @@ def _share(rows: int, problem: Problem) -> str:
     raise AssertionError
 
 
-def _asked(problem: Problem) -> str:
+def _asked(problem: LatticeProblem) -> str:
     return " and ".join(f"{_symbol(model)} = {model.asked:g} ({_name(model)})" for model in problem.models)
 
 
-def _name(model: Model) -> str:
+def _name(model: PrivacyModel) -> str:
     """Return the name of a model, with the column it refers to."""
     return model.name if model.column is None else f"{model.name} of {model.column}"
 
 
-def _symbol(model: Model) -> str:
+def _symbol(model: PrivacyModel) -> str:
     """Return the plan key of a model's parameter."""
     from dataclasses import fields
 
@@ -111,7 +111,7 @@ def _symbol(model: Model) -> str:
     return numbers[0] if numbers else "the limit"
 
 
-def _reachable(problem: Problem, node: Node) -> str:
+def _reachable(problem: LatticeProblem, node: Node) -> str:
     """Return what could be requested instead: the achieved parameter of each violated model without suppression."""
     classes = problem.classes(problem.grouper.at(node))
     whole = problem.table.whole
@@ -123,13 +123,13 @@ def _reachable(problem: Problem, node: Node) -> str:
     return f" ({' and '.join(reached)} needs no suppression)" if reached else ""
 
 
-def _of_which(problem: Problem, model: Model) -> str:
+def _of_which(problem: LatticeProblem, model: PrivacyModel) -> str:
     """Return the column that a model refers to, if several models refer to columns."""
     several = sum(other.column is not None for other in problem.models) > 1
     return f" of {model.column}" if several and model.column else ""
 
 
-def _promises(model: Model, reached: float) -> bool:
+def _promises(model: PrivacyModel, reached: float) -> bool:
     """Return whether a parameter value is meaningful: every class has at least one row and one value."""
     return math.isfinite(reached) and (reached > 1 or _symbol(model) not in ("k", "l"))
 

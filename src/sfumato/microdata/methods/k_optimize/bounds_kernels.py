@@ -37,7 +37,7 @@ import numpy as np
 
 from sfumato.microdata.methods.k_optimize import problem_arrays as at
 from sfumato.microdata.methods.k_optimize.kernels import code_of, minority, penalties, suppressed_cost
-from sfumato.native.array_types import Ints, Ints2, Reals, Reals2, Tinies
+from sfumato.native.array_types import Float64, Float64_2, Int8, Int64, Int64_2
 from sfumato.native.dispatch import compiled
 
 NEVER = 1e300
@@ -56,25 +56,25 @@ class Verdicts(NamedTuple):
     penalty (v,): the loss of each code.
     """
 
-    bounds: Reals2
-    counts: Ints2
-    sizes: Ints
-    small: Ints
-    floors: Reals
-    penalty: Reals
+    bounds: Float64_2
+    counts: Int64_2
+    sizes: Int64
+    small: Int64
+    floors: Float64
+    penalty: Float64
 
 
 @compiled
 def atom_floors(
     inst: at.Instance,
-    state: Tinies,
-    keys: Ints2,
-    counts: Ints,
-    label_rows: Ints2,
+    state: Int8,
+    keys: Int64_2,
+    counts: Int64,
+    label_rows: Int64_2,
     start: int,
     stop: int,
-    penalty: Reals,
-    out: Reals,
+    penalty: Float64,
+    out: Float64,
 ):
     """Compute the minimum cost of each atom by itself (rule 2); small atoms of discernibility are left to rule 3."""
     if inst.params[at.KIND] == at.LOSS_METRIC:
@@ -239,15 +239,15 @@ def best_splits(inst, features, starts, keys, counts, floors, start, stop, size,
 
 
 @compiled
-def judge(
+def evaluate(
     inst: at.Instance,
-    state: Tinies,
-    keys: Ints2,
-    counts: Ints,
-    label_rows: Ints2,
-    floors: Reals,
+    state: Int8,
+    keys: Int64_2,
+    counts: Int64,
+    label_rows: Int64_2,
+    floors: Float64,
     start: int,
-    ends: Ints,
+    ends: Int64,
     first: int,
     last: int,
     settled: float,

@@ -17,7 +17,7 @@ from sfumato.microdata.methods.k_optimize.bounds_kernels import (
     WITHOUT,
     Verdicts,
     atom_floors,
-    judge,
+    evaluate,
     whole_cost,
 )
 from sfumato.microdata.methods.k_optimize.kernels import (
@@ -30,7 +30,7 @@ from sfumato.microdata.methods.k_optimize.kernels import (
     renames,
     suppressed_cost,
 )
-from sfumato.native.array_types import Ints, Ints2, Reals, Reals2, Tinies, Tinies2
+from sfumato.native.array_types import Float64, Float64_2, Int8, Int8_2, Int64, Int64_2
 from sfumato.native.dispatch import compiled
 
 # A set must be better than the incumbent by more than rounding errors: by this share of its cost.
@@ -49,16 +49,16 @@ class Stack(NamedTuple):
     table (2, 2^b), clock (1,): a hash table for merging, and the last stamp used in it.
     """
 
-    keys: Ints2
-    counts: Ints
-    label_rows: Ints2
-    floors: Reals
-    ends: Ints
-    states: Tinies2
-    spans: Ints2
-    costs: Reals2
-    table: Ints2
-    clock: Ints
+    keys: Int64_2
+    counts: Int64
+    label_rows: Int64_2
+    floors: Float64
+    ends: Int64
+    states: Int8_2
+    spans: Int64_2
+    costs: Float64_2
+    table: Int64_2
+    clock: Int64
 
 
 @compiled
@@ -157,7 +157,7 @@ def has_room(stack, depth):
 
 
 @compiled
-def head_cost(inst: at.Instance, stack: Stack, depth: int, penalty: Reals):
+def head_cost(inst: at.Instance, stack: Stack, depth: int, penalty: Float64):
     """Return the cost of a node's head."""
     cost, start = stack.costs[SETTLED, depth], stack.spans[ROW0, depth]
     if inst.params[at.KIND] == at.LOSS_METRIC:
@@ -179,7 +179,7 @@ def head_cost(inst: at.Instance, stack: Stack, depth: int, penalty: Reals):
 
 
 @compiled
-def load(inst: at.Instance, stack: Stack, state: Tinies):
+def load(inst: at.Instance, stack: Stack, state: Int8):
     """Make the node of a state the first one on the stack."""
     # Not the literal 0, because every function that receives it would be compiled again for it.
     rows, bottom = len(inst.counts), np.int64(0)
@@ -237,7 +237,7 @@ def settle(inst, stack, depth, out, best, best_state, touched, stop):
         keys, counts, label_rows, floors = stack.keys, stack.counts, stack.label_rows, stack.floors
         atom_floors(inst, state, keys, counts, label_rows, start, end, out.penalty, floors)
         first, last, settled = spans[CLASS0, depth], spans[CLASS1, depth], stack.costs[SETTLED, depth]
-        bound = judge(
+        bound = evaluate(
             inst, state, keys, counts, label_rows, floors, start, stack.ends, first, last, settled, hidden, out
         )
         stack.costs[BOUND, depth] = max(stack.costs[BOUND, depth], bound)
@@ -285,13 +285,13 @@ def dive(
     inst: at.Instance,
     stack: Stack,
     out: Verdicts,
-    state: Tinies,
-    best: Reals,
-    best_state: Tinies,
+    state: Int8,
+    best: Float64,
+    best_state: Int8,
     limit: int,
-    stop: Ints,
-    open_states: Tinies2,
-    open_bounds: Reals,
+    stop: Int64,
+    open_states: Int8_2,
+    open_bounds: Float64,
 ):
     """Search below a node in depth until it is done, the limit of nodes is reached or the flag `stop` is set.
 

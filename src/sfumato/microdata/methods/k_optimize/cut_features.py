@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.hierarchies.hierarchy import Ladder
+from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.key_packing import Packing, packing_of
 from sfumato.microdata.methods.allowed_levels import check_levels
@@ -38,7 +38,7 @@ class Alphabet:
     """
 
     name: str
-    ladder: Ladder
+    ladder: Hierarchy
     level: int
     present: Codes
     weight: float
@@ -71,7 +71,7 @@ class Alphabet:
 
 
 @dataclass(frozen=True)
-class Space:
+class SearchSpace:
     """The search space of K-Optimize: the alphabets, and the distinct combinations of labels.
 
     Attributes:
@@ -105,7 +105,7 @@ class Space:
         return np.unique(names, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
-def space_of(plan: Plan, method: KOptimize, table: FrequencyTable) -> Space:
+def space_of(plan: Plan, method: KOptimize, table: FrequencyTable) -> SearchSpace:
     """Return the search space of a plan and its table."""
     check_levels(plan, table)
     alphabets = tuple(_alphabet(plan, table, column) for column in range(len(table.columns)))
@@ -114,7 +114,7 @@ def space_of(plan: Plan, method: KOptimize, table: FrequencyTable) -> Space:
     owners = owners.reshape(-1)
     counts = np.bincount(owners, weights=table.counts, minlength=len(unique)).astype(np.int64)
     label_rows = _label_rows(table, method, owners, len(unique))
-    return Space(alphabets, unique, owners, _instance(plan, method, alphabets, unique, counts, label_rows))
+    return SearchSpace(alphabets, unique, owners, _instance(plan, method, alphabets, unique, counts, label_rows))
 
 
 def _alphabet(plan: Plan, table: FrequencyTable, column: int) -> Alphabet:

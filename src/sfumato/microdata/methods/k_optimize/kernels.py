@@ -8,7 +8,7 @@ one row that nothing can split) are removed; their cost is kept in a sum.
 import numpy as np
 
 from sfumato.microdata.methods.k_optimize import problem_arrays as at
-from sfumato.native.array_types import Reals, Tinies
+from sfumato.native.array_types import Float64, Int8
 from sfumato.native.dispatch import compiled
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -40,7 +40,7 @@ def blocks(inst, state, least, column, out, base):
 
 
 @compiled
-def penalties(inst: at.Instance, state: Tinies, least: int, out: Reals):
+def penalties(inst: at.Instance, state: Int8, least: int, out: Float64):
     """Compute for each column and code the weighted loss (M-1)/(|A|-1) of its block, for features of at least a state.
 
     A block of one value is that value; a block of all values, or of the missing value and others, is `*`

@@ -14,11 +14,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.hierarchies.hierarchy import Ladder
+from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.hierarchies.types import inexact, numerals
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.methods.k_optimize import problem_arrays as at
-from sfumato.microdata.methods.k_optimize.cut_features import Alphabet, Codes, Space, State
+from sfumato.microdata.methods.k_optimize.cut_features import Alphabet, Codes, SearchSpace, State
 from sfumato.microdata.recoding.range_grid import number_grid
 from sfumato.microdata.recoding.recoding import STAR, ClassRecoding, Labels, class_recoding
 
@@ -28,12 +28,12 @@ _BRACKETS = re.compile(r"([\[(])([^,]+), ([^,]+)([\])])")
 _DASH = re.compile(r"(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)")
 
 
-def published(space: Space, state: State) -> tuple[Labels, ...]:
+def published(space: SearchSpace, state: State) -> tuple[Labels, ...]:
     """Return for each column the labels of its blocks, in the order of the blocks."""
     return tuple(_column_labels(space, state, column) for column in range(len(space.alphabets)))
 
 
-def recoding_of(space: Space, state: State, table: FrequencyTable) -> ClassRecoding:
+def recoding_of(space: SearchSpace, state: State, table: FrequencyTable) -> ClassRecoding:
     """Return the recoding that publishes a head; classes are numbered by their labels, small ones are suppressed."""
     columns = range(len(space.alphabets))
     blocks = np.column_stack([space.blocks(state, column)[space.codes[:, column]] for column in columns])
@@ -44,7 +44,7 @@ def recoding_of(space: Space, state: State, table: FrequencyTable) -> ClassRecod
     return class_recoding(table, owners, published(space, state), classes.astype(np.int32), sizes, suppressed)
 
 
-def _column_labels(space: Space, state: State, column: int) -> Labels:
+def _column_labels(space: SearchSpace, state: State, column: int) -> Labels:
     alphabet, blocks = space.alphabets[column], space.blocks(state, column)
     members = [np.flatnonzero(blocks == block) for block in range(int(blocks.max()) + 1)]
     scale = bool(space.instance.params[at.ORDERED]) and _is_scale(alphabet.ladder)
@@ -94,7 +94,7 @@ def _round_range(alphabet: Alphabet, places: Codes) -> str | None:
     return joined(low_text, high_text) if grid.decimals == 0 else f"{low_text}..{high_text}"
 
 
-def _is_scale(ladder: Ladder) -> bool:
+def _is_scale(ladder: Hierarchy) -> bool:
     """Return whether the values are numbers or dates in ascending order."""
     if ladder.numbers is not None:
         return True

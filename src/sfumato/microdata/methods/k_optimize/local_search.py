@@ -14,8 +14,8 @@ from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.key_packing import packing_of
 from sfumato.microdata.methods.k_optimize import local_search_kernels as kernels
 from sfumato.microdata.methods.k_optimize import problem_arrays as at
-from sfumato.microdata.methods.k_optimize.cut_features import Codes, Space, State
-from sfumato.microdata.methods.k_optimize.local_search_kernels import Flag, Scratch
+from sfumato.microdata.methods.k_optimize.cut_features import Codes, SearchSpace, State
+from sfumato.microdata.methods.k_optimize.local_search_kernels import Buffers, Flag
 from sfumato.microdata.methods.k_optimize.problem_arrays import Instance
 
 _SEED = 0x9E3779B97F4A7C15
@@ -35,7 +35,7 @@ class Incumbent:
     state: State
 
 
-class Watch(Protocol):
+class SearchMonitor(Protocol):
     """Observer that ends a search by its flag, and receives the cost of each set found."""
 
     @property
@@ -49,11 +49,11 @@ class Place:
     """A table, buffers for a local search on it, and the features that may be used."""
 
     instance: Instance
-    scratch: Scratch
+    scratch: Buffers
     choices: Codes
 
 
-def place_of(space: Space, columns: Iterable[int] | None = None) -> Place:
+def place_of(space: SearchSpace, columns: Iterable[int] | None = None) -> Place:
     """Return the table of all columns, or of some of them; the others have a single value there."""
     inst, codes = space.instance, space.codes
     if columns is None:
@@ -77,10 +77,10 @@ def _grouped(codes: Codes) -> tuple[Codes, Codes]:
     return first, owners.reshape(-1)
 
 
-def _scratch(inst: Instance, codes: Codes) -> Scratch:
+def _scratch(inst: Instance, codes: Codes) -> Buffers:
     rows, values, features = len(inst.counts), len(inst.values), len(inst.features)
     marks = np.random.default_rng(_SEED).integers(0, _WORD - 1, values, np.uint64)
-    return Scratch(
+    return Buffers(
         codes,
         marks,
         np.zeros(values, np.int64),
@@ -94,12 +94,12 @@ def _scratch(inst: Instance, codes: Codes) -> Scratch:
     )
 
 
-def columns_of(space: Space, state: State) -> frozenset[int]:
+def columns_of(space: SearchSpace, state: State) -> frozenset[int]:
     """Return the columns with features in a set."""
     return frozenset(space.instance.features[state == at.HEAD, at.COLUMN].tolist())
 
 
-def settle(space: Space, start: State, columns: frozenset[int], watch: Watch) -> Incumbent:
+def settle(space: SearchSpace, start: State, columns: frozenset[int], watch: SearchMonitor) -> Incumbent:
     """Improve a set by features of some columns; the smaller their table, the longer."""
     if watch.stop[0]:
         return Incumbent(np.inf, start)
@@ -110,12 +110,12 @@ def settle(space: Space, start: State, columns: frozenset[int], watch: Watch) ->
     return best
 
 
-def wander(place: Place, start: State, number: int, watch: Watch) -> Incumbent:
+def wander(place: Place, start: State, number: int, watch: SearchMonitor) -> Incumbent:
     """Improve a set; each number tries its features in another order."""
     return climb(place, start, _random(number), watch)
 
 
-def stray(place: Place, start: Incumbent, random: Random | int, watch: Watch) -> Incumbent:
+def stray(place: Place, start: Incumbent, random: Random | int, watch: SearchMonitor) -> Incumbent:
     """Perturb a set and improve it again; return the original set if the result is worse."""
     if watch.stop[0] or not len(place.choices):
         return start
@@ -126,7 +126,7 @@ def stray(place: Place, start: Incumbent, random: Random | int, watch: Watch) ->
     return found if found.cost <= start.cost else start
 
 
-def climb(place: Place, start: State, random: Random, watch: Watch) -> Incumbent:
+def climb(place: Place, start: State, random: Random, watch: SearchMonitor) -> Incumbent:
     """Improve a set as long as single changes help."""
     state = start.copy()
     cost = float(kernels.climb(place.instance, place.scratch, state, place.choices, random, watch.stop))

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from sfumato.microdata.methods.k_optimize import problem_arrays as at
 from sfumato.microdata.methods.k_optimize.kernels import blocks, penalties, suppressed_cost
-from sfumato.native.array_types import Ints, Ints2, Reals, Tinies, Words
+from sfumato.native.array_types import Float64, Int8, Int64, Int64_2, UInt64
 from sfumato.native.dispatch import compiled
 
 Flag = npt.NDArray[np.int64]
@@ -17,7 +17,7 @@ GAIN = 1.0 - 1e-12
 OWNER, ORDER, SIZES, START, LEADER = 0, 1, 2, 3, 4
 
 
-class Scratch(NamedTuple):
+class Buffers(NamedTuple):
     """Working arrays: n rows, m columns, f features, v codes of all columns.
 
     codes (n, m): the rows unpacked; marks (v,): a random word for each code; block, penalty (v,): of each code.
@@ -27,16 +27,16 @@ class Scratch(NamedTuple):
     costs, hidden (f,): with each feature added. table (2, 2^b), clock (1,): a hash table of classes, its last stamp.
     """
 
-    codes: Ints2
-    marks: Words
-    block: Ints
-    penalty: Reals
-    rows: Ints2
-    tallies: Ints2
-    costs: Reals
-    hidden: Ints
-    table: Ints2
-    clock: Ints
+    codes: Int64_2
+    marks: UInt64
+    block: Int64
+    penalty: Float64
+    rows: Int64_2
+    tallies: Int64_2
+    costs: Float64
+    hidden: Int64
+    table: Int64_2
+    clock: Int64
 
 
 @compiled
@@ -273,7 +273,7 @@ def draw(random, below):
 
 
 @compiled
-def climb(inst: at.Instance, scratch: Scratch, state: Tinies, choices: Ints, random: Words, stop: Ints):
+def climb(inst: at.Instance, scratch: Buffers, state: Int8, choices: Int64, random: UInt64, stop: Int64):
     """Improve a set by additions, removals and exchanges until none helps; return its cost.
 
     Args:
@@ -307,14 +307,14 @@ def climb(inst: at.Instance, scratch: Scratch, state: Tinies, choices: Ints, ran
 
 
 @compiled
-def relieve(inst: at.Instance, scratch: Scratch, state: Tinies, random: Words):
+def relieve(inst: at.Instance, scratch: Buffers, state: Int8, random: UInt64):
     """Drop features of a head that suppresses too many rows, until it may be released."""
     while cost_of(inst, scratch, state)[0] >= NEVER:
         state[draw(random, len(state))] = at.OUT
 
 
 @compiled
-def shake(inst: at.Instance, state: Tinies, choices: Ints, random: Words, strength: int):
+def shake(inst: at.Instance, state: Int8, choices: Int64, random: UInt64, strength: int):
     """Change a set at random: drop all features of one column, or toggle a few features."""
     if draw(random, 3) == 0:
         column = inst.features[choices[draw(random, len(choices))], at.COLUMN]

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.native.array_types import Ints, Ints2, Reals
+from sfumato.native.array_types import Float64, Int64, Int64_2
 
 # Typed, because functions are compiled again for each plain number that they receive.
 OUT, TAIL, HEAD = np.int64(0), np.int64(1), np.int64(2)
@@ -32,11 +32,11 @@ class Instance(NamedTuple):
     params (5,): the KIND of cost, whether features are ORDERED, K, all ROWS, and the LIMIT of suppressed rows.
     """
 
-    keys: Ints2
-    counts: Ints
-    label_rows: Ints2
-    columns: Ints2
-    features: Ints2
-    values: Ints2
-    weights: Reals
-    params: Ints
+    keys: Int64_2
+    counts: Int64
+    label_rows: Int64_2
+    columns: Int64_2
+    features: Int64_2
+    values: Int64_2
+    weights: Float64
+    params: Int64

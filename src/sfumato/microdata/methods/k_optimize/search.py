@@ -27,17 +27,17 @@ from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.methods.class_assessment import beyond_limits
 from sfumato.microdata.methods.k_optimize import problem_arrays as at
-from sfumato.microdata.methods.k_optimize.cut_features import Space, State, space_of
+from sfumato.microdata.methods.k_optimize.cut_features import SearchSpace, State, space_of
 from sfumato.microdata.methods.k_optimize.kernels import penalties
 from sfumato.microdata.methods.k_optimize.labels import published, recoding_of
 from sfumato.microdata.methods.k_optimize.local_search import Incumbent, columns_of, settle, stray, wander
-from sfumato.microdata.methods.k_optimize.workers import Crew, DiveOutcome, Open, Worker
+from sfumato.microdata.methods.k_optimize.workers import Crew, DiveOutcome, OpenNode, SearchThread
 from sfumato.microdata.methods.search_result import Result
 from sfumato.microdata.plan.methods import KOptimize
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import ClassRecoding
 
-Job = Callable[[Worker], Incumbent]
+Job = Callable[[SearchThread], Incumbent]
 Batches = Generator[list[Job], list[Incumbent], None]
 # Number of sets of columns that are extended from each size to the next, and their maximum number of columns.
 CARRIED = 6
@@ -49,7 +49,7 @@ WALKS = 2
 # After this many searches without improvement, they are dealt only once in so many times.
 PATIENCE = 60
 REST = 4
-Progress = Callable[[int, int], None]
+ProgressCallback = Callable[[int, int], None]
 T = TypeVar("T")
 # The first depth-first search is longer, so that a small problem is solved at once. Then rounds follow, each with jobs
 # of the local search and of depth-first searches below the nodes of smallest bound. The fewer nodes such a search
@@ -90,7 +90,7 @@ class Optimum:
         return 0.0 if self.best.cost <= 0 else max(0.0, 1.0 - self.bound / self.best.cost)
 
 
-def search(plan: Plan, method: KOptimize, table: FrequencyTable, progress: Progress | None = None) -> Result:
+def search(plan: Plan, method: KOptimize, table: FrequencyTable, progress: ProgressCallback | None = None) -> Result:
     """Return the best recoding that can be found in time.
 
     Raises:
@@ -117,7 +117,7 @@ def search(plan: Plan, method: KOptimize, table: FrequencyTable, progress: Progr
     )
 
 
-def optimize(space: Space, seconds: float, progress: Progress | None = None) -> Optimum:
+def optimize(space: SearchSpace, seconds: float, progress: ProgressCallback | None = None) -> Optimum:
     """Return the head of least cost, or the best one found in the given time."""
     with closing(Crew(space, seconds)) as crew, crew.interruptible():
         return _Queue(space, crew, progress or (lambda _done, _all: None)).optimum()
@@ -126,7 +126,7 @@ def optimize(space: Space, seconds: float, progress: Progress | None = None) -> 
 class _Queue:
     """The nodes still to be searched, the smallest bound first."""
 
-    def __init__(self, space: Space, crew: Crew, progress: Progress) -> None:
+    def __init__(self, space: SearchSpace, crew: Crew, progress: ProgressCallback) -> None:
         self.space = space
         self.crew = crew
         self.progress = progress
@@ -134,7 +134,7 @@ class _Queue:
         self.bound = crew.root.bound
         self.nodes = 0
         self._serial = 0
-        self._open: list[tuple[float, int, Open]] = []
+        self._open: list[tuple[float, int, OpenNode]] = []
         self._push(crew.root)
 
     def optimum(self) -> Optimum:
@@ -149,7 +149,7 @@ class _Queue:
     def best(self) -> Incumbent:
         return self.walks.best
 
-    def _run(self, jobs: Sequence[Callable[[Worker], T]]) -> list[T]:
+    def _run(self, jobs: Sequence[Callable[[SearchThread], T]]) -> list[T]:
         return self.crew.run(jobs, self._tell)
 
     def _tell(self) -> None:
@@ -158,7 +158,7 @@ class _Queue:
         if best < np.inf:
             self.progress(int(min(self.bound, best)), int(best))
 
-    def _push(self, node: Open) -> None:
+    def _push(self, node: OpenNode) -> None:
         self._serial += 1
         heappush(self._open, (node.bound, self._serial, node))
 
@@ -167,8 +167,8 @@ class _Queue:
         walks = self.walks.deal(local_jobs)
         dives = min(max(FEWEST_DIVES, MOST_DIVES - 2 * len(walks)), len(self._open))
         taken = [heappop(self._open)[2] for _ in range(dives)]
-        dive = partial(Worker.dive, best=self.best.cost, nodes=nodes, stop=self.crew.watch.stop)
-        jobs: list[Callable[[Worker], Any]] = [*walks, *(partial(dive, node=node) for node in taken)]
+        dive = partial(SearchThread.dive, best=self.best.cost, nodes=nodes, stop=self.crew.watch.stop)
+        jobs: list[Callable[[SearchThread], Any]] = [*walks, *(partial(dive, node=node) for node in taken)]
         found = self._run(jobs)
         self.walks.take(found[: len(walks)])
         for outcome in found[len(walks) :]:
@@ -189,7 +189,7 @@ class _Queue:
             self._open = sorted(entry for entry in self._open if entry[0] < self.best.cost)
 
 
-def _per_column(space: Space, optimum: Optimum, recoding: ClassRecoding) -> dict[str, float]:
+def _per_column(space: SearchSpace, optimum: Optimum, recoding: ClassRecoding) -> dict[str, float]:
     """Return the loss metric of each column, if that is the loss."""
     inst = space.instance
     if inst.params[at.KIND] != at.LOSS_METRIC:
@@ -216,7 +216,7 @@ def _remark(optimum: Optimum, method: KOptimize, scale: int) -> str:
     )
 
 
-def _details(space: Space, optimum: Optimum, method: KOptimize, scale: int) -> dict[str, Any]:
+def _details(space: SearchSpace, optimum: Optimum, method: KOptimize, scale: int) -> dict[str, Any]:
     """Return further details for the report: the proof, and the labels of each column."""
     labels = published(space, optimum.best.state)
     return {
@@ -238,7 +238,7 @@ class Walks:
         best: The best set known, and its cost.
     """
 
-    def __init__(self, space: Space, crew: Crew) -> None:
+    def __init__(self, space: SearchSpace, crew: Crew) -> None:
         self.space = space
         self.crew = crew
         self.best = Incumbent(np.inf, space.empty())

@@ -17,7 +17,7 @@ from sfumato.microdata.methods.k_optimize import branch_kernels as kernels
 from sfumato.microdata.methods.k_optimize import problem_arrays as at
 from sfumato.microdata.methods.k_optimize.bounds_kernels import Verdicts
 from sfumato.microdata.methods.k_optimize.branch_kernels import Stack
-from sfumato.microdata.methods.k_optimize.cut_features import Space, State
+from sfumato.microdata.methods.k_optimize.cut_features import SearchSpace, State
 from sfumato.microdata.methods.k_optimize.local_search import Incumbent, place_of, wander
 from sfumato.microdata.methods.k_optimize.local_search_kernels import Flag
 
@@ -30,7 +30,7 @@ MOST_WORKERS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Open:
+class OpenNode:
     """A node that is still to be searched, and its lower bound."""
 
     bound: float
@@ -41,15 +41,15 @@ class Open:
 class DiveOutcome:
     """The result of a depth-first search: nodes left open, a better head if there is one, and the nodes visited."""
 
-    left: tuple[Open, ...]
+    left: tuple[OpenNode, ...]
     better: Incumbent | None
     nodes: int
 
 
-class Worker:
+class SearchThread:
     """Buffers for one search at a time."""
 
-    def __init__(self, space: Space) -> None:
+    def __init__(self, space: SearchSpace) -> None:
         self.space = space
         self.place = place_of(space)
         self._stack = _stack(space)
@@ -58,20 +58,20 @@ class Worker:
         self._states = np.zeros((features + 2, features), np.int8)
         self._bounds = np.zeros(features + 2)
 
-    def dive(self, node: Open, best: float, nodes: int, stop: Flag) -> DiveOutcome:
+    def dive(self, node: OpenNode, best: float, nodes: int, stop: Flag) -> DiveOutcome:
         """Search below a node for heads that cost less than `best`."""
         return DiveOutcome((node,), None, 0) if stop[0] else self._dive_below(node, best, nodes, stop)
 
-    def look(self, node: Open) -> DiveOutcome:
+    def look(self, node: OpenNode) -> DiveOutcome:
         """Compute the bound of a node without searching below it."""
         return self._dive_below(node, np.inf, 1, np.ones(1, np.int64))
 
-    def _dive_below(self, node: Open, best: float, nodes: int, stop: Flag) -> DiveOutcome:
+    def _dive_below(self, node: OpenNode, best: float, nodes: int, stop: Flag) -> DiveOutcome:
         cost, state = np.array([best]), self.space.empty()
         inst, room, left_open = self.space.instance, (self._stack, self._verdicts), (self._states, self._bounds)
         left, seen = kernels.dive(inst, *room, node.state, cost, state, nodes, stop, *left_open)
         opened = tuple(
-            Open(max(node.bound, float(self._bounds[place])), self._states[place].copy()) for place in range(left)
+            OpenNode(max(node.bound, float(self._bounds[place])), self._states[place].copy()) for place in range(left)
         )
         return DiveOutcome(opened, Incumbent(float(cost[0]), state) if cost[0] < best else None, int(seen))
 
@@ -89,7 +89,7 @@ class Watcher:
             self.least = min(self.least, cost)
 
 
-def _stack(space: Space) -> Stack:
+def _stack(space: SearchSpace) -> Stack:
     inst = space.instance
     rows, features = len(inst.counts), len(inst.features)
     room, deep = ROOM * rows + 1, features + 3
@@ -107,7 +107,7 @@ def _stack(space: Space) -> Stack:
     )
 
 
-def _verdicts(space: Space) -> Verdicts:
+def _verdicts(space: SearchSpace) -> Verdicts:
     features, values = len(space.instance.features), len(space.instance.values)
     return Verdicts(
         np.zeros((4, features)),
@@ -128,23 +128,23 @@ class Crew:
         root: The root of the search tree.
     """
 
-    def __init__(self, space: Space, seconds: float) -> None:
+    def __init__(self, space: SearchSpace, seconds: float) -> None:
         self.watch = Watcher()
         self.interrupted = False
-        self._free: SimpleQueue[Worker] = SimpleQueue()
+        self._free: SimpleQueue[SearchThread] = SimpleQueue()
         workers = min(os.cpu_count() or 1, MOST_WORKERS)
         for _ in range(workers):
-            self._free.put(Worker(space))
+            self._free.put(SearchThread(space))
         self._threads = ThreadPoolExecutor(workers, "k-optimize")
         self.root = self._first(space)
         self._deadline = perf_counter() + seconds
 
-    def _first(self, space: Space) -> Open:
+    def _first(self, space: SearchSpace) -> OpenNode:
         """Return the root with its bound; this compiles the loops before the clock starts."""
         worker, stopped = self._free.get(), Watcher()
         stopped.stop[0] = 1
         wander(worker.place, space.empty(), 0, stopped)
-        root = Open(0.0, np.full(len(space.instance.features), at.TAIL, np.int8))
+        root = OpenNode(0.0, np.full(len(space.instance.features), at.TAIL, np.int8))
         outcome = worker.look(root)
         self._free.put(worker)
         return outcome.left[0] if outcome.left else root
@@ -155,7 +155,7 @@ class Crew:
             self.watch.stop[0] = 1
         return bool(self.watch.stop[0])
 
-    def run(self, jobs: Sequence[Callable[[Worker], T]], meanwhile: Callable[[], None]) -> list[T]:
+    def run(self, jobs: Sequence[Callable[[SearchThread], T]], meanwhile: Callable[[], None]) -> list[T]:
         """Run all jobs; at a timeout or an interrupt they end early with what they have.
 
         Args:
@@ -184,7 +184,7 @@ class Crew:
         self.interrupted = True
         self.watch.stop[0] = 1
 
-    def _do(self, job: Callable[[Worker], T]) -> T:
+    def _do(self, job: Callable[[SearchThread], T]) -> T:
         worker = self._free.get()
         try:
             return job(worker)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from sfumato.microdata.methods.local_recoding import annealing_kernels, candidate_kernels, price_kernels
 from sfumato.microdata.methods.local_recoding.annealing_kernels import NOWHERE, Core, Opened
 from sfumato.microdata.methods.local_recoding.candidate_classes import CellWalk
-from sfumato.microdata.methods.local_recoding.candidate_kernels import Found
+from sfumato.microdata.methods.local_recoding.candidate_kernels import CandidateBuffers
 from sfumato.microdata.methods.local_recoding.classes import costs_of, firsts_of, levels_of
 from sfumato.microdata.methods.local_recoding.exchange import Kinds, affordable, bettered
 from sfumato.microdata.methods.local_recoding.sweep import UNPLACED, Ints, Sweep
@@ -85,7 +85,7 @@ def _worth(walk: CellWalk, least: Floats, counts: Halves, stop: Flag) -> Floats:
     return worth
 
 
-def _greedy(found: Found, counts: Halves, worth: Floats, k: int) -> Ints:
+def _greedy(found: CandidateBuffers, counts: Halves, worth: Floats, k: int) -> Ints:
     """Return the classes of the cells that lose least for the prices of their rows."""
     core, order = _core(found, len(counts))
     opened = _opened(core, counts, k)
@@ -95,7 +95,7 @@ def _greedy(found: Found, counts: Halves, worth: Floats, k: int) -> Ints:
     return opened.owners.astype(np.int64) - 1
 
 
-def _with_classes(sweep: Sweep, found: Found, owners: Ints, number: int, worth: Floats) -> Found:
+def _with_classes(sweep: Sweep, found: CandidateBuffers, owners: Ints, number: int, worth: Floats) -> CandidateBuffers:
     """Return the cells, extended by those of existing classes."""
     levels, firsts, labels = levels_of(sweep, owners, number), firsts_of(owners, number), _labels(sweep, worth)
     starts, room = np.zeros(number + 1, np.int64), ROOM
@@ -108,7 +108,7 @@ def _with_classes(sweep: Sweep, found: Found, owners: Ints, number: int, worth: 
             break
         room = total
     members = members[:total]
-    return Found(
+    return CandidateBuffers(
         np.concatenate([found.members, members]),
         np.concatenate([found.starts, starts[1:] + found.starts[-1]]),
         np.append(found.costs, costs_of(sweep, levels, firsts)),
@@ -126,7 +126,7 @@ def _labels(sweep: Sweep, worth: Floats) -> tuple[npt.NDArray[np.int32], npt.NDA
     return listed, begins
 
 
-def _core(found: Found, rows: int) -> tuple[Core, Ints]:
+def _core(found: CandidateBuffers, rows: int) -> tuple[Core, Ints]:
     """Return the cells sorted by their cost, and their numbers."""
     order = np.argsort(found.costs, kind="stable")
     places, holders = np.zeros(rows + 1, np.int64), np.empty(len(found.members), np.int32)

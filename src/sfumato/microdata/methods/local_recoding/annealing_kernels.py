@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.microdata.methods.local_recoding.exchange_kernels import link, unlink
-from sfumato.native.array_types import Halves, Ints, Reals, Words
+from sfumato.native.array_types import Float64, Int32, Int64, UInt64
 from sfumato.native.dispatch import compiled
 
 NOWHERE = 0
@@ -29,12 +29,12 @@ class Core(NamedTuple):
     """members: combinations of cells, from starts to ends (c,); costs (c,) of a row; holders: the cells of each
     combination, from places (n + 1,) on, the cheapest first."""
 
-    members: Halves
-    starts: Ints
-    ends: Ints
-    costs: Reals
-    holders: Halves
-    places: Ints
+    members: Int32
+    starts: Int64
+    ends: Int64
+    costs: Float64
+    holders: Int32
+    places: Int64
 
 
 class Opened(NamedTuple):
@@ -44,24 +44,24 @@ class Opened(NamedTuple):
     are free, and these. For one cell that is tried: donors (s + 2,), how many and which slots; rows taken from each,
     what these add elsewhere (both 0 before); choices of what becomes of donors. went, whence (n,): who moved."""
 
-    owners: Halves
-    second: Halves
-    after: Halves
-    before: Halves
-    more: Reals
-    cells: Ints
-    head: Ints
-    sizes: Ints
-    costs: Reals
-    closing: Reals
-    slots: Halves
-    free: Ints
-    donors: Ints
-    taken: Ints
-    spared: Reals
-    choices: Ints
-    went: Ints
-    whence: Ints
+    owners: Int32
+    second: Int32
+    after: Int32
+    before: Int32
+    more: Float64
+    cells: Int64
+    head: Int64
+    sizes: Int64
+    costs: Float64
+    closing: Float64
+    slots: Int32
+    free: Int64
+    donors: Int64
+    taken: Int64
+    spared: Float64
+    choices: Int64
+    went: Int64
+    whence: Int64
 
 
 @compiled
@@ -338,8 +338,8 @@ def settle_rows(core, opened, counts, k):
 
 @compiled
 def anneal(
-    core: Core, opened: Opened, counts: Halves, k: int, heats: Reals, chances: Reals, work: int, random: Words,
-    stop: Ints,
+    core: Core, opened: Opened, counts: Int32, k: int, heats: Float64, chances: Float64, work: int, random: UInt64,
+    stop: Int64,
 ):  # fmt: skip
     """Open and close randomly drawn cells with falling temperature, until the work limit is reached.
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.microdata.methods.local_recoding.kernels import Prices
-from sfumato.native.array_types import Halves, Halves2, Halves3, Ints, Ints2, Reals, Reals2, Reals3
+from sfumato.microdata.methods.local_recoding.kernels import LabelCosts
+from sfumato.native.array_types import Float64, Float64_2, Float64_3, Int32, Int32_2, Int32_3, Int64, Int64_2
 from sfumato.native.dispatch import compiled
 
 _SAME = 1e-12
@@ -23,9 +23,9 @@ _SAME = 1e-12
 class Rows(NamedTuple):
     """codes (m, n), counts (n,), worth (n,)."""
 
-    codes: Halves2
-    counts: Halves
-    worth: Reals
+    codes: Int32_2
+    counts: Int32
+    worth: Float64
 
 
 class Stack(NamedTuple):
@@ -38,28 +38,28 @@ class Stack(NamedTuple):
     (m, levels) is what a row loses at least at a level; work (1,) is counted down, and nothing more is looked at once
     it is used up."""
 
-    rows: Halves3
-    starts: Halves3
-    ends: Halves3
-    values: Reals3
-    alike: Halves3
-    cells: Ints2
-    filled: Ints2
-    level: Ints
-    cell: Ints
-    highest: Ints
-    start: Ints
-    end: Ints
-    cost: Reals
-    value: Reals
-    top: Reals
-    parts: Halves
-    slots: Halves
-    names: Halves
-    sizes: Ints
-    edges: Ints
-    floors: Reals2
-    work: Ints
+    rows: Int32_3
+    starts: Int32_3
+    ends: Int32_3
+    values: Float64_3
+    alike: Int32_3
+    cells: Int64_2
+    filled: Int64_2
+    level: Int64
+    cell: Int64
+    highest: Int64
+    start: Int64
+    end: Int64
+    cost: Float64
+    value: Float64
+    top: Float64
+    parts: Int32
+    slots: Int32
+    names: Int32
+    sizes: Int64
+    edges: Int64
+    floors: Float64_2
+    work: Int64
 
 
 @compiled
@@ -69,7 +69,7 @@ def ratio_of(cost, value, k):
 
 
 @compiled
-def dearest(rows, members, owners, k):
+def costliest(rows, members, owners, k):
     """Return the sum of the k largest prices in a cell, of unassigned rows; -1 if there are fewer rows."""
     left, total, owned = k, 0.0, len(owners) > 0
     for row in members:
@@ -136,7 +136,7 @@ def note_cells(rows, stack, column, level, many, begin, owners, k, lowest):
         end = stack.edges[slot]
         if end < 0:
             continue
-        value = dearest(rows, stack.rows[column, level, begin:end], owners, k)
+        value = costliest(rows, stack.rows[column, level, begin:end], owners, k)
         if ratio_of(cost, value, k) <= stack.top[column]:
             stack.starts[column, level, cells], stack.ends[column, level, cells] = begin, end
             stack.values[column, level, cells], stack.alike[column, level, cells] = value, 0
@@ -197,7 +197,7 @@ def take(rows, members, cost, k, owners, number):
 def start_walk(rows, stack, prices, whole, lowest, highest, k, owners, limit):
     """Prepare the enumeration of the cells of some rows."""
     stack.cost[0], stack.top[0] = 0.0, limit
-    stack.value[0] = dearest(rows, whole, owners, k)
+    stack.value[0] = costliest(rows, whole, owners, k)
     for column in range(len(lowest)):
         stack.highest[column], stack.level[column] = highest[column], highest[column] + 1
     if stack.value[0] >= 0.0:
@@ -228,7 +228,7 @@ def next_cell(rows, stack, prices, lowest, highest, k, owners, factors, limit, s
             continue
         start, end = stack.starts[column, level, cell], stack.ends[column, level, cell]
         members = stack.rows[column, level, start:end]
-        value = dearest(rows, members, owners, k) if owned else stack.values[column, level, cell]
+        value = costliest(rows, members, owners, k) if owned else stack.values[column, level, cell]
         if value < 0.0 or (wanted and value == 0.0):
             continue
         cost = stack.cost[column] + prices.costs[column, level, rows.codes[column, members[0]]]
@@ -258,8 +258,8 @@ def last_cell(stack):
 
 @compiled
 def lower_factors(
-    rows: Rows, stack: Stack, prices: Prices, whole: Halves, lowest: Ints, highest: Ints, k: int, owners: Ints,
-    factors: Reals, stop: Ints,
+    rows: Rows, stack: Stack, prices: LabelCosts, whole: Int32, lowest: Int64, highest: Int64, k: int, owners: Int64,
+    factors: Float64, stop: Int64,
 ):  # fmt: skip
     """Lower the factor of each combination to the smallest ratio of all cells that contain it.
 
@@ -276,8 +276,8 @@ def lower_factors(
 
 @compiled
 def make_classes(
-    rows: Rows, stack: Stack, prices: Prices, whole: Halves, lowest: Ints, highest: Ints, k: int, owners: Ints,
-    factors: Reals, limit: float, number: int, stop: Ints,
+    rows: Rows, stack: Stack, prices: LabelCosts, whole: Int32, lowest: Int64, highest: Int64, k: int, owners: Int64,
+    factors: Float64, limit: float, number: int, stop: Int64,
 ):  # fmt: skip
     """Make classes of the cells with a ratio at most a limit, in order, from unassigned rows.
 

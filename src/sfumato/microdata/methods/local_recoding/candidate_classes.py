@@ -17,8 +17,8 @@ import numpy.typing as npt
 from sfumato.dataclass import dataclass
 from sfumato.microdata.methods.local_recoding import candidate_class_kernels, candidate_kernels
 from sfumato.microdata.methods.local_recoding.candidate_class_kernels import Rows, Stack
-from sfumato.microdata.methods.local_recoding.candidate_kernels import Found
-from sfumato.microdata.methods.local_recoding.kernels import Prices
+from sfumato.microdata.methods.local_recoding.candidate_kernels import CandidateBuffers
+from sfumato.microdata.methods.local_recoding.kernels import LabelCosts
 from sfumato.microdata.methods.local_recoding.sweep import Ints, Sweep
 from sfumato.microdata.methods.time_limit import Flag
 from sfumato.microdata.models.equivalence_classes import Floats
@@ -68,7 +68,7 @@ class CellWalk:
         return np.array(problem.lowest, np.int64)[self._order], np.array(problem.highest, np.int64)[self._order]
 
     @cached_property
-    def _prices(self) -> Prices:
+    def _prices(self) -> LabelCosts:
         return self.sweep.prices_by(self._order)
 
     @cached_property
@@ -154,7 +154,7 @@ class CellWalk:
         kept = sum(sweep.prices.costs[column, tops[column], codes[:, column]] for column in columns)
         return np.array(np.maximum(kept, lost), np.float64)
 
-    def found(self, worth: Floats, stop: Flag, limit: float) -> Found:
+    def found(self, worth: Floats, stop: Flag, limit: float) -> CandidateBuffers:
         """Return the cells that lose least for the prices of their rows, with members by decreasing price.
 
         Args:
@@ -163,7 +163,7 @@ class CellWalk:
         number = len(worth)
         order, rows = self._by_worth(worth)
         whole = np.arange(number, dtype=np.int32)
-        found = Found(
+        found = CandidateBuffers(
             np.empty(MOST_MEMBERS, np.int32), np.zeros(MOST_CELLS + 1, np.int64), np.zeros(MOST_CELLS),
             np.zeros(MOST_CELLS),
         )  # fmt: skip
@@ -174,7 +174,7 @@ class CellWalk:
             widest, DEAREST * k, found, stop,
         )  # fmt: skip
         members, starts, costs, ratios = found
-        return Found(order[members[: starts[many]]], starts[: many + 1], costs[:many], ratios[:many])
+        return CandidateBuffers(order[members[: starts[many]]], starts[: many + 1], costs[:many], ratios[:many])
 
     def further(self, worth: Floats, owners: Ints, stop: Flag) -> Ints:
         """Return classes extended by new ones of unassigned rows, from the cells that lose least for their prices."""

@@ -15,19 +15,19 @@ from sfumato.microdata.methods.local_recoding.candidate_class_kernels import (
     next_cell,
     start_walk,
 )
-from sfumato.microdata.methods.local_recoding.kernels import Prices, alike
-from sfumato.native.array_types import Halves, Halves2, Halves3, Ints, Ints3, Reals
+from sfumato.microdata.methods.local_recoding.kernels import LabelCosts, alike
+from sfumato.native.array_types import Float64, Int32, Int32_2, Int32_3, Int64, Int64_3
 from sfumato.native.dispatch import compiled
 
 
-class Found(NamedTuple):
+class CandidateBuffers(NamedTuple):
     """Room for cells: members, those of one after those of another; starts (c + 1,); costs (c,) of a row; ratios (c,)
     of what k rows lose to what the k dearest are worth."""
 
-    members: Halves
-    starts: Ints
-    costs: Reals
-    ratios: Reals
+    members: Int32
+    starts: Int64
+    costs: Float64
+    ratios: Float64
 
 
 @compiled
@@ -49,8 +49,8 @@ def thinned(found, many):
 
 @compiled
 def collect(
-    rows: Rows, stack: Stack, prices: Prices, whole: Halves, lowest: Ints, highest: Ints, k: int, owners: Ints,
-    factors: Reals, limit: float, widest: int, most: int, found: Found, stop: Ints,
+    rows: Rows, stack: Stack, prices: LabelCosts, whole: Int32, lowest: Int64, highest: Int64, k: int, owners: Int64,
+    factors: Float64, limit: float, widest: int, most: int, found: CandidateBuffers, stop: Int64,
 ):  # fmt: skip
     """List the cells with a ratio at most a limit; if the buffer is full, the limit is lowered.
 
@@ -96,7 +96,7 @@ def _dearest_number(rows, members, cost, most):
 
 
 @compiled
-def cells_of_rows(members: Halves, starts: Ints, order: Ints, places: Ints, holders: Halves):
+def cells_of_rows(members: Int32, starts: Int64, order: Int64, places: Int64, holders: Int32):
     """List for each combination the cells that contain it, in a given order of cells, into `holders`.
 
     Args:
@@ -118,7 +118,7 @@ def cells_of_rows(members: Halves, starts: Ints, order: Ints, places: Ints, hold
 
 @compiled
 def open_dearest(
-    core: Core, opened: Opened, counts: Halves, worth: Reals, ratios: Reals, order: Ints, limits: Reals, k: int
+    core: Core, opened: Opened, counts: Int32, worth: Float64, ratios: Float64, order: Int64, limits: Float64, k: int
 ):
     """Open cells whose ratio for unassigned rows is at most a limit, then the next limit, in order.
 
@@ -173,7 +173,7 @@ def _take_dearest(core, opened, counts, worth, cell, k):
 
 
 @compiled
-def open_classes(core: Core, opened: Opened, counts: Halves, cells: Ints, owners: Ints):
+def open_classes(core: Core, opened: Opened, counts: Int32, cells: Int64, owners: Int64):
     """Open cells for existing classes, if no cell is open.
 
     Args:
@@ -188,7 +188,7 @@ def open_classes(core: Core, opened: Opened, counts: Halves, cells: Ints, owners
 
 
 @compiled
-def list_labels(codes: Halves2, prices: Prices, order: Halves, listed: Halves3, begins: Ints3):
+def list_labels(codes: Int32_2, prices: LabelCosts, order: Int32, listed: Int32_3, begins: Int64_3):
     """List the combinations by their label, for each column and level.
 
     Args:
@@ -210,8 +210,8 @@ def list_labels(codes: Halves2, prices: Prices, order: Halves, listed: Halves3, 
 
 @compiled
 def cells_of_classes(
-    codes: Halves2, prices: Prices, levels: Halves2, firsts: Ints, listed: Halves3, begins: Ints3, members: Halves,
-    starts: Ints,
+    codes: Int32_2, prices: LabelCosts, levels: Int32_2, firsts: Int64, listed: Int32_3, begins: Int64_3,
+    members: Int32, starts: Int64,
 ):  # fmt: skip
     """List the cells of classes within the buffer; the rarest label of each is scanned.
 

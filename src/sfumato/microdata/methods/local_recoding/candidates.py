@@ -12,13 +12,13 @@ from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.grouping import Grouped
 from sfumato.microdata.losses.additive_losses import Marginal
 from sfumato.microdata.losses.coverage import aggregated
-from sfumato.microdata.methods.full_domain.lattice.problem import Problem
+from sfumato.microdata.methods.full_domain.lattice.problem import LatticeProblem
 from sfumato.microdata.methods.full_domain.make_problem import problem_of
 from sfumato.microdata.methods.local_recoding.classes import costs_of, firsts_of, levels_of, with_company
 from sfumato.microdata.methods.local_recoding.sweep import UNPLACED, Ints, Sweep
-from sfumato.microdata.methods.search_result import Progress
-from sfumato.microdata.models.equivalence_classes import Floats, Mask
-from sfumato.microdata.models.model import without_skew
+from sfumato.microdata.methods.search_result import ProgressCallback
+from sfumato.microdata.models.equivalence_classes import BoolArray, Floats
+from sfumato.microdata.models.model import suppress_skewed_classes
 from sfumato.microdata.plan.methods import Local
 from sfumato.microdata.plan.model import Plan
 
@@ -35,7 +35,7 @@ def rough_losses(plan: Plan, method: Local, table: FrequencyTable) -> Mapping[st
     return None if best is None else best.per_column
 
 
-def sweep_of(plan: Plan, method: Local, problem: Problem, progress: Progress | None = None) -> Sweep:
+def sweep_of(plan: Plan, method: Local, problem: LatticeProblem, progress: ProgressCallback | None = None) -> Sweep:
     """Return the sweep over the nodes of a problem."""
     # Classes consist of equal rows. If missing values match anything, or persons of a population count, that is
     # stricter than required; but a class that is valid only by rows it matches would lose them when these are
@@ -47,7 +47,7 @@ def sweep_of(plan: Plan, method: Local, problem: Problem, progress: Progress | N
 
 
 @dataclass(frozen=True)
-class Answer:
+class Candidate:
     """A solution: the class of each combination; UNPLACED ones are suppressed."""
 
     sweep: Sweep
@@ -95,7 +95,7 @@ class Answer:
         owners = np.where(self.owners < 0, self.number, self.owners)
         suppresses = bool((self.owners < 0).any())
         classes = self.sweep.classes(owners, self.number + suppresses)
-        failing: Mask = np.arange(len(classes.sizes)) >= self.number
+        failing: BoolArray = np.arange(len(classes.sizes)) >= self.number
         grouped = Grouped(self.sweep.problem.highest, np.zeros((1, len(failing)), np.uint64), classes)
         return loss.value(loss.terms(grouped, failing, int(classes.sizes[failing].sum())).total)
 
@@ -106,14 +106,14 @@ class Answer:
         return np.sort(np.repeat(costs, self.sweep.table.counts[kept]))
 
 
-def swept(sweep: Sweep, method: Local) -> Answer | None:
+def swept(sweep: Sweep, method: Local) -> Candidate | None:
     """Return the best solution of all rounds; None if some rows find no class.
 
     If all nodes would take long, a few of them come first, so that there is a fair solution whatever the time.
     """
     start = _start(sweep, method.weight)
     nobody = np.full(len(sweep.table.counts), UNPLACED, np.int64)
-    best: Answer | None = None
+    best: Candidate | None = None
     for most in sweep.passes():
         if best is None or not sweep.problem.deadline.over:
             best = better(best, placed(sweep, sweep.spread(nobody, np.array([np.inf]), start, most)))
@@ -142,14 +142,14 @@ def _start(sweep: Sweep, weight: float) -> int:
     return min(int(np.searchsorted(averages, weight * cost * (1 - 1e-12))), len(nodes) - 1)
 
 
-def placed(sweep: Sweep, owners: Ints) -> Answer | None:
+def placed(sweep: Sweep, owners: Ints) -> Candidate | None:
     """Return a solution in which every row has a class or is suppressed within the limit."""
     placed = with_company(sweep, owners, sweep.problem.limit)
     if placed is not None:
         placed = _for_readers(sweep, placed)
     if placed is None or placed.max(initial=-1) < 0:
         return None
-    answer = Answer(sweep, placed)
+    answer = Candidate(sweep, placed)
     return answer if answer.tells or not sweep.problem.must_tell else None
 
 
@@ -162,14 +162,14 @@ def _for_readers(sweep: Sweep, owners: Ints) -> Ints | None:
     # Suppressed rows form a class of their own, the last one.
     classes = sweep.classes(np.where(kept, owners, number), number + 1)
     nobody = np.arange(number + 1) == number
-    suppressed = without_skew(classes, sweep.table.whole, sweep.problem.models, nobody)
+    suppressed = suppress_skewed_classes(classes, sweep.table.whole, sweep.problem.models, nobody)
     if int(classes.sizes[suppressed].sum()) > sweep.problem.limit:
         return None
     numbers = np.where(suppressed, UNPLACED, np.cumsum(~suppressed) - 1)
     return numbers[np.where(kept, owners, number)]
 
 
-def better(one: Answer | None, other: Answer | None) -> Answer | None:
+def better(one: Candidate | None, other: Candidate | None) -> Candidate | None:
     """Return the solution that loses less; or the only one."""
     if one is None or other is None:
         return one or other

@@ -6,7 +6,7 @@ import numpy.typing as npt
 from sfumato.dataclass import dataclass
 from sfumato.microdata.methods.local_recoding.sweep import UNPLACED, Ints, Sweep
 from sfumato.microdata.methods.time_limit import GRACE
-from sfumato.microdata.models.equivalence_classes import Classes, Counts, Floats, Mask
+from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses, Floats
 
 # Number of the cheapest classes that are tried for rows without a class.
 TRIES = 64
@@ -38,7 +38,7 @@ def firsts_of(owners: Ints, number: int) -> Ints:
 
 
 @dataclass
-class Company:
+class ClassAssigner:
     """Assigns rows that are in no class to the class where they add least loss.
 
     Attributes:
@@ -71,7 +71,7 @@ class Company:
                 return True
         return False
 
-    def _joined(self, row: int) -> tuple[npt.NDArray[np.int32], Floats, Mask]:
+    def _joined(self, row: int) -> tuple[npt.NDArray[np.int32], Floats, BoolArray]:
         """Return levels and costs of every class if a combination joined it, and whether such levels are allowed."""
         table, prices = self.sweep.table, self.sweep.prices
         levels, costs = self.levels.copy(), np.zeros(len(self.sizes))
@@ -80,7 +80,7 @@ class Company:
             apart = sum((labels[others] != labels[code]).astype(np.int32) for labels in ladder.codes[:-1])
             levels[:, column] = np.maximum(levels[:, column], apart)
             costs += prices.costs[column, levels[:, column], code]
-        allowed: Mask = np.all(levels <= np.array(self.sweep.problem.highest), axis=1)
+        allowed: BoolArray = np.all(levels <= np.array(self.sweep.problem.highest), axis=1)
         return levels, costs, allowed
 
     def _holds(self, row: int, chosen: int) -> bool:
@@ -121,12 +121,12 @@ def with_company(sweep: Sweep, owners: Ints, limit: int) -> Ints | None:
     return company.owners
 
 
-def made(sweep: Sweep, owners: Ints, number: int) -> Company:
+def made(sweep: Sweep, owners: Ints, number: int) -> ClassAssigner:
     """Return the assigner for the current classes."""
     levels = levels_of(sweep, owners, number)
     first = firsts_of(owners, number)
-    classes: Classes = sweep.classes(owners, number)
-    return Company(sweep, owners.copy(), levels, costs_of(sweep, levels, first), classes.sizes, first)
+    classes: EquivalenceClasses = sweep.classes(owners, number)
+    return ClassAssigner(sweep, owners.copy(), levels, costs_of(sweep, levels, first), classes.sizes, first)
 
 
 def costs_of(sweep: Sweep, levels: npt.NDArray[np.int32], first: Ints) -> Floats:

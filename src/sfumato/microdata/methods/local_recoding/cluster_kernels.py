@@ -5,8 +5,8 @@ Shapes: n combinations of m columns; `prices` as in kernels.py. A block holds co
 
 import numpy as np
 
-from sfumato.microdata.methods.local_recoding.kernels import Prices
-from sfumato.native.array_types import Halves2, Ints
+from sfumato.microdata.methods.local_recoding.kernels import LabelCosts
+from sfumato.native.array_types import Int32_2, Int64
 from sfumato.native.dispatch import compiled
 
 
@@ -41,16 +41,16 @@ def _rows_of(counts, places):
 
 @compiled
 def cluster_block(
-    codes: Halves2,
-    counts: Ints,
-    rows: Ints,
+    codes: Int32_2,
+    counts: Int64,
+    rows: Int64,
     k: int,
-    lowest: Ints,
-    highest: Ints,
-    prices: Prices,
-    owners: Ints,
+    lowest: Int64,
+    highest: Int64,
+    prices: LabelCosts,
+    owners: Int64,
     number: int,
-    stop: Ints,
+    stop: Int64,
 ):
     """Make classes of at least k rows out of a block: each begins with the first combination left, and the one joins
     that adds least to the loss, until it has k rows; the last few join the class where they add least.

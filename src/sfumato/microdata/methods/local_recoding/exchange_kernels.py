@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.microdata.methods.local_recoding.kernels import Prices
-from sfumato.native.array_types import Halves2, Ints, Ints2, Reals
+from sfumato.microdata.methods.local_recoding.kernels import LabelCosts
+from sfumato.native.array_types import Float64, Int32_2, Int64, Int64_2
 from sfumato.native.dispatch import compiled
 
 _LEAST = 1e-9
@@ -18,14 +18,14 @@ class Groups(NamedTuple):
     """owners (n,), -1 for none; after, before (n,) the neighbors of a combination in its class, or -1; head (c,) the
     first of a class, or -1; sizes (c,); levels (c, m); costs (c,) of a row; work (1,) is counted down."""
 
-    owners: Ints
-    after: Ints
-    before: Ints
-    head: Ints
-    sizes: Ints
-    levels: Ints2
-    costs: Reals
-    work: Ints
+    owners: Int64
+    after: Int64
+    before: Int64
+    head: Int64
+    sizes: Int64
+    levels: Int64_2
+    costs: Float64
+    work: Int64
 
 
 @compiled
@@ -124,7 +124,7 @@ def best_group(codes, counts, groups, prices, order, row, but, limit, highest):
 
 
 @compiled
-def gather(codes: Halves2, counts: Ints, groups: Groups, prices: Prices, lowest: Ints):
+def gather(codes: Int32_2, counts: Int64, groups: Groups, prices: LabelCosts, lowest: Int64):
     """Link the combinations of each class, and compute its levels, cost and size."""
     levels = np.empty(len(lowest), np.int64)
     for row in range(len(counts)):
@@ -136,8 +136,8 @@ def gather(codes: Halves2, counts: Ints, groups: Groups, prices: Prices, lowest:
 
 @compiled
 def place_rows(
-    codes: Halves2, counts: Ints, groups: Groups, prices: Prices, order: Ints, rows: Ints, lowest: Ints, highest: Ints,
-    stop: Ints,
+    codes: Int32_2, counts: Int64, groups: Groups, prices: LabelCosts, order: Int64, rows: Int64, lowest: Int64,
+    highest: Int64, stop: Int64,
 ):  # fmt: skip
     """Put unassigned combinations where they add least."""
     levels = np.empty(len(lowest), np.int64)
@@ -152,8 +152,8 @@ def place_rows(
 
 @compiled
 def move_rows(
-    codes: Halves2, counts: Ints, groups: Groups, prices: Prices, order: Ints, least: Reals, k: int, lowest: Ints,
-    highest: Ints, stop: Ints,
+    codes: Int32_2, counts: Int64, groups: Groups, prices: LabelCosts, order: Int64, least: Float64, k: int,
+    lowest: Int64, highest: Int64, stop: Int64,
 ):  # fmt: skip
     """Move combinations that a class can spare to others where they add less than they cost their own.
 
@@ -189,8 +189,8 @@ def move_rows(
 
 @compiled
 def dissolve(
-    codes: Halves2, counts: Ints, groups: Groups, prices: Prices, order: Ints, least: Reals, lowest: Ints,
-    highest: Ints, stop: Ints,
+    codes: Int32_2, counts: Int64, groups: Groups, prices: LabelCosts, order: Int64, least: Float64, lowest: Int64,
+    highest: Int64, stop: Int64,
 ):  # fmt: skip
     """Dissolve classes, the most expensive first, whose rows add less to others than they lose.
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.native.array_types import Flags, Halves2, Halves3, Ints, Ints2, Reals, Reals3, Words
+from sfumato.native.array_types import Bool, Float64, Float64_3, Int32_2, Int32_3, Int64, Int64_2, UInt64
 from sfumato.native.dispatch import compiled
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -17,40 +17,40 @@ _ONE = np.uint64(1)
 _EXACT = 2.0**62
 
 
-class Prices(NamedTuple):
+class LabelCosts(NamedTuple):
     """labels and costs (m, levels, values); widths: (m, levels) the number of labels of each level."""
 
-    labels: Halves3
-    costs: Reals3
-    widths: Ints2
+    labels: Int32_3
+    costs: Float64_3
+    widths: Int64_2
 
 
-class Cells(NamedTuple):
+class NodeBuffers(NamedTuple):
     """Buffers for the cells of a node: slots, stamps (2^b,), stamp (1,); owner, first, rows, good (n,)."""
 
-    slots: Ints
-    stamps: Ints
-    stamp: Ints
-    keys: Words
-    owner: Ints
-    first: Ints
-    rows: Ints
-    good: Flags
+    slots: Int64
+    stamps: Int64
+    stamp: Int64
+    keys: UInt64
+    owner: Int64
+    first: Int64
+    rows: Int64
+    good: Bool
 
 
 @compiled
 def next_node(
-    codes: Halves2,
-    counts: Ints,
-    left: Ints,
-    nodes: Halves2,
-    floors: Reals,
+    codes: Int32_2,
+    counts: Int64,
+    left: Int64,
+    nodes: Int32_2,
+    floors: Float64,
     start: int,
     k: int,
     limit: float,
-    prices: Prices,
-    cells: Cells,
-    stop: Ints,
+    prices: LabelCosts,
+    cells: NodeBuffers,
+    stop: Int64,
 ):
     """Return the next node at which some cell of the remaining rows has k rows and costs no more than the limit.
 

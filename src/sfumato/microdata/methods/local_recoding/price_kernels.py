@@ -10,8 +10,8 @@ Shapes: n combinations in c cells, as in core_kernels.py.
 
 import numpy as np
 
-from sfumato.microdata.methods.local_recoding.candidate_kernels import Found
-from sfumato.native.array_types import Halves, Ints, Reals
+from sfumato.microdata.methods.local_recoding.candidate_kernels import CandidateBuffers
+from sfumato.native.array_types import Float64, Int32, Int64
 from sfumato.native.dispatch import compiled
 
 # Cells with a ratio below this take part until the list is recomputed.
@@ -89,7 +89,9 @@ def cover(found, counts, worth, cell, k, left):
 
 
 @compiled
-def better_prices(found: Found, counts: Halves, worth: Reals, k: int, target: float, lengths: Reals, stop: Ints):
+def better_prices(
+    found: CandidateBuffers, counts: Int32, worth: Float64, k: int, target: float, lengths: Float64, stop: Int64
+):
     """Improve prices in place; members of cells are sorted.
 
     Args:

@@ -21,16 +21,16 @@ from sfumato.microdata.methods.full_domain import optimal
 from sfumato.microdata.methods.full_domain import search as full_domain
 from sfumato.microdata.methods.full_domain.greedy import Walk
 from sfumato.microdata.methods.full_domain.lattice.pair_screening import screened
-from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Problem, Solution
+from sfumato.microdata.methods.full_domain.lattice.problem import LatticeProblem, NodeEvaluation, NodeSolution
 from sfumato.microdata.methods.full_domain.make_problem import problem_of
 from sfumato.microdata.methods.full_domain.timeout_result import releasable
 from sfumato.microdata.methods.full_domain.unattainable import unattainable
 from sfumato.microdata.methods.local_recoding.annealing import annealed
 from sfumato.microdata.methods.local_recoding.candidate_classes import CellWalk
-from sfumato.microdata.methods.local_recoding.candidates import Answer, better, placed, sweep_of, swept
+from sfumato.microdata.methods.local_recoding.candidates import Candidate, better, placed, sweep_of, swept
 from sfumato.microdata.methods.local_recoding.sweep import MOST_LISTED, UNPLACED, Ints, Sweep
-from sfumato.microdata.methods.search_result import Progress, Result
-from sfumato.microdata.models.equivalence_classes import Floats, Mask
+from sfumato.microdata.methods.search_result import ProgressCallback, Result
+from sfumato.microdata.models.equivalence_classes import BoolArray, Floats
 from sfumato.microdata.plan.methods import Local
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import ClassRecoding, Labels
@@ -41,7 +41,7 @@ UNHURRIED = 20.0
 QUICK_SWEEP = 20_000_000
 
 
-def search(plan: Plan, method: Local, table: FrequencyTable, progress: Progress | None = None) -> Result:
+def search(plan: Plan, method: Local, table: FrequencyTable, progress: ProgressCallback | None = None) -> Result:
     """Return the recoding that the sweep finds, never worse than the best node.
 
     Raises:
@@ -65,7 +65,7 @@ def search(plan: Plan, method: Local, table: FrequencyTable, progress: Progress 
     return _result(best, method)
 
 
-def _at_node(problem: Problem, method: Local, node: Judgment) -> Result:
+def _at_node(problem: LatticeProblem, method: Local, node: NodeEvaluation) -> Result:
     """Return the recoding at a single node.
 
     Raises:
@@ -73,15 +73,15 @@ def _at_node(problem: Problem, method: Local, node: Judgment) -> Result:
         EngineError: The same, and the time was over before another was found.
     """
     late = problem.deadline.over
-    solution = Solution(node, False, 0, problem.size, remarks=(_late(method),) if late else (), cut_short=late)
+    solution = NodeSolution(node, False, 0, problem.size, remarks=(_late(method),) if late else (), cut_short=late)
     return full_domain.result_of(problem, method.loss, releasable(problem, solution))
 
 
-def _large(plan: Plan, method: Local, sweep: Sweep, problem: Problem) -> Result:
+def _large(plan: Plan, method: Local, sweep: Sweep, problem: LatticeProblem) -> Result:
     """Return the best clusters of neighbors, or the node of a greedy search if that loses less."""
     from sfumato.microdata.methods.local_recoding.neighborhoods import neighborhoods
 
-    best: Answer | None = None
+    best: Candidate | None = None
     try:
         for owners in neighborhoods(sweep, plan):
             answer = placed(sweep, owners)
@@ -97,7 +97,7 @@ def _large(plan: Plan, method: Local, sweep: Sweep, problem: Problem) -> Result:
     return _result(best, method)
 
 
-def _prices_suffice(problem: Problem, method: Local) -> bool:
+def _prices_suffice(problem: LatticeProblem, method: Local) -> bool:
     """Return whether the sweep is slow and would not improve classes made by prices.
 
     That is the case if nothing is suppressed, the loss is a sum over rows, no sweep is requested, and the time is
@@ -109,7 +109,7 @@ def _prices_suffice(problem: Problem, method: Local) -> bool:
     return sums and plain and long and not problem.limit
 
 
-def _guided(sweep: Sweep, best: Answer | None) -> Answer | None:
+def _guided(sweep: Sweep, best: Candidate | None) -> Candidate | None:
     """Return the better of a solution and the one by prices, if there is one."""
     owners = None if sweep.problem.deadline.over else guided(sweep)
     if owners is None or sweep.failing(owners, int(owners.max()) + 1).any():
@@ -117,7 +117,7 @@ def _guided(sweep: Sweep, best: Answer | None) -> Answer | None:
     return better(best, placed(sweep, owners))
 
 
-def _from_node(sweep: Sweep, judgment: Judgment) -> Answer | None:
+def _from_node(sweep: Sweep, judgment: NodeEvaluation) -> Candidate | None:
     """Return what a node keeps, with the rows that it suppresses generalized again."""
     grouper = sweep.problem.grouper
     failing = sweep.problem.failing(grouper.rolled(grouper.base, judgment.node))
@@ -125,7 +125,7 @@ def _from_node(sweep: Sweep, judgment: Judgment) -> Answer | None:
     return placed(sweep, sweep.spread(numbers[grouper.owners(judgment.node)], np.array([np.inf])))
 
 
-def better_node(problem: Problem, loss: float | None) -> Judgment | None:
+def better_node(problem: LatticeProblem, loss: float | None) -> NodeEvaluation | None:
     """Return the best node if it loses less than the given loss; without one, the best node.
 
     Raises:
@@ -143,7 +143,7 @@ def better_node(problem: Problem, loss: float | None) -> Judgment | None:
     return _judge_down(problem, open_nodes, floors, loss)
 
 
-def _optimal_or_none(problem: Problem, loss: float | None) -> Judgment | None:
+def _optimal_or_none(problem: LatticeProblem, loss: float | None) -> NodeEvaluation | None:
     try:
         return optimal.search(problem).best
     except SfumatoError:
@@ -152,9 +152,9 @@ def _optimal_or_none(problem: Problem, loss: float | None) -> Judgment | None:
         return None
 
 
-def _judge_down(problem: Problem, open_nodes: Mask, floors: Floats, loss: float) -> Judgment | None:
+def _judge_down(problem: LatticeProblem, open_nodes: BoolArray, floors: Floats, loss: float) -> NodeEvaluation | None:
     """Return the best of some nodes that loses less than `loss`; coarse ones first, because they exclude finer ones."""
-    best: Judgment | None = None
+    best: NodeEvaluation | None = None
     while open_nodes.any() and not problem.deadline.over:
         place = int(np.where(open_nodes, floors, -1.0).argmax())
         at = np.unravel_index(place, open_nodes.shape)
@@ -168,7 +168,7 @@ def _judge_down(problem: Problem, open_nodes: Mask, floors: Floats, loss: float)
     return best
 
 
-def _result(answer: Answer, method: Local) -> Result:
+def _result(answer: Candidate, method: Local) -> Result:
     problem = answer.sweep.problem
     return Result(
         _recoding(answer),
@@ -187,7 +187,7 @@ def _late(method: Local) -> str:
     return f"{method.time_limit:g} s were over before every class was looked for: some are coarser than they need be."
 
 
-def _recoding(answer: Answer) -> ClassRecoding:
+def _recoding(answer: Candidate) -> ClassRecoding:
     """Return the recoding; suppressed rows form a class of their own, the last one."""
     table = answer.sweep.table
     columns = [_labels(answer, column) for column in range(len(table.columns))]
@@ -197,7 +197,7 @@ def _recoding(answer: Answer) -> ClassRecoding:
     return recode_classes(table, owners, labels, classes)
 
 
-def _labels(answer: Answer, column: int) -> tuple[Labels, npt.NDArray[np.int32]]:
+def _labels(answer: Candidate, column: int) -> tuple[Labels, npt.NDArray[np.int32]]:
     """The labels of a column, and each class's label."""
     table = answer.sweep.table
     ladder = table.ladders[column]

@@ -17,15 +17,15 @@ from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.grouping import regroup
 from sfumato.microdata.losses.additive_losses import ColumnLoss, Marginal
-from sfumato.microdata.losses.level_losses import Steps
+from sfumato.microdata.losses.level_losses import LevelLoss
 from sfumato.microdata.losses.loss_metric import LossMetric
-from sfumato.microdata.methods.full_domain.lattice.problem import Problem
+from sfumato.microdata.methods.full_domain.lattice.problem import LatticeProblem
 from sfumato.microdata.methods.local_recoding import kernels as local_kernels
-from sfumato.microdata.methods.local_recoding.kernels import Cells, Prices
+from sfumato.microdata.methods.local_recoding.kernels import LabelCosts, NodeBuffers
 from sfumato.microdata.methods.time_limit import Flag
-from sfumato.microdata.models.equivalence_classes import Classes, Counts, Floats, Mask
+from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses, Floats
 from sfumato.microdata.models.k_anonymity import KAnonymity
-from sfumato.microdata.models.model import Model
+from sfumato.microdata.models.model import PrivacyModel
 from sfumato.microdata.models.persons import looked_at
 
 Ints = npt.NDArray[np.int64]
@@ -57,7 +57,7 @@ class Sweep:
             seed: for this.
     """
 
-    problem: Problem
+    problem: LatticeProblem
     most_nodes: int
     seed: int
     spare: float = 0.0
@@ -68,7 +68,7 @@ class Sweep:
         return self.problem.table
 
     @cached_property
-    def _others(self) -> tuple[Model, ...]:
+    def _others(self) -> tuple[PrivacyModel, ...]:
         """The models beyond class sizes, the fastest first: those of no column."""
         others = (model for model in self.problem.models if not isinstance(model, KAnonymity))
         return tuple(sorted(others, key=lambda model: model.column is not None))
@@ -83,7 +83,7 @@ class Sweep:
         """Return the loss of a suppressed row for each value of a column; as at the root if a loss has none."""
         loss, top = self.column_loss, self.table.ladders[column].height - 1
         codes = self.table.ladders[column].codes
-        if isinstance(loss, Steps) and not loss.charges_suppression:
+        if isinstance(loss, LevelLoss) and not loss.charges_suppression:
             return loss.kept(column, top)[codes[top]]
         return loss.suppressed(column, 0)[codes[0]].astype(np.float64)
 
@@ -93,13 +93,13 @@ class Sweep:
         loss = self.problem.loss
         return loss.shares if isinstance(loss, Marginal) else np.full(len(self.table.columns), 1.0)
 
-    def prices_by(self, columns: Ints) -> Prices:
+    def prices_by(self, columns: Ints) -> LabelCosts:
         """Return the prices with the columns in another order."""
         labels, costs, widths = self.prices
-        return Prices(labels[columns], costs[columns], widths[columns])
+        return LabelCosts(labels[columns], costs[columns], widths[columns])
 
     @cached_property
-    def prices(self) -> Prices:
+    def prices(self) -> LabelCosts:
         ladders = self.table.ladders
         shape = (len(ladders), max(ladder.height for ladder in ladders), max(ladder.size for ladder in ladders))
         labels, costs = np.zeros(shape, np.int32), np.zeros(shape)
@@ -109,7 +109,7 @@ class Sweep:
                 labels[column, level, : ladder.size] = codes
                 costs[column, level, : ladder.size] = self.shares[column] * self.column_loss.kept(column, level)[codes]
                 widths[column, level] = len(ladder.labels[level])
-        return Prices(labels, costs, widths)
+        return LabelCosts(labels, costs, widths)
 
     @cached_property
     def nodes(self) -> tuple[npt.NDArray[np.int32], Floats]:
@@ -154,13 +154,13 @@ class Sweep:
         sums: Floats = sum((least[column, nodes[:, column]] for column in range(nodes.shape[1])), np.zeros(len(nodes)))
         return sums
 
-    def failing(self, owners: Ints, number: int) -> Mask:
+    def failing(self, owners: Ints, number: int) -> BoolArray:
         """Return which classes violate some model; each model is evaluated on classes that satisfy the previous ones.
 
         Args:
             owners: The class of each combination, or UNPLACED.
         """
-        failing: Mask = self.classes(owners, number, ()).sizes < self.problem.k
+        failing: BoolArray = self.classes(owners, number, ()).sizes < self.problem.k
         for model in self._others:
             asked = np.flatnonzero(~failing)
             if not len(asked):
@@ -171,7 +171,7 @@ class Sweep:
             failing[asked] = model.failing(classes, self.table.whole)
         return failing
 
-    def classes(self, owners: Ints, number: int, names: Collection[str] | None = None) -> Classes:
+    def classes(self, owners: Ints, number: int, names: Collection[str] | None = None) -> EquivalenceClasses:
         """Return the classes of combinations, without UNPLACED ones.
 
         Args:
@@ -181,7 +181,7 @@ class Sweep:
         sizes = np.bincount(owners[placed], weights=self.table.counts[placed], minlength=number).astype(np.int64)
         contents = {name: rows for name, rows in self.table.sensitive.items() if names is None or name in names}
         owner = np.where(placed, owners, number)
-        return Classes(sizes, {name: regroup(rows, owner, number) for name, rows in contents.items()})
+        return EquivalenceClasses(sizes, {name: regroup(rows, owner, number) for name, rows in contents.items()})
 
     def passes(self) -> list[int]:
         """The numbers of nodes tried, first few and at last all; more passes if they take long."""
@@ -241,7 +241,7 @@ class Sweep:
             left = left[~kept]
             at += 1
 
-    def _acceptable(self, left: Ints, owner: Ints, good: Mask) -> Mask:
+    def _acceptable(self, left: Ints, owner: Ints, good: BoolArray) -> BoolArray:
         """Return which of the good cells satisfy every model."""
         numbers = np.where(good, np.cumsum(good) - 1, UNPLACED)
         owners = np.full(len(self.table.counts), UNPLACED, np.int64)
@@ -251,9 +251,9 @@ class Sweep:
         return kept
 
 
-def _room(size: int) -> Cells:
+def _room(size: int) -> NodeBuffers:
     slots = 1 << max((2 * size).bit_length(), 4)
-    return Cells(
+    return NodeBuffers(
         np.zeros(slots, np.int64),
         np.zeros(slots, np.int64),
         np.zeros(1, np.int64),

@@ -7,14 +7,14 @@ number of each pattern's groups in a common numbering; costs: (patterns, combina
 
 import numpy as np
 
-from sfumato.native.array_types import Halves, Halves2, Ints, Reals2
+from sfumato.native.array_types import Float64_2, Int32, Int32_2, Int64
 from sfumato.native.dispatch import compiled
 
 NONE = -1
 
 
 @compiled
-def fill(groups: Halves2, starts: Ints, counts: Ints, k: int, chosen: Ints, filled: Ints):
+def fill(groups: Int32_2, starts: Int64, counts: Int64, k: int, chosen: Int64, filled: Int64):
     """Form groups from the cheapest pattern on: unassigned combinations with k rows together become one."""
     rows = np.zeros(len(filled), np.int64)
     for pattern in range(len(groups)):
@@ -43,7 +43,7 @@ def cheapest(one, groups, starts, costs, filled, avoided):
 
 
 @compiled
-def place(groups: Halves2, starts: Ints, costs: Reals2, counts: Ints, chosen: Ints, filled: Ints):
+def place(groups: Int32_2, starts: Int64, costs: Float64_2, counts: Int64, chosen: Int64, filled: Int64):
     """Put unassigned combinations into the cheapest nonempty group; return how many fit none."""
     left = 0
     for one in range(len(counts)):
@@ -58,7 +58,7 @@ def place(groups: Halves2, starts: Ints, costs: Reals2, counts: Ints, chosen: In
 
 
 @compiled
-def move(groups: Halves2, starts: Ints, costs: Reals2, counts: Ints, k: int, chosen: Ints, filled: Ints):
+def move(groups: Int32_2, starts: Int64, costs: Float64_2, counts: Int64, k: int, chosen: Int64, filled: Int64):
     """Move combinations to cheaper groups if those they leave keep k rows or none; return the savings."""
     saved = 0.0
     for one in range(len(counts)):
@@ -78,14 +78,14 @@ def move(groups: Halves2, starts: Ints, costs: Reals2, counts: Ints, k: int, cho
 @compiled
 def gather(
     pattern: int,
-    order: Halves,
-    groups: Halves2,
-    starts: Ints,
-    costs: Reals2,
-    counts: Ints,
+    order: Int32,
+    groups: Int32_2,
+    starts: Int64,
+    costs: Float64_2,
+    counts: Int64,
     k: int,
-    chosen: Ints,
-    filled: Ints,
+    chosen: Int64,
+    filled: Int64,
 ):
     """Open groups of a pattern for combinations that cost less there and may leave theirs; return the savings.
 
@@ -131,7 +131,9 @@ def open_group(pattern, members, groups, starts, costs, counts, k, chosen, fille
 
 
 @compiled
-def dissolve(order: Halves, groups: Halves2, starts: Ints, costs: Reals2, counts: Ints, chosen: Ints, filled: Ints):
+def dissolve(
+    order: Int32, groups: Int32_2, starts: Int64, costs: Float64_2, counts: Int64, chosen: Int64, filled: Int64
+):
     """Dissolve groups whose combinations together cost less in other groups; return the savings.
 
     Args:

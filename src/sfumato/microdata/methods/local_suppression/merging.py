@@ -15,10 +15,10 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
-from sfumato.microdata.methods.local_suppression.patterns import Cells, Patterns
+from sfumato.microdata.methods.local_suppression.patterns import Patterns, SuppressibleCells
 from sfumato.microdata.methods.time_limit import Deadline
 from sfumato.microdata.models.class_weights import MILLIONTHS, holding_weights
-from sfumato.microdata.models.equivalence_classes import Classes, Counts, Floats, Mask
+from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses, Floats
 from sfumato.microdata.models.global_risk import GlobalRisk
 from sfumato.microdata.models.individual_risk import IndividualRisk, expected_risks, individual_risks
 from sfumato.microdata.models.model import EXACT
@@ -55,9 +55,9 @@ class RiskPromises:
         pairs = zip(patterns.sizes, weights, strict=True)
         return patterns.least_cost(self._kept(sizes, sums) for sizes, sums in pairs)
 
-    def _kept(self, sizes: Counts, weights: Counts | None) -> Mask:
+    def _kept(self, sizes: Counts, weights: Counts | None) -> BoolArray:
         """Return which groups, taken as full classes, are large and safe enough."""
-        classes = Classes(np.maximum(sizes, 1))
+        classes = EquivalenceClasses(np.maximum(sizes, 1))
         classes = classes if weights is None else holding_weights(classes, weights)
         kept = sizes >= max(self.k, 1)
         for model in self.models:
@@ -75,7 +75,7 @@ class Merging:
         heirs: The class that each was merged into, or itself; risks: of a row of each class, by each model.
     """
 
-    def __init__(self, cells: Cells, codes: Codes, promises: RiskPromises) -> None:
+    def __init__(self, cells: SuppressibleCells, codes: Codes, promises: RiskPromises) -> None:
         """Start from the published codes of each combination."""
         self.prices, self.promises = cells.prices, promises
         self.codes, owners = np.unique(codes, axis=0, return_inverse=True)
@@ -104,11 +104,11 @@ class Merging:
         published: Codes = self.codes[self.heirs[self.owners]]
         return published
 
-    def _classes(self, places: Places) -> Classes:
-        classes = Classes(self.sizes[places])
+    def _classes(self, places: Places) -> EquivalenceClasses:
+        classes = EquivalenceClasses(self.sizes[places])
         return classes if self.weights is None else holding_weights(classes, self.weights[places])
 
-    def _failing(self) -> Mask:
+    def _failing(self) -> BoolArray:
         alive = self.sizes > 0
         failing = self.sizes < self.promises.k
         for model, risks in zip(self.promises.models, self.risks, strict=True):
@@ -149,7 +149,7 @@ class Merging:
         alike[[one, other]] = True
         self._unite(np.flatnonzero(alike), together)
 
-    def _blank(self, failing: Mask) -> None:
+    def _blank(self, failing: BoolArray) -> None:
         """Suppress everything allowed in some classes, because there is no time to choose."""
         touched = np.isfinite(self.prices)
         self.codes[np.ix_(failing, touched)] = HIDDEN

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.count_differences import numbers_of
-from sfumato.microdata.models.equivalence_classes import Counts, Floats, Mask
+from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, Floats
 
 Codes = npt.NDArray[np.int32]
 # Maximum number of entries (patterns times combinations): a fifth of a gigabyte.
@@ -22,7 +22,7 @@ UNFIT = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Cells:
+class SuppressibleCells:
     """The values of a table: which may be suppressed, and at what cost.
 
     Attributes:
@@ -33,14 +33,14 @@ class Cells:
 
     codes: Codes
     counts: Counts
-    missing: Mask
+    missing: BoolArray
     prices: Floats
 
     @property
     def rows(self) -> int:
         return int(self.counts.sum())
 
-    def costs(self, pattern: Mask) -> Floats:
+    def costs(self, pattern: BoolArray) -> Floats:
         """Return the cost of a pattern for a row of each combination."""
         paid: Floats = (pattern[None, :] & ~self.missing).astype(float) @ np.where(
             np.isfinite(self.prices), self.prices, 0.0
@@ -59,8 +59,8 @@ class Patterns:
         next_price: The lowest cost of a pattern that was left out, infinite if none was.
     """
 
-    cells: Cells
-    masks: Mask
+    cells: SuppressibleCells
+    masks: BoolArray
     groups: Codes
     costs: npt.NDArray[np.float64]
     sizes: tuple[Counts, ...]
@@ -70,7 +70,7 @@ class Patterns:
         """Return the minimum cost of all rows: for each the lowest cost of a group with k rows."""
         return self.least_cost([sizes >= k for sizes in self.sizes])
 
-    def least_cost(self, enough: Iterable[Mask]) -> float:
+    def least_cost(self, enough: Iterable[BoolArray]) -> float:
         """Return the minimum cost of all rows if only some groups of each pattern may be used.
 
         A class is never larger than the full group; so a model that the group violates is violated by all its classes.
@@ -88,7 +88,7 @@ class Patterns:
             yield sums
 
 
-def patterns_of(cells: Cells) -> Patterns:
+def patterns_of(cells: SuppressibleCells) -> Patterns:
     """Return the cheapest patterns of a table within the memory limit, and the one with all columns."""
     touched = np.flatnonzero(np.isfinite(cells.prices))
     room = max(MOST_PLACES // max(len(cells.counts), 1), 2)
@@ -103,7 +103,7 @@ def patterns_of(cells: Cells) -> Patterns:
     return Patterns(cells, masks, groups, costs, tuple(sizes), next_price)
 
 
-def _masks(prices: Floats, touched: Sequence[int], room: int) -> tuple[Mask, float]:
+def _masks(prices: Floats, touched: Sequence[int], room: int) -> tuple[BoolArray, float]:
     """Return sets of columns by cost, as many as fit into memory, the last with all columns."""
     chosen: list[tuple[int, ...]] = []
     left_out = np.inf
@@ -122,7 +122,7 @@ def _masks(prices: Floats, touched: Sequence[int], room: int) -> tuple[Mask, flo
     return masks[order], left_out
 
 
-def _groups(cells: Cells, mask: Mask) -> tuple[Codes, Counts]:
+def _groups(cells: SuppressibleCells, mask: BoolArray) -> tuple[Codes, Counts]:
     """The group of each combination under a pattern, and the rows of each group."""
     fits = ~(cells.missing & ~mask & np.isfinite(cells.prices)).any(axis=1)
     groups = np.full(len(cells.counts), UNFIT, np.int32)

@@ -24,14 +24,14 @@ from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.methods.class_labels import recode_classes
 from sfumato.microdata.methods.local_suppression.heuristic import Assignment, assign
 from sfumato.microdata.methods.local_suppression.merging import Merging, RiskPromises
-from sfumato.microdata.methods.local_suppression.patterns import UNFIT, Cells, Patterns, patterns_of
-from sfumato.microdata.methods.search_result import Progress, Result
+from sfumato.microdata.methods.local_suppression.patterns import UNFIT, Patterns, SuppressibleCells, patterns_of
+from sfumato.microdata.methods.search_result import ProgressCallback, Result
 from sfumato.microdata.methods.time_limit import Deadline
-from sfumato.microdata.models.equivalence_classes import Counts, Floats, Mask
+from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, Floats
 from sfumato.microdata.models.global_risk import GlobalRisk
 from sfumato.microdata.models.individual_risk import IndividualRisk
 from sfumato.microdata.models.k_anonymity import KAnonymity, least_sizes
-from sfumato.microdata.plan.methods import CellSuppression
+from sfumato.microdata.plan.methods import LocalSuppression
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import ClassRecoding, Division, division_of
 
@@ -42,7 +42,9 @@ NEVER = "never"
 MOST_TRIED = 3_000
 
 
-def search(plan: Plan, method: CellSuppression, table: FrequencyTable, progress: Progress | None = None) -> Result:
+def search(
+    plan: Plan, method: LocalSuppression, table: FrequencyTable, progress: ProgressCallback | None = None
+) -> Result:
     """Find the values to be suppressed.
 
     Raises:
@@ -61,12 +63,12 @@ def search(plan: Plan, method: CellSuppression, table: FrequencyTable, progress:
     return _result(plan, table, cells, rows, proved, bound)
 
 
-def cells_of(plan: Plan, table: FrequencyTable) -> Cells:
+def cells_of(plan: Plan, table: FrequencyTable) -> SuppressibleCells:
     """Return the values of a table with the suppression costs from the plan."""
     absent = np.array([ladder.places.get(None, -1) for ladder in table.ladders], np.int32)
     importance = [plan.columns[name].importance for name in table.columns]
     prices = np.array([np.inf if value == NEVER else float(value) for value in importance])
-    return Cells(table.codes, table.counts, table.codes == absent[None, :], prices)
+    return SuppressibleCells(table.codes, table.counts, table.codes == absent[None, :], prices)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ class HiddenRows:
     """Suppressed values of rows: a combination, which columns, and how many of its rows."""
 
     combinations: Counts
-    hidden: Mask
+    hidden: BoolArray
     rows: Counts
 
 
@@ -85,7 +87,7 @@ def _risk_promises(plan: Plan, table: FrequencyTable, k: int) -> RiskPromises:
 
 
 def _hidden(
-    cells: Cells, promises: RiskPromises, set_sizes: dict[int, int], deadline: Deadline
+    cells: SuppressibleCells, promises: RiskPromises, set_sizes: dict[int, int], deadline: Deadline
 ) -> tuple[HiddenRows, bool, float]:
     """Return what is suppressed in each row, whether that is proven minimal, and the minimum cost of any release.
 
@@ -104,21 +106,21 @@ def _hidden(
     return min(attempts, key=lambda rows: _cost(cells, rows)), False, bound
 
 
-def _mended(cells: Cells, rows: HiddenRows, set_sizes: dict[int, int], deadline: Deadline) -> HiddenRows:
+def _mended(cells: SuppressibleCells, rows: HiddenRows, set_sizes: dict[int, int], deadline: Deadline) -> HiddenRows:
     """Suppress more values until every set of columns has its k."""
     while (fault := _short_set(cells, rows, set_sizes)) is not None:
         rows = _without_short(cells, rows, fault, set_sizes[len(fault)], deadline)
     return rows
 
 
-def _set_bound(cells: Cells, set_sizes: dict[int, int], deadline: Deadline) -> float:
+def _set_bound(cells: SuppressibleCells, set_sizes: dict[int, int], deadline: Deadline) -> float:
     """Return the minimum cost for a single set of columns, the largest over the sets examined in time."""
     bound = 0.0
     for chosen in _sets(cells.codes.shape[1], set_sizes):
         if deadline.over:
             break
         places = list(chosen)
-        part = Cells(cells.codes[:, places], cells.counts, cells.missing[:, places], cells.prices[places])
+        part = SuppressibleCells(cells.codes[:, places], cells.counts, cells.missing[:, places], cells.prices[places])
         bound = max(bound, patterns_of(part).bound(set_sizes[len(chosen)]))
     return bound
 
@@ -140,13 +142,13 @@ def _starts(patterns: Patterns, promises: RiskPromises, deadline: Deadline) -> I
                 raise
 
 
-def _cost(cells: Cells, rows: HiddenRows) -> float:
+def _cost(cells: SuppressibleCells, rows: HiddenRows) -> float:
     touched = rows.hidden & ~cells.missing[rows.combinations]
     prices = np.where(np.isfinite(cells.prices), cells.prices, 0.0)
     return float((touched * rows.rows[:, None] * prices).sum())
 
 
-def _without_risk(cells: Cells, rows: HiddenRows, promises: RiskPromises, deadline: Deadline) -> HiddenRows:
+def _without_risk(cells: SuppressibleCells, rows: HiddenRows, promises: RiskPromises, deadline: Deadline) -> HiddenRows:
     """Suppress more values until no risk is too high; all rows of a combination follow the majority of them.
 
     The weights of the parts of a divided combination would be unknown.
@@ -166,7 +168,7 @@ def _rows_of(assignment: Assignment, patterns: Patterns) -> HiddenRows:
     return HiddenRows(assignment.combinations, patterns.masks[assignment.patterns], assignment.rows)
 
 
-def _published(cells: Cells, rows: HiddenRows) -> npt.NDArray[np.int32]:
+def _published(cells: SuppressibleCells, rows: HiddenRows) -> npt.NDArray[np.int32]:
     """Return the published codes of rows, -1 for missing."""
     gone = rows.hidden | cells.missing[rows.combinations]
     return np.where(gone, -1, cells.codes[rows.combinations]).astype(np.int32)
@@ -177,7 +179,7 @@ def _sets(width: int, sizes: dict[int, int]) -> Iterator[tuple[int, ...]]:
         yield from combinations(range(width), min(size, width))
 
 
-def _short_set(cells: Cells, rows: HiddenRows, sizes: dict[int, int]) -> tuple[int, ...] | None:
+def _short_set(cells: SuppressibleCells, rows: HiddenRows, sizes: dict[int, int]) -> tuple[int, ...] | None:
     """Return the first set of columns by which some class is too small; None if there is none."""
     codes = _published(cells, rows) + 1
     for chosen in _sets(codes.shape[1], sizes):
@@ -188,7 +190,7 @@ def _short_set(cells: Cells, rows: HiddenRows, sizes: dict[int, int]) -> tuple[i
 
 
 def _without_short(
-    cells: Cells, rows: HiddenRows, chosen: tuple[int, ...], least: int, deadline: Deadline
+    cells: SuppressibleCells, rows: HiddenRows, chosen: tuple[int, ...], least: int, deadline: Deadline
 ) -> HiddenRows:
     """Suppress more values until every class by a set of columns is large enough; identical rows stay identical.
 
@@ -199,7 +201,7 @@ def _without_short(
     owners = owners.reshape(-1)
     counts = np.bincount(owners, weights=rows.rows).astype(np.int64)
     prices = cells.prices[list(chosen)]
-    part = Cells(distinct[:, chosen] + 1, counts, distinct[:, chosen] < 0, prices)
+    part = SuppressibleCells(distinct[:, chosen] + 1, counts, distinct[:, chosen] < 0, prices)
     patterns = patterns_of(part)
     assignment = _solved(patterns, least, deadline)
     hidden = np.zeros((len(distinct), codes.shape[1]), bool)
@@ -211,7 +213,9 @@ def _without_short(
     return replace(rows, hidden=rows.hidden | hidden[owners])
 
 
-def _result(plan: Plan, table: FrequencyTable, cells: Cells, rows: HiddenRows, proved: bool, bound: float) -> Result:
+def _result(
+    plan: Plan, table: FrequencyTable, cells: SuppressibleCells, rows: HiddenRows, proved: bool, bound: float
+) -> Result:
     codes = _published(cells, rows)
     distinct, classes = np.unique(codes, axis=0, return_inverse=True)
     classes = classes.reshape(-1)
@@ -238,7 +242,7 @@ def _result(plan: Plan, table: FrequencyTable, cells: Cells, rows: HiddenRows, p
     )
 
 
-def _remarks(number: int, cells: Cells, proved: bool, gap: float) -> tuple[str, ...]:
+def _remarks(number: int, cells: SuppressibleCells, proved: bool, gap: float) -> tuple[str, ...]:
     told = f"{number:,} of {cells.codes.shape[1] * cells.rows:,} cells are published as missing"
     how = "no choice costs less" if proved else f"any release costs at most {gap:.1%} less"
     return (f"{told}: {how}. The guarantees count a missing cell as a value of its own.",)

@@ -21,13 +21,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.hierarchies.hierarchy import Ladder
+from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.hierarchies.intervals import Intervals
 from sfumato.hierarchies.types import inexact, ranks_of
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.grouping import regroup
 from sfumato.microdata.methods.mondrian.kernels import NUMBERS, SET, TREE, Axes
-from sfumato.microdata.methods.mondrian.value_runs import Cells, Tail, cells_of, with_tails
+from sfumato.microdata.methods.mondrian.value_runs import Tail, ValueRuns, cells_of, with_tails
 from sfumato.microdata.models.equivalence_classes import Counts, Floats
 from sfumato.microdata.models.persons import PERSONS, persons_in
 from sfumato.microdata.plan.model import ColumnPlan, Plan
@@ -53,13 +53,13 @@ class Axis:
     """
 
     kind: Kind
-    ladder: Ladder
+    ladder: Hierarchy
     order: npt.NDArray[np.int64]
     numbers: Floats | None
     rows: Counts
     weight: float = 1.0
     measures: Floats | None = None
-    cells: Cells | None = None
+    cells: ValueRuns | None = None
     by_cuts: bool = False
 
     @property
@@ -177,7 +177,7 @@ def _with_cells(axis: Axis, column: ColumnPlan, persons: Counts) -> Axis:
 
 
 def _tails(
-    ladder: Ladder, column: ColumnPlan, order: npt.NDArray[np.int64], numbers: Floats
+    ladder: Hierarchy, column: ColumnPlan, order: npt.NDArray[np.int64], numbers: Floats
 ) -> tuple[Tail | None, Tail | None]:
     """Return the values that a hierarchy codes below and above, if there are some."""
     hierarchy = column.hierarchy
@@ -196,12 +196,12 @@ def _tails(
     )
 
 
-def axis_of(ladder: Ladder, column: ColumnPlan, rows: Counts) -> Axis:
+def axis_of(ladder: Hierarchy, column: ColumnPlan, rows: Counts) -> Axis:
     """Return the axis of a column.
 
-    >>> from sfumato.hierarchies.hierarchy import make_ladder
+    >>> from sfumato.hierarchies.hierarchy import make_hierarchy
     >>> column = ColumnPlan("quasi-identifier", "integer")
-    >>> axis_of(make_ladder(["10", "9"], []), column, np.array([1, 1])).order.tolist()
+    >>> axis_of(make_hierarchy(["10", "9"], []), column, np.array([1, 1])).order.tolist()
     [1, 0]
     """
     numbers = ladder.numbers_as(column.type)
@@ -222,7 +222,7 @@ def _ranks(numbers: Floats, order: npt.NDArray[np.int64]) -> Floats:
     return np.where(np.isnan(numbers), np.nan, ranks)
 
 
-def _by_branch(ladder: Ladder, rows: Counts) -> list[npt.NDArray[np.int64]]:
+def _by_branch(ladder: Hierarchy, rows: Counts) -> list[npt.NDArray[np.int64]]:
     """Return keys that sort values branch by branch, the largest first; the primary key comes last."""
     keys: list[npt.NDArray[np.int64]] = []
     for codes in ladder.codes:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from sfumato.dataclass import dataclass
 from sfumato.microdata.methods.mondrian import division_kernels as division
 from sfumato.microdata.methods.mondrian.axes import Places
-from sfumato.microdata.methods.mondrian.kernels import STRICT, Axes, Scratch
+from sfumato.microdata.methods.mondrian.kernels import STRICT, Axes, Buffers
 from sfumato.microdata.methods.time_limit import Flag
 from sfumato.microdata.models.equivalence_classes import Counts
 
@@ -74,10 +74,10 @@ def whole(places: Places, counts: Counts, rule: CutRule) -> Cutting:
     return Cutting(places.copy(), counts.copy(), ids, np.zeros(1, np.int64), boxes)
 
 
-def scratch(items: int, axes: Axes) -> Scratch:
+def scratch(items: int, axes: Axes) -> Buffers:
     """Return the buffers of one thread for classes of a number of items."""
     columns = len(axes.sizes)
-    return Scratch(
+    return Buffers(
         np.zeros(int(axes.sizes.max()), np.int64),
         np.empty(items, np.int64),
         np.empty(items, np.int32),

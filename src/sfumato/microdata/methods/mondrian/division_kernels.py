@@ -7,8 +7,8 @@ keeps its order. Classes may be divided in any order and by several threads: the
 import numpy as np
 
 from sfumato.microdata.methods.mondrian.cut_kernels import choose
-from sfumato.microdata.methods.mondrian.kernels import STRICT, Axes, Scratch, mixed
-from sfumato.native.array_types import Bytes, Flags, Halves, Halves2, Halves3, Ints, Ints2, Words
+from sfumato.microdata.methods.mondrian.kernels import STRICT, Axes, Buffers, mixed
+from sfumato.native.array_types import Bool, Int32, Int32_2, Int32_3, Int64, Int64_2, UInt8, UInt64
 from sfumato.native.dispatch import compiled
 
 _DEPTH = 128
@@ -54,22 +54,22 @@ def _wait(begin_at, end_at, path_at, open_classes, begin, middle, end, path):
 
 @compiled
 def divide(
-    places: Halves2,
-    counts: Ints,
-    ids: Halves,
-    begins: Ints,
-    ends: Ints,
-    paths: Words,
+    places: Int32_2,
+    counts: Int64,
+    ids: Int32,
+    begins: Int64,
+    ends: Int64,
+    paths: UInt64,
     k: int,
     axes: Axes,
     choice: int,
     spare: np.uint64,
-    scratch: Scratch,
+    scratch: Buffers,
     least: int,
-    marks: Bytes,
-    names: Words,
-    boxes: Halves3,
-    stop: Ints,
+    marks: UInt8,
+    names: UInt64,
+    boxes: Int32_3,
+    stop: Int64,
 ):
     """Divide classes strictly, in place, until no cut leaves k rows on both sides.
 
@@ -109,20 +109,20 @@ def divide(
 
 @compiled
 def propose(
-    places: Halves2,
-    counts: Ints,
-    begins: Ints,
-    ends: Ints,
-    paths: Words,
-    tried: Ints,
+    places: Int32_2,
+    counts: Int64,
+    begins: Int64,
+    ends: Int64,
+    paths: UInt64,
+    tried: Int64,
     k: int,
     axes: Axes,
     choice: int,
     mode: int,
     spare: np.uint64,
-    scratch: Scratch,
-    cuts: Ints2,
-    stop: Ints,
+    scratch: Buffers,
+    cuts: Int64_2,
+    stop: Int64,
 ):
     """Propose the next cut of each class: cuts (c, 3) receives column (-1 if none), position and rows left.
 
@@ -140,7 +140,7 @@ def propose(
 
 
 @compiled
-def sides(places: Halves2, counts: Ints, begins: Ints, ends: Ints, cuts: Ints2, lefts: Ints):
+def sides(places: Int32_2, counts: Int64, begins: Int64, ends: Int64, cuts: Int64_2, lefts: Int64):
     """Compute for each item the rows that go left when its class is cut: lefts (n,), all of them without a cut."""
     for at in range(len(begins)):
         column, place, left = cuts[at, 0], cuts[at, 1], cuts[at, 2]
@@ -160,17 +160,17 @@ def sides(places: Halves2, counts: Ints, begins: Ints, ends: Ints, cuts: Ints2, 
 
 @compiled
 def divide_level(
-    places: Halves2,
-    counts: Ints,
-    ids: Halves,
-    begins: Ints,
-    ends: Ints,
-    lefts: Ints,
-    out_places: Halves2,
-    out_counts: Ints,
-    out_ids: Halves,
-    out_middles: Ints,
-    out_ends: Ints,
+    places: Int32_2,
+    counts: Int64,
+    ids: Int32,
+    begins: Int64,
+    ends: Int64,
+    lefts: Int64,
+    out_places: Int32_2,
+    out_counts: Int64,
+    out_ids: Int32,
+    out_middles: Int64,
+    out_ends: Int64,
 ):
     """Write each class as its two parts, left before right; a divided item is in both.
 
@@ -195,7 +195,7 @@ def divide_level(
 
 
 @compiled
-def renamed(paths: Words, right: Flags, cut: Flags):
+def renamed(paths: UInt64, right: Bool, cut: Bool):
     """Return the path of each part: extended by its side if the class was cut, else unchanged."""
     names = paths.copy()
     for at in range(len(paths)):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.native.array_types import Halves, Halves2, Ints, Ints2, Reals
+from sfumato.native.array_types import Float64, Int32, Int32_2, Int64, Int64_2
 from sfumato.native.dispatch import compiled
 
 NUMBERS, TREE, SET = 0, 1, 2
@@ -33,34 +33,34 @@ class Axes(NamedTuple):
     column in the loss.
     """
 
-    kinds: Ints
-    sizes: Ints
-    begins: Ints
-    positions: Reals
-    scales: Reals
-    missing: Ints
-    steps: Ints
-    labels: Ints
-    costs: Reals
-    weights: Reals
+    kinds: Int64
+    sizes: Int64
+    begins: Int64
+    positions: Float64
+    scales: Float64
+    missing: Int64
+    steps: Int64
+    labels: Int64
+    costs: Float64
+    weights: Float64
 
 
-class Scratch(NamedTuple):
+class Buffers(NamedTuple):
     """Buffers of one thread.
 
     hist: (largest column,) zeros; keys, values, amounts: (n,) of a spectrum; places, counts, ids: room for n moved
     items; stamps: (2, all places) and stamp: (1,) mark the values that a side holds.
     """
 
-    hist: Ints
-    keys: Ints
-    values: Halves
-    amounts: Ints
-    places: Halves2
-    counts: Ints
-    ids: Halves
-    stamps: Ints2
-    stamp: Ints
+    hist: Int64
+    keys: Int64
+    values: Int32
+    amounts: Int64
+    places: Int32_2
+    counts: Int64
+    ids: Int32
+    stamps: Int64_2
+    stamp: Int64
 
 
 @compiled

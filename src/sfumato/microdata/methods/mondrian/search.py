@@ -28,7 +28,7 @@ from sfumato.microdata.methods.class_labels import distinct_classes, recode_clas
 from sfumato.microdata.methods.full_domain import greedy
 from sfumato.microdata.methods.full_domain import search as full_domain
 from sfumato.microdata.methods.full_domain.lattice.pair_screening import screened
-from sfumato.microdata.methods.full_domain.lattice.problem import Problem, Solution
+from sfumato.microdata.methods.full_domain.lattice.problem import LatticeProblem, NodeSolution
 from sfumato.microdata.methods.full_domain.make_problem import problem_of
 from sfumato.microdata.methods.full_domain.optimal import MAX_MARKED
 from sfumato.microdata.methods.full_domain.search import near_least
@@ -44,12 +44,12 @@ from sfumato.microdata.methods.mondrian.cutting import (
 )
 from sfumato.microdata.methods.mondrian.kernels import LOSS, RANDOM, RELAXED, STRICT, UNDIVIDED, WIDEST
 from sfumato.microdata.methods.mondrian.labels import ColumnLabels, class_sizes, cut_extents, describe, own_extents
-from sfumato.microdata.methods.search_result import Progress, Result
+from sfumato.microdata.methods.search_result import ProgressCallback, Result
 from sfumato.microdata.methods.time_limit import Deadline
 from sfumato.microdata.models.class_weights import WEIGHTS
-from sfumato.microdata.models.equivalence_classes import Classes, Counts, Histogram, Mask, histogram
+from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses, Histogram, histogram
 from sfumato.microdata.models.k_anonymity import KAnonymity
-from sfumato.microdata.models.model import Model
+from sfumato.microdata.models.model import PrivacyModel
 from sfumato.microdata.plan.methods import Greedy, Mondrian
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import ClassRecoding, Division
@@ -59,7 +59,7 @@ SPARED = 0.2
 LESS = 1.0 - 1e-9
 
 
-def search(plan: Plan, method: Mondrian, table: FrequencyTable, _progress: Progress | None = None) -> Result:
+def search(plan: Plan, method: Mondrian, table: FrequencyTable, _progress: ProgressCallback | None = None) -> Result:
     """Return the recoding that Mondrian finds, or the best node of a greedy search if that loses less.
 
     Raises:
@@ -107,13 +107,13 @@ def _node_of_less_loss(
     if best is None or not problem.offers(best) or best.loss >= result.loss * LESS:
         return None
     remark = f"One level for each column loses {best.loss:.6g}, less than the classes of Mondrian ({result.loss:.6g})."
-    solution = Solution(best, False, walk.checked, problem.size, remarks=(remark, *result.remarks))
+    solution = NodeSolution(best, False, walk.checked, problem.size, remarks=(remark, *result.remarks))
     if method.hide_minimality:
         solution = near_least(problem, solution, plan.drawing_seed)
     return full_domain.result_of(problem, "loss-metric", solution)
 
 
-def _least_of_pairs(problem: Problem) -> float:
+def _least_of_pairs(problem: LatticeProblem) -> float:
     """Return a lower bound of the loss of nodes without suppression: no two columns may have rare pairs of labels."""
     if problem.size > MAX_MARKED or problem.limit:
         return 0.0
@@ -121,7 +121,7 @@ def _least_of_pairs(problem: Problem) -> float:
     return problem.loss.value(float(problem.loss.floors(problem.window())[open_nodes].min(initial=np.inf)))
 
 
-def _least_of_nodes(problem: Problem) -> float:
+def _least_of_nodes(problem: LatticeProblem) -> float:
     """Return a lower bound of the loss of nodes without suppression: no column may have rare labels."""
     node = []
     for column, ladder in enumerate(problem.table.ladders):
@@ -151,7 +151,7 @@ def partition(plan: Plan, table: FrequencyTable, least: int, deadline: Deadline)
     return owners
 
 
-def _least(models: Sequence[Model]) -> int:
+def _least(models: Sequence[PrivacyModel]) -> int:
     return max((model.least_rows for model in models), default=1)
 
 
@@ -186,15 +186,15 @@ class Items:
         starts = np.arange(len(self.counts) + 1, dtype=np.int64)
         return {self.column: Histogram(starts, self.codes, self.counts, self.table.sensitive[self.column].size)}
 
-    def classes(self, ids: npt.NDArray[np.int32], rows: Counts, owners: Ints, number: int) -> Classes:
+    def classes(self, ids: npt.NDArray[np.int32], rows: Counts, owners: Ints, number: int) -> EquivalenceClasses:
         """Return the classes that some items, or parts of them, form."""
         sizes = np.bincount(owners, weights=rows, minlength=number).astype(np.int64)
         if self.column is not None:
             size = self.table.sensitive[self.column].size
-            return Classes(sizes, {self.column: histogram(owners, self.codes[ids], rows, number, size)})
+            return EquivalenceClasses(sizes, {self.column: histogram(owners, self.codes[ids], rows, number, size)})
         owner = np.full(len(self.counts), number, np.int64)
         owner[ids] = owners
-        return Classes(sizes, {name: regroup(rows, owner, number) for name, rows in self.sensitive.items()})
+        return EquivalenceClasses(sizes, {name: regroup(rows, owner, number) for name, rows in self.sensitive.items()})
 
 
 def _items(table: FrequencyTable, method: Mondrian) -> Items:
@@ -222,7 +222,7 @@ def _cut(plan: Plan, method: Mondrian, items: Items, axes: Sequence[Axis], least
         return _classes(items, axes, rule, plan.privacy)
 
 
-def _classes(items: Items, axes: Sequence[Axis], rule: CutRule, models: Sequence[Model]) -> Cutting:
+def _classes(items: Items, axes: Sequence[Axis], rule: CutRule, models: Sequence[PrivacyModel]) -> Cutting:
     table = items.table
     places: Places = np.column_stack(
         [axis.places[table.codes[items.combinations, column]] for column, axis in enumerate(axes)]
@@ -230,9 +230,9 @@ def _classes(items: Items, axes: Sequence[Axis], rule: CutRule, models: Sequence
     start = whole(places, items.counts, rule)
     others = [model for model in models if not isinstance(model, KAnonymity)]
 
-    def accepts(ids: npt.NDArray[np.int32], rows: Counts, owners: Ints, number: int) -> Mask:
+    def accepts(ids: npt.NDArray[np.int32], rows: Counts, owners: Ints, number: int) -> BoolArray:
         classes = items.classes(ids, rows, owners, number)
-        fine: Mask = classes.sizes >= rule.k
+        fine: BoolArray = classes.sizes >= rule.k
         for model in others:
             fine &= ~model.failing(classes, table.whole)
         return fine
@@ -245,7 +245,7 @@ def _classes(items: Items, axes: Sequence[Axis], rule: CutRule, models: Sequence
     return cut_by_levels(start, rule, accepts if others else None)
 
 
-def _unattainable(table: FrequencyTable, models: Sequence[Model]) -> UnattainableError:
+def _unattainable(table: FrequencyTable, models: Sequence[PrivacyModel]) -> UnattainableError:
     together = UnattainableError("All rows as one class violate the privacy models.", "Ask for less.", "whole")
     return beyond_limits(models, table.whole) or together
 

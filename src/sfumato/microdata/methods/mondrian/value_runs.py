@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.models.equivalence_classes import Counts, Floats, Mask
-from sfumato.microdata.recoding.range_grid import NONE_LONGER, Grid, Longer, range_text
+from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, Floats
+from sfumato.microdata.recoding.range_grid import NONE_LONGER, Longer, RangeGrid, range_text
 from sfumato.microdata.recoding.recoding import STAR
 
 Ints = npt.NDArray[np.int64]
@@ -29,7 +29,7 @@ _BEYOND = 10
 
 
 @dataclass(frozen=True)
-class Cells:
+class ValueRuns:
     """The runs of values of an axis.
 
     Attributes:
@@ -38,7 +38,7 @@ class Cells:
         below, above: Labels of the first and the last cell, if they hold coded values.
     """
 
-    grid: Grid
+    grid: RangeGrid
     owners: Ints
     starts: Ints
     below: str | None = None
@@ -66,7 +66,7 @@ class Cells:
         return self.grid.roundest(*self.starts[cell].tolist())
 
 
-def cells_of(grid: Grid, numbers: Floats, persons: Counts, longer: Longer = NONE_LONGER) -> Cells:
+def cells_of(grid: RangeGrid, numbers: Floats, persons: Counts, longer: Longer = NONE_LONGER) -> ValueRuns:
     """Return the cells of numbers in ascending order.
 
     Args:
@@ -79,7 +79,7 @@ def cells_of(grid: Grid, numbers: Floats, persons: Counts, longer: Longer = NONE
     ([0, 0, 1], '[1800–1999]', '[2000–2049]')
     """
     if not len(numbers):
-        return Cells(grid, np.empty(0, np.int64), np.zeros((1, 2), np.int64))
+        return ValueRuns(grid, np.empty(0, np.int64), np.zeros((1, 2), np.int64))
     low, high = grid.below(numbers, longer), grid.above(numbers, longer)
     # Numbers between two grid points are never an end.
     rare = (persons == 1) & (low == high)
@@ -87,7 +87,7 @@ def cells_of(grid: Grid, numbers: Floats, persons: Counts, longer: Longer = NONE
     earliest, latest = high[:-1] + 1 + lone[:-1], low[1:] - lone[1:]
     apart = earliest <= latest
     inner = np.column_stack([earliest[apart], latest[apart]])
-    return Cells(grid, _numbered(apart), np.vstack([_first(low, rare), inner, _last(high, rare)]))
+    return ValueRuns(grid, _numbered(apart), np.vstack([_first(low, rare), inner, _last(high, rare)]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class Tail:
     label: str
 
 
-def with_tails(cells: Cells, inner: Floats, bottom: Tail | None, top: Tail | None) -> Cells:
+def with_tails(cells: ValueRuns, inner: Floats, bottom: Tail | None, top: Tail | None) -> ValueRuns:
     """Return cells of the values that are not coded, with one more at each end for those that are.
 
     Args:
@@ -134,18 +134,18 @@ def with_tails(cells: Cells, inner: Floats, bottom: Tail | None, top: Tail | Non
     )
 
 
-def _numbered(apart: Mask) -> Ints:
+def _numbered(apart: BoolArray) -> Ints:
     """Return the run of each value, from whether neighbors are separated."""
     return np.concatenate([[0], np.cumsum(apart)]).astype(np.int64)
 
 
-def _in_long_runs(low: Ints, high: Ints, rare: Mask, persons: Counts) -> Mask:
+def _in_long_runs(low: Ints, high: Ints, rare: BoolArray, persons: Counts) -> BoolArray:
     """Return which values lie in a run of neighbors so long that it must be cut."""
     runs = _numbered(high[:-1] + 1 + rare[:-1] <= low[1:] - rare[1:])
     return (np.bincount(runs)[runs] > _LONG) & _among_many(low[persons > 0], low)
 
 
-def _among_many(values: Ints, steps: Ints) -> Mask:
+def _among_many(values: Ints, steps: Ints) -> BoolArray:
     """Return which grid points have values on all points around them."""
     occupied = np.unique(values)
     if not len(occupied):
@@ -155,7 +155,7 @@ def _among_many(values: Ints, steps: Ints) -> Mask:
     return np.asarray(between == high - low + 1)
 
 
-def _first(low: Ints, rare: Mask) -> tuple[int, int]:
+def _first(low: Ints, rare: BoolArray) -> tuple[int, int]:
     """Return the grid points at which the first cell may begin; positive values never begin below zero."""
     least, span = int(low[0]), int(low[-1] - low[0])
     if not rare[0] or least == 0:
@@ -164,7 +164,7 @@ def _first(low: Ints, rare: Mask) -> tuple[int, int]:
     return max(beyond, 0) if least > 0 else beyond, least - 1
 
 
-def _last(high: Ints, rare: Mask) -> tuple[int, int]:
+def _last(high: Ints, rare: BoolArray) -> tuple[int, int]:
     """Return the grid points at which a cell after the last one might begin."""
     most, span = int(high[-1]), int(high[-1] - high[0])
     return (most + 2, most + 2 + span // _BEYOND) if rare[-1] else (most + 1, most + 1)

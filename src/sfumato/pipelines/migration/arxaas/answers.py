@@ -7,10 +7,10 @@ from typing import Any, Literal
 from sfumato.dataclass import dataclass
 from sfumato.engines.dataframes.sources import frame_of, installed
 from sfumato.errors import DataError, PlanError, UnattainableError
-from sfumato.hierarchies.suppress_all import AnyValue
+from sfumato.hierarchies.suppress_all import SuppressAll
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.l_diversity import LDiversity
-from sfumato.microdata.models.model import Model
+from sfumato.microdata.models.model import PrivacyModel
 from sfumato.microdata.models.registry import MODEL
 from sfumato.microdata.plan.builder import Plan
 from sfumato.microdata.plan.methods import Optimal, Suppression
@@ -59,7 +59,7 @@ class Attribute:
             return ColumnPlan(role)
         if self.hierarchy:
             return ColumnPlan(role, hierarchy=TableHierarchy(self.hierarchy))
-        return ColumnPlan(role, hierarchy=AnyValue(), max_level=0)
+        return ColumnPlan(role, hierarchy=SuppressAll(), max_level=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def analyzed(rows: Rows, attributes: Sequence[Attribute]) -> dict[str, Any]:
 
 
 def anonymized(
-    rows: Rows, attributes: Sequence[Attribute], models: Sequence[Model], suppression: float
+    rows: Rows, attributes: Sequence[Attribute], models: Sequence[PrivacyModel], suppression: float
 ) -> dict[str, Any]:
     """Anonymize rows by the node with the least loss; they keep their order, and suppressed rows are `*`, as in ARX."""
     plan = Plan(
@@ -140,7 +140,7 @@ def _texts(published: Any, names: Sequence[str]) -> tuple[tuple[str | None, ...]
     return tuple(zip(*(published.texts(name) for name in names), strict=True))
 
 
-def model_of(name: str, parameters: Mapping[str, Any]) -> Model:
+def model_of(name: str, parameters: Mapping[str, Any]) -> PrivacyModel:
     """Return the model for an ARXaaS name.
 
     Raises:
@@ -174,7 +174,7 @@ def _attribute(attribute: Attribute) -> dict[str, Any]:
     return {"field": attribute.field, "attributeTypeModel": attribute.type, "hierarchy": hierarchy}
 
 
-def _metrics(report: Report, models: Sequence[Model]) -> dict[str, Any]:
+def _metrics(report: Report, models: Sequence[PrivacyModel]) -> dict[str, Any]:
     levels = [
         {"name": name, "type": "QUASI_IDENTIFYING_ATTRIBUTE", "generalizationLevel": level}
         for name, level in report.levels.items()
@@ -186,7 +186,7 @@ def _metrics(report: Report, models: Sequence[Model]) -> dict[str, Any]:
     }
 
 
-def _promise(model: Model) -> dict[str, Any]:
+def _promise(model: PrivacyModel) -> dict[str, Any]:
     """Return a model as ARX describes it."""
     least = max(model.least_rows, int(model.asked) if isinstance(model, LDiversity) else 1)
     own: dict[str, Any] = {model.asks: model.asked}

@@ -11,8 +11,8 @@ from typing import Any
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
-from sfumato.hierarchies.explicit_domains import Placeless, outside
-from sfumato.hierarchies.hierarchy import ROOT, Binding, make_ladder
+from sfumato.hierarchies.explicit_domains import PathFree, outside
+from sfumato.hierarchies.hierarchy import ROOT, BoundHierarchy, make_hierarchy
 
 Rows = list[list[str]]
 # Maximum number of characters of a hierarchy, because a short request could otherwise exhaust the memory.
@@ -38,16 +38,16 @@ GRANULARITIES: dict[str, Callable[[dt.datetime], str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class TableHierarchy(Placeless):
+class TableHierarchy(PathFree):
     """A hierarchy given as rows: a value and its labels."""
 
     rows: tuple[tuple[str, ...], ...]
 
-    def bind(self, values: Sequence[str]) -> Binding:
+    def bind(self, values: Sequence[str]) -> BoundHierarchy:
         """Return the hierarchy of the rows, bound to values."""
         domain = [row[0] for row in self.rows]
         levels = [list(labels) for labels in list(zip(*self.rows, strict=True))[1:]]
-        return Binding(make_ladder(domain, levels), outside(values, set(domain)))
+        return BoundHierarchy(make_hierarchy(domain, levels), outside(values, set(domain)))
 
 
 def build(builder: Mapping[str, Any], column: Sequence[str]) -> Rows:

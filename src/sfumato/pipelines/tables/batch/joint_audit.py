@@ -5,7 +5,7 @@ from itertools import combinations
 
 from sfumato.errors import SfumatoError, UnattainableError
 from sfumato.pipelines.tables.batch.state import BatchState, WrittenTable
-from sfumato.tables.argus.argus_table import OfficeTable
+from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.argus.statuses import unsafe_of
 from sfumato.tables.attack.reduced_levels import known_line
 from sfumato.tables.batch.joint_audit import audit_together, same_records
@@ -78,7 +78,7 @@ def _warn_of_others(state: BatchState, written: Sequence[WrittenTable], groups: 
             )
 
 
-def _look_alike(one: OfficeTable, two: OfficeTable) -> bool:
+def _look_alike(one: ArgusTable, two: ArgusTable) -> bool:
     names = [{tree.name.lower() for tree in table.trees} for table in (one, two)]
     return one.value.lower() == two.value.lower() and bool(names[0] & names[1])
 

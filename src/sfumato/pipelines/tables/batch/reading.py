@@ -9,13 +9,13 @@ import numpy as np
 
 from sfumato.errors import DataError, PlanError
 from sfumato.pipelines.tables.batch.state import BatchState, TableJob
-from sfumato.tables.argus.argus_table import Finer, OfficeTable
+from sfumato.tables.argus.argus_table import ArgusTable, Finer
 from sfumato.tables.argus.totals import with_totals
 from sfumato.tables.batch.hidden_cells import PART
 from sfumato.tables.batch.record_links import SpannedTable, record_links, with_variables
 from sfumato.tables.batch.safety_rules import with_rules
 from sfumato.tables.batch.tabulation import FREQUENCY, Crossed, cross
-from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.cells.dimensions import Code, CodeTree
 from sfumato.tables.column_dependencies.column_chain import Chain
 from sfumato.tables.formats.batch_file import Specification
 from sfumato.tables.formats.cells_file import check_totals, read_cells
@@ -120,7 +120,7 @@ def _finer(records: Records, metadata: Metadata, folder: Path, job: TableJob) ->
     """Return a function that tabulates the records of a table by other codes and applies its rules."""
     rules, by_holding = tuple(job.rules), _by_holding(job)
 
-    def finer(parts: Mapping[str, Sequence[frozenset[str]]]) -> OfficeTable:
+    def finer(parts: Mapping[str, Sequence[frozenset[str]]]) -> ArgusTable:
         own, described = with_variables(records, metadata, parts)
         wanted = Specification(tuple(described.named(name).name for name in parts), job.wanted.response)
         recodings = {
@@ -144,14 +144,14 @@ def _by_holding(job: TableJob) -> bool:
     return False
 
 
-def judged(table: OfficeTable, job: TableJob, crossed: Crossed | None = None) -> OfficeTable:
+def judged(table: ArgusTable, job: TableJob, crossed: Crossed | None = None) -> ArgusTable:
     """Return the table with the statuses that its rules assign."""
     requests = None if crossed is None else crossed.requests
     missing = None if crossed is None else crossed.missing
     return with_rules(table, job.rules, requests, missing)
 
 
-def _with_costs(table: OfficeTable, cost: str, exponent: float) -> OfficeTable:
+def _with_costs(table: ArgusTable, cost: str, exponent: float) -> ArgusTable:
     """Return the table with costs: respondents for -1, one per cell for -2 and -3 (no distance), else the value."""
     if cost == "-1" and table.frequency is not None:
         return table.with_columns(costs=table.frequency**exponent)
@@ -223,6 +223,6 @@ def _check_new_codes(recoding: Recoding, name: str, total: str) -> None:
         raise PlanError(what, "Give it another one, or leave the variable out of the table.", "recode")
 
 
-def _codes(tree: Tree) -> list[str]:
+def _codes(tree: CodeTree) -> list[str]:
     codes: list[Code] = list(tree.parents)
     return [code[0] for code in codes]

@@ -16,14 +16,14 @@ from sfumato.pipelines.tables.batch.reading import read_micro, read_tables, reco
 from sfumato.pipelines.tables.batch.state import BatchState, TableJob, WrittenTable
 from sfumato.report.tables.batch import table_page
 from sfumato.tables.adjustment.adjustment import adjust_part
-from sfumato.tables.argus.argus_table import OfficeTable
+from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.argus.statuses import unsafe_of
 from sfumato.tables.batch.argus_protection import mask_by_response, mask_office, office_part
 from sfumato.tables.batch.safety_rules import active_rules, with_margins
 from sfumato.tables.batch.tabulation import check_record_keys
 from sfumato.tables.cell_key.noise import Contents, noisy_part
 from sfumato.tables.cell_key.ptable_file import read_ptable
-from sfumato.tables.cells.precision import step_of
+from sfumato.tables.cells.precision import precision_of
 from sfumato.tables.deadline import Deadline, within
 from sfumato.tables.formats import batch_file
 from sfumato.tables.formats.apriori_file import apply_apriori
@@ -35,10 +35,10 @@ from sfumato.tables.formats.argus_outputs import (
     shown_counts,
     written_without_hidden,
 )
-from sfumato.tables.formats.batch_file import Call, Command
+from sfumato.tables.formats.batch_file import Command, RuleCall
 from sfumato.tables.formats.metadata import read_metadata
 from sfumato.tables.formats.rule_parameters import USED
-from sfumato.tables.perturbation.perturbed import Perturbed, check_readers
+from sfumato.tables.perturbation.perturbed import PerturbedCells, check_readers
 from sfumato.tables.plan.perturbation import CellKey, Rounding
 from sfumato.tables.rounding.rounding import bases_of, round_part
 from sfumato.tables.suppression.solver_check import check_installed
@@ -190,7 +190,7 @@ def _unread(state: BatchState) -> TableJob:
     return job
 
 
-def job_of(state: BatchState, number: int) -> tuple[TableJob, OfficeTable]:
+def job_of(state: BatchState, number: int) -> tuple[TableJob, ArgusTable]:
     """Return a table that was read, by its number from 1.
 
     Raises:
@@ -253,7 +253,7 @@ def _written_table(state: BatchState, job: TableJob, file: str, done: Protected,
     return WrittenTable(file, done, tolerance, state.source_of(job, done.table), state.spanned(job))
 
 
-def _unprotected(state: BatchState, job: TableJob, table: OfficeTable, asked: batch_file.Output) -> tuple[str, ...]:
+def _unprotected(state: BatchState, job: TableJob, table: ArgusTable, asked: batch_file.Output) -> tuple[str, ...]:
     """Return a warning if a table is written unprotected or without a rule."""
     unsafe = int(unsafe_of(table.statuses).sum())
     ruled = active_rules(job.rules) if not unsafe else job.done
@@ -278,7 +278,7 @@ def _write(state: BatchState, name: str, text: str) -> None:
     state.written.append(path)
 
 
-def protect_job(state: BatchState, job: TableJob, call: Call) -> Protected:
+def protect_job(state: BatchState, job: TableJob, call: RuleCall) -> Protected:
     """Protect one table as a command requests.
 
     Raises:
@@ -297,13 +297,13 @@ def protect_job(state: BatchState, job: TableJob, call: Call) -> Protected:
     return _noisy(state, job, table, call)
 
 
-def _deadline(call: Call) -> Deadline:
+def _deadline(call: RuleCall) -> Deadline:
     """Return the deadline: OPT and MOD may give minutes, otherwise the default applies."""
     minutes = call.numbers[1] if len(call.numbers) > 1 and call.name in ("OPT", "MOD") else 0.0
     return within(minutes * 60.0 if minutes > 0 else SECONDS)
 
 
-def _rounded(table: OfficeTable, job: TableJob, call: Call) -> Protected:
+def _rounded(table: ArgusTable, job: TableJob, call: RuleCall) -> Protected:
     """Round a table by RND(table, base, steps, minutes, …)."""
     numbers = (*call.numbers, 0.0, 0.0, 0.0)
     if len(call.numbers) < 2 or numbers[1] <= 0:
@@ -315,7 +315,7 @@ def _rounded(table: OfficeTable, job: TableJob, call: Call) -> Protected:
     return _published(table, "rounding", done, f"Rounded with {done.figures.get('further_steps', 0)} further steps.")
 
 
-def _noisy(state: BatchState, job: TableJob, table: OfficeTable, call: Call) -> Protected:
+def _noisy(state: BatchState, job: TableJob, table: ArgusTable, call: RuleCall) -> Protected:
     """Add noise by the cell key method, CKM(table) "ptable", with the p-table of the metadata or of the command."""
     metadata = state.metadata
     own = metadata.flagged("RECORDKEY") if metadata is not None else ()
@@ -343,11 +343,11 @@ def _noisy(state: BatchState, job: TableJob, table: OfficeTable, call: Call) -> 
     return _published(table, "cell-key", done)
 
 
-def _published(table: OfficeTable, method: str, done: Perturbed, *remarks: str) -> Protected:
+def _published(table: ArgusTable, method: str, done: PerturbedCells, *remarks: str) -> Protected:
     """Return the table with its perturbed numbers, if data users cannot compute too much from them.
 
     Raises:
-        PromiseError: They can.
+        ViolationError: They can.
     """
     check_readers([done])
     unsafe = int(done.part.table.unsafe.sum())
@@ -356,7 +356,7 @@ def _published(table: OfficeTable, method: str, done: Perturbed, *remarks: str) 
     return Protected(table, method, done.published, remarks=(*remarks, said), reader=done.ranges)
 
 
-def protect_linked(state: BatchState, call: Call) -> None:
+def protect_linked(state: BatchState, call: RuleCall) -> None:
     """Suppress cells in all tables together.
 
     Raises:
@@ -381,7 +381,7 @@ def protect_linked(state: BatchState, call: Call) -> None:
 
 def _check_totals(job: TableJob, number: int) -> None:
     """Refuse a table whose totals do not add up if tables are protected together."""
-    if job.table is not None and job.tolerance > step_of(job.table.values) / 2:
+    if job.table is not None and job.tolerance > precision_of(job.table.values) / 2:
         what = f"totals of table {number}, which was read by <READTABLE> 2, are off by up to {job.tolerance:g}: such a"
         do = "Correct it, let <READTABLE> 1 compute its totals, or protect it alone, and publish it alone."
         raise DataError(f"{what} table is not masked together with others.", do, "totals")

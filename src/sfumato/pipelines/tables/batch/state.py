@@ -4,11 +4,11 @@ from dataclasses import field
 from pathlib import Path
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.argus.argus_table import OfficeTable
+from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.batch.record_links import SpannedTable
 from sfumato.tables.batch.tabulation import Crossed
 from sfumato.tables.formats.argus_outputs import Protected
-from sfumato.tables.formats.batch_file import Call, Specification
+from sfumato.tables.formats.batch_file import RuleCall, Specification
 from sfumato.tables.formats.metadata import Metadata
 from sfumato.tables.formats.recoding_file import Recoding
 from sfumato.tables.formats.records_file import Records
@@ -29,10 +29,10 @@ class TableJob:
     """
 
     wanted: Specification
-    rules: list[Call] = field(default_factory=list)
+    rules: list[RuleCall] = field(default_factory=list)
     recodings: dict[str, Recoding] = field(default_factory=dict)
     crossed: Crossed | None = None
-    table: OfficeTable | None = None
+    table: ArgusTable | None = None
     done: Protected | None = None
     tolerance: float = 0.0
     marked: bool = False
@@ -103,7 +103,7 @@ class BatchState:
             self.warnings.append(what)
             self.log.append(f"Warning: {what}")
 
-    def source_of(self, job: TableJob, table: OfficeTable) -> tuple[Path, str, bool] | None:
+    def source_of(self, job: TableJob, table: ArgusTable) -> tuple[Path, str, bool] | None:
         """Return the source of a table's numbers, or None if it was read as cells."""
         if self.data is None or self.tabular:
             return None

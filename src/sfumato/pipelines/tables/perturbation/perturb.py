@@ -7,9 +7,9 @@ from typing import Any
 
 from sfumato.errors import PlanError
 from sfumato.pipelines.tables.perturbation.perturbed_table import PerturbedTable
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.deadline import never, within
-from sfumato.tables.perturbation.apply_method import Setting, change_part
+from sfumato.tables.perturbation.apply_method import PerturbationContext, change_part
 from sfumato.tables.perturbation.parts import perturbed_parts
 from sfumato.tables.perturbation.perturbed import check_readers
 from sfumato.tables.plan.perturbation import Adjustment, Perturbation, Rounding
@@ -21,7 +21,7 @@ READERS = 20.0
 
 
 def perturb(
-    plan: TablePlan, columns: Columns, like: Any = None, asked: Callable[[], bool] | None = None
+    plan: TablePlan, columns: TextColumns, like: Any = None, asked: Callable[[], bool] | None = None
 ) -> PerturbedTable:
     """Perturb a table as its plan requests, if its protection intervals are satisfied.
 
@@ -31,7 +31,7 @@ def perturb(
         asked: Returns whether the caller wants the current result.
 
     Raises:
-        PromiseError: A data user can compute a sensitive cell more closely than the rules allow.
+        ViolationError: A data user can compute a sensitive cell more closely than the rules allow.
         UnattainableError: The method has no answer.
     """
     check_installed()
@@ -41,7 +41,7 @@ def perturb(
 
 
 def change(
-    plan: TablePlan, columns: Columns, like: Any = None, asked: Callable[[], bool] | None = None
+    plan: TablePlan, columns: TextColumns, like: Any = None, asked: Callable[[], bool] | None = None
 ) -> PerturbedTable:
     """Perturb a table without checking the protection intervals, for comparison only, not for publication."""
     method = method_of(plan)
@@ -54,7 +54,11 @@ def change(
     for part in parts:
         share = deadline.share(len(part.table) / max(left, 1))
         left -= len(part.table)
-        done.append(change_part(part, Setting(method, columns.rows(part.rows), plan.table, plan.folder, secret), share))
+        done.append(
+            change_part(
+                part, PerturbationContext(method, columns.rows(part.rows), plan.table, plan.folder, secret), share
+            )
+        )
     seconds = {"check": built - start, "perturb": time.perf_counter() - built}
     return PerturbedTable(plan, columns, tuple(done), seconds, like)
 
@@ -80,7 +84,7 @@ def kept(table: PerturbedTable) -> PerturbedTable:
     """Return the table if its protection intervals are satisfied.
 
     Raises:
-        PromiseError: They are not.
+        ViolationError: They are not.
     """
     check_readers(table.parts)
     return table

@@ -11,17 +11,17 @@ from sfumato.pipelines.tables.perturbation.perturb import kept, method_of, secon
 from sfumato.pipelines.tables.perturbation.perturbed_table import PerturbedTable, PerturbedTables
 from sfumato.pipelines.tables.protect_linked import plan_of, sheets_of
 from sfumato.tables.build.implicit_cells import is_cyclic
-from sfumato.tables.build.linked_table import Joint
-from sfumato.tables.build.table_views import Section
+from sfumato.tables.build.linked_table import LinkedTable
+from sfumato.tables.build.table_views import TableView
 from sfumato.tables.cells.cells import Numbers, make_table
 from sfumato.tables.cells.constraints import derive
-from sfumato.tables.cells.table_part import Part
+from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import never, within
-from sfumato.tables.perturbation.apply_method import Setting, change_part
+from sfumato.tables.perturbation.apply_method import PerturbationContext, change_part
 from sfumato.tables.perturbation.implicit_cell_intervals import with_cross_ranges
 from sfumato.tables.perturbation.parts import joint_perturbed
-from sfumato.tables.perturbation.perturbed import Perturbed
-from sfumato.tables.plan.crossing import Crossing
+from sfumato.tables.perturbation.perturbed import PerturbedCells
+from sfumato.tables.plan.crossing import TableSpec
 from sfumato.tables.plan.perturbation import Adjustment, Rounding
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.rounding.rounding import bases_of
@@ -41,7 +41,7 @@ def perturb_several(plan: TablePlan, table: Any = None, asked: Callable[[], bool
         asked: Returns whether the caller wants the current result.
 
     Raises:
-        PromiseError: A data user of all tables can compute a sensitive cell more closely than the rules allow.
+        ViolationError: A data user of all tables can compute a sensitive cell more closely than the rules allow.
     """
     check_installed()
     method, start = method_of(plan), time.perf_counter()
@@ -49,7 +49,9 @@ def perturb_several(plan: TablePlan, table: Any = None, asked: Callable[[], bool
     plan, sheets = sheets_of(plan, table)
     part, joint = joint_perturbed(plan, sheets, plan.folder)
     built = time.perf_counter()
-    setting = Setting(method, joint.columns, plan.table, plan.folder, secret_of(method), _bases(plan, joint))
+    setting = PerturbationContext(
+        method, joint.columns, plan.table, plan.folder, secret_of(method), _bases(plan, joint)
+    )
     changed = change_part(part, setting, deadline.share(CHANGE) if is_cyclic(joint) else deadline)
     if not isinstance(method, Adjustment):
         changed = with_cross_ranges(changed, joint, deadline)
@@ -64,10 +66,10 @@ def perturb_several(plan: TablePlan, table: Any = None, asked: Callable[[], bool
     return PerturbedTables(whole, tables)
 
 
-def _bases(plan: TablePlan, joint: Joint) -> Numbers | None:
+def _bases(plan: TablePlan, joint: LinkedTable) -> Numbers | None:
     if not isinstance(plan.perturbation, Rounding):
         return None
-    crossings: Sequence[Crossing | None] = plan.tables or [None] * len(joint.sections)
+    crossings: Sequence[TableSpec | None] = plan.tables or [None] * len(joint.sections)
     own = [
         (None if crossing is None else crossing.base, section.cells)
         for crossing, section in zip(crossings, joint.sections, strict=True)
@@ -75,7 +77,7 @@ def _bases(plan: TablePlan, joint: Joint) -> Numbers | None:
     return bases_of(plan.perturbation.base, len(joint.names), own)
 
 
-def _section(changed: Perturbed, section: Section) -> Perturbed:
+def _section(changed: PerturbedCells, section: TableView) -> PerturbedCells:
     """Return the result for one of several tables, with its own cells as rows."""
     cells, table = section.cells, changed.part.table
     own = make_table(
@@ -86,7 +88,7 @@ def _section(changed: Perturbed, section: Section) -> Perturbed:
         bounds=table.bounds.rows(cells),
         names=tuple(table.names[cell] for cell in cells),
     ).with_columns(reach=replace(table.reach, down=table.reach.down[cells], up=table.reach.up[cells]))
-    part = Part(
+    part = TablePart(
         np.arange(len(cells)),
         own,
         own.bounds,

@@ -6,18 +6,18 @@ from typing import Any
 
 from sfumato.dataclass import dataclass
 from sfumato.pipelines.tables.table_release import TableRelease, TablesRelease
-from sfumato.report.tables.internal_report import Papers
-from sfumato.report.tables.perturbed import figures
+from sfumato.report.tables.internal_report import DocumentContext
+from sfumato.report.tables.perturbed import metrics
 from sfumato.report.tables.perturbed_internal import changed_house
 from sfumato.report.tables.perturbed_page import html
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.formats.release_files import changed_files
-from sfumato.tables.perturbation.perturbed import ChangedTable, Perturbed
+from sfumato.tables.perturbation.perturbed import PerturbedCells, PerturbedResult
 from sfumato.tables.published_tables.handed_out import check_changed
 
 
 @dataclass(frozen=True, repr=False)
-class PerturbedTable(ChangedTable, TableRelease[Perturbed]):
+class PerturbedTable(PerturbedResult, TableRelease[PerturbedCells]):
     """A perturbed table with its audit, as a report, a frame, a page or a folder."""
 
     def __repr__(self) -> str:
@@ -26,22 +26,22 @@ class PerturbedTable(ChangedTable, TableRelease[Perturbed]):
 
     @cached_property
     def report(self) -> dict[str, Any]:
-        return figures(self)
+        return metrics(self)
 
     def page(self, report: Mapping[str, Any]) -> str:
         return html(self, report)
 
-    def house(self, report: Mapping[str, Any], papers: Papers) -> str:
+    def house(self, report: Mapping[str, Any], papers: DocumentContext) -> str:
         return changed_house(self, report, papers)
 
-    def check(self, external: Columns) -> None:
+    def check(self, external: TextColumns) -> None:
         check_changed(self, external)
 
-    def sheets(self) -> dict[str, Columns]:
+    def sheets(self) -> dict[str, TextColumns]:
         """Return the internal file with all columns, and the one for publication."""
         return {"table.csv": self.columns, "table-external.csv": self.external}
 
-    def office_files(self, group: Perturbed, columns: Columns) -> dict[str, bytes]:
+    def office_files(self, group: PerturbedCells, columns: TextColumns) -> dict[str, bytes]:
         return changed_files(group, self.plan, columns)
 
 

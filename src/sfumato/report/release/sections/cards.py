@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from html import escape
 
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.report.page.html_page import folded, paragraph
 from sfumato.report.page.plots import Pair, histogram, legend, meters, short_names
-from sfumato.report.release.report_data import Dossier
+from sfumato.report.release.report_data import ReportData
 from sfumato.report.release.sections.column_evidence import raw_as, shown_as
 
 # Distributions of more values are drawn as histograms.
@@ -16,7 +16,7 @@ MOST_METERS = 4
 Card = tuple[str, Sequence[Pair]]
 
 
-def distribution_cards(dossier: Dossier) -> Iterator[str]:
+def distribution_cards(dossier: ReportData) -> Iterator[str]:
     """Yield a card for each quasi-identifier, sensitive and coded column; of many, the rest can be unfolded."""
     words = dossier.words
     cards = [card for card in _cards(dossier) if len(card[1]) > 1]
@@ -28,7 +28,7 @@ def distribution_cards(dossier: Dossier) -> Iterator[str]:
         )
 
 
-def _cards(dossier: Dossier) -> Iterator[Card]:
+def _cards(dossier: ReportData) -> Iterator[Card]:
     evidence, details = dossier.evidence, dossier.report.details
     if evidence is None:
         return
@@ -51,20 +51,20 @@ def before_alone(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
     return tuple(replace(pair, after=None) for pair in pairs)
 
 
-def _pairs(dossier: Dossier, name: str, shares: Sequence[Sequence[object]]) -> list[Pair]:
+def _pairs(dossier: ReportData, name: str, shares: Sequence[Sequence[object]]) -> list[Pair]:
     words = dossier.words
     pairs = [Pair(shown_as(words, label), before, after) for label, before, after in shares]  # type: ignore[arg-type]
     return _named(dossier, name, pairs)
 
 
-def _named(dossier: Dossier, name: str, pairs: Sequence[Pair]) -> list[Pair]:
+def _named(dossier: ReportData, name: str, pairs: Sequence[Pair]) -> list[Pair]:
     """Return values as the language writes them."""
     if dossier.plan is None:
         return list(pairs)
     return [Pair(raw_as(dossier.words, dossier.plan, name, one.name), one.before, one.after) for one in pairs]
 
 
-def _others(words: Words, told: dict[str, object]) -> Iterator[Pair]:
+def _others(words: Messages, told: dict[str, object]) -> Iterator[Pair]:
     """Yield the values that are not listed one by one."""
     if told["others"]:
         shares: list[list[float]] = told["shares"]  # type: ignore[assignment]
@@ -72,11 +72,11 @@ def _others(words: Words, told: dict[str, object]) -> Iterator[Pair]:
         yield Pair(words["report.others"].format(count=words.count(int(str(told["others"])))), before, after)
 
 
-def _card(words: Words, name: str, pairs: Sequence[Pair]) -> str:
+def _card(words: Messages, name: str, pairs: Sequence[Pair]) -> str:
     return f'<div class="card"><h3>{escape(name)}</h3>{_drawn(words, name, pairs)}</div>'
 
 
-def _drawn(words: Words, name: str, pairs: Sequence[Pair]) -> str:
+def _drawn(words: Messages, name: str, pairs: Sequence[Pair]) -> str:
     """Return the chart of a distribution: many bins vertical, few values horizontal; or that nothing is left."""
     left = "" if any(pair.after is not None for pair in pairs) else paragraph(words["report.nothing_left"])
     if len(pairs) <= MOST_METERS:

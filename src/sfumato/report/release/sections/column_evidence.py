@@ -8,14 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.localization.messages import Words, words_in
+from sfumato.localization.messages import Messages, words_in
 from sfumato.microdata.counts.frequency_table import FrequencyTable
-from sfumato.microdata.models.equivalence_classes import Counts, Floats, Mask
+from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, Floats
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.missing_values import published_words
 from sfumato.microdata.recoding.recoding import LevelRecoding, Recoding, tells_something
 from sfumato.report.page.plots import Pair
-from sfumato.report.release.labels import Meaning, meanings
+from sfumato.report.release.labels import LabelMeaning, meanings
 from sfumato.report.release.sections.distributions import distributions
 
 # Lower ends of the bins in which class sizes are shown.
@@ -44,7 +44,7 @@ class ColumnEvidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class ReleaseEvidence:
     """Content of a report besides its metrics.
 
     Attributes:
@@ -59,7 +59,7 @@ class Evidence:
     sizes: tuple[Pair, ...]
     columns: Mapping[str, ColumnEvidence]
     sensitive: Mapping[str, tuple[Pair, ...]]
-    meanings: Mapping[str, tuple[Meaning, ...]]
+    meanings: Mapping[str, tuple[LabelMeaning, ...]]
     distributions: Mapping[str, tuple[Pair, ...]] = field(default_factory=dict)
     missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -81,10 +81,10 @@ class Evidence:
         }
 
 
-def gather(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Evidence:
+def gather(plan: Plan, table: FrequencyTable, recoding: Recoding) -> ReleaseEvidence:
     """Collect the evidence for a release."""
     words, kept = words_in(plan.language), ~recoding.suppressed
-    return Evidence(
+    return ReleaseEvidence(
         class_sizes(table.counts, recoding.sizes[kept]),
         {name: _column(words, plan, table, recoding, place, kept) for place, name in enumerate(table.columns)},
         {
@@ -124,7 +124,7 @@ def _bin_name(place: int) -> str:
 
 
 def _column(
-    words: Words, plan: Plan, table: FrequencyTable, recoding: Recoding, place: int, kept: Mask
+    words: Messages, plan: Plan, table: FrequencyTable, recoding: Recoding, place: int, kept: BoolArray
 ) -> ColumnEvidence:
     marginal = table.marginal(place)
     labels = recoding.labels[place]
@@ -150,7 +150,7 @@ def _rows(codes: npt.NDArray[np.int32], counts: Counts, size: int) -> Floats:
     return np.bincount(codes, weights=counts, minlength=size).astype(np.float64)
 
 
-def _shares(words: Words, labels: tuple[str | None, ...], before: Floats, after: Floats) -> tuple[Pair, ...]:
+def _shares(words: Messages, labels: tuple[str | None, ...], before: Floats, after: Floats) -> tuple[Pair, ...]:
     """Return the most frequent labels with their shares, and the others as one."""
     shares = [rows / max(float(rows.sum()), 1.0) for rows in (before, after)]
     order = [int(code) for code in np.argsort(-shares[0], kind="stable") if shares[0][code] or shares[1][code]]
@@ -169,7 +169,7 @@ def _shares(words: Words, labels: tuple[str | None, ...], before: Floats, after:
 
 
 def _examples(
-    words: Words, table: FrequencyTable, recoding: Recoding, place: int, kept: Mask
+    words: Messages, table: FrequencyTable, recoding: Recoding, place: int, kept: BoolArray
 ) -> Iterator[tuple[str, str]]:
     """Yield frequent original values with their published labels, each value once."""
     visible = np.flatnonzero(kept[recoding.owners])
@@ -186,20 +186,22 @@ def _examples(
             return
 
 
-def _sensitive(words: Words, table: FrequencyTable, recoding: Recoding, name: str, kept: Mask) -> tuple[Pair, ...]:
+def _sensitive(
+    words: Messages, table: FrequencyTable, recoding: Recoding, name: str, kept: BoolArray
+) -> tuple[Pair, ...]:
     values = table.sensitive[name]
     published = kept[recoding.owners][values.owners]
     after = _rows(values.values[published], values.counts[published], values.size)
     return _shares(words, table.sensitive_values[name], values.totals().astype(np.float64), after)
 
 
-def raw_as(words: Words, plan: Plan, name: str, value: str) -> str:
+def raw_as(words: Messages, plan: Plan, name: str, value: str) -> str:
     """Return an original value of a column, with the decimal mark of the language if it is a number."""
     column = plan.columns.get(name)
     numbers = plan.data.decimal == "," or (column is not None and column.holds_numbers)
     return words.value(value) if numbers else value
 
 
-def shown_as(words: Words, label: str | None) -> str:
+def shown_as(words: Messages, label: str | None) -> str:
     """Return a value as shown in a report."""
     return words["report.missing"] if label is None else label

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from sfumato.hierarchies.hierarchy import Ladder
-from sfumato.localization.messages import Words
+from sfumato.hierarchies.hierarchy import Hierarchy
+from sfumato.localization.messages import Messages
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.measures.recoded_view import ColumnView, view_of
 from sfumato.microdata.measures.value_shares import BINS, bin_name, bin_places
-from sfumato.microdata.models.equivalence_classes import Floats, Mask
+from sfumato.microdata.models.equivalence_classes import BoolArray, Floats
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import Recoding
 from sfumato.report.page.plots import Pair
@@ -20,7 +20,9 @@ MOST_VALUES = 10
 MOST_COMBINATIONS = 2_000_000
 
 
-def distributions(words: Words, plan: Plan, table: FrequencyTable, recoding: Recoding) -> dict[str, tuple[Pair, ...]]:
+def distributions(
+    words: Messages, plan: Plan, table: FrequencyTable, recoding: Recoding
+) -> dict[str, tuple[Pair, ...]]:
     """Return the shares of values before and after, by quasi-identifier; empty if there are too many combinations."""
     if len(table.counts) > MOST_COMBINATIONS:
         return {}
@@ -28,7 +30,7 @@ def distributions(words: Words, plan: Plan, table: FrequencyTable, recoding: Rec
     return {column.name: _shares(words, table.ladders[place], column) for place, column in enumerate(view.columns)}
 
 
-def _shares(words: Words, ladder: Ladder, column: ColumnView) -> tuple[Pair, ...]:
+def _shares(words: Messages, ladder: Hierarchy, column: ColumnView) -> tuple[Pair, ...]:
     before, after = _share(column.before.astype(np.float64)), _share(column.after)
     texts = [words["report.missing"] if (text := ladder.values[code]) is None else text for code in column.values]
     if column.numbers is not None and len(texts) > BINS:
@@ -47,13 +49,13 @@ def _share(rows: Floats) -> Floats:
     return rows / max(float(rows.sum()), 1.0)
 
 
-def _missing(words: Words, before: Floats, after: Floats, missing: Mask) -> Iterator[Pair]:
+def _missing(words: Messages, before: Floats, after: Floats, missing: BoolArray) -> Iterator[Pair]:
     """Yield the share of missing values, which are in no bin of numbers."""
     if missing.any():
         yield Pair(words["report.missing"], float(before[missing].sum()), float(after[missing].sum()))
 
 
-def _binned(texts: list[str], numbers: Floats, before: Floats, after: Floats, missing: Mask) -> tuple[Pair, ...]:
+def _binned(texts: list[str], numbers: Floats, before: Floats, after: Floats, missing: BoolArray) -> tuple[Pair, ...]:
     """Return bins of equal width, named by the first and the last value in each."""
     known = np.flatnonzero(~missing)
     places = bin_places(numbers[known])

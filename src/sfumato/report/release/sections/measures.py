@@ -4,18 +4,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from sfumato.localization.messages import Words
-from sfumato.microdata.measures.attribute_disclosure import AttributeFigures, Disclosure
+from sfumato.localization.messages import Messages
+from sfumato.microdata.measures.attribute_disclosure import AttributeDisclosureMetrics, Disclosure
 from sfumato.report.page.html_page import listing, long_table, paragraph, table
 
 MOST_PAIRS = 10
 
 
-def _head(words: Words, key: str) -> str:
+def _head(words: Messages, key: str) -> str:
     return f"<h3>{escape(words[key])}</h3>"
 
 
-def utility(words: Words, measures: Mapping[str, Any]) -> Iterator[str]:
+def utility(words: Messages, measures: Mapping[str, Any]) -> Iterator[str]:
     """Yield losses, changes of distributions and associations, and the error of counts, as far as measured."""
     yield from _distances(words, measures.get("distributions") or {})
     yield from _association(words, measures.get("association") or {}, measures.get("association_pairs") or ())
@@ -24,7 +24,7 @@ def utility(words: Words, measures: Mapping[str, Any]) -> Iterator[str]:
     yield from _losses(words, measures.get("losses") or {})
 
 
-def _distances(words: Words, distances: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+def _distances(words: Messages, distances: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     if not distances:
         return
     yield _head(words, "measure.moved") + paragraph(words["measure.moved_hint"], True)
@@ -33,7 +33,7 @@ def _distances(words: Words, distances: Mapping[str, Mapping[str, Any]]) -> Iter
     yield long_table(head, rows, words)
 
 
-def _association(words: Words, summary: Mapping[str, Any], pairs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _association(words: Messages, summary: Mapping[str, Any], pairs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     if not pairs:
         return
     yield _head(words, "measure.drift")
@@ -48,20 +48,20 @@ def _association(words: Words, summary: Mapping[str, Any], pairs: Sequence[Mappi
     yield long_table([words["measure.columns"], words["measure.cramers_v_before"], words["report.after"]], rows, words)
 
 
-def _queries(words: Words, errors: Mapping[str, Any]) -> Iterator[str]:
+def _queries(words: Messages, errors: Mapping[str, Any]) -> Iterator[str]:
     if errors:
         shares = {"mean": words.percent(errors["mean_error"]), "median": words.percent(errors["median_error"])}
         text = words["measure.counts_text"].format(queries=words.count(errors["queries"]), **shares)
         yield _head(words, "measure.counts") + paragraph(text)
 
 
-def _classification(words: Words, figures: Mapping[str, Any]) -> Iterator[str]:
+def _classification(words: Messages, figures: Mapping[str, Any]) -> Iterator[str]:
     plain = [(name.replace("_", " "), value) for name, value in figures.items() if isinstance(value, int | float | str)]
     if plain:
         yield _head(words, "measure.learned") + table([words["measure.figure"], words["measure.value"]], plain, words)
 
 
-def _losses(words: Words, losses: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+def _losses(words: Messages, losses: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     if losses:
         rows = [(words.get(f"loss.{name}", name), _mean(loss), loss["value"]) for name, loss in losses.items()]
         head = [words[key] for key in ("measure.loss_name", "measure.loss_mean", "measure.loss_total")]
@@ -75,7 +75,7 @@ def _mean(loss: Mapping[str, Any]) -> float | None:
     return sum(shares) / len(shares) if shares and all(0 <= share <= 1 for share in shares) else None
 
 
-def sample(words: Words, sides: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+def sample(words: Messages, sides: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """Yield the risk by weights and households, before and after; the higher reading of missing values first."""
     if not sides:
         return
@@ -97,12 +97,12 @@ def sample(words: Words, sides: Mapping[str, Mapping[str, Any]]) -> Iterator[str
     )
 
 
-def _sample_figure(words: Words, side: Mapping[str, Any], part: str, figure: str) -> object:
+def _sample_figure(words: Messages, side: Mapping[str, Any], part: str, figure: str) -> object:
     value = side.get(part, {}).get(figure)
     return value if value is None or figure == "expected" else words.percent(value)
 
 
-def disclosure(words: Words, tells: Disclosure) -> Iterator[str]:
+def disclosure(words: Messages, tells: Disclosure) -> Iterator[str]:
     """Yield the attribute disclosure of each sensitive column, as a table."""
     if tells.sensitive:
         head = [words[f"risk.disclosure.{key}"] for key in ("column", "alone", "rows", "blank", "part_blank", "l", "t")]
@@ -111,13 +111,13 @@ def disclosure(words: Words, tells: Disclosure) -> Iterator[str]:
         yield long_table(head, rows, words)
 
 
-def _column_tells(words: Words, figures: AttributeFigures) -> tuple[object, ...]:
+def _column_tells(words: Messages, figures: AttributeDisclosureMetrics) -> tuple[object, ...]:
     alone = words["report.of"].format(part=words.count(figures.homogeneous_classes), whole=words.count(figures.classes))
     blanks = figures.blank_classes, figures.part_blank_classes
     return alone, figures.homogeneous_rows, *blanks, figures.l, figures.t
 
 
-def origins(words: Words, risk: Mapping[str, Any], levels: Mapping[str, int]) -> Iterator[str]:
+def origins(words: Messages, risk: Mapping[str, Any], levels: Mapping[str, int]) -> Iterator[str]:
     """Yield the origins of the risk: columns, levels of generalization, and unique rows."""
     contribution = risk.get("contribution") or {}
     lines = [*_without(words, contribution), *_steps(words, contribution, levels)]
@@ -129,14 +129,14 @@ def origins(words: Words, risk: Mapping[str, Any], levels: Mapping[str, int]) ->
         yield _head(words, "measure.outliers") + listing(outliers)
 
 
-def _without(words: Words, contribution: Mapping[str, Any]) -> Iterator[str]:
+def _without(words: Messages, contribution: Mapping[str, Any]) -> Iterator[str]:
     uniques = contribution.get("uniques")
     for name, left in (contribution.get("without") or {}).items():
         if uniques is not None and left != uniques:
             yield words["measure.without"].format(column=name, before=words.count(uniques), after=words.count(left))
 
 
-def _steps(words: Words, contribution: Mapping[str, Any], levels: Mapping[str, int]) -> Iterator[str]:
+def _steps(words: Messages, contribution: Mapping[str, Any], levels: Mapping[str, int]) -> Iterator[str]:
     """Yield the effect of each chosen level by itself."""
     for step in contribution.get("steps") or ():
         if levels.get(step["column"]) == step["level"] and step["uniques"] != step["uniques_before"]:
@@ -144,13 +144,13 @@ def _steps(words: Words, contribution: Mapping[str, Any], levels: Mapping[str, i
             yield words["measure.step"].format(column=step["column"], level=step["level"], **counts)
 
 
-def _outliers(words: Words, outliers: Mapping[str, Any]) -> Iterator[str]:
+def _outliers(words: Messages, outliers: Mapping[str, Any]) -> Iterator[str]:
     for name, rows in (outliers.get("singled_out_alone_by") or {}).items():
         if rows:
             yield words["measure.alone"].format(column=name, rows=words.count(rows))
 
 
-def _special(words: Words, special: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+def _special(words: Messages, special: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
     """Yield how few columns make rows unique, which contribute most, and what remains after the release."""
     if not special.get("rows"):
         return
@@ -164,7 +164,7 @@ def _special(words: Words, special: Mapping[str, Any], after: Mapping[str, Any])
         yield words["measure.special_after"].format(rows=words.count(after["rows"]), **dis)
 
 
-def forcing_sentences(words: Words, risk: Mapping[str, Any], levels: Mapping[str, int]) -> Iterator[str]:
+def forcing_sentences(words: Messages, risk: Mapping[str, Any], levels: Mapping[str, int]) -> Iterator[str]:
     """Yield which rows prevent each column from being a level finer."""
     for name, entry in (risk.get("forcing") or {}).items():
         if name in levels:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.microdata.plan.methods import FullDomain
 from sfumato.microdata.release_report import COMPARED, Report
 from sfumato.report.attack import reached, verdict_head
@@ -22,7 +22,7 @@ from sfumato.report.page.html_page import (
 from sfumato.report.page.plots import Pair, histogram, legend, meters
 from sfumato.report.release import findings, optimality, sentences
 from sfumato.report.release.column_loss import lost_shares
-from sfumato.report.release.report_data import Dossier
+from sfumato.report.release.report_data import ReportData
 from sfumato.report.release.sections import measures
 from sfumato.report.release.sections.cards import distribution_cards
 from sfumato.report.release.sections.column_evidence import ColumnEvidence
@@ -34,7 +34,7 @@ RATES = ("highest", "average", "threshold", "share_above")
 SHARES = ("loss-metric", "precision", "non-uniform-entropy")
 
 
-def subtitle(dossier: Dossier) -> str:
+def subtitle(dossier: ReportData) -> str:
     """Return what was released, in a line."""
     words, plan = dossier.words, dossier.plan
     name = Path(plan.data.source).name if plan and plan.data.source else ""
@@ -43,7 +43,7 @@ def subtitle(dossier: Dossier) -> str:
     return words["report.subtitle"].format(rows=rows, source=source, version=dossier.report.version)
 
 
-def verdict(dossier: Dossier, outside: bool = False) -> str:
+def verdict(dossier: ReportData, outside: bool = False) -> str:
     """Return the guarantees, whether they are satisfied, and how that was verified."""
     words, report = dossier.words, dossier.report
     lines = sentences.promises(words, report.models, dossier.plan, dossier.star_rows, outside)
@@ -59,7 +59,7 @@ def verdict(dossier: Dossier, outside: bool = False) -> str:
     return f"{verdict_head(words, succeeded, outside) if report.holds else bad}{listing(lines)}{checks}</div>"
 
 
-def _uncounted_verdict(dossier: Dossier, promised: list[str]) -> str:
+def _uncounted_verdict(dossier: ReportData, promised: list[str]) -> str:
     """Return the beginning of a verdict if models hold for rows only, though a column identifies persons."""
     words, report = dossier.words, dossier.report
     head = words["report.uncounted"].format(column=report.uncounted[0])
@@ -67,21 +67,21 @@ def _uncounted_verdict(dossier: Dossier, promised: list[str]) -> str:
     return f'<div class="verdict bad"><strong>{escape(head)}</strong>{lines}'
 
 
-def tells(dossier: Dossier) -> str:
+def inference_risks(dossier: ReportData) -> str:
     """Return the columns that predict a quasi-identifier, as prominent as a violated model."""
-    return _warning(dossier.words["disclosure.tells_head"], findings.tells(dossier.words, dossier.report))
+    return _warning(dossier.words["disclosure.tells_head"], findings.inference_risks(dossier.words, dossier.report))
 
 
-def lost(dossier: Dossier) -> str:
+def lost(dossier: ReportData) -> str:
     """Return the heavily generalized columns, as prominent as a violated model, because useless data are no release."""
-    return _warning(dossier.words["lost.head"], findings.lost_columns(dossier.words, dossier.report))
+    return _warning(dossier.words["lost.head"], findings.heavily_generalized_columns(dossier.words, dossier.report))
 
 
 def _warning(head: str, lines: list[str]) -> str:
     return f'<div class="verdict bad"><strong>{escape(head)}</strong>{listing(lines)}</div>' if lines else ""
 
 
-def limits(dossier: Dossier, outside: bool = False) -> str:
+def limits(dossier: ReportData, outside: bool = False) -> str:
     """Return what is not guaranteed, as prominent as the guarantees; internally also the disclosure by these rows."""
     words = dossier.words
     told = findings.persons_uncounted(words, dossier.report)
@@ -96,7 +96,7 @@ def limits(dossier: Dossier, outside: bool = False) -> str:
     return f'<div class="verdict not">{title}{attacked}{listing([*told, *own])}{paragraph(" ".join(general))}</div>'
 
 
-def figures(dossier: Dossier) -> list[tuple[str, str]]:
+def metrics(dossier: ReportData) -> list[tuple[str, str]]:
     """Return the highlighted metrics, each with its label."""
     words, report = dossier.words, dossier.report
     before, after = report.risk["before"], report.risk["after"]
@@ -112,7 +112,7 @@ def figures(dossier: Dossier) -> list[tuple[str, str]]:
     ]
 
 
-def _loss_figure(words: Words, report: Report) -> tuple[str, str]:
+def _loss_figure(words: Messages, report: Report) -> tuple[str, str]:
     """Return the mean loss of a value; if no column was measured, the loss that the method minimized."""
     proved = optimality.proved(words, report, "report.figures.proved")
     if report.mean_loss is None:
@@ -121,12 +121,12 @@ def _loss_figure(words: Words, report: Report) -> tuple[str, str]:
     return words.percent(report.mean_loss), words["report.figures.loss"] + (proved if least else "")
 
 
-def key_figures(dossier: Dossier) -> str:
+def key_figures(dossier: ReportData) -> str:
     """Return the highlighted metrics as tiles."""
-    return tiles(figures(dossier))
+    return tiles(metrics(dossier))
 
 
-def columns(dossier: Dossier) -> str:
+def columns(dossier: ReportData) -> str:
     """Return what was done to each column."""
     words, report, plan = dossier.words, dossier.report, dossier.plan
     title = words["report.columns"]
@@ -141,14 +141,14 @@ def columns(dossier: Dossier) -> str:
     return section(title, raw_table([words["report.column"], words["report.what"], *examples], rows))
 
 
-def _named_column(dossier: Dossier, names: str, role: str, *cells: str) -> list[str]:
+def _named_column(dossier: ReportData, names: str, role: str, *cells: str) -> list[str]:
     """Return a table line of columns: names, role, and what was done to them."""
     called = dossier.words.get(f"glossary.{role}", dossier.words[role].partition(":")[0])
     chip = f'<span class="chip {role}">{escape(called)}</span>'
     return [f"<td><b>{sentence_html(names)}</b><br>{chip}</td>", *cells]
 
 
-def _column(dossier: Dossier, name: str, joint: str | None) -> list[str]:
+def _column(dossier: ReportData, name: str, joint: str | None) -> list[str]:
     """Return the role of a column, and the cells on what was done to it, or to several (`joint`)."""
     assert dossier.plan is not None
     words, column = dossier.words, dossier.plan.columns[name]
@@ -161,7 +161,7 @@ def _column(dossier: Dossier, name: str, joint: str | None) -> list[str]:
     return [*cells, f"<td>{''.join(_pair(*example) for example in evidence.examples) if evidence else ''}</td>"]
 
 
-def fate(dossier: Dossier, name: str) -> str:
+def fate(dossier: ReportData, name: str) -> str:
     """Return what happened to a column, in a sentence."""
     assert dossier.plan is not None
     evidence = dossier.evidence.columns.get(name) if dossier.evidence else None
@@ -178,7 +178,7 @@ def _cut(value: str, length: int = 40) -> str:
     return value if len(value) <= length else value[: length - 1] + "…"
 
 
-def _fate(dossier: Dossier, name: str, evidence: ColumnEvidence | None) -> str:
+def _fate(dossier: ReportData, name: str, evidence: ColumnEvidence | None) -> str:
     assert dossier.plan is not None
     words, report = dossier.words, dossier.report
     became = ""
@@ -196,7 +196,7 @@ def _fate(dossier: Dossier, name: str, evidence: ColumnEvidence | None) -> str:
     return sentences.by_class(words, report, dossier.plan, name) + became
 
 
-def risk(dossier: Dossier) -> str:
+def risk(dossier: ReportData) -> str:
     """Return the risk before and after, and the rows by class size."""
     words, report = dossier.words, dossier.report
     before, after = report.risk["before"], report.risk["after"]
@@ -213,7 +213,7 @@ def risk(dossier: Dossier) -> str:
     return section(words["report.risk"], *parts, *more)
 
 
-def _sizes(dossier: Dossier) -> Iterator[str]:
+def _sizes(dossier: ReportData) -> Iterator[str]:
     words = dossier.words
     if dossier.evidence is None:
         return
@@ -223,7 +223,7 @@ def _sizes(dossier: Dossier) -> Iterator[str]:
     yield f"<figure>{drawn}{legend(words)}<figcaption>{escape(about)}</figcaption></figure>"
 
 
-def risk_table(dossier: Dossier) -> str:
+def risk_table(dossier: ReportData) -> str:
     """Return all single risk metrics as a table; measures that one side lacks are empty."""
     words, sides = dossier.words, (dossier.report.risk["before"], dossier.report.risk["after"])
     rows = [
@@ -234,12 +234,12 @@ def risk_table(dossier: Dossier) -> str:
     return long_table([words[f"report.{key}"] for key in ("figure", "before", "after")], rows, words)
 
 
-def _risk(words: Words, name: str, figure: object) -> object:
+def _risk(words: Messages, name: str, figure: object) -> object:
     """Return a risk metric, with probabilities and shares in percent."""
     return words.percent(figure) if name in RATES and isinstance(figure, int | float) else figure
 
 
-def utility(dossier: Dossier) -> str:
+def utility(dossier: ReportData) -> str:
     """Return the information loss: per column, of distributions, and further measures."""
     words = dossier.words
     measured = measures.utility(words, dossier.report.utility)
@@ -256,7 +256,7 @@ def _shares(report: Report) -> tuple[str, dict[str, float]]:
     return "report.losses_published", lost_shares(losses, report.rows - hidden, hidden, lost)
 
 
-def _losses(dossier: Dossier) -> Iterator[str]:
+def _losses(dossier: ReportData) -> Iterator[str]:
     words, loss = dossier.words, dossier.report.loss
     if not loss.per_column:
         return
@@ -275,7 +275,7 @@ def _losses(dossier: Dossier) -> Iterator[str]:
         yield table(head, loss.per_column.items(), words)
 
 
-def trade_off(dossier: Dossier) -> str:
+def trade_off(dossier: ReportData) -> str:
     """Return the loss with other suppression limits and neighboring levels."""
     words, report, plan = dossier.words, dossier.report, dossier.plan
     if not dossier.others or plan is None or not isinstance(plan.method, FullDomain):
@@ -286,13 +286,13 @@ def trade_off(dossier: Dossier) -> str:
     return section(words["report.trade_off"], intro, listing(lines)) if lines else ""
 
 
-def notes(dossier: Dossier) -> str:
+def notes(dossier: ReportData) -> str:
     """Return further notes for the reader."""
     words, remarks = dossier.words, dossier.report.remarks
     return section(words["report.notes"], listing(map(words.sentence, remarks))) if remarks else ""
 
 
-def origin(dossier: Dossier) -> str:
+def origin(dossier: ReportData) -> str:
     """Return how the release was made, for repetition: metrics, checksums, and the full plan."""
     words, plan = dossier.words, dossier.plan
     shuffled = plan is not None and plan.output.order == "shuffle"
@@ -302,7 +302,7 @@ def origin(dossier: Dossier) -> str:
     return section(words["report.made"], *parts, *(_plan(dossier) if plan else ()))
 
 
-def _origin_rows(dossier: Dossier) -> list[tuple[str, str]]:
+def _origin_rows(dossier: ReportData) -> list[tuple[str, str]]:
     words, report = dossier.words, dossier.report
     classes, seconds = report.classes, report.seconds
     method = optimality.proved(words, report, "report.proved_optimal").format(method=report.method) or report.method
@@ -326,11 +326,11 @@ def _origin_rows(dossier: Dossier) -> list[tuple[str, str]]:
     ]
 
 
-def _of(words: Words, part: int, whole: int) -> str:
+def _of(words: Messages, part: int, whole: int) -> str:
     return words["report.of"].format(part=words.count(part), whole=words.count(whole))
 
 
-def _plan(dossier: Dossier) -> Iterator[str]:
+def _plan(dossier: ReportData) -> Iterator[str]:
     """Yield the plan as in plan.yaml."""
     from sfumato.microdata.plan.write import plan_text
 

@@ -1,11 +1,13 @@
 """The trade-off between loss and suppression, in words."""
 
-from sfumato.localization.messages import Words
-from sfumato.microdata.methods.full_domain.trade_off import NEAR, Alternative
+from sfumato.localization.messages import Messages
+from sfumato.microdata.methods.full_domain.trade_off import NEAR, TradeOffPoint
 from sfumato.microdata.release_report import Report
 
 
-def trade_off_sentences(words: Words, alternatives: tuple[Alternative, ...], report: Report, limit: int) -> list[str]:
+def trade_off_sentences(
+    words: Messages, alternatives: tuple[TradeOffPoint, ...], report: Report, limit: int
+) -> list[str]:
     """Return the alternatives in words."""
     lines = [_budget(words, entry, report) for entry in alternatives if entry.budget is not None]
     return [line for line in lines if line] + [
@@ -13,7 +15,7 @@ def trade_off_sentences(words: Words, alternatives: tuple[Alternative, ...], rep
     ]
 
 
-def _losses(words: Words, entry: Alternative, report: Report) -> dict[str, str]:
+def _losses(words: Messages, entry: TradeOffPoint, report: Report) -> dict[str, str]:
     """Return the losses of the release and of an alternative, as a mean if the objective is a sum of it."""
     means = [report.mean_of(entry.loss), report.mean_of(report.loss.value)]
     kind = words["report.figures.objective"].format(name=report.loss.name)
@@ -25,7 +27,7 @@ def _losses(words: Words, entry: Alternative, report: Report) -> dict[str, str]:
     return {"other": words.figure(other), "loss": words.figure(own), "what": what}
 
 
-def _budget(words: Words, entry: Alternative, report: Report) -> str:
+def _budget(words: Messages, entry: TradeOffPoint, report: Report) -> str:
     rows, loss = report.rows, report.loss.value
     if abs(entry.loss - loss) <= NEAR:
         return ""
@@ -37,7 +39,7 @@ def _budget(words: Words, entry: Alternative, report: Report) -> str:
     )
 
 
-def _neighbor(words: Words, entry: Alternative, report: Report, limit: int) -> str:
+def _neighbor(words: Messages, entry: TradeOffPoint, report: Report, limit: int) -> str:
     within = words["report.within" if entry.suppressed_rows <= limit else "report.beyond"]
     return words["report.neighbor"].format(
         column=entry.changed,

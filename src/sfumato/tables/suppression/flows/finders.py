@@ -4,15 +4,15 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places
+from sfumato.tables.cells.cells import BoolArray, Bounds, Numbers, Places
 from sfumato.tables.cells.coordinates import NOWHERE, Coordinates
 from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.linear_programs import linear_program, solved
 from sfumato.tables.suppression.flows.flow import GENEROUS, SLACK, Finder, Flow
 from sfumato.tables.suppression.flows.flow_programs import FlowPrograms
-from sfumato.tables.suppression.flows.hypercube_flows import Cubes
+from sfumato.tables.suppression.flows.hypercube_flows import HypercubeFlows
 from sfumato.tables.suppression.flows.movable_cells import OpenCells
-from sfumato.tables.suppression.problem import OUTSIDER, Problem, Threat
+from sfumato.tables.suppression.problem import OUTSIDER, SuppressionProblem, Threat
 
 # How many cells a box has, about; a larger one is tried where a smaller has no flow.
 BOX_CELLS = (350, 1_500)
@@ -63,10 +63,10 @@ class Finders:
         return flow if flow is not None or self._last is None else self._last.find(threat, end)
 
 
-class Lazy:
+class DeferredFinder:
     """Programs over all cells with ample room, which are made only when they are asked."""
 
-    def __init__(self, problem: Problem, prices: Numbers) -> None:
+    def __init__(self, problem: SuppressionProblem, prices: Numbers) -> None:
         self._problem, self._prices, self._shares = problem, prices.copy(), np.ones(problem.size)
         self._made: FlowPrograms | None = None
 
@@ -96,24 +96,24 @@ class Lazy:
         return self._made.find(threat, end)
 
 
-def finder_for(problem: Problem, prices: Numbers) -> Finders:
+def finder_for(problem: SuppressionProblem, prices: Numbers) -> Finders:
     """What finds a flow of a problem wherever there is one.
 
     Args:
         prices: What deviations cost.
     """
-    last = Lazy(problem, prices)
+    last = DeferredFinder(problem, prices)
     if problem.size <= FEW_CELLS:
         return Finders(FlowPrograms(problem, prices), last)
     first = local_finder_for(problem, prices, FEW_CELLS)
     if isinstance(first, FlowPrograms):
         return Finders(first)
     if isinstance(first, Boxes) and problem.coordinates is not None:
-        return Finders(first, last, Cubes(problem, prices, problem.coordinates))
+        return Finders(first, last, HypercubeFlows(problem, prices, problem.coordinates))
     return Finders(first, last)
 
 
-def local_finder_for(problem: Problem, prices: Numbers, few: int) -> Finder:
+def local_finder_for(problem: SuppressionProblem, prices: Numbers, few: int) -> Finder:
     """What finds flows of a problem, but in large ones only near a threatened cell.
 
     Args:
@@ -133,7 +133,7 @@ def local_finder_for(problem: Problem, prices: Numbers, few: int) -> Finder:
 class Paths:
     """Finds flows along cheapest paths."""
 
-    def __init__(self, problem: Problem, prices: Numbers, plus: Places, minus: Places) -> None:
+    def __init__(self, problem: SuppressionProblem, prices: Numbers, plus: Places, minus: Places) -> None:
         self._problem = problem
         self._plus, self._minus = plus, minus
         self._prices, self._closed = prices.copy(), np.zeros(problem.size, bool)
@@ -180,7 +180,7 @@ class Paths:
         return Flow(cells[order], (np.append(signs, threat.sign) * threat.need)[order])
 
 
-def _edges(plus: Places, minus: Places, nodes: int) -> tuple[Places, Places, Places, Mask]:
+def _edges(plus: Places, minus: Places, nodes: int) -> tuple[Places, Places, Places, BoolArray]:
     """The edges of every node: where they begin, their cells, the nodes at their other ends, and which end is here."""
     here, there = np.concatenate([plus, minus]), np.concatenate([minus, plus])
     cells, ends = np.tile(np.arange(len(plus)), 2), np.repeat([True, False], len(plus))
@@ -235,7 +235,7 @@ def _signs(first: Places, second: Places, product: Numbers, rows: int) -> Number
 class Boxes(OpenCells):
     """Finds flows in boxes around threatened cells."""
 
-    def __init__(self, problem: Problem, prices: Numbers, coordinates: Coordinates) -> None:
+    def __init__(self, problem: SuppressionProblem, prices: Numbers, coordinates: Coordinates) -> None:
         super().__init__(problem, prices, coordinates)
         self._columns = problem.columns
         self._near = [_near(above) for above in coordinates.above]

@@ -6,7 +6,7 @@ from sfumato.tables.cells.cells import Bounds, Numbers, Places
 from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.linear_programs import linear_program, solved
 from sfumato.tables.suppression.flows.flow import Flow, flow_of
-from sfumato.tables.suppression.problem import OUTSIDER, Problem, Threat
+from sfumato.tables.suppression.problem import OUTSIDER, SuppressionProblem, Threat
 
 
 class FlowPrograms:
@@ -16,7 +16,7 @@ class FlowPrograms:
     it so that nothing is lost.
     """
 
-    def __init__(self, problem: Problem, prices: Numbers, generous: float = 1.0) -> None:
+    def __init__(self, problem: SuppressionProblem, prices: Numbers, generous: float = 1.0) -> None:
         from scipy.sparse import hstack
 
         limit = problem.largest_need * generous

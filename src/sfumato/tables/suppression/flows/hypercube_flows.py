@@ -17,7 +17,7 @@ from sfumato.tables.cells.coordinates import NOWHERE, Coordinates
 from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.suppression.flows.flow import Flow
 from sfumato.tables.suppression.flows.movable_cells import OpenCells
-from sfumato.tables.suppression.problem import Problem, Threat
+from sfumato.tables.suppression.problem import SuppressionProblem, Threat
 
 NOTHING = -1
 # About how many codes of ways are kept for the next cell.
@@ -43,7 +43,7 @@ class Branches:
     against: Numbers
 
 
-class Ways:
+class BranchMoves:
     """All ways to move in one dimension, by the code of the cell to be moved."""
 
     def __init__(self, above: Places) -> None:
@@ -106,12 +106,12 @@ def paths_of(above: Places) -> Places:
     return np.array([path + [NOTHING] * (longest - len(path)) for path in paths], np.int64)
 
 
-class Cubes(OpenCells):
+class HypercubeFlows(OpenCells):
     """Finds flows along cubes."""
 
-    def __init__(self, problem: Problem, prices: Numbers, coordinates: Coordinates) -> None:
+    def __init__(self, problem: SuppressionProblem, prices: Numbers, coordinates: Coordinates) -> None:
         super().__init__(problem, prices, coordinates)
-        self._ways = [Ways(above) for above in coordinates.above]
+        self._ways = [BranchMoves(above) for above in coordinates.above]
         self._width = max(int(CUBES ** (1 / len(self._ways))), 2)
 
     def find(self, threat: Threat, end: Deadline = FOREVER) -> Flow | None:

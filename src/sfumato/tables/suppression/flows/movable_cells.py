@@ -6,16 +6,16 @@ import numpy as np
 
 from sfumato.tables.cells.cells import Numbers, Places
 from sfumato.tables.cells.coordinates import Coordinates
-from sfumato.tables.suppression.problem import Problem
+from sfumato.tables.suppression.problem import SuppressionProblem
 
 
 class OpenCells:
     """Masked cells with their prices, and where all cells stand."""
 
-    def __init__(self, problem: Problem, prices: Numbers, coordinates: Coordinates) -> None:
+    def __init__(self, problem: SuppressionProblem, prices: Numbers, coordinates: Coordinates) -> None:
         self._problem = problem
         self._prices, self._open = prices.copy(), np.ones(problem.size, bool)
-        self._codes, self._grid = coordinates.codes, Grid(coordinates)
+        self._codes, self._grid = coordinates.codes, CellIndex(coordinates)
 
     def open(self, shares: Numbers) -> None:
         """Open the masked cells."""
@@ -30,7 +30,7 @@ class OpenCells:
         self._prices[cells] = prices
 
 
-class Grid:
+class CellIndex:
     """Finds cells by their codes."""
 
     def __init__(self, coordinates: Coordinates) -> None:

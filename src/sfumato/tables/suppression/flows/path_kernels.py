@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sfumato.native.array_types import Flags, Ints, Reals
+from sfumato.native.array_types import Bool, Float64, Int64
 from sfumato.native.dispatch import compiled
 
 
@@ -64,13 +64,13 @@ def _with_room(costs, nodes, size):
 
 @compiled
 def cheapest_path(
-    starts: Ints,
-    cells: Ints,
-    others: Ints,
-    plus: Flags,
-    prices: Reals,
-    up: Reals,
-    down: Reals,
+    starts: Int64,
+    cells: Int64,
+    others: Int64,
+    plus: Bool,
+    prices: Float64,
+    up: Float64,
+    down: Float64,
     need: float,
     own: int,
     start: int,

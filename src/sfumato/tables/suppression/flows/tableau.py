@@ -9,9 +9,9 @@ import numpy as np
 
 from sfumato.tables.cells.cells import Numbers, Places
 from sfumato.tables.deadline import FOREVER, Deadline
-from sfumato.tables.suppression.flows.finders import Lazy
+from sfumato.tables.suppression.flows.finders import DeferredFinder
 from sfumato.tables.suppression.flows.flow import GENEROUS, Flow, flow_of
-from sfumato.tables.suppression.problem import OUTSIDER, Problem, Threat
+from sfumato.tables.suppression.problem import OUTSIDER, SuppressionProblem, Threat
 
 # By how much of a need relations may be off in what is found.
 OFF = 1e-9
@@ -22,14 +22,14 @@ ALL, NEARLY = 1e-9, 1e-6
 class Tableau:
     """Finds flows of a problem of few cells; how cells move with each other stays from one flow to the next."""
 
-    def __init__(self, problem: Problem, prices: Numbers) -> None:
+    def __init__(self, problem: SuppressionProblem, prices: Numbers) -> None:
         limit = problem.largest_need * GENEROUS
         self.problem, self._prices = problem, prices.copy()
         self._up, self._down = np.minimum(problem.up, limit), np.minimum(problem.down, limit)
         self._shares = np.ones(problem.size)
         self._wanted = np.zeros(problem.size, bool)
         self._wanted[[threat.cell for threat in problem.threats]] = True
-        self._programs = Lazy(problem, prices)
+        self._programs = DeferredFinder(problem, prices)
         self._begin()
 
     def _begin(self) -> None:

@@ -5,7 +5,7 @@ Some cells are free; `rates` (bound by free) says how much each of the others, t
 
 import numpy as np
 
-from sfumato.native.array_types import Flags, Ints, Reals, Reals2
+from sfumato.native.array_types import Bool, Float64, Float64_2, Int64
 from sfumato.native.dispatch import compiled
 
 # Rates below this are none; what is nearer to its limit than this has reached it.
@@ -85,7 +85,7 @@ def _step(rates, bound, free, down, up, flow, column, way, longest, mine, still)
 
 
 @compiled
-def release(rates: Reals2, bound: Ints, free: Ints, closed: Flags, cell: int):
+def release(rates: Float64_2, bound: Int64, free: Int64, closed: Bool, cell: int):
     """Make a cell free, where that changes anything: in place of a free one that is not closed and moves it most."""
     row = -1
     for place in range(len(bound)):
@@ -102,7 +102,7 @@ def release(rates: Reals2, bound: Ints, free: Ints, closed: Flags, cell: int):
 
 
 @compiled
-def any_stuck(rates: Reals2, bound: Ints, free: Ints, closed: Flags, wanted: Flags):
+def any_stuck(rates: Float64_2, bound: Int64, free: Int64, closed: Bool, wanted: Bool):
     """Whether a wanted cell cannot move at all, since nothing moves it but closed cells that are free."""
     for row in range(len(bound)):
         moves = not wanted[bound[row]]
@@ -117,7 +117,15 @@ def any_stuck(rates: Reals2, bound: Ints, free: Ints, closed: Flags, wanted: Fla
 
 @compiled
 def push(
-    rates: Reals2, bound: Ints, free: Ints, down: Reals, up: Reals, prices: Reals, own: int, amount: float, flow: Reals
+    rates: Float64_2,
+    bound: Int64,
+    free: Int64,
+    down: Float64,
+    up: Float64,
+    prices: Float64,
+    own: int,
+    amount: float,
+    flow: Float64,
 ):
     """Move a cell by an amount, or as far as it can; the answer is how far, or -1 where that was not found out.
 

@@ -6,7 +6,7 @@ from typing import Any
 from nicegui import ui
 
 from sfumato.dataclass import dataclass
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.microdata.column_transforms.transform_plan import PublishPlan
 from sfumato.schema.dataclass_schema import record_of
 from sfumato.web import components
@@ -23,7 +23,7 @@ STARTS = {"top": 0.99, "bottom": 0.01}
 class CodingFields:
     """The fields for top and bottom coding; entries are written to `values` at once, then `changed` is called."""
 
-    words: Words
+    words: Messages
     values: Values
     changed: Callable[[], Any]
 
@@ -39,7 +39,7 @@ class CodingFields:
         kinds = {"": words["publish.unlimited"], SHARE: words["publish.by_share"], NUMBER: words["publish.by_number"]}
         with ui.element("div").classes("sf-fields"):
             choice = ui.select(kinds, label=words[f"publish.{name}"], value=kind_of(now)).props("dense")
-            components.helped(choice, words[f"tip.publish.{name}"])
+            components.with_tooltip(choice, words[f"tip.publish.{name}"])
             number = ui.number(words[f"publish.{name}.number"], value=amount_of(now)).props("dense debounce=400")
             number.set_visibility(now is not None)
 

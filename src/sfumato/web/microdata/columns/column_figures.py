@@ -6,8 +6,8 @@ from html import escape
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.hierarchies.hierarchy import Ladder
-from sfumato.web.projects.loaded_data import Column
+from sfumato.hierarchies.hierarchy import Hierarchy
+from sfumato.web.projects.loaded_data import LoadedColumn
 
 BINS, BARS, MOST_RUNGS = 12, 8, 4
 NUMERIC = ("integer", "decimal", "amount")
@@ -24,7 +24,7 @@ class Histogram:
 
 
 def histogram(
-    column: Column, bins: int = BINS, ends: tuple[float | None, float | None] = (None, None)
+    column: LoadedColumn, bins: int = BINS, ends: tuple[float | None, float | None] = (None, None)
 ) -> Histogram | None:
     """Return the histogram of a numeric column, or None for other columns.
 
@@ -46,7 +46,7 @@ def histogram(
     return Histogram(low, high, tuple(int(count) for count in rows), whole)
 
 
-def drawn(column: Column, kind: str) -> str:
+def drawn(column: LoadedColumn, kind: str) -> str:
     """Draw a column as a small bar chart; empty if it has too many different values."""
     shape = histogram(column) if kind in NUMERIC else None
     if shape is not None:
@@ -73,7 +73,7 @@ def bars(rows: Sequence[int], width: float = 84.0, height: float = 20.0) -> str:
     return f'<svg {box} aria-hidden="true"><path d="{shown}"/></svg>'
 
 
-def rungs(column: Column, ladder: Ladder, show: Callable[[str], str] = str) -> str:
+def levels(column: LoadedColumn, ladder: Hierarchy, show: Callable[[str], str] = str) -> str:
     """Show the most frequent value of a column with its label at each level; of many levels the first and last."""
     place = _most_frequent(column, ladder)
     if place is None:
@@ -84,16 +84,16 @@ def rungs(column: Column, ladder: Ladder, show: Callable[[str], str] = str) -> s
     return '<div class="sf-rungs">' + "›".join(f"<u>{escape(show(label))}</u>" for label in shown) + "</div>"
 
 
-def example(column: Column, ladder: Ladder, level: int) -> tuple[str, ...]:
+def example(column: LoadedColumn, ladder: Hierarchy, level: int) -> tuple[str, ...]:
     """Return the most frequent value of a column, and its label at a level."""
     place = _most_frequent(column, ladder)
     return () if place is None else (_label(ladder, 0, place), _label(ladder, level, place))
 
 
-def _most_frequent(column: Column, ladder: Ladder) -> int | None:
+def _most_frequent(column: LoadedColumn, ladder: Hierarchy) -> int | None:
     present = [value for value in ladder.values if value in column.counts]
     return ladder.values.index(max(present, key=lambda text: column.counts[text])) if present else None
 
 
-def _label(ladder: Ladder, level: int, place: int) -> str:
+def _label(ladder: Hierarchy, level: int, place: int) -> str:
     return ladder.labels[level][ladder.codes[level][place]] or ""

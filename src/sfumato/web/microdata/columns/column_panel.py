@@ -8,7 +8,7 @@ from typing import Any
 from nicegui import events, ui
 
 from sfumato.errors import PlanError, SfumatoError
-from sfumato.hierarchies.hierarchy import Ladder
+from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.hierarchies.types import NUMBER_TYPES, ColumnType, canonical
 from sfumato.microdata.plan.model import ColumnPlan
@@ -22,8 +22,8 @@ from sfumato.web.microdata.columns import hierarchy_preview
 from sfumato.web.microdata.columns.columns_table import role_says, short_role
 from sfumato.web.microdata.columns.default_hierarchies import KINDS, start
 from sfumato.web.microdata.columns.hierarchy_editor import HierarchyEditor
-from sfumato.web.microdata.columns.publish_choice import PublishChoice, Surroundings
-from sfumato.web.projects.loaded_data import Column, ladder_of
+from sfumato.web.microdata.columns.publish_choice import ColumnState, PublishChoice
+from sfumato.web.projects.loaded_data import LoadedColumn, hierarchy_of
 from sfumato.web.projects.workspace import Workspace
 
 # Further settings of a hierarchy: the weight of its loss, and the levels that may be published.
@@ -47,7 +47,7 @@ class ColumnPanel:
         return plan
 
     @property
-    def column(self) -> Column:
+    def column(self) -> LoadedColumn:
         assert self.workspace.loaded is not None
         return self.workspace.loaded.column(self.name).read_by(self.plan)
 
@@ -68,14 +68,14 @@ class ColumnPanel:
         PublishChoice(words, self.plan, self._surroundings(), self._published_otherwise).build()
         Form(words, "column", CODE_KEYS, self.plan, self._coded_otherwise).build()
 
-    def _surroundings(self) -> Surroundings:
+    def _surroundings(self) -> ColumnState:
         """Return the properties that decide which operations the column can have."""
         columns = self.workspace.plan["columns"]
         roles = {plan["role"] for plan in columns.values()}
         shown = [
             n for n, c in columns.items() if n != self.name and c["role"] not in ("identifier", "person", "household")
         ]
-        return Surroundings(
+        return ColumnState(
             self.plan["role"], self._is_numeric(), self._fits("date"), "person" in roles, "household" in roles, shown
         )
 
@@ -121,7 +121,7 @@ class ColumnPanel:
             value=settings["type"],
             on_change=lambda event: self._choose(event.value),
         )
-        components.helped(self._kind, words["tip.hierarchy.kind"]).classes("w-full").props("dense outlined")
+        components.with_tooltip(self._kind, words["tip.hierarchy.kind"]).classes("w-full").props("dense outlined")
         self._fields = ui.column().classes("w-full gap-2")
         self._badge = ui.html("", sanitize=False).props('role="status"')
         self._preview = ui.html("", sanitize=False).classes("w-full")
@@ -189,9 +189,9 @@ class ColumnPanel:
             self._edit_fields()
             self._changed()
 
-    def _bound(self, settings: Any) -> tuple[Ladder, int]:
+    def _bound(self, settings: Any) -> tuple[Hierarchy, int]:
         check_paths(settings, self.workspace.extra, HIERARCHY)
-        return ladder_of(self.column, {**self.plan, "hierarchy": settings}, self.workspace.place("x").parent)
+        return hierarchy_of(self.column, {**self.plan, "hierarchy": settings}, self.workspace.place("x").parent)
 
     def _why(self, error: Exception, settings: Any) -> str:
         """Return why settings give no hierarchy, without the internal name of a stored text."""

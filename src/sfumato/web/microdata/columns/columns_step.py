@@ -34,7 +34,7 @@ class ColumnsStep:
             ui.html(self._filter(), sanitize=False).classes("sf-filter")
             roles = {role: short_role(words, role) for role in ROLES}
             many = ui.select(roles, label=words["bulk"], on_change=self._change_many)
-            components.helped(many, words["tip.bulk"]).props("dense outlined").classes("w-56")
+            components.with_tooltip(many, words["tip.bulk"]).props("dense outlined").classes("w-56")
         with ui.element("div").classes("sf-two"):
             with components.card(classes="sf-scroll"):
                 ui.html(self._table.html(), sanitize=False).classes("w-full")

@@ -5,12 +5,12 @@ from typing import Any
 
 from sfumato.errors import SfumatoError
 from sfumato.hierarchies.role_detection.role_reasons import UNDECIDED
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.microdata.plan.model import ROLES
 from sfumato.web.components import help_of
 from sfumato.web.microdata.columns import column_figures
 from sfumato.web.microdata.columns.publish_choice import ITSELF, said
-from sfumato.web.projects.loaded_data import Column, ladder_of
+from sfumato.web.projects.loaded_data import LoadedColumn, hierarchy_of
 from sfumato.web.projects.workspace import Workspace
 
 HEADS = ("column", "holds", "role", "why_role", "ladder")
@@ -54,10 +54,10 @@ class ColumnsTable:
                 self._ladder(column.read_by(plan), plan)
 
     @property
-    def _columns(self) -> tuple[Column, ...]:
+    def _columns(self) -> tuple[LoadedColumn, ...]:
         return self.workspace.loaded.columns if self.workspace.loaded else ()
 
-    def row(self, column: Column) -> str:
+    def row(self, column: LoadedColumn) -> str:
         """Return the row of a column."""
         words, name = self.words, escape(column.name)
         plan: dict[str, Any] = self.workspace.plan["columns"][column.name]
@@ -78,7 +78,7 @@ class ColumnsTable:
         """Return why a column got its proposed role, in English."""
         return self.workspace.loaded.reasons.get(name, "") if self.workspace.loaded else ""
 
-    def holds(self, column: Column) -> str:
+    def holds(self, column: LoadedColumn) -> str:
         """Return the number of values of a column, and of rows without one."""
         words, count = self.words, len(column.counts)
         values = words["columns.one_value" if count == 1 else "columns.values"].format(count=words.count(count))
@@ -99,7 +99,7 @@ class ColumnsTable:
         says = help_of(role_says(self.words, plan)) if "publish" in plan else ""
         return f'<select class="{role}" aria-label="{label}"{says}><option value="{role}">{shown}</option></select>'
 
-    def _ladder(self, column: Column, plan: dict[str, Any]) -> str:
+    def _ladder(self, column: LoadedColumn, plan: dict[str, Any]) -> str:
         words, role = self.words, plan["role"]
         operation, _ = said(plan.get("publish"))
         if operation != ITSELF:
@@ -111,26 +111,26 @@ class ColumnsTable:
             self._drawings[key] = self._drawn(column, plan)
         return self._drawings[key]
 
-    def _histogram(self, column: Column, plan: dict[str, Any]) -> str:
+    def _histogram(self, column: LoadedColumn, plan: dict[str, Any]) -> str:
         kind = plan.get("type", "text")
         key = (column.name, repr((kind, plan.get("missing"))))
         if key not in self._drawings:
             self._drawings[key] = column_figures.drawn(column, kind)
         return self._drawings[key]
 
-    def _drawn(self, column: Column, plan: dict[str, Any]) -> str:
+    def _drawn(self, column: LoadedColumn, plan: dict[str, Any]) -> str:
         if len(column.counts) > MOST_VALUES:
             return f'<span class="why">{escape(str(plan.get("hierarchy", {}).get("type", "")))}</span>'
         try:
-            ladder, _ = ladder_of(column, plan, self.workspace.place("x").parent)
+            ladder, _ = hierarchy_of(column, plan, self.workspace.place("x").parent)
         except (SfumatoError, KeyError):
             return f'<span class="why">{escape(self.words["invalid"])}</span>'
         loaded = self.workspace.loaded
         assert loaded is not None
-        return column_figures.rungs(column, ladder, lambda label: loaded.shown(column.name, label, self.words))
+        return column_figures.levels(column, ladder, lambda label: loaded.shown(column.name, label, self.words))
 
 
-def role_says(words: Words, plan: dict[str, Any], reason: str = "") -> str:
+def role_says(words: Messages, plan: dict[str, Any], reason: str = "") -> str:
     """Describe the role of a column, and what happens to the column.
 
     Args:

@@ -6,14 +6,14 @@ from typing import Any
 
 from sfumato.hierarchies.hierarchy import ROOT
 from sfumato.web.microdata.columns.column_figures import histogram
-from sfumato.web.projects.loaded_data import Column
+from sfumato.web.projects.loaded_data import LoadedColumn
 
 # The kinds in the order in which they are offered.
 KINDS = ("intervals", "date", "digits", "tree", "order", "any", "file")
 Settings = dict[str, Any]
 
 
-def start(kind: str, column: Column, suggested: Mapping[str, Any]) -> Settings:
+def start(kind: str, column: LoadedColumn, suggested: Mapping[str, Any]) -> Settings:
     """Return initial settings, valid for most columns; the suggested ones if they are of this kind."""
     if suggested.get("type") == kind:
         return dict(suggested)
@@ -24,7 +24,7 @@ def start(kind: str, column: Column, suggested: Mapping[str, Any]) -> Settings:
     return {"type": kind} | ({"size": 2} if kind == "order" else {})
 
 
-def intervals(column: Column) -> Settings:
+def intervals(column: LoadedColumn) -> Settings:
     """Return intervals of three widths, each twice the previous one, which divide the numbers into about ten."""
     shape = histogram(column)
     if shape is None:

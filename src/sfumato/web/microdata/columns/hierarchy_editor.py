@@ -14,7 +14,7 @@ from sfumato.web import components
 from sfumato.web.forms import Form
 from sfumato.web.microdata.columns.column_figures import Histogram, bars, histogram
 from sfumato.web.microdata.columns.default_hierarchies import Settings, tidy
-from sfumato.web.projects.loaded_data import Column
+from sfumato.web.projects.loaded_data import LoadedColumn
 from sfumato.web.projects.workspace import Workspace
 
 MOST_GROUPED = 400
@@ -27,7 +27,7 @@ class HierarchyEditor:
     """The fields for one kind of hierarchy; `changed` gets the settings whenever they change."""
 
     def __init__(
-        self, workspace: Workspace, column: Column, settings: Settings, changed: Callable[[Settings], Any]
+        self, workspace: Workspace, column: LoadedColumn, settings: Settings, changed: Callable[[Settings], Any]
     ) -> None:
         self.workspace, self.words, self.column = workspace, workspace.words, column
         self.settings, self._tell = settings, changed

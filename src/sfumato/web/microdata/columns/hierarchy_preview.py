@@ -4,15 +4,15 @@ from html import escape
 
 import numpy as np
 
-from sfumato.hierarchies.hierarchy import Ladder
-from sfumato.localization.messages import Words
-from sfumato.web.projects.loaded_data import Column
+from sfumato.hierarchies.hierarchy import Hierarchy
+from sfumato.localization.messages import Messages
+from sfumato.web.projects.loaded_data import LoadedColumn
 
 MOST_GROUPS, MOST_CHILDREN = 7, 4
 Line = tuple[int, str, int]
 
 
-def lines(ladder: Ladder, column: Column) -> list[Line]:
+def lines(ladder: Hierarchy, column: LoadedColumn) -> list[Line]:
     """Return depth, label and rows of each line, from the coarsest labels down."""
     counts = np.array([column.counts.get(value or "", 0) for value in ladder.values], np.int64)
     top = max(ladder.height - 2, 0)
@@ -30,11 +30,11 @@ def lines(ladder: Ladder, column: Column) -> list[Line]:
     return entries + ([(0, "…", 0)] if len(groups) > MOST_GROUPS else [])
 
 
-def _rows(ladder: Ladder, level: int, counts: np.ndarray) -> np.ndarray:
+def _rows(ladder: Hierarchy, level: int, counts: np.ndarray) -> np.ndarray:
     return np.bincount(ladder.codes[level], weights=counts, minlength=len(ladder.labels[level])).astype(np.int64)
 
 
-def _below(ladder: Ladder, counts: np.ndarray, level: int, code: int, depth: int) -> list[Line]:
+def _below(ladder: Hierarchy, counts: np.ndarray, level: int, code: int, depth: int) -> list[Line]:
     """Return the labels of the next level within a label; the largest of them are expanded in turn."""
     if level == 0:
         return []
@@ -53,7 +53,7 @@ def _below(ladder: Ladder, counts: np.ndarray, level: int, code: int, depth: int
     return entries + ([(depth, "…", 0)] if len(children) > MOST_CHILDREN else [])
 
 
-def html(shown: list[Line], words: Words) -> str:
+def html(shown: list[Line], words: Messages) -> str:
     """Return the lines as an HTML list."""
     entries = "".join(
         f'<li style="padding-left:{depth * 1.1:.1f}rem"><span>{escape(label) or "–"}</span>'

@@ -7,7 +7,7 @@ from typing import Any
 from nicegui import ui
 
 from sfumato.dataclass import dataclass
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.microdata.column_transforms.perturbation import (
     Microaggregate,
     Noise,
@@ -18,7 +18,7 @@ from sfumato.microdata.column_transforms.perturbation import (
     SwapHouseholds,
 )
 from sfumato.microdata.plan.model import PUBLISH
-from sfumato.schema.composite import Key, read
+from sfumato.schema.composite import KeySchema, read
 from sfumato.schema.dataclass_schema import record_of
 from sfumato.web import components
 from sfumato.web.forms import Form, Values
@@ -47,7 +47,7 @@ PERTURBATIONS = ("microaggregate", "noise", "swap", *CATEGORIES)
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class ColumnState:
     """The properties of a column and of others that decide which operations it can have.
 
     Attributes:
@@ -68,7 +68,7 @@ class Surroundings:
     def offered(self) -> list[str]:
         """Return the operations that such a column can have, the unchanged column first.
 
-        >>> Surroundings("weight").offered(), Surroundings("insensitive", dated=True, persons=True).offered()
+        >>> ColumnState("weight").offered(), ColumnState("insensitive", dated=True, persons=True).offered()
         (['itself', 'removed', 'coded'], ['itself', 'pram', 'shift_days'])
         """
         if self.role in ("identifier", "person"):
@@ -86,7 +86,7 @@ class Surroundings:
 class PublishChoice:
     """The choice for one column; `changed` is called after each change."""
 
-    def __init__(self, words: Words, plan: Values, around: Surroundings, changed: Callable[[], Any]) -> None:
+    def __init__(self, words: Messages, plan: Values, around: ColumnState, changed: Callable[[], Any]) -> None:
         self.words, self.plan, self.around, self._changed = words, plan, around, changed
 
     def build(self) -> None:
@@ -98,7 +98,7 @@ class PublishChoice:
         options = {entry: self._label(entry) for entry in dict.fromkeys((*offered, name))}
         choice = ui.select(options, label=self.words["publish"], value=name)
         choice.on_value_change(lambda event: self._choose(str(event.value)))
-        components.helped(choice, self.words["tip.publish"]).classes("w-full").props("dense outlined")
+        components.with_tooltip(choice, self.words["tip.publish"]).classes("w-full").props("dense outlined")
         self._room = ui.column().classes("w-full gap-2")
         self._show(name)
 
@@ -152,7 +152,7 @@ class PublishChoice:
                 components.notice(fault, good=False)
 
 
-def fields_of(name: str) -> dict[str, Key]:
+def fields_of(name: str) -> dict[str, KeySchema]:
     """Return the keys of an operation; numbers may be rounded after it."""
     keys = dict(record_of(KINDS[name]).keys)
     return keys | ({"round": CODING["round"]} if KINDS[name].numbers else {})

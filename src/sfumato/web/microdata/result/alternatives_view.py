@@ -11,7 +11,7 @@ from nicegui import ui
 
 from sfumato.delimited.records import read_lines
 from sfumato.errors import SfumatoError
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.report.page.plots import meter
 from sfumato.service.store.jobs import Job
 from sfumato.web import components
@@ -22,7 +22,7 @@ from sfumato.web.microdata.columns.column_figures import example
 from sfumato.web.microdata.method_choice import shared_options
 from sfumato.web.microdata.result import frontier, lattice, result_figures
 from sfumato.web.microdata.result.result_figures import Point
-from sfumato.web.projects.loaded_data import ladder_of
+from sfumato.web.projects.loaded_data import hierarchy_of
 from sfumato.web.projects.workspace import Run
 
 PLACE_IN_PLAN, SENTENCE_END = re.compile(r"^[a-z_]+(?:\[\d+\])?(?:\.[^:]+)?: "), re.compile(r"(?<=[.?]) (?=[A-ZÄÖÜ])")
@@ -151,7 +151,7 @@ class OtherChoices:
         assert self.workspace.loaded is not None
         column, plan = self.workspace.loaded.column(name), self.workspace.plan["columns"][name]
         try:
-            ladder, _ = ladder_of(column, plan, self.workspace.place("x").parent)
+            ladder, _ = hierarchy_of(column, plan, self.workspace.place("x").parent)
         except (SfumatoError, KeyError):
             return name, str(level), ""
         shown = (self.workspace.loaded.shown(name, text, self.words) for text in example(column, ladder, level))
@@ -213,7 +213,7 @@ class OtherChoices:
         self.area.go("goal")
 
 
-def short_reason(words: Words, error: str) -> str:
+def short_reason(words: Messages, error: str) -> str:
     """Return why a method was not run: the first sentence of its error, without paths of the plan.
 
     >>> from sfumato.localization.messages import words_in

@@ -3,7 +3,7 @@
 from html import escape
 from typing import Any
 
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.web.microdata.result.result_figures import Point
 
 # Colors that are legible on light and on dark background.
@@ -21,14 +21,14 @@ AXIS = {
 USEFUL_SHARE = 0.1
 
 
-def text_of(point: Point, rows: int, words: Words) -> str:
+def text_of(point: Point, rows: int, words: Messages) -> str:
     """Describe a point: suppressed rows, loss, and levels."""
     levels = ", ".join(f"{name} {level}" for name, level in point.levels.items())
     lost = words.percent(point.suppressed_rows / max(rows, 1))
     return words["point"].format(lost=lost, loss=words.percent(point.loss), levels=levels or words["node_here"])
 
 
-def chart(points: list[Point], rows: int, words: Words, here: Point | None = None) -> dict[str, Any]:
+def chart(points: list[Point], rows: int, words: Messages, here: Point | None = None) -> dict[str, Any]:
     """Return the chart of loss against suppressed rows, with the Pareto front and the current release."""
 
     def series(chosen: list[Point], name: str, color: str, size: int) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def chart(points: list[Point], rows: int, words: Words, here: Point | None = Non
     }
 
 
-def legend(words: Words) -> str:
+def legend(words: Messages) -> str:
     """Return the legend, next to the chart, because inside a narrow chart it would cover points."""
     marks = ((OTHER, words["node_other"]), (BEST, words["node_best"]), (HERE, words["node_here"]))
     return "".join(f'<i style="background: {color}"></i>{escape(says)} ' for color, says in marks)

@@ -11,14 +11,14 @@ from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.records import read_lines
 from sfumato.engines.duckdb.engine import Row
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.microdata.column_transforms.transform_plan import PublishPlan
 from sfumato.microdata.missing_codes import code_texts
 from sfumato.microdata.recoding.recoding_file import read_recoding
 from sfumato.pipelines.report_folder import read_dossier
 from sfumato.report.page.plots import Pair
 from sfumato.report.release.column_loss import lost_shares
-from sfumato.report.release.report_data import Dossier
+from sfumato.report.release.report_data import ReportData
 from sfumato.report.release.sections.cards import before_alone
 from sfumato.schema.composite import read
 from sfumato.schema.dataclass_schema import record_of
@@ -44,7 +44,7 @@ class KeptColumn:
     shares: tuple[Pair, ...]
 
 
-def dossier(folder: Path, words: Words) -> Dossier:
+def dossier(folder: Path, words: Messages) -> ReportData:
     """Return the contents of a release folder, in the language of a page."""
     return replace(read_dossier(folder), language=words.language)
 
@@ -84,7 +84,7 @@ def _kept(name: str, entry: Mapping[str, Any], loss: float | None, left: Mapping
     return KeptColumn(name, share, before, after, lost, before_alone(pairs) if lost else pairs)
 
 
-def tile_helps(words: Words) -> list[str]:
+def tile_helps(words: Messages) -> list[str]:
     """Return the tooltip of each highlighted metric."""
     return [words[f"tile.{name}"] for name in ("published", "suppressed", "highest", "uniques", "loss")]
 

@@ -115,7 +115,7 @@ class ResultStep:
         tabs.on_value_change(lambda event: self._enter(views[event.value]))
         with tabs.classes("sf-tabs").props("no-caps dense align=left inline-label outside-arrows mobile-arrows"):
             for name in views:
-                components.helped(ui.tab(name, words[f"view.{name}"]), words[f"tip.view.{name}"])
+                components.with_tooltip(ui.tab(name, words[f"view.{name}"]), words[f"tip.view.{name}"])
         self._view = ui.column().classes("w-full gap-4")
         self._enter(views["kept"])
 
@@ -128,9 +128,9 @@ class ResultStep:
             with ui.element("div").classes("sf-halves sf-answer"):
                 ui.html(answer, sanitize=False).classes("w-full").props('role="status"')
                 ui.html(self._folding(sections.limits(dossier)), sanitize=False).classes("w-full")
-            for warning in filter(None, (sections.tells(dossier), sections.lost(dossier))):
+            for warning in filter(None, (sections.inference_risks(dossier), sections.lost(dossier))):
                 ui.html(self._folding(warning), sanitize=False).classes("w-full").props('role="status"')
-            components.tiles(sections.figures(dossier), helped=result_figures.tile_helps(dossier.words))
+            components.tiles(sections.metrics(dossier), helped=result_figures.tile_helps(dossier.words))
 
     def _folding(self, box: str) -> str:
         """Return a collapsible box with its heading and the number of its entries."""

@@ -10,7 +10,7 @@ from nicegui import events, ui
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import SfumatoError
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.microdata.measures.population import LARGEST_POPULATION, uniqueness
 from sfumato.microdata.measures.risk import attacker
 from sfumato.microdata.models.equivalence_classes import Counts, Floats
@@ -19,7 +19,7 @@ from sfumato.report import policy
 from sfumato.report.page.html_page import listing, table
 from sfumato.report.page.plots import Pair, bars, histogram, legend
 from sfumato.report.release.findings import unique_rows
-from sfumato.report.release.report_data import Dossier
+from sfumato.report.release.report_data import ReportData
 from sfumato.report.release.sections.measures import disclosure, origins
 from sfumato.web import components
 
@@ -30,7 +30,7 @@ MOST_TELLING = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class Distribution:
     """Distribution of class sizes: number of classes and rows per size; sizes count persons if there are any."""
 
     classes: Sizes
@@ -43,7 +43,7 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
-class Attack:
+class AttackerSummary:
     """The success of an attacker: highest and mean risk of a row, and the expected number of rows found."""
 
     highest: float
@@ -51,23 +51,23 @@ class Attack:
     expected: float
 
 
-def spread_of(risk: Mapping[str, Any]) -> Spread:
+def distribution_of(risk: Mapping[str, Any]) -> Distribution:
     """Return the distribution of class sizes in a report; rows equal sizes unless the report has its own.
 
-    >>> spread_of({"sizes": {"5": 2}, "rows_of_sizes": {"5": 30}})
-    Spread(classes={5: 2}, rows={5: 30})
+    >>> distribution_of({"sizes": {"5": 2}, "rows_of_sizes": {"5": 30}})
+    Distribution(classes={5: 2}, rows={5: 30})
     """
     classes = {int(size): int(count) for size, count in (risk.get("sizes") or {}).items()}
     told = {int(size): int(rows) for size, rows in (risk.get("rows_of_sizes") or {}).items()}
-    return Spread(classes, told or {size: size * count for size, count in classes.items()})
+    return Distribution(classes, told or {size: size * count for size, count in classes.items()})
 
 
-def attacks(spread: Spread, population: int | None) -> dict[str, Attack]:
+def attacks(spread: Distribution, population: int | None) -> dict[str, AttackerSummary]:
     """Return the risk of the three attacker models by name; without a population, these rows count as the whole of it.
 
-    >>> alike = spread_of({"sizes": {"1": 1, "3": 1}})
+    >>> alike = distribution_of({"sizes": {"1": 1, "3": 1}})
     >>> found = attacks(alike, None)
-    >>> found["prosecutor"] == found["journalist"] == Attack(1.0, 0.5, 2.0)
+    >>> found["prosecutor"] == found["journalist"] == AttackerSummary(1.0, 0.5, 2.0)
     True
     >>> attacks(alike, 400)["journalist"].highest < 0.1
     True
@@ -81,7 +81,7 @@ def attacks(spread: Spread, population: int | None) -> dict[str, Attack]:
     return {"prosecutor": known, "journalist": guessed, "marketer": guessed}
 
 
-def estimates(spread: Spread, population: int) -> dict[str, float | None]:
+def estimates(spread: Distribution, population: int) -> dict[str, float | None]:
     """Return the estimated number of population uniques, by estimator; None if undefined."""
     counts = _counts(spread.classes)
     found = uniqueness(counts, max(population, int(counts.sum())))
@@ -92,12 +92,12 @@ def _counts(sizes: Sizes) -> Counts:
     return np.repeat(np.array([*sizes], np.int64), np.array([*sizes.values()], np.int64))
 
 
-def _attack(rows: Counts, risks: Floats) -> Attack:
+def _attack(rows: Counts, risks: Floats) -> AttackerSummary:
     figures = attacker(rows, risks, 1.0)
-    return Attack(figures.highest, figures.average, figures.average * int(rows.sum()))
+    return AttackerSummary(figures.highest, figures.average, figures.average * int(rows.sum()))
 
 
-def build(dossier: Dossier, report: dict[str, Any]) -> None:
+def build(dossier: ReportData, report: dict[str, Any]) -> None:
     """Build all views, one below the other."""
     words = dossier.words
     _attackers(words, report)
@@ -109,14 +109,14 @@ def build(dossier: Dossier, report: dict[str, Any]) -> None:
     _origins(words, report)
 
 
-def _attackers(words: Words, report: dict[str, Any]) -> None:
+def _attackers(words: Messages, report: dict[str, Any]) -> None:
     """Show the attacker models with their risk; those without knowledge of participation depend on the population."""
-    sides = {side: spread_of(report["risk"][side]) for side in ("before", "after")}
+    sides = {side: distribution_of(report["risk"][side]) for side in ("before", "after")}
     rows = sides["before"].whole
     with components.card(words["risk.attackers"]):
         field = ui.number(words["risk.population"], min=rows, max=LARGEST_POPULATION, precision=0, format="%d")
         field.classes("sf-population").props("dense outlined clearable debounce=300")
-        components.helped(field, words["risk.population.help"])
+        components.with_tooltip(field, words["risk.population.help"])
         room = ui.column().classes("w-full gap-3").props('aria-live="polite"')
 
         def show(population: int | None) -> None:
@@ -134,7 +134,7 @@ def _attackers(words: Words, report: dict[str, Any]) -> None:
         show(None)
 
 
-def _attacker_cards(words: Words, sides: Mapping[str, Spread], population: int | None) -> None:
+def _attacker_cards(words: Messages, sides: Mapping[str, Distribution], population: int | None) -> None:
     before, after = (attacks(sides[side], population) for side in ("before", "after"))
     with ui.element("div").classes("sf-thirds"):
         for name in ("prosecutor", "journalist", "marketer"):
@@ -153,11 +153,11 @@ def _attacker_cards(words: Words, sides: Mapping[str, Spread], population: int |
     ui.html(content, sanitize=False).classes("sf-table").props('tabindex="0"')
 
 
-def _estimate(words: Words, persons: float | None) -> str:
+def _estimate(words: Messages, persons: float | None) -> str:
     return words["risk.no_estimate"] if persons is None else words.count(round(persons))
 
 
-def _attacker_card(words: Words, name: str, before: Attack, after: Attack) -> None:
+def _attacker_card(words: Messages, name: str, before: AttackerSummary, after: AttackerSummary) -> None:
     main = "average" if name == "marketer" else "highest"
     figure = f"{words.percent(getattr(before, main))} → {words.percent(getattr(after, main))}"
     sentences = [words[f"risk.attacker.{main}"]]
@@ -174,7 +174,7 @@ def _attacker_card(words: Words, name: str, before: Attack, after: Attack) -> No
     ui.html(content, sanitize=False).classes("tile sf-attacker")
 
 
-def _sizes(words: Words, report: dict[str, Any]) -> None:
+def _sizes(words: Messages, report: dict[str, Any]) -> None:
     pairs = [Pair(entry["rows"], entry["before"], entry["after"]) for entry in report.get("class_sizes") or ()]
     if not pairs:
         return
@@ -186,7 +186,7 @@ def _sizes(words: Words, report: dict[str, Any]) -> None:
         ui.html(legend(words) + drawn, sanitize=False).classes("w-full sf-plot").props('tabindex="0"')
 
 
-def _special(words: Words, special: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+def _special(words: Messages, special: Mapping[str, Any], after: Mapping[str, Any]) -> None:
     """Show the rows that few columns single out in the original data, these columns, and the remaining rows."""
     if not special.get("rows"):
         return
@@ -203,12 +203,12 @@ def _special(words: Words, special: Mapping[str, Any], after: Mapping[str, Any])
         ui.html(drawn + part, sanitize=False).classes("w-full sf-plot").props('tabindex="0"')
 
 
-def _set_bar(words: Words, size: int, count: int) -> tuple[str, float, str]:
+def _set_bar(words: Messages, size: int, count: int) -> tuple[str, float, str]:
     name = words["risk.special.one" if size == 1 else "risk.special.columns"].format(count=size)
     return name, float(count), words.count(count)
 
 
-def _disclosure(words: Words, dossier: Dossier) -> None:
+def _disclosure(words: Messages, dossier: ReportData) -> None:
     """Show attribute disclosure by classes, and rows that other columns single out."""
     tells = dossier.report.disclosure
     most = sorted(tells.unique_rows, key=lambda one: -one.rows)[:MOST_TELLING]
@@ -220,7 +220,7 @@ def _disclosure(words: Words, dossier: Dossier) -> None:
             ui.html("".join(parts), sanitize=False).classes("w-full sf-prose sf-table sf-wrapped").props('tabindex="0"')
 
 
-def _policy(words: Words, figures: Mapping[str, Any]) -> None:
+def _policy(words: Messages, figures: Mapping[str, Any]) -> None:
     """Show the verdict by the policy of the plan."""
     if figures:
         with components.card():
@@ -229,7 +229,7 @@ def _policy(words: Words, figures: Mapping[str, Any]) -> None:
             )
 
 
-def _origins(words: Words, report: dict[str, Any]) -> None:
+def _origins(words: Messages, report: dict[str, Any]) -> None:
     parts = "".join(origins(words, report["risk"], report["levels"]))
     if parts:
         with components.card():

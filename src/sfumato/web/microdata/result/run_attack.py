@@ -6,14 +6,14 @@ from typing import Any
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.attacks.attack import attack
 from sfumato.pipelines.attacks.saved_report import add_to_folder
-from sfumato.pipelines.release_folder import Progress
+from sfumato.pipelines.release_folder import ProgressCallback
 from sfumato.schema.files import load
 from sfumato.service.jobs.worker import pack
 
 Figures = dict[str, Any]
 
 
-def attacked(folder: Path, raw: Path, control: Path | None, tell: Progress | None = None) -> Figures:
+def attacked(folder: Path, raw: Path, control: Path | None, tell: ProgressCallback | None = None) -> Figures:
     """Attack the release in a folder, add the results to its reports, and return them."""
     plan = read_plan(load(folder / "plan.yaml"), raw.parent)  # its files are next to the data
     report = attack(folder, raw, control=control, plan=plan, progress=tell)

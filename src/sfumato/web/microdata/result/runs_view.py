@@ -4,7 +4,7 @@ from typing import Any
 
 from nicegui import ui
 
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.web import components
 from sfumato.web.microdata.result.result_figures import kept_columns, report_of
 from sfumato.web.projects.workspace import Workspace
@@ -35,13 +35,13 @@ def build(workspace: Workspace) -> None:
         components.table(["", *(f"#{run.number}" for run in runs)], lines)
 
 
-def _mean_loss(words: Words, report: dict[str, Any]) -> str:
+def _mean_loss(words: Messages, report: dict[str, Any]) -> str:
     """Return the mean loss of a cell, on the common scale of all runs."""
     mean = report.get("mean_loss")
     return "–" if mean is None else words.percent(mean)
 
 
-def _promise(entry: dict[str, object], words: Words) -> str:
+def _promise(entry: dict[str, object], words: Messages) -> str:
     """Return a short text for a guarantee.
 
     >>> from sfumato.localization.messages import words_in

@@ -6,7 +6,7 @@ from typing import Any
 
 from nicegui import ui
 
-from sfumato.localization.messages import Words
+from sfumato.localization.messages import Messages
 from sfumato.report.page.plots import Pair, histogram, legend, meter, short_names
 from sfumato.report.release.sections.measures import forcing_sentences
 from sfumato.report.release.transformed_columns import coded_columns
@@ -45,7 +45,7 @@ def _shown(workspace: Workspace, column: KeptColumn) -> KeptColumn:
     return replace(column, shares=tuple(pairs))
 
 
-def line(words: Words, column: KeptColumn) -> str:
+def line(words: Messages, column: KeptColumn) -> str:
     """Return the line of a column; expanded, it shows a large chart of its distribution."""
     key = "kept_one_value" if column.after == 1 else "kept_values"
     values = words[key].format(before=words.count(column.before), after=words.count(column.after))

@@ -10,9 +10,9 @@ from sfumato.microdata.counts.grouping import Node
 from sfumato.microdata.counts.key_packing import Words
 from sfumato.microdata.losses.additive_losses import Marginal
 from sfumato.microdata.losses.class_sizes import AverageClassSize, Discernibility
-from sfumato.microdata.losses.loss import Terms
+from sfumato.microdata.losses.loss import LossTerms
 from sfumato.microdata.methods.full_domain.lattice import frontier_kernels as kernels
-from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Problem, Sizes
+from sfumato.microdata.methods.full_domain.lattice.problem import ClassSizeSummary, LatticeProblem, NodeEvaluation
 from sfumato.microdata.models.equivalence_classes import Counts
 
 WORD_BITS = 63
@@ -27,7 +27,7 @@ class CheckedNodes:
         state: Progress of the search (see `frontier_kernels`).
     """
 
-    def __init__(self, problem: Problem, most: int) -> None:
+    def __init__(self, problem: LatticeProblem, most: int) -> None:
         self.problem = problem
         self.places, self.bits = layout(problem)
         self.state = np.zeros(4, np.int64)
@@ -41,7 +41,7 @@ class CheckedNodes:
         return int(self.state[kernels.CHECKED])
 
     @property
-    def best(self) -> Judgment | None:
+    def best(self) -> NodeEvaluation | None:
         """The node to be released; None if no node is releasable."""
         many = self.many
         parts = zip(*self.records.terms[:, :many].tolist(), self.records.figures[kernels.HOLDS, :many], strict=True)
@@ -53,13 +53,13 @@ class CheckedNodes:
         ties = [self._judgment(place) for place, total in enumerate(totals) if total <= most]
         return min(ties, key=lambda judgment: judgment.rank)
 
-    def _judgment(self, place: int) -> Judgment:
+    def _judgment(self, place: int) -> NodeEvaluation:
         lost, kept, smallest, largest, classes, least, most, holds = self.records.figures[:, place].tolist()
-        terms = Terms(*self.records.terms[:, place].tolist())
+        terms = LossTerms(*self.records.terms[:, place].tolist())
         loss = self.problem.loss.value(terms.total)
         added = terms.suppression if self.problem.loss.suppression_falls else 0.0
-        before, node = Sizes(classes, least, most), self._node(self.records.levels[place])
-        return Judgment(node, terms, loss, lost, lost, kept, smallest, largest, bool(holds), added, before)
+        before, node = ClassSizeSummary(classes, least, most), self._node(self.records.levels[place])
+        return NodeEvaluation(node, terms, loss, lost, lost, kept, smallest, largest, bool(holds), added, before)
 
     def _node(self, levels: Any) -> Node:
         word, fields = int(levels), zip(self.places.tolist(), self.bits.tolist(), strict=True)
@@ -76,7 +76,7 @@ class CheckedNodes:
         return np.array([sum((bits + 1) << place for place, bits in ends)], np.uint64)
 
 
-def suits(problem: Problem) -> bool:
+def suits(problem: LatticeProblem) -> bool:
     """Return whether models and loss depend on class sizes alone, and one word holds every node."""
     loss = problem.loss
     if not isinstance(loss, Marginal | Discernibility | AverageClassSize):
@@ -86,7 +86,7 @@ def suits(problem: Problem) -> bool:
     return problem.sizes_alone and len(problem.table.counts) > 0 and sum(_widths(problem)) <= WORD_BITS
 
 
-def params(problem: Problem) -> Counts:
+def params(problem: LatticeProblem) -> Counts:
     """Return the parameters of a problem for compiled searches."""
     loss = problem.loss
     kind = kernels.SQUARES if isinstance(loss, Discernibility) else kernels.AVERAGE
@@ -95,12 +95,12 @@ def params(problem: Problem) -> Counts:
     return np.array([problem.k, problem.limit, problem.table.rows, kind], np.int64)
 
 
-def _widths(problem: Problem) -> list[int]:
+def _widths(problem: LatticeProblem) -> list[int]:
     """Return the bits of each column's level, with one that stays free."""
     return [max(high, 1).bit_length() + 1 for high in problem.highest]
 
 
-def layout(problem: Problem) -> tuple[Words, Words]:
+def layout(problem: LatticeProblem) -> tuple[Words, Words]:
     """Return the position of each column's level in a word, and its bits."""
     widths = _widths(problem)
     places = [0, *accumulate(widths[:-1])]

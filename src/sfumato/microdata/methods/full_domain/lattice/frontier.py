@@ -15,7 +15,7 @@ from sfumato.microdata.methods.full_domain.lattice import evaluated_nodes
 from sfumato.microdata.methods.full_domain.lattice import frontier_kernels as kernels
 from sfumato.microdata.methods.full_domain.lattice.evaluated_nodes import CheckedNodes, layout, params
 from sfumato.microdata.methods.full_domain.lattice.pair_screening import screened
-from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Problem
+from sfumato.microdata.methods.full_domain.lattice.problem import LatticeProblem, NodeEvaluation
 from sfumato.microdata.models.equivalence_classes import Counts, Floats
 
 # Position of the next node in the open part of the lattice: a coarse node is cheap to group and excludes many nodes
@@ -35,7 +35,7 @@ MAX_KEPT_CLASSES = 8_000_000
 class Frontier:
     """The nodes that may still be better than the best one found."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: LatticeProblem) -> None:
         self.problem = problem
         self._open = self._nodes()
         self._checked = CheckedNodes(problem, len(self._open.levels) + 2)
@@ -45,7 +45,7 @@ class Frontier:
         self._arrays = (self._open, *self._tables(), self._checked.records, params(problem), self._state, most)
 
     @staticmethod
-    def suits(problem: Problem) -> bool:
+    def suits(problem: LatticeProblem) -> bool:
         """Return whether a problem depends on class sizes alone and is small enough for this search."""
         return len(problem.table.counts) < LEAST_IN_RUNS and evaluated_nodes.suits(problem)
 
@@ -79,11 +79,11 @@ class Frontier:
         return float((self._open.floors + self._open.added)[:many].min(initial=np.inf))
 
     @property
-    def best(self) -> Judgment | None:
+    def best(self) -> NodeEvaluation | None:
         """The node to be released; None if no node is releasable."""
         return self._checked.best
 
-    def _nodes(self) -> kernels.Open:
+    def _nodes(self) -> kernels.OpenNodes:
         """The nodes that no pair of columns excludes, by rank."""
         problem = self.problem
         window, (places_in_word, _) = problem.window(), layout(problem)
@@ -96,7 +96,7 @@ class Frontier:
         for column, level in enumerate(np.unravel_index(places, problem.shape)):
             levels |= (level + problem.lowest[column]).astype(np.uint64) << places_in_word[column]
         floors = problem.loss.floors(window).reshape(-1)[places]
-        return kernels.Open(levels, ranks[order], floors, np.zeros(len(places)))
+        return kernels.OpenNodes(levels, ranks[order], floors, np.zeros(len(places)))
 
     def _ranks(self) -> Floats:
         """The position of each node between finest and coarsest: by its labels, and by its loss if it has one."""
@@ -109,7 +109,7 @@ class Frontier:
         counted = 0.0 if problem.loss.suppression_is_free else FEW_LABELS
         return _from_0_to_1(problem.loss.floors(window)) + counted * few
 
-    def _tables(self) -> tuple[kernels.Tables, kernels.Columns, kernels.Prices, kernels.Room]:
+    def _tables(self) -> tuple[kernels.Tables, kernels.PackedColumns, kernels.LevelLosses, kernels.FrontierBuffers]:
         grouper, table = self.problem.grouper, self.problem.table
         rows, words = len(table.counts), grouper.packing.words
         most = min(MAX_KEPT_CLASSES, rows * (self._state[kernels.OPEN] + 16))
@@ -122,7 +122,7 @@ class Frontier:
         )
         tables.keys[:, :rows], tables.counts[:rows], tables.ends[0] = grouper.base.keys, table.counts, rows
         self._state[kernels.TABLES] = 1
-        room = kernels.Room(
+        room = kernels.FrontierBuffers(
             np.zeros(hash_capacity(rows), np.int64),
             np.empty((words, rows), np.uint64),
             np.empty((words, rows), np.uint64),
@@ -133,7 +133,7 @@ class Frontier:
         )
         return tables, self._columns(), self._prices(), room
 
-    def _columns(self) -> kernels.Columns:
+    def _columns(self) -> kernels.PackedColumns:
         grouper, problem, checked = self.problem.grouper, self.problem, self._checked
         for column, (low, high) in enumerate(zip(problem.lowest, problem.highest, strict=True)):
             levels = sorted({0, *range(low, high + 1)})
@@ -142,21 +142,21 @@ class Frontier:
                     grouper.steps.step(column, one, other)
         packing, sizes = grouper.packing, [ladder.size for ladder in problem.table.ladders]
         widest: Counts = np.array(sorted(range(len(sizes)), key=lambda column: -sizes[column]), np.int64)
-        return kernels.Columns(
+        return kernels.PackedColumns(
             packing.word, packing.shift, packing.mask, checked.places, checked.bits, checked.guard, widest,
             grouper.steps.labels, grouper.steps.begins,
         )  # fmt: skip
 
-    def _prices(self) -> kernels.Prices:
+    def _prices(self) -> kernels.LevelLosses:
         loss = self.problem.loss
         if not isinstance(loss, Marginal):
             none = np.zeros((1, 1))
-            return kernels.Prices(none, none[0], none[0], np.zeros((1, 1), np.int64), none)
+            return kernels.LevelLosses(none, none[0], none[0], np.zeros((1, 1), np.int64), none)
         means = np.zeros((len(loss.generalization), max(map(len, loss.generalization))))
         for column, levels in enumerate(loss.generalization):
             means[column, : len(levels)] = levels
         charges = loss.charges()
-        return kernels.Prices(means, loss.shares, charges.values, charges.offsets, charges.constant)
+        return kernels.LevelLosses(means, loss.shares, charges.values, charges.offsets, charges.constant)
 
 
 def _from_0_to_1(values: Floats) -> Floats:

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.microdata.counts.grouping_kernels import group, relabel
+from sfumato.microdata.counts.grouping_kernels import group, recode
 from sfumato.microdata.counts.kernels import surcharges
-from sfumato.native.array_types import Halves, Ints, Ints2, Ints3, Reals, Reals2, Shorts, Words, Words2
+from sfumato.native.array_types import Float64, Float64_2, Int16, Int32, Int64, Int64_2, Int64_3, UInt64, UInt64_2
 from sfumato.native.dispatch import compiled
 
 # Indices in `state`: number of open nodes, cached tables and evaluated nodes; the last stamp of the hash table.
@@ -27,82 +27,82 @@ SUPPRESSED, KEPT, SMALLEST, LARGEST, CLASSES, LEAST, MOST, HOLDS = 0, 1, 2, 3, 4
 TIE = 1e-9
 
 
-class Open(NamedTuple):
+class OpenNodes(NamedTuple):
     """(n,) levels and ranks of the open nodes, and lower bounds of both parts of their losses."""
 
-    levels: Words
-    ranks: Reals
-    floors: Reals
-    added: Reals
+    levels: UInt64
+    ranks: Float64
+    floors: Float64
+    added: Float64
 
 
 class Tables(NamedTuple):
     """(t,) the levels of each table, and where it ends in keys (w, room) and counts (room,)."""
 
-    levels: Words
-    ends: Ints
-    keys: Words2
-    counts: Ints
+    levels: UInt64
+    ends: Int64
+    keys: UInt64_2
+    counts: Int64
 
 
-class Columns(NamedTuple):
-    """(m,) the position of each column in a key and in the levels of a node; its level maps, as in `steps.Steps`.
+class PackedColumns(NamedTuple):
+    """(m,) the position of each column in a key and in the levels of a node; its maps, as in `level_maps.LevelMaps`.
 
     guard (1,): the bits that stay free; widest (m,): the columns, those of most values first.
     """
 
-    word: Ints
-    shift: Words
-    mask: Words
-    places: Words
-    bits: Words
-    guard: Words
-    widest: Ints
-    steps: Words
-    begins: Ints3
+    word: Int64
+    shift: UInt64
+    mask: UInt64
+    places: UInt64
+    bits: UInt64
+    guard: UInt64
+    widest: Int64
+    steps: UInt64
+    begins: Int64_3
 
 
-class Prices(NamedTuple):
+class LevelLosses(NamedTuple):
     """For losses that are sums: (m, levels) the loss of each level, (m,) weights, and charges as in `surcharges`."""
 
-    means: Reals2
-    shares: Reals
-    charges: Reals
-    offsets: Ints2
-    constant: Reals2
+    means: Float64_2
+    shares: Float64
+    charges: Float64
+    offsets: Int64_2
+    constant: Float64_2
 
 
-class Room(NamedTuple):
+class FrontierBuffers(NamedTuple):
     """A hash table, and buffers for the relabeled classes of one table and for those of one that is not cached."""
 
-    hashed: Ints
-    relabeled: Words2
-    keys: Words2
-    counts: Ints
-    owner: Halves
-    low: Shorts
-    high: Shorts
+    hashed: Int64
+    relabeled: UInt64_2
+    keys: UInt64_2
+    counts: Int64
+    owner: Int32
+    low: Int16
+    high: Int16
 
 
 class Checked(NamedTuple):
     """For each evaluated node its levels, (8, n) metrics, and (2, n) both parts of its loss."""
 
-    levels: Words
-    figures: Ints2
-    terms: Reals2
+    levels: UInt64
+    figures: Int64_2
+    terms: Float64_2
 
 
 @compiled
 def advance(
-    nodes: Open,
+    nodes: OpenNodes,
     tables: Tables,
-    columns: Columns,
-    prices: Prices,
-    room: Room,
+    columns: PackedColumns,
+    prices: LevelLosses,
+    room: FrontierBuffers,
     checked: Checked,
-    params: Ints,
-    state: Ints,
-    most: Reals,
+    params: Int64,
+    state: Int64,
+    most: Float64,
     where: float,
     many: int,
 ):
@@ -120,15 +120,15 @@ def advance(
 
 @compiled
 def look(
-    nodes: Open,
+    nodes: OpenNodes,
     tables: Tables,
-    columns: Columns,
-    prices: Prices,
-    room: Room,
+    columns: PackedColumns,
+    prices: LevelLosses,
+    room: FrontierBuffers,
     checked: Checked,
-    params: Ints,
-    state: Ints,
-    most: Reals,
+    params: Int64,
+    state: Int64,
+    most: Float64,
     level: np.uint64,
 ):
     """Evaluate one node, whether or not it is open."""
@@ -328,7 +328,7 @@ def roll(tables, columns, room, state, level):
         room.high[column] = np.int64((level >> columns.places[column]) & columns.bits[column])
     keys = tables.keys[:, begin:end]
     relabeled = room.relabeled[:, :least]
-    relabel(
+    recode(
         keys, columns.word, columns.shift, columns.mask, room.low, room.high, columns.steps, columns.begins, relabeled
     )
     state[STAMP] += 1

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sfumato.microdata.counts import kernels
-from sfumato.microdata.methods.full_domain.lattice.problem import Problem
-from sfumato.microdata.models.equivalence_classes import Counts, Mask
+from sfumato.microdata.methods.full_domain.lattice.problem import LatticeProblem
+from sfumato.microdata.models.equivalence_classes import BoolArray, Counts
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -28,7 +28,7 @@ MANY = 200_000
 BATCH = 8
 
 
-def screened(problem: Problem) -> Mask:
+def screened(problem: LatticeProblem) -> BoolArray:
     """Return which nodes no pair of columns excludes, one axis per column."""
     window = problem.window()
     alive = np.ones(problem.shape, bool)
@@ -40,7 +40,7 @@ def screened(problem: Problem) -> Mask:
     return alive
 
 
-def rare_pairs(problem: Problem) -> Iterator[tuple[int, int, Counts]]:
+def rare_pairs(problem: LatticeProblem) -> Iterator[tuple[int, int, Counts]]:
     """Yield for each pair of columns the rows that are rare at each pair of their levels; large tables in parallel."""
     # Missing values that match anything make rows less rare than their count, so nothing can be excluded.
     if problem.k <= 1 or problem.missing_matches:

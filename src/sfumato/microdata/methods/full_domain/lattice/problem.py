@@ -14,12 +14,12 @@ from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.grouping import Grouped, Grouper, Node
 from sfumato.microdata.counts.missing_matches import failing_classes
 from sfumato.microdata.losses.additive_losses import Marginal
-from sfumato.microdata.losses.loss import Prepared, Terms
-from sfumato.microdata.methods.class_assessment import ALL, Assessment, assess
+from sfumato.microdata.losses.loss import LossTerms, Prepared
+from sfumato.microdata.methods.class_assessment import ALL, ClassAssessment, assess
 from sfumato.microdata.methods.time_limit import Deadline
-from sfumato.microdata.models.equivalence_classes import Classes, Counts, Mask
+from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses
 from sfumato.microdata.models.k_anonymity import KAnonymity
-from sfumato.microdata.models.model import Model
+from sfumato.microdata.models.model import PrivacyModel
 from sfumato.microdata.models.persons import enough_persons
 from sfumato.microdata.models.protection import Protection, holding_groups
 from sfumato.microdata.recoding.population import with_persons
@@ -30,7 +30,7 @@ NONE_APART: Counts = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
+class ClassSizeSummary:
     """Class sizes of a node before suppression."""
 
     classes: int
@@ -39,7 +39,7 @@ class Sizes:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgment:
+class NodeEvaluation:
     """The evaluation of a node after grouping.
 
     Attributes:
@@ -53,7 +53,7 @@ class Judgment:
     """
 
     node: Node
-    terms: Terms
+    terms: LossTerms
     loss: float
     suppressed_rows: int
     certain_rows: int
@@ -62,7 +62,7 @@ class Judgment:
     largest: int
     holds: bool
     certain_suppression: float = 0.0
-    before: Sizes = Sizes(0, 0, 0)
+    before: ClassSizeSummary = ClassSizeSummary(0, 0, 0)
 
     @property
     def tells(self) -> bool:
@@ -79,7 +79,7 @@ class Judgment:
 
 
 @dataclass(frozen=True)
-class Problem:
+class LatticeProblem:
     """A table, the requested models, a loss, and a suppression limit.
 
     Attributes:
@@ -90,7 +90,7 @@ class Problem:
     """
 
     table: FrequencyTable
-    models: tuple[Model, ...]
+    models: tuple[PrivacyModel, ...]
     loss: Prepared
     limit: int
     lowest: Node
@@ -104,7 +104,7 @@ class Problem:
     def grouper(self) -> Grouper:
         return Grouper(self.table, enough_persons(self.models))
 
-    def with_limit(self, limit: int) -> "Problem":
+    def with_limit(self, limit: int) -> "LatticeProblem":
         """Return the same problem with another suppression limit, sharing the groupings."""
         other = replace(self, limit=limit)
         other.__dict__["grouper"] = self.grouper
@@ -157,11 +157,11 @@ class Problem:
         """Whether a release must distinguish rows: with a single class, a model of a sensitive column is empty."""
         return any(model.column for model in self.models) and len(self.table.counts) > 1
 
-    def offers(self, judgment: Judgment) -> bool:
+    def offers(self, judgment: NodeEvaluation) -> bool:
         """Return whether a node may be released, and distinguishes rows if required."""
         return judgment.holds and (judgment.tells or not self.must_tell)
 
-    def better(self, new: Judgment, old: Judgment | None) -> bool:
+    def better(self, new: NodeEvaluation, old: NodeEvaluation | None) -> bool:
         """Return whether a releasable node is preferred to another; one with a single class is the last resort.
 
         It is kept if nothing else is releasable, so that the search can report it.
@@ -170,24 +170,24 @@ class Problem:
             return new.holds
         return (not self.offers(new), new.rank) < (not self.offers(old), old.rank)
 
-    def best(self, nodes: Iterable[Judgment]) -> Judgment | None:
+    def best(self, nodes: Iterable[NodeEvaluation]) -> NodeEvaluation | None:
         """Return the node to be released; None if no node is releasable."""
-        best: Judgment | None = None
+        best: NodeEvaluation | None = None
         for node in nodes:
             best = node if self.better(node, best) else best
         return best
 
-    def failing(self, grouped: Grouped) -> Mask:
+    def failing(self, grouped: Grouped) -> BoolArray:
         """Return which classes violate some model."""
         return self._assess(grouped).failing
 
-    def _assess(self, grouped: Grouped, enough: int = ALL, bounded: bool = True) -> Assessment:
+    def _assess(self, grouped: Grouped, enough: int = ALL, bounded: bool = True) -> ClassAssessment:
         """Evaluate a node's classes by all models; may stop once more rows than `enough` must be suppressed."""
         if self.sizes_alone:
-            return Assessment(grouped.sizes < self.k, NONE_APART)
+            return ClassAssessment(grouped.sizes < self.k, NONE_APART)
         if self.missing_matches:
             failing = self._failing_with_matches(grouped)
-            return Assessment(failing, np.where(failing, grouped.sizes, 0))
+            return ClassAssessment(failing, np.where(failing, grouped.sizes, 0))
         return assess(self.classes(grouped), self.table.whole, self.models, enough, bounded)
 
     @cached_property
@@ -195,7 +195,7 @@ class Problem:
         """Whether the models depend on class sizes alone: k-anonymity, the usual case, evaluated in one step."""
         return not self.missing_matches and all(isinstance(model, KAnonymity) for model in self.models)
 
-    def classes(self, grouped: Grouped) -> Classes:
+    def classes(self, grouped: Grouped) -> EquivalenceClasses:
         """Return the classes of a node as models evaluate them: with their population, if known."""
         known = grouped.classes
         if self._population is not None:
@@ -213,7 +213,7 @@ class Problem:
     def _population(self) -> Grouper | None:
         return None if self.table.population is None else Grouper(self.table.population)
 
-    def _failing_with_matches(self, grouped: Grouped) -> Mask:
+    def _failing_with_matches(self, grouped: Grouped) -> BoolArray:
         """Return which classes have too few matching rows; only k-anonymity supports this reading of missing values."""
         labels = self.grouper.labels(grouped)
         unknown = np.column_stack(
@@ -224,11 +224,11 @@ class Problem:
         )
         return failing_classes(labels, unknown, grouped.sizes, self.k)
 
-    def judge(self, node: Node, priced: bool = True, bounded: bool = True) -> Judgment:
+    def judge(self, node: Node, priced: bool = True, bounded: bool = True) -> NodeEvaluation:
         """Evaluate one node."""
         return self.judge_classes(self.grouper.at(node), priced, bounded)
 
-    def judge_classes(self, grouped: Grouped, priced: bool = True, bounded: bool = True) -> Judgment:
+    def judge_classes(self, grouped: Grouped, priced: bool = True, bounded: bool = True) -> NodeEvaluation:
         """Evaluate one node that is already grouped.
 
         Args:
@@ -243,10 +243,12 @@ class Problem:
         terms = self.loss.terms(grouped, failing, suppressed if holds or priced else 0)
         loss = self.loss.value(terms.total)
         added = self._added_at_least(grouped, assessment, terms)
-        before = Sizes(len(grouped.sizes), least, most)
-        return Judgment(grouped.node, terms, loss, suppressed, certain, kept, smallest, largest, holds, added, before)
+        before = ClassSizeSummary(len(grouped.sizes), least, most)
+        return NodeEvaluation(
+            grouped.node, terms, loss, suppressed, certain, kept, smallest, largest, holds, added, before
+        )
 
-    def _added_at_least(self, grouped: Grouped, assessment: Assessment, terms: Terms) -> float:
+    def _added_at_least(self, grouped: Grouped, assessment: ClassAssessment, terms: LossTerms) -> float:
         """Return a lower bound of the loss by suppression at finer nodes.
 
         If models are monotone under suppression, this is the loss here. Else the rows that finer nodes must
@@ -259,23 +261,23 @@ class Problem:
             return terms.suppression
         if not isinstance(self.loss, Marginal) or not 0 < assessment.certain_rows <= self.limit:
             return 0.0
-        lost = Grouped(grouped.node, grouped.keys, Classes(assessment.lost))
+        lost = Grouped(grouped.node, grouped.keys, EquivalenceClasses(assessment.lost))
         return self.loss.terms(lost, assessment.lost > 0, assessment.certain_rows).suppression
 
 
-class Judgments(dict[Node, Judgment]):
+class Judgments(dict[Node, NodeEvaluation]):
     """The evaluations of a problem's nodes, computed on first access."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: LatticeProblem) -> None:
         self.problem = problem
 
-    def __missing__(self, node: Node) -> Judgment:
+    def __missing__(self, node: Node) -> NodeEvaluation:
         self[node] = self.problem.judge(node)
         return self[node]
 
 
 @dataclass(frozen=True, slots=True)
-class Solution:
+class NodeSolution:
     """The node that a search chose, and what it proved.
 
     Attributes:
@@ -288,12 +290,12 @@ class Solution:
         cut_short: Whether the search timed out.
     """
 
-    best: Judgment
+    best: NodeEvaluation
     proved_optimal: bool
     checked: int
     total: int
-    nodes: tuple[Judgment, ...] = ()
-    better: Judgment | None = None
+    nodes: tuple[NodeEvaluation, ...] = ()
+    better: NodeEvaluation | None = None
     remarks: tuple[str, ...] = ()
     bound: float | None = None
     cut_short: bool = False

@@ -26,10 +26,10 @@ from sfumato.microdata.methods.full_domain.lattice.frontier_kernels import (
 from sfumato.microdata.methods.full_domain.lattice.row_grouping_kernels import (
     ColumnLevels,
     Combinations,
-    OutlierRoom,
+    RareCombinationBuffers,
     group_at,
 )
-from sfumato.native.array_types import Ints, Reals, Words
+from sfumato.native.array_types import Float64, Int64, UInt64
 from sfumato.native.dispatch import compiled
 
 # Lattice neighbors this far apart are added a row at a time.
@@ -39,14 +39,14 @@ _FAR = 8
 class Nodes(NamedTuple):
     """(n,) levels and ranks of the open nodes, their indices in the lattice, and lower bounds of their losses."""
 
-    levels: Words
-    places: Ints
-    ranks: Reals
-    floors: Reals
+    levels: UInt64
+    places: Int64
+    ranks: Float64
+    floors: Float64
 
 
 @compiled
-def lowest_levels(columns: ColumnLevels, rows: Ints, k: int, lowest: Ints, scores: Reals):
+def lowest_levels(columns: ColumnLevels, rows: Int64, k: int, lowest: Int64, scores: Float64):
     """Raise each column to the lowest level without a rare label of its own; one above the highest if there is none.
 
     Args:
@@ -70,7 +70,7 @@ def lowest_levels(columns: ColumnLevels, rows: Ints, k: int, lowest: Ints, score
 
 
 @compiled
-def lay_nodes(columns: ColumnLevels, levels: Words, places: Ints):
+def lay_nodes(columns: ColumnLevels, levels: UInt64, places: Int64):
     """List levels and indices (n,) of all nodes from the lowest levels up; the last column's level changes fastest."""
     many, word = 1, np.uint64(0)
     for column in range(len(columns.lowest)):
@@ -88,11 +88,11 @@ def advance(
     nodes: Nodes,
     columns: ColumnLevels,
     table: Combinations,
-    room: OutlierRoom,
+    room: RareCombinationBuffers,
     checked: Checked,
-    params: Ints,
-    state: Ints,
-    most: Reals,
+    params: Int64,
+    state: Int64,
+    most: Float64,
     where: float,
     many: int,
 ):
@@ -108,11 +108,11 @@ def look(
     nodes: Nodes,
     columns: ColumnLevels,
     table: Combinations,
-    room: OutlierRoom,
+    room: RareCombinationBuffers,
     checked: Checked,
-    params: Ints,
-    state: Ints,
-    most: Reals,
+    params: Int64,
+    state: Int64,
+    most: Float64,
 ):
     """Evaluate the coarsest node, which comes last."""
     visit(nodes, columns, table, room, checked, params, state, most, state[OPEN] - 1)

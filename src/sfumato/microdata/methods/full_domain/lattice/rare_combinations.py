@@ -18,7 +18,7 @@ from sfumato.microdata.methods.full_domain.lattice import evaluated_nodes, row_g
 from sfumato.microdata.methods.full_domain.lattice import rare_combination_kernels as kernels
 from sfumato.microdata.methods.full_domain.lattice.evaluated_nodes import CheckedNodes
 from sfumato.microdata.methods.full_domain.lattice.frontier_kernels import OPEN
-from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Problem
+from sfumato.microdata.methods.full_domain.lattice.problem import LatticeProblem, NodeEvaluation
 from sfumato.microdata.models.equivalence_classes import Counts, Floats
 
 # Position of the next node in the open part of the lattice.
@@ -29,10 +29,10 @@ BATCH = 64
 MAX_ROWS = (1 << 31) - 1
 
 
-class OutlierSearch:
+class RareCombinationSearch:
     """The nodes at which no known combination is too rare."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: LatticeProblem) -> None:
         self.problem = problem
         self._layout = evaluated_nodes.layout(problem)
         self._columns = self._ladders()
@@ -52,7 +52,7 @@ class OutlierSearch:
         self._arrays = (nodes, columns, table, room, self._checked.records, params, state, most)
 
     @staticmethod
-    def suits(problem: Problem) -> bool:
+    def suits(problem: LatticeProblem) -> bool:
         """Return whether nothing may be suppressed, models depend on class sizes, and a word holds a combination."""
         if problem.limit or problem.table.rows > MAX_ROWS:
             return False
@@ -74,7 +74,7 @@ class OutlierSearch:
         return self._checked.many
 
     @property
-    def best(self) -> Judgment | None:
+    def best(self) -> NodeEvaluation | None:
         """The node to be released; None if no node is releasable."""
         return self._checked.best
 
@@ -156,9 +156,9 @@ class OutlierSearch:
         begins, values = np.empty(rows + 1, np.int32), np.empty((codes.shape[1], rows), np.int32)
         return row_grouping_kernels.Combinations(codes, counts, raw, seconds, begins, values, np.zeros(3, np.int64))
 
-    def _room(self, nodes: int, scores: Floats) -> row_grouping_kernels.OutlierRoom:
+    def _room(self, nodes: int, scores: Floats) -> row_grouping_kernels.RareCombinationBuffers:
         rows = len(self.problem.table.counts)
-        return row_grouping_kernels.OutlierRoom(
+        return row_grouping_kernels.RareCombinationBuffers(
             np.zeros(hash_capacity(rows), np.int64),
             np.empty(rows, np.uint64),
             np.empty(rows, np.uint64),

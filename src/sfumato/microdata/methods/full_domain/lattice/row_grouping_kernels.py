@@ -12,7 +12,7 @@ import numpy as np
 
 from sfumato.microdata.counts.grouping_kernels import group_runs
 from sfumato.microdata.methods.full_domain.lattice.frontier_kernels import STAMP
-from sfumato.native.array_types import Halves, Halves2, Ints, Ints2, Reals, Words
+from sfumato.native.array_types import Float64, Int32, Int32_2, Int64, Int64_2, UInt64
 from sfumato.native.dispatch import compiled
 
 _ONE_RUN = np.uint64(0)
@@ -30,18 +30,18 @@ class ColumnLevels(NamedTuple):
     where each side ends there; places, bits (m,), guard (1,): as in `frontier_kernels`.
     """
 
-    labels: Halves
-    begins: Ints2
-    widths: Ints2
-    firsts: Ints
-    lowest: Ints
-    highest: Ints
-    strides: Ints
-    sides: Ints
-    ends: Ints
-    places: Words
-    bits: Words
-    guard: Words
+    labels: Int32
+    begins: Int64_2
+    widths: Int64_2
+    firsts: Int64
+    lowest: Int64
+    highest: Int64
+    strides: Int64
+    sides: Int64
+    ends: Int64
+    places: UInt64
+    bits: UInt64
+    guard: UInt64
 
 
 class Combinations(NamedTuple):
@@ -52,38 +52,38 @@ class Combinations(NamedTuple):
     sides, and combinations.
     """
 
-    codes: Halves2
-    counts: Halves
-    raw: Halves
-    seconds: Halves
-    begins: Halves
-    values: Halves2
-    many: Ints
+    codes: Int32_2
+    counts: Int32
+    raw: Int32
+    seconds: Int32
+    begins: Int32
+    values: Int32_2
+    many: Int64
 
 
-class OutlierRoom(NamedTuple):
+class RareCombinationBuffers(NamedTuple):
     """A hash table; (r,) keys, classes, sizes, owners and first combinations; (2, r) what is known of parts; cells of
     labels; for all values what they add to a key, how usual they are and where they meet an outlier; (nodes,) sizes of
     its class.
     """
 
-    hashed: Ints
-    keys: Words
-    classes: Words
-    counts: Ints
-    owner: Halves
-    rows: Halves
-    labels: Halves2
-    cells: Halves
-    cell_rows: Halves
-    worth: Words
-    scores: Reals
-    agreement: Ints
-    sizes: Halves
+    hashed: Int64
+    keys: UInt64
+    classes: UInt64
+    counts: Int64
+    owner: Int32
+    rows: Int32
+    labels: Int32_2
+    cells: Int32
+    cell_rows: Int32
+    worth: UInt64
+    scores: Float64
+    agreement: Int64
+    sizes: Int32
 
 
 @compiled
-def start(counts: Ints, columns: ColumnLevels, table: Combinations, room: OutlierRoom, state: Ints):
+def start(counts: Int64, columns: ColumnLevels, table: Combinations, room: RareCombinationBuffers, state: Int64):
     """Distinguish the raw combinations as the lowest node does, by their parts; counts: (raw,) their rows."""
     many = len(counts)
     for side in range(2):

@@ -8,18 +8,18 @@ import numpy as np
 
 from sfumato.microdata.counts.grouping_kernels import group, lift
 from sfumato.microdata.counts.kernels import surcharges, tally
-from sfumato.native.array_types import Halves, Ints, Ints2, Reals, Reals2, Words, Words2
+from sfumato.native.array_types import Float64, Float64_2, Int32, Int64, Int64_2, UInt64, UInt64_2
 from sfumato.native.dispatch import compiled
 
 
 @compiled
 def roll_up_nodes(
-    source: tuple[Words2, Ints, Ints, Ints],
-    step: tuple[Ints, Words, Ints],
-    packing: tuple[Ints, Words, Words],
-    room: tuple[Ints, Words2, Halves],
+    source: tuple[UInt64_2, Int64, Int64, Int64],
+    step: tuple[Int64, UInt64, Int64],
+    packing: tuple[Int64, UInt64, UInt64],
+    room: tuple[Int64, UInt64_2, Int32],
     stamp: int,
-    out: tuple[Words2, Ints],
+    out: tuple[UInt64_2, Int64],
 ):
     """Group some nodes of a height from nodes below them, each by one level of one column.
 
@@ -56,11 +56,11 @@ def roll_up_nodes(
 
 @compiled
 def tally_nodes(
-    source: tuple[Words2, Ints, Ints, Ints],
+    source: tuple[UInt64_2, Int64, Int64, Int64],
     k: int,
-    nodes: Ints2,
-    packing: tuple[Ints, Words, Words],
-    charges: tuple[Reals, Ints2, Reals2],
+    nodes: Int64_2,
+    packing: tuple[Int64, UInt64, UInt64],
+    charges: tuple[Float64, Int64_2, Float64_2],
     priced: bool,
 ):
     """Compute the metrics of some nodes when classes below k are suppressed.
