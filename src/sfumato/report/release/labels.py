@@ -106,7 +106,7 @@ def _span(words: Words, label: str) -> tuple[str, str]:
     >>> _span(words_in(), "[1.35–2.04]")
     ('from_to', 'all values from 1.35 to 2.04 (inclusive)')
     >>> _span(words_in(), "[1.75, 1.95]")
-    ('from_to', 'all values from 1.75 to 1.95, both included')
+    ('from_to', 'all values from 1.75 to 1.95 (inclusive)')
     >>> _span(words_in("de"), "[1.35–2.04]")
     ('from_to', 'alle Werte von 1,35 bis 2,04, beide eingeschlossen')
     >>> _span(words_in(), ">=90"), _span(words_in(), "<1000")
