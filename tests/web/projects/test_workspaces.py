@@ -10,9 +10,9 @@ import pytest
 from sfumato.service.jobs.pool import Pool
 from sfumato.service.settings import JobSettings
 from sfumato.service.store.jobs import Ending, new_id
-from sfumato.web.pages import Receiving
 from sfumato.web.projects import workspace as module
 from sfumato.web.projects.loaded_data import load
+from sfumato.web.projects.upload_activity import Receiving
 from sfumato.web.projects.workspaces import Workspaces
 
 SECONDS = 60.0

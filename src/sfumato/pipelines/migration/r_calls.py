@@ -187,7 +187,6 @@ class NotPlainError(Exception):
 def constants_of(statements: Sequence[Sequence[Token]]) -> Iterator[dict[str, Any]]:
     """Yield for each statement the constants known in it: assigned once, before it, and unconditionally.
 
-    >>> from sfumato.pipelines.migration.r_tokens import statements_of
     >>> list(constants_of(list(statements_of("k <- 5; l <- 2; l <- 3; f(k, l)"))))[-1]
     {'k': 5}
     """

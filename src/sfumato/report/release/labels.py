@@ -112,9 +112,9 @@ def _span(words: Messages, label: str) -> tuple[str, str]:
     >>> _span(words_in(), "[1.75, 1.95]")
     ('from_to', 'all values from 1.75 to 1.95 (inclusive)')
     >>> _span(words_in("de"), "[1.35–2.04]")
-    ('from_to', 'alle Werte von 1,35 bis 2,04, beide eingeschlossen')
+    ('from_to', 'alle Werte von 1,35 bis 2,04 (einschließlich)')
     >>> _span(words_in(), ">=90"), _span(words_in(), "<1000")
-    (('at_least', 'all values from 90 on, this included'), ('below', 'all values below 1000'))
+    (('at_least', 'all values from 90 (inclusive)'), ('below', 'all values below 1000'))
     """
     for kind, pattern in KINDS:
         match = pattern.fullmatch(label)

@@ -189,9 +189,6 @@ class _Attack:
         )
 
 
-__all__ = ["audit_publication"]
-
-
 # A witness that also agrees with an insider's knowledge shows that the insider cannot tell. Each is the smallest such
 # deviation relative to the capacities of the cells, so that it agrees with most insiders.
 class AlternativeTableSearch:
