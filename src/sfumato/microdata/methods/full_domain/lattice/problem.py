@@ -237,7 +237,7 @@ class LatticeProblem:
         """
         assessment = self._assess(grouped, ALL if priced else self.limit, bounded)
         failing = assessment.failing
-        suppressed, kept, smallest, largest, least, most = kernels.tally(grouped.sizes, failing)
+        suppressed, kept, smallest, largest, least, most = map(int, kernels.tally(grouped.sizes, failing))
         certain = suppressed if self.sizes_alone else assessment.certain_rows
         holds = suppressed <= self.limit and kept > 0
         terms = self.loss.terms(grouped, failing, suppressed if holds or priced else 0)
