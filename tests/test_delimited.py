@@ -198,7 +198,7 @@ def test_the_line_of_the_header_below_titles_is_told(name: str, last: str, tmp_p
     (tmp_path / "rows.csv").write_text(f"{titles}age,sex,town,pay\n36,f,Ulm,2000\n41,m,Bonn,2100{last}")
     with pytest.raises(DataError, match=r"line 1 of rows\.csv looks like a title") as caught:
         suggest_for_file(tmp_path / "rows.csv")
-    assert f"seem to stand in line {line}. Delete what stands above" in caught.value.do
+    assert f"seem to be in line {line}. Delete everything above" in caught.value.do
 
 
 @pytest.mark.parametrize(

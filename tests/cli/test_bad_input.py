@@ -87,7 +87,12 @@ CASES = {
     "duplicate column names": (plan_of(), GOOD.replace("note", "zip", 1), 2, 'column "zip_2" of the data is not'),
     "text in a column of numbers": (plan_of(), GOOD.replace("34", SECRET, 1), 3, 'column "age"'),
     "no such file": (plan_of(data__source="nowhere.csv"), GOOD, 3, "no file nowhere.csv"),
-    "an ending that tells no format": (plan_of(data__source="rows.odd"), GOOD, 2, "tells no format"),
+    "an ending that belongs to no supported format": (
+        plan_of(data__source="rows.odd"),
+        GOOD,
+        2,
+        "belongs to no supported format",
+    ),
     "a plan in place of rows": (plan_of(data__source="plan.yaml"), GOOD, 2, "plan.yaml is a plan by its ending"),
     "no quasi-identifier": (
         plan_of(columns__age={"role": "insensitive"}, columns__zip={"role": "insensitive"}),

@@ -236,7 +236,7 @@ def test_dividing_equal_rows_needs_a_lasting_order(spark) -> None:
         "method": {"name": "mondrian", "mode": "relaxed"},
         "output": {"order": "keep"},
     }
-    with pytest.raises(EngineError, match="no lasting order"):
+    with pytest.raises(EngineError, match="no stable order"):
         anonymize(frame, plan)
 
 

@@ -46,7 +46,7 @@ def test_few_values(count):
         ({"groups": (2,), "size": 2}, "either"),
         ({"groups": (2, 3)}, "nest"),
         ({"groups": (2, 2)}, "nest"),
-        ({"size": 2, "values": ("a", "a")}, "twice"),
+        ({"size": 2, "values": ("a", "a")}, "duplicate"),
     ],
 )
 def test_faults_of_the_parameters(parameters, words):
@@ -62,5 +62,5 @@ def test_any_with_a_fixed_domain_rejects_others():
     binding = AnyValue(("m", "f", "d")).bind(["f", "x"])
     assert binding.ladder.values == ("m", "f", "d")
     assert binding.rejected == ("x",)
-    with pytest.raises(ValueError, match="twice"):
+    with pytest.raises(ValueError, match="duplicate"):
         AnyValue(("m", "m"))

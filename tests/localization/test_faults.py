@@ -33,7 +33,7 @@ COMPOSED = (
 NAMED = (
     "7 has no such code.",
     "the file ends before 7.",
-    "7 stands twice.",
+    "7 occurs twice.",
     "7 is expected.",
     "there is no numeric variable7.",
 )
@@ -148,7 +148,7 @@ def test_ladders_in_files_are_told_in_german(tmp_path) -> None:
     """Bad lines, values that stand twice, and what is parted again."""
     for text, german in (
         ("a;b;*\nc;b\n", "Felder"),
-        ("a;b;*\na;b;*\n", "steht doppelt (Zeile 2)"),
+        ("a;b;*\na;b;*\n", "Doppelter Wert (Zeile 2)"),
         ("a;b;x;*\nc;b;y;*\n", "trennt auf Stufe 2, was sie auf Stufe 1 vereint hatte (2 Werte"),
         ('a;"b\n', "Anführungszeichen"),
     ):
@@ -197,9 +197,9 @@ def test_totals_that_do_not_add_up_or_are_missing_are_told_in_german() -> None:
 
 
 def test_who_attacks_a_table_is_told_in_german() -> None:
-    said = "an unsafe cell cannot be protected from the largest contributor of region A whatever else is masked."
-    told_german = "Eine unsichere Zelle lässt sich vor dem größten Beitragenden von region A nicht schützen"
+    said = "a sensitive cell cannot be protected from the largest contributor of region A by any suppression pattern."
+    told_german = "Eine sensible Zelle lässt sich vor dem größten Beitragenden von region A durch keine Sperrung"
     assert GERMAN.sentence(said).startswith(told_german)
-    assert "vor dem Unternehmen H1 nicht" in GERMAN.sentence(
+    assert "vor dem Unternehmen H1 durch" in GERMAN.sentence(
         said.replace("the largest contributor of region A", "holding H1")
     )

@@ -139,7 +139,7 @@ def test_all_that_is_said_below_the_pages_is_known() -> None:
     risk = {"forcing": {"zip": {"rows": 1234, "level": 2}}}
     said = [*forcing_sentences(ENGLISH, risk, {"zip": 3}), *(about for _, about in DATE_FORMATS), *PHRASES.values()]
     assert all(german.sentence(sentence) != sentence for sentence in said)
-    assert german.sentence(said[0]).startswith("zip ist auf Stufe 3 wegen 1.234 Zeilen: auf Stufe 2 ")
+    assert german.sentence(said[0]).startswith("zip ist auf Stufe 3 wegen 1.234 Zeilen: Auf Stufe 2 ")
     folders = ("hierarchies/role_detection", "tables/redesign", "tables/cell_key", "report/tables", "pipelines/tables")
     modules = [module for folder in folders for module in (PAGES.parent / folder).rglob("*.py")]
     source = unbroken([*modules, PAGES.parent / "pipelines" / "compare.py"])
@@ -184,7 +184,7 @@ FILLED |= {
 FILLED |= {"first": "a", "second": "b", "column": "stay", "other": "ages", "person": "ages", "encoding": "cp1252"}
 FILLED |= {"columns": '"a" and "b"', "twin": "ages", "step": "50", "left": "6", "numbers": "200", "codes": "98, 99"}
 FILLED |= {"name": "result", "kinds": "test", "number": "2"}
-KNOWN = '"zip" in its name tells of a place, which neighbors and directories know; here codes of 5 characters.'
+KNOWN = '"zip" in its name indicates a place, which neighbors and directories know; here codes of 5 characters.'
 # What is told of a file, in a plan; names of formats and of persons' columns.
 TOLD_ELSEWHERE = ("ENCODING", "COMMAS_IN_TEXTS", "CELLS", "UNDECIDED", "REPEAT")
 
@@ -261,15 +261,15 @@ def test_every_remark_of_a_method_is_known_in_german() -> None:
     """Remarks stand in methods and stages as sentences: each that ends there has a German one."""
     german = words_in("de")
     said = [
-        "Local, mondrian and optimal were tried: local loses least (0.4526 on average, a withheld row counting 1).",
+        "Local, mondrian and optimal were tried: local loses least (0.4526 on average, a suppressed row counting 1).",
         "The time limit cut the search of optimal short: a longer one may give another release.",
         "0.1 s were over before a release was found: this one is the first from the top down.",
         "2 s were over before every class was looked for: some are coarser than they need be.",
         "The lattice has 1,200 nodes, too many to be searched to the end in 2 s: the loss 0.5 is the best found, "
         "and no result can have less than 0.25.",
         "7 of 1,200 nodes were judged in 2 s; the loss is the best found.",
-        "15 of 400 cells are published as missing: no choice costs less. The promises count a missing cell as a value "
-        "of its own.",
+        "15 of 400 cells are published as missing: no choice costs less. The guarantees count a missing cell as a "
+        "value of its own.",
         "No control was given: the plan was run again on a random 80% of the raw rows, and the rest is the control. "
         "Singling out, linking and inference were measured on that release; order, minimality and differences on the "
         "one given.",

@@ -54,9 +54,9 @@ def test_the_holder_of_the_key_finds_everybody_again(rows: Path, tmp_path: Path)
 def test_reports_say_that_the_data_stay_personal(rows: Path, tmp_path: Path) -> None:
     folder = sf.anonymize(rows, plan_of()).save(tmp_path / "out")
     report = json.loads((folder / "report.json").read_text())
-    assert any("stay personal data" in remark for remark in report["remarks"])
+    assert any("remain personal data" in remark for remark in report["remarks"])
     assert report["removed_columns"] == []
-    assert "stay personal data" in (folder / "report.html").read_text()
+    assert "remain personal data" in (folder / "report.html").read_text()
     key = json.loads((folder / KEY_FILE).read_text())
     assert key["key"] not in "".join(path.read_text() for path in folder.iterdir() if path.name != KEY_FILE)
 
@@ -92,7 +92,7 @@ def test_a_key_that_others_may_read_is_warned_about(rows: Path, tmp_path: Path) 
     assert not any("study.key" in remark for remark in sf.anonymize(rows, asked).report.remarks)
     (tmp_path / "study.key").chmod(0o640)
     remark = next(one for one in sf.anonymize(rows, asked).report.remarks if "study.key" in one)
-    assert "Others than its owner may read" in remark and "Eigentümer" in words_in("de").sentence(remark)
+    assert "is readable by others than its owner" in remark and "Eigentümer" in words_in("de").sentence(remark)
 
 
 def test_a_wrong_key_is_refused(rows: Path, tmp_path: Path) -> None:

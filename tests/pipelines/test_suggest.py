@@ -55,7 +55,7 @@ def suggestion_for(file: MessyFile) -> SuggestedPlan:
 def wrong_columns(file: MessyFile, suggestion: SuggestedPlan) -> list[str]:
     """Columns with a wrong role; a quasi-identifier for which there was no room any more is withheld rightly."""
     roles = {name: LETTERS[entry["role"]] for name, entry in suggestion.plan["columns"].items()}
-    crowded = ("of their detail without such columns", "are quasi-identifiers already")
+    crowded = ("of their detail without such columns", "are already quasi-identifiers")
     assert crowded[0] in role_reasons.COSTLY and crowded[1] in role_reasons.LESS
 
     def right(name: str) -> bool:
@@ -488,12 +488,12 @@ def test_names_that_repeat_without_a_key_are_warned_about(tmp_path, sfumato):
     path = tmp_path / "visits.csv"
     path.write_text(lines("Vorname,Nachname,geb. am,Geschlecht,Diagnose", rows), encoding="utf-8")
     run = sfumato("suggest", str(path), "--out", str(tmp_path / "plan.yaml"))
-    assert "cannot be told apart" in run.err and "role: person" in run.err
+    assert "cannot be distinguished" in run.err and "role: person" in run.err
     text = (tmp_path / "plan.yaml").read_text(encoding="utf-8")
-    assert text.startswith("# Rows of one person cannot be told apart")
+    assert text.startswith("# Rows of one person cannot be distinguished")
     released = sfumato("anonymize", str(tmp_path / "plan.yaml"), "--out", str(tmp_path / "out"))
-    assert "cannot be told apart" in released.out + released.err
-    assert "cannot be told apart" in str(suggest(path))
+    assert "cannot be distinguished" in released.out + released.err
+    assert "cannot be distinguished" in str(suggest(path))
     once = [row for place, row in enumerate(rows) if place % 3 == 0]
     path.write_text(lines("Vorname,Nachname,geb. am,Geschlecht,Diagnose", once), encoding="utf-8")
     assert not suggest_for_file(path).notes
@@ -637,4 +637,4 @@ def test_columns_that_nobody_can_place_fill_places_that_are_left():
     beside, alone = (sfumato.anonymize(frames[0], plan).report.loss.per_column for plan in plans)
     assert sum(beside[name] - alone[name] for name in alone) <= 0.15 * len(alone)
     assert all(many.plan["columns"][name]["role"] == "identifier" for name in strange)
-    assert all("nothing tells what it is" in many.reasons[name] for name in strange)
+    assert all("its meaning is unknown" in many.reasons[name] for name in strange)

@@ -52,8 +52,8 @@ def ways(language: str) -> str:
         TableRun("cell-key", error="x"),
     )
     proposals = (
-        "merge size 3 and 4: 1,200 instead of 2,000 masked cells",
-        "show area b without its parts: 1 instead of 2 masked cells",
+        "merge size 3 and 4: 1,200 instead of 2,000 suppressed cells",
+        "show area b without its parts: 1 instead of 2 suppressed cells",
     )
     return table_comparison.html(TableRuns(20, 3, runs, proposals, language))
 

@@ -160,7 +160,7 @@ def test_yaml_and_json_are_read(plan_file):
 @pytest.mark.parametrize(
     ("content", "code", "words"),
     [
-        (b"a: 1\na: 2\n", "yaml", 'line 2: key "a" stands twice'),
+        (b"a: 1\na: 2\n", "yaml", 'line 2: key "a" occurs twice'),
         (b"a: [1\n", "yaml", "not YAML"),
         (b"a: \xe4\n", "encoding", "UTF-8"),
         (b"a: !!python/object/apply:os.system ['true']\n", "yaml", "not YAML"),
@@ -197,7 +197,7 @@ def test_scalars_are_read_as_they_stand_there(tmp_path):
 
 def test_a_number_that_stands_twice_as_a_key_is_refused(tmp_path):
     (tmp_path / "plan.yaml").write_text("tree: {1: a, 1: b}\n", encoding="utf-8")
-    with pytest.raises(PlanError, match='key "1" stands twice'):
+    with pytest.raises(PlanError, match='key "1" occurs twice'):
         load(tmp_path / "plan.yaml")
 
 

@@ -84,7 +84,7 @@ def test_a_flow_not_found_in_time_is_not_called_impossible(monkeypatch):
     end = Deadline(asked=lambda: next(late, True))
     monkeypatch.setattr(flow_programs, "solved", lambda *_: False)
     assert search.protect(problem.forced, end) is None
-    with pytest.raises(UnattainableError, match="whatever else is masked"):
+    with pytest.raises(UnattainableError, match="by any suppression pattern"):
         search.protect(problem.forced, Deadline())
 
 

@@ -101,7 +101,7 @@ def test_another_node_is_looked_at_and_released_from_frontier_and_lattice(base, 
     button(page, "Lattice").click()
     node = page.locator(".sf-lattice circle.best").first
     # Where the lattice is drawn anew, its nodes are entered again.
-    tip = page.get_by_role("tooltip").get_by_text("withheld")
+    tip = page.get_by_role("tooltip").get_by_text("suppressed")
     for _ in range(40):
         node.focus()
         page.wait_for_timeout(100)
@@ -214,9 +214,9 @@ def test_several_promises_and_a_method_with_options(base, open_page, tmp_path) -
     page.get_by_label("Maximum average risk").fill("0.15")
     choose(page, "Method", "k-optimize")
     page.get_by_text("Remove l-diversity, average risk, or choose another method").wait_for()
-    page.get_by_text("Rows that may be withheld: 100 %").wait_for()
+    page.get_by_text("Suppression limit: 100 % of the rows").wait_for()
     choose(page, "Method", "optimal")
-    page.get_by_text("Rows that may be withheld: 2 %").wait_for()
+    page.get_by_text("Suppression limit: 2 % of the rows").wait_for()
     choose(page, "Method", "mondrian")
     page.get_by_text("mondrian judges groups one by one").wait_for()
     button(page, "Remove: average risk: bounded over all rows").click()
@@ -345,14 +345,14 @@ def test_the_tables_area_masks_the_known_example(base, open_page) -> None:
     page.get_by_label("Paste the table (CSV with a header)").fill("area;n\nTotal;24\na;2\nb;9\nc;13")
     page.get_by_text("area", exact=True).wait_for()
     button(page, "Protect").click()
-    page.get_by_text("2 of 4 cells masked: 1 unsafe, 1 to protect them.").wait_for()
+    page.get_by_text("2 of 4 cells suppressed: 1 primary, 1 secondary.").wait_for()
     page.get_by_text("0 recovered exactly, 0 narrowed too far").wait_for()
     rows = [row.split("\t")[:2] for row in page.locator("tbody tr").all_inner_texts()]
     assert rows == [["Total", "24"], ["a", "*"], ["b", "*"], ["c", "13"]]
     earlier = page.get_by_text("This result belongs to an earlier table or earlier rules.")
     assert earlier.count() == 0
     page.reload()  # the result stays
-    page.get_by_text("2 of 4 cells masked: 1 unsafe, 1 to protect them.").wait_for()
+    page.get_by_text("2 of 4 cells suppressed: 1 primary, 1 secondary.").wait_for()
     assert earlier.count() == 0
     page.get_by_label("to", exact=True).first.fill("5")
     page.locator(".sf-entry summary", has_text="≤ 5").wait_for()
@@ -420,7 +420,7 @@ def test_a_table_of_sums_with_dominance_and_ranges(base, open_page) -> None:
     page.get_by_label("Percent of the cell total (k)").fill("80")
     choose(page, "Method", "ranges")
     button(page, "Protect").click()
-    page.get_by_text("2 of 4 cells masked: 1 unsafe, 1 to protect them.").wait_for()
+    page.get_by_text("2 of 4 cells suppressed: 1 primary, 1 secondary.").wait_for()
     page.get_by_text("The audit passed: no attacker it lists can compute a sensitive cell.").wait_for()
     cells = [row.split("\t") for row in page.locator("tbody tr").all_inner_texts()]
     assert [cell[0] for cell in cells] == ["Total", "a", "b", "c"]

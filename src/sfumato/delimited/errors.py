@@ -22,10 +22,10 @@ def ragged(line: int | str | None = None, name: str = "", column: int | None = N
 
 def title_line(name: str, header: int | None = None) -> DataError:
     """Return the error for a file with titles above its header, and the line of the header if it is known."""
-    do = "Delete what stands above the line with the columns' names, and try again."
+    do = "Delete everything above the line with the column names, and try again."
     return DataError(
         f"line 1 of {name} looks like a title: it fills fewer fields than the lines below it.",
-        f"The columns' names seem to stand in line {header}. {do}" if header else do,
+        f"The column names seem to be in line {header}. {do}" if header else do,
         "title",
     )
 

@@ -34,12 +34,12 @@ def format_of(path: Path, data: DataPlan) -> str:
     if suffix in PLANS:
         raise PlanError(
             f"{path.name} is a plan by its ending, and holds no rows.",
-            "Give the file of rows or the release folder; a plan is given beside it, on the command line with --plan.",
+            "Give the file of rows or the release folder; a plan is given separately, on the command line with --plan.",
             "format",
         )
     if suffix not in SUFFIXES:
         raise PlanError(
-            f'data.format: the ending "{path.suffix}" tells no format.',
+            f'data.format: the ending "{path.suffix}" belongs to no supported format.',
             f"Give one of {', '.join(sorted(FORMATS))}.",
             "format",
         )

@@ -37,7 +37,7 @@ WRITERS = {".sav": "write_sav", ".zsav": "write_sav", ".dta": "write_dta"}
 Texts = list[str | None]
 # The extension of the label file that an import writes next to its rows, and the note on it.
 ENDING = ".labels.json"
-LABELS_BESIDE = "What columns and codes mean was taken from {name}, which lies beside the file."
+LABELS_BESIDE = "The meaning of columns and codes was taken from {name}, which is next to the file."
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,9 @@ def read_survey(path: Path, catalog: Path | None = None) -> Survey:
         DataError: The file cannot be read, or has values without texts.
     """
     if path.suffix.lower() not in READERS:
-        raise PlanError(f'the ending "{path.suffix}" tells no survey.', f"Known: {', '.join(READERS)}.", "format")
+        raise PlanError(
+            f'the ending "{path.suffix}" belongs to no survey format.', f"Known: {', '.join(READERS)}.", "format"
+        )
     if not path.exists():
         raise DataError(f"there is no file {path.name}.", "Check the path.", "no-file")
     more = {} if catalog is None else {"catalog_file": str(catalog)}

@@ -29,9 +29,9 @@ def _checked(kind: str) -> Iterator[None]:
         yield
     except TypeError:
         what = f"{kind}: a parameter is of another kind than it must be."
-        raise PlanError(what, f"help(sf.{kind}) tells its parameters.", "hierarchy") from None
+        raise PlanError(what, f"help(sf.{kind}) shows its parameters.", "hierarchy") from None
     except ValueError as error:
-        raise PlanError(f"{kind}: {error}", f"help(sf.{kind}) tells its parameters.", "hierarchy") from None
+        raise PlanError(f"{kind}: {error}", f"help(sf.{kind}) shows its parameters.", "hierarchy") from None
 
 
 def any_(*values: str) -> AnyValue:

@@ -30,7 +30,7 @@ def check_distinct(values: Sequence[str]) -> None:
     """
     twice = [value for value, count in Counter(values).items() if count > 1]
     if twice:
-        raise ValueError("values stand twice: " + ", ".join(twice) + ".")
+        raise ValueError("duplicate values: " + ", ".join(twice) + ".")
 
 
 def outside(values: Sequence[str], domain: Container[str | None]) -> tuple[str, ...]:

@@ -77,7 +77,7 @@ class HierarchyFile:
         seen: set[str] = set()
         twice = [(line, row[0]) for line, row in rows if row[0] in seen or seen.add(row[0])]  # type: ignore[func-returns-value]
         if twice:
-            what = f"a value stands twice: {_lines([line for line, _ in twice])}"
+            what = f"duplicate value: {_lines([line for line, _ in twice])}"
             raise self._fault(what, "Keep one row a value.", "duplicate", [value for _, value in twice])
 
     def _fault(self, what: str, do: str, code: str, values: Sequence[str | None] = ()) -> PlanError:

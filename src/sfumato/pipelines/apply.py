@@ -213,7 +213,7 @@ def _apply(engine: Engine, plan: Plan, earlier: _Earlier, stage: Path, drop_viol
 def _broken(rows: int, classes: int) -> PromiseError:
     return PromiseError(
         filled(
-            "applied to these rows the recoding breaks a promise: {rows} {rows:row|rows} in {classes} "
+            "applied to these rows the recoding violates a privacy model: {rows} {rows:row|rows} in {classes} "
             "{classes:class|classes} {rows:fails|fail} it.",
             {"rows": rows, "classes": classes},
         ),
@@ -242,7 +242,7 @@ def _written(
         if not verdict.rows:
             raise PromiseError("no row is left.", "Make a new release for these rows.", "reapply")
         if not verdict.holds:
-            raise PromiseError("the new rows do not keep the promises.", "Make a new release for them.", "reapply")
+            raise PromiseError("the new rows violate the privacy models.", "Make a new release for them.", "reapply")
         checked = release_check(published, plan, recounted, lambda rows, known: judging(rows, members=known))
         refuse(checked, plan)
     if plan.output.quotes_formulas:

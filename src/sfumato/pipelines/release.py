@@ -291,7 +291,7 @@ class _Run:
                 weights=published_weights(self.plan, published) or weights_by_label(draft.table, recoding),
             )
         if not verdict.holds:
-            raise InternalError("the published rows do not keep the promises.", code="promise")
+            raise InternalError("the published rows violate the privacy models.", code="promise")
         return recounted, verdict
 
     def _checked(self, draft: _Draft, published: PublishedRows, rows: TextCounts) -> dict[str, Any]:

@@ -157,7 +157,7 @@ def _loader(base: Any) -> Any:
                 key = self.construct_object(key_node, deep=True)
                 if isinstance(key, str) and key in seen:
                     raise yaml.constructor.ConstructorError(
-                        None, None, f'key "{key}" stands twice', key_node.start_mark
+                        None, None, f'key "{key}" occurs twice', key_node.start_mark
                     )
                 seen.add(key if isinstance(key, str) else repr(key))
             mapping: dict[Any, Any] = super().construct_mapping(node, deep)

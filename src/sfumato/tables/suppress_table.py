@@ -257,7 +257,7 @@ def _original(part: Part, method: MethodChoice, language: cell_labels.Language, 
     """Run the legacy method, with repairs unless the plan disables them."""
     if part.terms.span is None:
         raise PlanError(
-            "method intervals needs exactly one primary rule, range, and promises that range.",
+            "method intervals needs exactly one primary rule, range, and guarantees that range.",
             "Leave protection out, or use another method.",
             "intervals-rule",
         )
@@ -395,8 +395,8 @@ def _refuse_chains(table: Table) -> None:
             top = above[top]
         if top != cell and top not in parts:
             raise UnattainableError(
-                "this unsafe cell is the grand total: every total above it has a single part.",
-                "A table with one unsafe entry cannot be published; join it with others.",
+                "this sensitive cell is the grand total: every total above it has a single part.",
+                "A table with one sensitive entry cannot be published; join it with others.",
                 "single-part",
                 rows=[int(cell) + 1],
             )

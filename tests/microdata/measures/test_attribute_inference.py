@@ -74,7 +74,7 @@ def test_where_the_quasi_identifier_is_published_as_finely_nothing_is_told():
 def test_a_proposed_plan_does_not_publish_it_plainly():
     proposal = suggest_for_frame(pupils())
     assert proposal.plan["columns"]["grade"]["role"] == "quasi-identifier"
-    assert 'nearly tells "birth_year"' in proposal.reasons["grade"]
+    assert 'nearly determines "birth_year"' in proposal.reasons["grade"]
     assert anonymize(pupils(), proposal.plan).report.disclosure.tells == ()
 
 

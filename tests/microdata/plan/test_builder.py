@@ -95,8 +95,8 @@ def test_plans_go_to_yaml_and_back(plan, tmp_path):
             lambda: Plan(columns={"name": "identifier"}),
             r'columns.name: must be a column, is text. Say .*identify\("name"\)',
         ),
-        (lambda: Plan({"model": "k-anonymity", "k": 5}), "must be a promise, is a mapping.*read_plan"),
-        (lambda: Plan(KAnonymity), "must be a promise"),
+        (lambda: Plan({"model": "k-anonymity", "k": 5}), "must be a privacy model, is a mapping.*read_plan"),
+        (lambda: Plan(KAnonymity), "must be a privacy model"),
         (lambda: Plan(method="local"), "method: must be a value.*sf.Local"),
         (lambda: Plan(method=Local(rounds=0)), "Local.rounds: must be at least 1"),
         (lambda: Plan(data={"source": "x.csv"}), "data: must be a value"),
@@ -112,7 +112,7 @@ def test_plans_go_to_yaml_and_back(plan, tmp_path):
         ),
         (lambda: Plan().column("age", "quasi", hierarchy=any_()), "columns.age"),
         (lambda: Plan().column("name", "identifier", weight=2), "columns.name: weight"),
-        (lambda: PLAN.identify("illness"), "columns.illness: is identifier, but a promise is about it"),
+        (lambda: PLAN.identify("illness"), "columns.illness: is identifier, but a privacy model refers to it"),
         (lambda: PLAN.without("nobody"), 'no column "nobody"'),
         (lambda: intervals(5, 12), "no multiple"),
         (intervals, "either widths or bounds"),
@@ -121,7 +121,7 @@ def test_plans_go_to_yaml_and_back(plan, tmp_path):
         (lambda: order(4, 3), "multiple"),
         (lambda: tree({"a": "b", "b": "a"}), "cycle"),
         (lambda: read_plan(Plan(KAnonymity(2))), "no column is a quasi-identifier"),
-        (lambda: read_plan(Plan().quasi("sex")), "nothing is promised"),
+        (lambda: read_plan(Plan().quasi("sex")), "no privacy model is requested"),
     ],
 )
 def test_what_is_wrong_is_said_at_once_with_what_to_do(made, words):
@@ -182,7 +182,7 @@ def test_what_a_plan_file_may_say_shortly_python_may_say_so_too(short, whole):
         (lambda: Plan(previous="releases/1"), "previous: must be a list, is text"),
         (lambda: Plan(seed=-1), "seed: must be at least 0"),
         (lambda: Plan(method=Local), "method: must be a value, is a class"),
-        (lambda: Plan(KAnonymity), "must be a promise, is a class"),
+        (lambda: Plan(KAnonymity), "must be a privacy model, is a class"),
     ],
 )
 def test_every_mistake_is_a_fault_of_the_plan_where_it_is_made(make, words):

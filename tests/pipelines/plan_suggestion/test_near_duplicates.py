@@ -39,7 +39,7 @@ def test_twins_share_a_place():
     suggestion = suggest_for_frame(people())
     roles = {name: entry["role"] for name, entry in suggestion.plan["columns"].items()}
     chosen = [name for name, role in roles.items() if role == "quasi-identifier"]
-    crowded = [name for name, reason in suggestion.reasons.items() if "quasi-identifiers already" in reason]
+    crowded = [name for name, reason in suggestion.reasons.items() if "already quasi-identifiers" in reason]
     assert len(chosen) > 8, suggestion.reasons
     for name in crowded:
         assert f"since {len(chosen)} columns" in suggestion.reasons[name]
@@ -69,7 +69,7 @@ def test_of_an_age_and_a_birth_date_one_is_kept():
     roles = roles_of(suggestion)
     kept, [spare] = "age", [name for name in ("age", "birth_date") if roles[name] != "quasi-identifier"]
     assert spare == "birth_date"
-    assert f'it tells nearly the same as "{kept}", which is kept' in suggestion.reasons[spare]
+    assert f'it contains nearly the same information as "{kept}", which is published' in suggestion.reasons[spare]
     assert suggestion.reasons[spare].startswith("decide yourself")
 
 
@@ -88,7 +88,7 @@ def test_of_three_codings_of_one_thing_one_is_kept():
     chosen = [name for name in roles if name.startswith("country") and roles[name] == "quasi-identifier"]
     assert len(chosen) == 1, suggestion.reasons
     for name in {"country", "country_code", "country_no"} - {*chosen}:
-        assert f'nearly the same as "{chosen[0]}"' in suggestion.reasons[name]
+        assert f'nearly the same information as "{chosen[0]}"' in suggestion.reasons[name]
 
 
 def test_a_birth_date_is_no_twin_of_what_it_happens_to_tell():

@@ -29,7 +29,7 @@ def test_answers_that_go_together_are_published_and_a_note_says_what_they_tell()
     suggestion = suggest_for_frame(survey(**items))
     assert {name for name in items if suggestion.plan["columns"][name]["role"] == "sensitive"} == {*items}
     assert {*items} <= {promise.get("column") for promise in suggestion.plan["privacy"]}
-    assert any(note.startswith("30 columns are answers") and "fingerprint" in note for note in suggestion.notes)
+    assert any(note.startswith("30 columns are answers") and "identify a person" in note for note in suggestion.notes)
 
 
 def test_numbered_facts_on_the_same_scale_are_no_opinions() -> None:

@@ -80,7 +80,7 @@ def test_frames_and_files_are_perturbed_alike(tmp_path, frame, name) -> None:
             assert written[column].to_list() == own.to_list()
     assert any(written[column].to_list() != frame[column].cast(str).to_list() for column in PUBLISH[name])
     assert verify(tmp_path / "out").holds
-    remark = next(text for text in release.report.remarks if text.startswith("Perturbation promises nothing"))
+    remark = next(text for text in release.report.remarks if text.startswith("Perturbation guarantees nothing"))
     assert all(column in remark for column in PUBLISH[name])
 
 
@@ -224,7 +224,7 @@ def test_rows_lie_beyond_a_limit_of_few_rows_and_it_is_nobodys_number(numbers, o
         # A limit of one digit stands in the seal of the data, too, by chance.
         assert not re.search(rf"(?<![\w.]){number_of(limit):g}(?![\w.])", text)
     assert " % of the numbers, except ties, published as one label" in text
-    said = "rows alone" if len(raw) == 3 else "more than asked"
+    said = "rows alone" if len(raw) == 3 else "more than requested"
     assert any(said in remark for remark in release.report.remarks)
 
 
@@ -234,7 +234,7 @@ def test_a_column_that_undoes_a_swap_of_households_is_named(frame, role) -> None
     asked = plan(region={"swap_households": 0.3})
     asked["columns"]["town"] = {"role": role} | ({} if role == "insensitive" else {"hierarchy": {"type": "any"}})
     remarks = anonymize(frame.with_columns(town=pl.Series(towns)), asked).report.remarks
-    undone = [remark for remark in remarks if "undoes the swap" in remark]
+    undone = [remark for remark in remarks if "undo the swap" in remark]
     assert len(undone) == 1 and '"town"' in undone[0] and '"region"' in undone[0]
 
 
@@ -300,7 +300,7 @@ def test_a_promise_about_a_perturbed_column_is_refused(frame) -> None:
     asked = plan(job={"pram": 0.5})
     asked["columns"]["job"]["role"] = "sensitive"
     asked["privacy"].append({"model": "l-diversity", "l": 2, "column": "job"})
-    with pytest.raises(PlanError, match="a promise or measure is about this column"):
+    with pytest.raises(PlanError, match="a privacy model or measure refers to this column"):
         anonymize(frame, asked)
 
 

@@ -218,7 +218,9 @@ def test_tables_that_are_written_before_they_are_protected_are_warned_of(folder,
     [("<freq>", "FREQ(3,30)", "RND(1,1)"), ('"Var2"', "P(20,1)", "RND(1,1)"), ("<freq>", "FREQ(8,60)", "CKM(1)")],
 )
 def test_changed_tables_are_audited(folder, table, rule, way):
-    with pytest.raises(PromiseError, match=r"line 6 .*a reader computes \d+ unsafe cells? more closely") as caught:
+    with pytest.raises(
+        PromiseError, match=r"line 6 .*a data user computes \d+ sensitive cells? more closely"
+    ) as caught:
         batch(folder, table, rule, f"<SUPPRESS> {way}", '<WRITETABLE> (1, 3, , "changed.txt")')
     assert caught.value.code == "promise.audit" and not (folder / "out" / "changed.txt").exists()
 

@@ -195,7 +195,7 @@ def test_random_variables_that_share_codes_tell_nothing(tmp_path, seed):
 
 
 def test_a_table_that_names_a_variable_twice_is_refused_by_its_line(tmp_path):
-    with pytest.raises(DataError, match=r"line 4.*a spanning variable stands twice"):
+    with pytest.raises(DataError, match=r"line 4.*a spanning variable occurs twice"):
         run(tmp_path, COUNTS, "<SUPPRESS> GH(0)", crossed("gem", "Gem"))
 
 

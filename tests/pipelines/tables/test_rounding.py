@@ -57,7 +57,7 @@ def test_the_text_says_what_is_promised(folder, sfumato):
     ran = sfumato("protect", folder / "plan.yaml", "--out", folder / "out")
     assert "controlled rounding to base 5" in ran.out
     assert "All 4 additive constraints are satisfied." in ran.out
-    assert "nothing is promised" in ran.out
+    assert "nothing is guaranteed" in ran.out
 
 
 def test_rules_are_kept_or_nothing_is_published(folder):
@@ -69,13 +69,13 @@ def test_rules_are_kept_or_nothing_is_published(folder):
     assert done.report["reader"]["unsafe"] == 3
     assert (done.data["Wert_published"].astype(int) % 5 == 0).all()
     method = {"name": "rounding", "base": 5, "kind": "deterministic"}
-    with pytest.raises(PromiseError, match=r"computes \d+ unsafe cells more closely"):
+    with pytest.raises(PromiseError, match=r"computes \d+ sensitive cells more closely"):
         sf.protect(frame, **parts, primary=rule, method=method)
 
 
 def test_one_cell_that_a_reader_computes_is_one_cell():
     frame = pandas.DataFrame({"region": ["A", "B", "C", "Total"], "n": [1, 10, 15, 26]})
-    with pytest.raises(PromiseError, match="computes 1 unsafe cell more closely"):
+    with pytest.raises(PromiseError, match="computes 1 sensitive cell more closely"):
         sf.protect(
             frame,
             value="n",
@@ -202,7 +202,11 @@ def test_a_refusal_names_the_first_cells_that_a_reader_computes_in_both_language
             method={"name": "rounding", "base": 2, "kind": "deterministic"},
         )
     names = "2020, area a0; 2020, area a1; 2020, area a2; 2020, area a3; 2020, area a4"
-    assert str(caught.value).startswith(f"a reader computes 14 unsafe cells more closely than the rules allow: {names}")
+    assert str(caught.value).startswith(
+        f"a data user computes 14 sensitive cells more closely than the rules allow: {names}"
+    )
     german = words_in("de").sentence(str(caught.value))
-    assert german.startswith(f"Wer liest, berechnet 14 unsichere Zellen genauer, als die Regeln erlauben: {names} und")
+    assert german.startswith(
+        f"Wer die Tabelle liest, berechnet 14 sensible Zellen genauer, als die Regeln erlauben: {names} und"
+    )
     assert "9 weitere. Nehmen Sie" in german

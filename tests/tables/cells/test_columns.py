@@ -21,7 +21,7 @@ def test_a_title_above_the_header_is_told_as_such(name, tmp_path):
 
 def test_two_lines_of_names_are_told_as_such(tmp_path):
     (tmp_path / "cells.csv").write_text(";2022;;2023;\nregion;m;w;m;w\nN;3;20;23;4\n")
-    with pytest.raises(DataError, match="two lines"):
+    with pytest.raises(DataError, match="two consecutive lines"):
         read_columns(tmp_path / "cells.csv")
 
 
@@ -29,7 +29,7 @@ def test_subtotals_among_codes_are_told_as_such():
     cells = {"A": 40, "A01": 3, "A02": 37, "B": 50, "B05": 20, "B06": 30, "Total": 90}
     frame = pytest.importorskip("pandas").DataFrame({"nace": [*cells], "n": [*cells.values()]})
     rule = [{"rule": "frequency", "min": 5}]
-    with pytest.raises(DataError, match="give the dimension a hierarchy"):
+    with pytest.raises(DataError, match="totals of its other codes: give it a hierarchy"):
         protect(frame, value="n", dimensions={"nace": {"column": "nace"}}, primary=rule)
     frame.loc[6, "n"] = 181
     with pytest.raises(DataError, match=r"table\.tolerance"):

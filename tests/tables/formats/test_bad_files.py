@@ -40,8 +40,8 @@ TREE = Tree("a", ("T",), {("x",): ("T",), ("y",): ("T",)})
         (JJ.replace("\n1\n0 3", "\nx\n0 3"), "line 6, column 1: the number of relations is expected"),
         (JJ.replace("u 0 9", "u 3 9"), "line 4, column 3: the value does not lie within its bounds"),
         (JJ.replace("9 1 1 0", "9 1 -1 0"), "line 4, column 13: a protection level is negative"),
-        (JJ + "0 2 : 1 (-1) 2 (1)\n", "line 8, column 1: 1 relations are announced, and here stands more"),
-        (JJ.replace("2 (1)", "x 2 (1)"), "line 7, column .*: something stands between the terms"),
+        (JJ + "0 2 : 1 (-1) 2 (1)\n", "line 8, column 1: 1 relations are announced, but there are more"),
+        (JJ.replace("2 (1)", "x 2 (1)"), "line 7, column .*: unexpected text between the terms"),
     ],
 )
 def test_solver_files(text, where):
@@ -65,7 +65,7 @@ def test_relations_that_do_not_hold_are_said_with_their_line(tmp_path):
         (PX.replace("5 5;", "5;"), "4 data are expected, and 3 are there"),
         (PX.replace("5 5;", "5 5 5;"), "4 data are expected, and 5 are there"),
         (PX.replace("5 5;", "5 five;"), "line 7, column 3: datum 4 is no number"),
-        ('CELLNOTE("T","T")="status 99";\n' + PX, "line 1, column 1: the note tells no status"),
+        ('CELLNOTE("T","T")="status 99";\n' + PX, "line 1, column 1: the note contains no status"),
         ('CELLNOTE("q","T")="status 3";\n' + PX, "line 1, column 1: the note with a status names codes of no cell"),
         ('CELLNOTE("T")="status 3";\n' + PX, "line 1, column 1: the note with a status names codes of no cell"),
         ('HIERARCHIES("b")="T";\n' + PX, "line 1, column 1: HIERARCHIES of b leave out 1 of its codes"),
@@ -73,8 +73,8 @@ def test_relations_that_do_not_hold_are_said_with_their_line(tmp_path):
         ("DECIMALS=two;\n" + PX, "line 1, column 1: DECIMALS is no number"),
         (PX.replace("STUB", "?"), "line 1, column 1: this is no keyword"),
         (PX.replace('VALUES("b")', 'VALUES("c")'), "VALUES of b are missing"),
-        (PX.replace('"T","y"', '"T","T"'), "line 4, column 1: a code of b stands twice"),
-        (PX.replace("DATA=", 'STUB="b";\nDATA='), "column 1: STUB stands twice"),
+        (PX.replace('"T","y"', '"T","T"'), "line 4, column 1: duplicate code of b"),
+        (PX.replace("DATA=", 'STUB="b";\nDATA='), "column 1: STUB occurs twice"),
         ('CODES("b")="T";\n' + PX, "column 1: b has 1 CODES and 2 VALUES"),
         ('HIERARCHIES("b")="T","y":"y";\n' + PX, "line 1, column 1: HIERARCHIES of b put a code below two others, or"),
     ],
@@ -144,10 +144,10 @@ def test_weighted_respondents_are_announced_and_written_so(tmp_path):
 @pytest.mark.parametrize(
     ("lines", "where"),
     [
-        (["<RECODEABLE>"], "line 1, column 1: <RECODEABLE> stands before any variable"),
+        (["<RECODEABLE>"], "line 1, column 1: <RECODEABLE> precedes any variable"),
         (["a", " <WHATEVER>"], "line 2, column 2: <WHATEVER> is unknown"),
         (["a", "<NUMERIC"], "line 2, column 1: the tag has no end"),
-        (["a", "<DECIMALS>"], "line 2, column 1: nothing stands behind"),
+        (["a", "<DECIMALS>"], "line 2, column 1: nothing follows"),
         (["a", "<DECIMALS> 1.5"], "line 2, column 1: the number of decimals is no whole number"),
         (["a", "<DECIMALS> -1"], "line 2, column 1: the number of decimals is no whole number"),
         (['<SEPARATOR> ";;"'], "line 1, column 1: the separator is not one sign"),
@@ -221,7 +221,7 @@ def test_sdmx(text, where, tmp_path):
     [
         (["A", "@@b"], "line 2, column 3: the code lies too deep"),
         (["A", "@"], "line 2, column 2: there is no code"),
-        (["A", "@b", "@b"], "line 3, column 2: the code stands in line 2 already"),
+        (["A", "@b", "@b"], "line 3, column 2: duplicate code, first in line 2"),
         (["A", "@T"], "line 2, column 1: the code is that of the total"),
         ([], "there is no code"),
     ],
@@ -238,12 +238,12 @@ def test_hierarchies(lines, where):
         ("q,u", "line 1, column 1: a has no such code"),
         ("x,ab,1,2", "line 1, column 3: bounds a priori are not supported"),
         ("x,hm", "line 1, column 3: the action is unknown"),
-        ("x,pl,1,2", "line 1, column 3: protection levels are for unsafe cells"),
+        ("x,pl,1,2", "line 1, column 3: protection levels are for sensitive cells"),
         ("x,c", "line 1, column 4: an amount is missing"),
         ("x,c,-1", "line 1, column 5: the amount is negative"),
-        ("x,u,,9", "line 1, column 6: 1 fields too many stand behind u"),
-        ("x,c,1,2", "line 1, column 7: 1 fields too many stand behind c"),
-        ("y,pl,1,2,3", "line 1, column 10: 1 fields too many stand behind pl"),
+        ("x,u,,9", "line 1, column 6: 1 fields too many follow u"),
+        ("x,c,1,2", "line 1, column 7: 1 fields too many follow c"),
+        ("y,pl,1,2,3", "line 1, column 10: 1 fields too many follow pl"),
         ("y,p", "line 1, column 3: p is not allowed for status 9"),
     ],
 )
@@ -329,7 +329,7 @@ def test_a_variable_without_its_place_is_said_with_the_line_of_the_metadata(tmp_
 def test_a_blank_in_place_of_the_separator_is_said(tmp_path):
     (tmp_path / "a.hst").write_text("x;c 5\n")
     table = plain_table("v", (TREE,), ((("T",),), (("x",),), (("y",),)), np.array([3.0, 1.0, 2.0]))
-    with pytest.raises(DataError, match="line 1, column 4: a blank stands behind c, where the separator belongs"):
+    with pytest.raises(DataError, match="line 1, column 4: a blank follows c instead of the separator"):
         apply_apriori(tmp_path / "a.hst", table, ";")
 
 
@@ -382,7 +382,7 @@ F,y,2,Q,A,5
         (("F,T,7,A,F,1\n", ""), "line 2, column 1: the parent of row 1"),
         (("T,7", "T,8"), "line 2, column 1: totals do not add up"),
         (("F,y,2,Q,A,5", "F,x,5,A,F,1"), "line 3, column 1: rows 2 and 3 are the same cell"),
-        (("OBS_STATUS", "a"), "line 1, column 4: a column name stands twice"),
+        (("OBS_STATUS", "a"), "line 1, column 4: a column name occurs twice"),
         (("F,y", 'F,"y'), "line 4, column 1: a quote is not closed"),
     ],
 )

@@ -236,7 +236,7 @@ def test_codes_that_stand_twice_are_told_apart_or_refused(tmp_path):
     tree = parse_hrc(lines, "r.hrc", "region", "T")
     assert tree.parents[("a",)] == ("1/11",) and tree.parents[("c",)] == ("4/11",) and tree.parents[("9",)] == ("4/9",)
     assert parse_hrc(hrc_text(tree).splitlines(), "again", "region", "T").parents == tree.parents
-    with pytest.raises(DataError, match="line 7, column 3: the code stands in line 3 already"):
+    with pytest.raises(DataError, match="line 7, column 3: duplicate code, first in line 3"):
         parse_hrc([*lines[:6], "@@a"], "r.hrc", "region", "T")
     (tmp_path / "r.hrc").write_text("\n".join(lines))
     with pytest.raises(DataError) as caught:

@@ -34,7 +34,7 @@ def test_rules_that_make_sense_are_read():
 
 
 def test_a_bar_without_a_rule_is_refused_and_one_at_the_end_is_none():
-    with pytest.raises(DataError, match=r"line 4, column 22: nothing stands before a bar"):
+    with pytest.raises(DataError, match=r"line 4, column 22: nothing precedes a bar"):
         rules_in(command("P(10,1)||FREQ(3,10)"), "one.arb")
     assert len(rules_in(command("P(10,1)|FREQ(3,10)|"), "one.arb")) == 2
 

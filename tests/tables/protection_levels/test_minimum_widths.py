@@ -45,7 +45,7 @@ def test_masked_cells_keep_a_second_value(name, method):
 
 
 def test_range_of_one_value_is_refused():
-    with pytest.raises(PlanError, match="tells the value"):
+    with pytest.raises(PlanError, match="discloses the value"):
         read_table_plan(
             {"version": 1, "table": {}, "dimensions": AREA, "primary": [{"rule": "range", "min": 1, "max": 1}]}
         )
@@ -53,7 +53,7 @@ def test_range_of_one_value_is_refused():
 
 def test_known_bounds_without_room_are_unattainable():
     frame = pandas.DataFrame({"area": ["Total", "a", "b", "c"], "n": [31, 1, 10, 20]})
-    with pytest.raises(UnattainableError, match="area a: the bounds that everyone knows") as caught:
+    with pytest.raises(UnattainableError, match="area a: the publicly known bounds") as caught:
         protect(frame, value="n", dimensions=AREA, primary=[{"rule": "frequency", "min": 2}], attacker={"rule": True})
     assert caught.value.rows == (2,)
 

@@ -40,13 +40,13 @@ def test_a_survey_of_enterprises_is_judged_by_who_is_behind_its_sums(base, open_
     page.get_by_text("Not looked at: note.").wait_for()
     assert not page.get_by_text("Remove: small counts").count()
     button(page, "Protect").click()
-    page.get_by_text("2 of 4 cells masked: 1 unsafe, 1 to protect them.").wait_for()
+    page.get_by_text("2 of 4 cells suppressed: 1 primary, 1 secondary.").wait_for()
 
 
 def test_where_nothing_is_unsafe_the_page_promises_nothing(base, open_page) -> None:
     page = open_page(f"{base}/app/tables")
     page.locator("textarea").first.fill(LARGE)
     button(page, "Protect").click()
-    page.get_by_text("No rule of the plan calls a cell unsafe").wait_for()
+    page.get_by_text("No rule of the plan classifies a cell as sensitive").wait_for()
     assert not page.get_by_text("The audit passed: no attacker it lists can compute a sensitive cell.").count()
     assert not page.get_by_text("this is proved").count()

@@ -12,7 +12,7 @@ def test_a_table_is_rounded_and_all_ways_are_compared(base, open_page) -> None:
     page.get_by_text("Require that the rules are satisfied").click()
     button(page, "Protect").click()
     page.get_by_text("cells changed by controlled rounding to base 5").wait_for()
-    page.get_by_text("No rule calls a cell unsafe, so nothing is promised").wait_for()
+    page.get_by_text("No rule classifies a cell as sensitive, so nothing is guaranteed").wait_for()
     numbers = [int(text) for text in page.locator(".sf-crosstab td").all_inner_texts()]
     assert len(numbers) == 12 and all(number % 5 == 0 for number in numbers)
     assert page.locator(".sf-crosstab td.masked").first.get_attribute("title").startswith("in truth ")

@@ -46,4 +46,4 @@ def _mentions(context: Any) -> bool:
 
 def _refusal() -> PlanError:
     what = "the document has a graph in the place of a value."
-    return PlanError(what, "Write its nodes into the value itself, or beside the other nodes.", "graph-as-value")
+    return PlanError(what, "Write its nodes into the value itself, or next to the other nodes.", "graph-as-value")

@@ -77,7 +77,7 @@ class PostgreSQLEngine(CountsPersons):
         divides = isinstance(recoding, ClassRecoding) and recoding.division is not None
         if divides and not self._table.key:
             raise EngineError(
-                "the rows of a table without a primary key have no lasting order, by which they could be told apart.",
+                "the rows of a table without a primary key have no stable order that distinguishes them.",
                 "Give the table a primary key, or use a method that does not divide equal rows (mode: strict).",
                 "no-row-number",
             )

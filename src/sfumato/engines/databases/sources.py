@@ -164,7 +164,7 @@ def explained(error: Exception) -> EngineError:
     """Return Sfumato's error for one of the driver's."""
     state = getattr(error, "sqlstate", None)
     if state in ("53100", "53200"):
-        return EngineError("the database has no room left.", "Free space on its disk; nothing was published.", "disk")
+        return EngineError("the database has no free space.", "Free space on its disk; nothing was published.", "disk")
     if state == "42501":
         return EngineError("the database refuses access.", "Ask for the right to read or write the table.", "rights")
     return EngineError(

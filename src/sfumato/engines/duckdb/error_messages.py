@@ -38,7 +38,7 @@ def explained(error: Exception, encoding: str, source: Path | None = None) -> Sf
     if source is not None and isinstance(error, _faults_of_data()) and not any(word in text for word in DISK):
         return damaged(source)
     if "No space left" in text:
-        return EngineError("the disk is full.", "Free some room, or name a folder on another disk.", "disk")
+        return EngineError("the disk is full.", "Free some disk space, or name a folder on another disk.", "disk")
     if "Cannot open file" in text or type(error).__name__ == "IOException":
         return EngineError(
             "a file cannot be read or written.", "Check the disk's free space and the folder's rights.", "disk"
@@ -54,4 +54,4 @@ def explained(error: Exception, encoding: str, source: Path | None = None) -> Sf
 
 def changed() -> EngineError:
     """Return the error for rows that changed between two reads."""
-    return EngineError("the rows changed while they were read.", "Run again when nobody writes them.", "changed")
+    return EngineError("the rows changed while they were read.", "Run again when no one writes them.", "changed")

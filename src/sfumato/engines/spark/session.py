@@ -93,7 +93,9 @@ def explained(error: Exception, encoding: str) -> SfumatoError:
     if "CharConversionException" in text or "MalformedInputException" in text or "MALFORMED_CHARACTER" in text:
         return wrong_encoding(encoding)
     if "No space left" in text or "Disk quota" in text:
-        return EngineError("the disk is full.", "Give Spark more room: data.temp_folder, or another disk.", "disk")
+        return EngineError(
+            "the disk is full.", "Give Spark more disk space: data.temp_folder, or another disk.", "disk"
+        )
     if "OutOfMemoryError" in text or "maxResultSize" in text:
         return EngineError("the memory does not suffice.", "Give Spark more: data.memory_limit.", "memory")
     if "PATH_NOT_FOUND" in text or "FILE_NOT_EXIST" in text or "FileNotFoundException" in text:

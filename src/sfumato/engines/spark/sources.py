@@ -59,7 +59,7 @@ class SparkSource:
         """
         if self.number is None:
             raise EngineError(
-                "the rows of a Spark frame have no lasting order, by which they could be told apart.",
+                "the rows of a Spark frame have no stable order that distinguishes them.",
                 "Give the path of a Parquet or CSV file, or use a method that does not divide equal rows "
                 "(mondrian with mode: strict).",
                 "no-row-number",

@@ -112,7 +112,7 @@ class RecordKeys:
         if twins and self.secret is not None:
             raise DataError(
                 f'column "{self.column}" names {twins} records as another one is named.',
-                "Name a column that has another value in every record, or leave out records that stand twice.",
+                "Name a column that has another value in every record, or leave out duplicate records.",
                 "record-twice",
                 column=self.column,
             )

@@ -170,9 +170,8 @@ def _not_a_number(name: str) -> DataError:
 def _no_holding(name: str, records: int) -> DataError:
     """Return the error for records without a holding, which would count as one holding."""
     return DataError(
-        f'column "{name}" names nobody in {records:,} of its records.',
-        "Give each that belongs to no holding a name of its own, the respondent's; "
-        "leave out those of which nobody knows.",
+        f'column "{name}" is empty in {records:,} of its records.',
+        "Give each that belongs to no holding a name of its own, the respondent's; leave out those that are unknown.",
         "no-holding",
         column=name,
     )

@@ -80,7 +80,7 @@ class _Extent:
         raise DataError(
             f"filled cells of the sheet lie far apart, up to {name_of(self.lowest)} and {name_of(self.rightmost)}: "
             f"{self.room:,} places for {self.cells:,} cells.",
-            "Empty the cells beside the table, or save the table as CSV.",
+            "Empty the cells next to the table, or save the table as CSV.",
             "far-cells",
         )
 

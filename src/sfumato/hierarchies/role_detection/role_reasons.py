@@ -18,32 +18,32 @@ PHRASES = {
     "weight": "are weights of a survey, which tell the design and rare groups",
     "processing": "are times of how the row was made, by which who has the raw system finds it",
     "free_text": "are free text, which can name anyone",
-    "crime": "tells of offences or sentences (GDPR, Article 10)",
-    "religion": "tells of religion or belief (GDPR, Article 9)",
-    "politics": "tells of political opinions (GDPR, Article 9)",
-    "union": "tells of trade union membership (GDPR, Article 9)",
-    "origin": "tells of racial or ethnic origin (GDPR, Article 9)",
-    "sexual_life": "tells of sexual life or orientation (GDPR, Article 9)",
-    "biometry": "tells of genes or the body's marks (GDPR, Article 9)",
-    "health": "tells of health (GDPR, Article 9)",
-    "need": "tells of a hard place in which somebody is helped, which is private",
-    "money": "tells of money, which is private",
-    "use": "tells what somebody uses or consumes, which is private",
-    "performance": "tells how somebody was judged, which is private",
-    "marks": "tells of marks, which are private",
-    "opinion": "tells what somebody thinks, which is private",
+    "crime": "indicates offenses or sentences (GDPR, Article 10)",
+    "religion": "indicates religion or belief (GDPR, Article 9)",
+    "politics": "indicates political opinions (GDPR, Article 9)",
+    "union": "indicates trade union membership (GDPR, Article 9)",
+    "origin": "indicates racial or ethnic origin (GDPR, Article 9)",
+    "sexual_life": "indicates sexual life or orientation (GDPR, Article 9)",
+    "biometry": "indicates genes or biometric features (GDPR, Article 9)",
+    "health": "indicates health (GDPR, Article 9)",
+    "need": "indicates hardship in which somebody is helped, which is private",
+    "money": "indicates money, which is private",
+    "use": "indicates what somebody uses or consumes, which is private",
+    "performance": "indicates how somebody was judged, which is private",
+    "marks": "indicates grades, which are private",
+    "opinion": "indicates what somebody thinks, which is private",
     "outcome": "is an outcome: what is studied, not what others know beforehand",
-    "reason": "tells why something was done or decided, which is private",
-    "age": "tells of age or birth, which relatives, colleagues and registers know",
-    "sex": "tells of sex, which everybody knows who knows the person",
-    "place": "tells of a place, which neighbors and directories know",
-    "nationality": "tells of nationality or language, which people around somebody know",
-    "family": "tells of the family, which neighbors and relatives know",
-    "work": "tells of work, which colleagues know and profiles tell",
-    "schooling": "tells of schooling, which classmates know and profiles tell",
-    "date": "tells of a time, which is known to who was there",
-    "body": "tells of the looks, which everybody sees",
-    "belongings": "tells of belongings or where somebody was, which others see",
+    "reason": "indicates why something was done or decided, which is private",
+    "age": "indicates age or birth, which relatives, colleagues and registers know",
+    "sex": "indicates sex, which everybody knows who knows the person",
+    "place": "indicates a place, which neighbors and directories know",
+    "nationality": "indicates nationality or language, which people around somebody know",
+    "family": "indicates the family, which neighbors and relatives know",
+    "work": "indicates work, which colleagues know and profiles show",
+    "schooling": "indicates schooling, which classmates know and profiles show",
+    "date": "indicates a time, which is known to those who were there",
+    "body": "indicates the looks, which everybody sees",
+    "belongings": "indicates belongings or where somebody was, which others see",
     "title": "is a title, which others use",
 }
 PROTECTED = " Others may know it, and it is sensitive (GDPR): the other quasi-identifiers must not disclose it."
@@ -52,7 +52,7 @@ LIKE = {
     "place": "Its numbers have five digits each and repeat, as postcodes do, which neighbors and directories know.",
     "body": "Its whole numbers spread as heights of persons do, which everybody sees.",
     "money": "Its numbers spread as sums of money do, which are private.",
-    "measure": "Its numbers measure something; nobody outside knows such numbers of somebody.",
+    "measure": "Its numbers are measurements, which outsiders do not know.",
     "count": "Its whole numbers count something that happens seldom to most and often to some, which is private.",
     "crime": "Its codes are written as sections of laws or diagnoses are, which are private.",
 }
@@ -65,79 +65,88 @@ GOES_TOGETHER = (
     "thinks, which others do not know."
 )
 MANY_ANSWERS = (
-    "{count} columns are answers that nobody outside is taken to know, so they are published as they are, each with a "
-    "promise that no class tells it. Together they are a fingerprint: who knows several answers of somebody finds the "
-    "row, and reads the others. Where others may know some of them (what somebody owns, or does before others), make "
-    "these quasi-identifiers or withhold them."
+    "{count} columns are answers that are assumed to be unknown to outsiders, so they are "
+    "published unchanged, each with a guarantee that no class discloses it. Together they "
+    "identify a person: an attacker who knows several answers finds the row and learns the "
+    "others. If others may know some of them (such as possessions or public behavior), "
+    "make these quasi-identifiers or remove them."
 )
 QUESTION = "It is one of the numbered questions of a form, and has few answers; what somebody answers is private."
 FORM = (
-    "It tells when the form was filled in, or how far, not what was asked: who has the raw answers finds a row by it."
+    "It shows when the form was filled in, or how far, not what was asked: anyone who has "
+    "the raw answers finds a row by it."
 )
-WEIGHED = "It tells what somebody weighs, among what was found of the same persons' health (GDPR, Article 9)."
-YES_OR_NO = "It says yes or no to something that nothing tells; what was asked or found about somebody is private."
+WEIGHED = "It is a body weight, among health findings of the same persons (GDPR, Article 9)."
+YES_OR_NO = "It says yes or no to something unknown; what was asked or found about a person is private."
 TIME = "{what}: who was there, or has the person's papers, knows them."
 REJECTED = " {count} of its values are not of this kind."
-DOUBT = "{what}, the commonest in {share} % of the rows; nothing tells what it is, so others may know it."
+DOUBT = "{what}, the most frequent in {share} % of the rows; its meaning is unknown, so others may know it."
 REMARKS = "{word} in its name: a field for remarks. It has few texts so far, but each new one can name anyone."
 SENTENCES = "Its values are whole sentences. They are few so far, but each new one can name anyone."
-WRITTEN = "Many of its texts stand once: somebody wrote them freely, and each can name anyone."
-SAME = "It is the same for everybody, so it tells nobody apart."
+WRITTEN = "Many of its texts occur once: they are free text, and each can name anyone."
+SAME = "It is the same for everybody, so it distinguishes no one."
 EMPTY = "It is empty."
-NO_TEXT = (
-    "Its values have no text: they are durations, lists, records, bytes or the like. "
-    "They can be withheld, nothing else."
-)
+NO_TEXT = "Its values have no text: they are durations, lists, records, bytes or the like. They can only be removed."
 ROW_NUMBERS = "It numbers the rows: who knows the raw file finds a row by it."
 OWN_TEXT = "Nearly every row has a text of its own, by which it would be found."
-OWN_NUMBER = "Nearly every row has a number of its own, and nothing tells what it is."
+OWN_NUMBER = "Nearly every row has a number of its own, and its meaning is unknown."
 FREE_TEXT = "It is free text, which can name anyone."
 REPEAT = " They repeat, "
-PERSON = "{why}" + REPEAT + "{count} rows each on average, so they name persons, and promises count persons."
+PERSON = "{why}" + REPEAT + "{count} rows each on average, so they name persons, and guarantees count persons."
 CONSTANT = (
     "{why}" + REPEAT + "{count} rows each on average, with the same {names} in all rows of one, so they name persons, "
-    "and promises count persons."
+    "and guarantees count persons."
 )
 NO_WORD = "Its name does not tell what its values are."
-PERSON_KEYS = "Its codes repeat as keys of persons do, {count} rows each on average, so promises count persons."
+PERSON_KEYS = "Its codes repeat as keys of persons do, {count} rows each on average, so guarantees count persons."
 ADVICE = " If they name persons, give it role: person."
 CODES = "Its codes repeat, {count} rows each on average." + ADVICE
 STAFF_KEYS = "Its codes repeat, and name who serves or judges the persons, not these."
-NAMELESS = "{why} They repeat, but some rows have none, so promises count rows. Mend these, and give it role: person."
-SECOND_KEY = '{why} Another column, "{person}", names the persons that promises count.'
-MEMBERS = '{why} "{person}" numbers the persons of each of these, so they are households, and promises count rows.'
-SHARED_KEY = '{why} Persons share it: each row has its own "{person}", so promises count rows.'
-NESTED_KEY = '{why} Each belongs to one of "{person}", which is coarser, so promises count those.'
-COARSER = "{why} Each of {finer} belongs to one of these, so these are what promises count as persons."
-NAMES_REPEAT = (
-    "Rows of one person cannot be told apart from those of others: {names} repeat, {count} rows each on average, and "
-    "no column numbers the persons. So k counts rows, and a class of {k} rows may be of fewer persons. Better: number "
-    "the persons in a column of its own, and give it role: person."
+NAMELESS = (
+    "{why} They repeat, but some rows have none, so guarantees count rows. Fill these in, "
+    "and give the column role: person."
 )
-HOUSEHOLD = "{why} Promises count rows or persons, never households."
-RARE = "{known} Hardly any of its values stands in {count} rows, so none could be published."
-LESS = "{known} Withheld, since {count} columns are quasi-identifiers already that more people know or that tell more."
+SECOND_KEY = '{why} Another column, "{person}", names the persons that guarantees count.'
+MEMBERS = '{why} "{person}" numbers the persons of each of these, so they are households, and guarantees count rows.'
+SHARED_KEY = '{why} Persons share it: each row has its own "{person}", so guarantees count rows.'
+NESTED_KEY = '{why} Each belongs to one of "{person}", which is coarser, so guarantees count those.'
+COARSER = "{why} Each of {finer} belongs to one of these, so guarantees count these as persons."
+NAMES_REPEAT = (
+    "Rows of one person cannot be distinguished from those of others: {names} repeat, "
+    "{count} rows each on average, and no column numbers the persons. So k counts rows, "
+    "and a class of {k} rows may be of fewer persons. Better: number the persons in a "
+    "column of its own, and give it role: person."
+)
+HOUSEHOLD = "{why} Guarantees count rows or persons, never households."
+RARE = "{known} Hardly any of its values occurs in {count} rows, so none could be published."
+LESS = (
+    "{known} Removed, because {count} columns that are more widely known or more "
+    "identifying are already quasi-identifiers."
+)
 TELLING = "{known} Most rows have a value of their own, by which they would be found, and it is no number to round."
 TELLS = "{known} But it {tells}, so who knows that knows it, too: it is a quasi-identifier."
 UNDOES = "{known} It {tells}, so it would undo what is done there."
 TOLD = "{known} But {columns}, which are private, nearly tell it: it would undo what is done there."
 PART = '{known} But "{column}", which is private, is nearly computed from it and "{other}": it would tell that.'
-ONE_TOLD = 'nearly tells "{other}"'
+ONE_TOLD = 'nearly determines "{other}"'
 COMPUTED = 'is nearly computed from "{first}" and "{second}"'
 MENTIONS = "{known} But {count} of its texts name somebody or tell how to reach somebody."
 FEW_NUMBERS = "{known} Only {count} rows have a number, nearly each its own, which would single it out."
 UNIFORM = (
-    "{known} Nearly all rows have one value, and nothing tells that to have it is harmless: no class could hide "
-    "who has it."
+    "{known} Nearly all rows have the same value, and the rare values may be sensitive: no "
+    "equivalence class could hide the rows that have them."
 )
-COSTLY = "{known} Withheld, since the others lose {after} % of their detail without such columns, {before} % with them."
+COSTLY = (
+    "{known} Removed, because the others lose {after} % of their detail without such columns, {before} % with them."
+)
 TWIN = (
-    '{known} Withheld, since it tells nearly the same as "{twin}'
-    '", which is kept: who generalizes one must generalize the other, and all columns lose less without it.'
+    '{known} Removed, because it contains nearly the same information as "{twin}", which '
+    "is published: both would have to be generalized alike, and all columns lose less "
+    "without it."
 )
 TOGETHER = (
-    "{known} Withheld, since with other such answers it would make more than {share} % of the rows unique, and "
-    "somebody may know some of them."
+    "{known} Removed, because with other such answers it would make more than {share} % of "
+    "the rows unique, and others may know some of them."
 )
 ENCODING = (
     "The file is not UTF-8. It is read as {encoding}: look whether letters such as é, ö and ł are right; where they "
@@ -162,9 +171,9 @@ COMMAS_IN_TEXTS = (
     "texts. Make them numbers, in a file or a frame, and look again."
 )
 TEXTLESS = (
-    "Durations, lists, records, bytes and the like have no text, so {columns} can be withheld, nothing else. To "
-    "publish something of them, turn it into columns of texts or numbers (durations into hours or days), "
-    "and look again."
+    "Durations, lists, records, bytes and the like have no text, so {columns} can only be "
+    "removed. To publish some of their information, convert it to columns of texts or "
+    "numbers (durations to hours or days), and try again."
 )
 MISSPELLINGS = (
     " {count} of its values {count:looks like a misspelling of another: mend it, or it counts as a value of its own"
@@ -189,7 +198,10 @@ WORDS_AMONG = (
     " Words among its numbers, which are taken for missing, too, and are lost: {codes}. Who needs what they say gives "
     "them in a column of their own."
 )
-UNITS = "Its numbers are in several units ({units}): write all of them in one, and give them a ladder of numbers."
+UNITS = (
+    "Its numbers are in several units ({units}): convert all of them to one unit, and give "
+    "the column a numeric hierarchy."
+)
 ONLY = "A plan needs a quasi-identifier, and no column is a better one."
 ROUNDED = (
     " Its numbers are published rounded to {step}, since exact ones would single out rows: {left}"
@@ -203,7 +215,7 @@ def by_name(word: str, key: str) -> str:
     """Return the reason that a column's name decides; the word is quoted.
 
     >>> by_name('"diagnosis"', "health")
-    '"diagnosis" in its name tells of health (GDPR, Article 9).'
+    '"diagnosis" in its name indicates health (GDPR, Article 9).'
     """
     phrase = PHRASES[key]
     return f"{word} in its name: its values {phrase}." if phrase.startswith("are ") else f"{word} in its name {phrase}."
@@ -217,8 +229,8 @@ def is_special(concept: str) -> bool:
 def known(what: str, words: str) -> str:
     """Return the reason that a column is widely known, and the kind of its values.
 
-    >>> known('"zip" in its name tells of a place, which neighbors and directories know.', "codes of 5 characters")
-    '"zip" in its name tells of a place, which neighbors and directories know; here codes of 5 characters.'
+    >>> known('"zip" in its name indicates a place, which neighbors and directories know.', "codes of 5 characters")
+    '"zip" in its name indicates a place, which neighbors and directories know; here codes of 5 characters.'
     """
     return f"{what.removesuffix('.')}; here {words}."
 
@@ -238,8 +250,8 @@ def by_values(share: float, key: str) -> str:
 def by_codebook(reason: str, book: str) -> str:
     """Return a reason by the meaning that a codebook gives a column.
 
-    >>> by_codebook('"race" in its name tells of racial or ethnic origin (GDPR, Article 9).', "NHANES")
-    '"race" in what the codebook of NHANES says of it tells of racial or ethnic origin (GDPR, Article 9).'
+    >>> by_codebook('"race" in its name indicates racial or ethnic origin (GDPR, Article 9).', "NHANES")
+    '"race" in what the codebook of NHANES says of it indicates racial or ethnic origin (GDPR, Article 9).'
     """
     if " in its name: its values " in reason:
         return reason.replace(" in its name: its values ", f" in what the codebook of {book} says of it: its values ")

@@ -46,7 +46,7 @@ class Suggestion:
     def plan(self) -> dict[str, Any]:
         """Return the column as plan entries.
 
-        >>> Suggestion("quasi-identifier", "It tells of sex.", hierarchy={"type": "any"}).plan()
+        >>> Suggestion("quasi-identifier", "It indicates sex.", hierarchy={"type": "any"}).plan()
         {'role': 'quasi-identifier', 'hierarchy': {'type': 'any'}}
         """
         typed = {} if self.type == "text" else {"type": self.type}

@@ -38,8 +38,8 @@ def with_weights(table: FrequencyTable, text_counts: TextCounts, missing: Sequen
     if (weights < table.counts * MILLIONTHS).any():
         raise DataError(
             f'the weights of some rows in "{text_counts.columns[-1]}" add up to less than the rows.',
-            "A weight says how many persons of the population a row stands for: at least one. Weights with a mean of 1 "
-            "must be multiplied by persons of the population per row.",
+            "A weight is the number of persons of the population that a row represents: at least "
+            "one. Weights with a mean of 1 must be multiplied by persons of the population per row.",
             "weight",
             column=text_counts.columns[-1],
         )

@@ -140,8 +140,9 @@ class Search:
         top = self.place(self.highest)
         many, everybody = int(top.withheld.sum()), self.relations.number_of_persons
         return UnattainableError(
-            f"with all rows of a person together the promises need {many} of {everybody} persons withheld, even at the "
-            "highest levels: numbers of rows tell persons apart, too.",
+            f"with all rows of a person together the privacy models need {many} of {everybody} "
+            "persons suppressed, even at the highest levels: numbers of rows distinguish persons, "
+            "too.",
             f"Allow them (method.suppression: {many / max(everybody, 1):.3g}), or ask for less.",
             "relations",
         )

@@ -29,10 +29,10 @@ from sfumato.microdata.plan.model import Plan
 TIE = 1e-9
 # A column with less than this share left counts as lost: in 19 of 20 rows nothing of it remains.
 LEAST_LEFT = 0.05
-WHY = "Local, mondrian and optimal were tried: {name} loses least ({loss:.4f} on average, a withheld row counting 1)."
+WHY = "Local, mondrian and optimal were tried: {name} loses least ({loss:.4f} on average, a suppressed row counting 1)."
 WHY_SOMETHING = (
-    "Local, mondrian and optimal were tried: {name} ({loss:.4f} on average, a withheld row counting 1) leaves "
-    "something of {columns}, of which {other} ({less:.4f}) leaves nothing."
+    "Local, mondrian and optimal were tried: {name} ({loss:.4f} on average, a suppressed row counting 1) preserves "
+    "some of {columns}, of which {other} ({less:.4f}) preserves nothing."
 )
 
 

@@ -205,13 +205,13 @@ def _with_withheld_class(recoding: ClassRecoding) -> ClassRecoding:
 
 def _remarks(plan: Plan, promise: DifferentialPrivacy) -> tuple[str, ...]:
     remarks = (
-        f"Differential privacy ({promise.epsilon:g}, {promise.delta:g}) is promised of the data file alone, for each "
-        "row: the reports tell of the raw rows and stay in the house. Another release of the same rows adds its "
-        "epsilon and delta to these.",
+        f"Differential privacy ({promise.epsilon:g}, {promise.delta:g}) is guaranteed for the "
+        "data file only, for each row: the reports describe the original rows and are "
+        "internal. Another release of the same rows adds its epsilon and delta to these.",
     )
     if plan.seed is None:
         return remarks
     return (
         *remarks,
-        "The plan names its seed: who knows it knows which rows were drawn, and nothing is promised then.",
+        "The plan names its seed: anyone who knows it knows which rows were drawn, and nothing is guaranteed then.",
     )

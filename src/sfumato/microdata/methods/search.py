@@ -103,7 +103,7 @@ def with_persons_kept(plan: Plan, table: FrequencyTable, result: Result) -> Resu
     if hidden.all():
         raise UnattainableError("no class has persons enough.", "Ask for less, or use another method.", "persons")
     rows = int(recoding.sizes[failing].sum())
-    remark = f"{rows} rows more are withheld: their classes have rows enough, but too few persons."
+    remark = f"{rows} rows more are suppressed: their classes have enough rows, but too few persons."
     return replace(
         result,
         recoding=replace(recoding, suppressed=hidden),
@@ -131,8 +131,8 @@ def _with_cost(plan: Plan, table: FrequencyTable, result: Result) -> Result:
     least = find_recoding(replace(plan, method=replace(drawn, hide_minimality=False)), table, None)
     cost = result.loss - least.loss
     remark = (
-        f"The release is drawn from near-least ones, so that nobody can reason from the least: it loses "
-        f"{result.loss:.6g} instead of {least.loss:.6g}."
+        "The release was chosen at random among near-optimal ones to prevent minimality "
+        f"attacks: it loses {result.loss:.6g} instead of {least.loss:.6g}."
     )
     details = {**result.details, "minimality": {"least_loss": least.loss, "cost": cost}}
     return replace(result, details=details, remarks=(*result.remarks, remark), proved_optimal=False)

@@ -60,7 +60,7 @@ def promise_faults(promises: Iterable[object]) -> list[Fault]:
     """Return issues of arguments that should be privacy models."""
     do = "Say sf.Plan(sf.KAnonymity(5)), or read a plan file or mapping: sf.read_plan."
     return [
-        Fault(f"privacy[{place}]", f"must be a promise, is {kind_of(promise)}.", do)
+        Fault(f"privacy[{place}]", f"must be a privacy model, is {kind_of(promise)}.", do)
         for place, promise in enumerate(promises)
         if isinstance(promise, type) or not hasattr(promise, "failing")
     ]
@@ -102,7 +102,11 @@ def refuse_contradictions(plan: RequestedPlan) -> None:
     """Refuse models of columns that have another role."""
     about = [(name, plan.columns[name].role) for one in plan.privacy if (name := one.column) in plan.columns and name]
     faults = [
-        Fault(f"columns.{name}", f"is {role}, but a promise is about it.", "Make it sensitive, or promise otherwise.")
+        Fault(
+            f"columns.{name}",
+            f"is {role}, but a privacy model refers to it.",
+            "Make it sensitive, or request another model.",
+        )
         for name, role in about
         if role != "sensitive"
     ]

@@ -32,9 +32,9 @@ def sampling_faults(plan: RequestedPlan) -> list[Fault]:
     faults = [*_level_faults(plan, plan.method, promises[0]), *_column_faults(plan)]
     if len(plan.privacy) > 1:
         do = "Its classes are large anyway; others would choose by the data what is withheld."
-        faults.append(Fault("privacy", "differential privacy goes with no other promise.", do))
+        faults.append(Fault("privacy", "differential privacy cannot be combined with another privacy model.", do))
     if plan.output.suppressed != "drop":
-        faults.append(Fault("output.suppressed", "withheld rows must not be counted in the file.", "Use drop."))
+        faults.append(Fault("output.suppressed", "suppressed rows must not be counted in the file.", "Use drop."))
     if plan.output.order != "shuffle":
         faults.append(Fault("output.order", "the order of the rows must not tell who was drawn.", "Use shuffle."))
     if plan.policy is not None:
@@ -82,7 +82,7 @@ def _column_faults(plan: RequestedPlan) -> list[Fault]:
             faults.append(Fault(at, f"is {column.role} and published: its values reveal which rows were drawn.", do))
         if column.role == "person":
             do = "The promise is about rows. Make one row of each person first, or leave the role out and say so."
-            faults.append(Fault(at, "names persons, who may stand in several rows.", do))
+            faults.append(Fault(at, "names persons, who may have several rows.", do))
         if column.hierarchy is not None and not column.hierarchy.by_rule:
             faults.append(Fault(at, "its hierarchy looks at the data.", "Name its start and end, or its length."))
     return faults

@@ -135,7 +135,9 @@ def faults_between(plan: RequestedPlan) -> list[Fault]:
     faults = _previous_faults(plan)
     chosen_later = plan.policy is not None and not isinstance(plan, ResolvedPlan)
     if not plan.privacy and not chosen_later:
-        faults.append(Fault("privacy", "nothing is promised.", "Promise something: sf.Plan(sf.KAnonymity(5), …)."))
+        faults.append(
+            Fault("privacy", "no privacy model is requested.", "Request a privacy model: sf.Plan(sf.KAnonymity(5), …).")
+        )
     if not plan.quasi_identifiers and not chosen_later:
         faults.append(Fault("columns", "no column is a quasi-identifier.", "Give at least one that role."))
     for name in plan.quasi_identifiers:
@@ -280,9 +282,9 @@ def _subset_faults(plan: RequestedPlan) -> list[Fault]:
         do = "The list needs one row a person: name the column that names them an identifier."
         faults.append(Fault("columns", "delta-presence does not go with a person column.", do))
     if sum(is_delta_presence(model) or is_k_map(model) for model in plan.privacy) > 1:
-        faults.append(Fault("privacy", "there can be one list or population of persons.", "Leave one promise out."))
+        faults.append(Fault("privacy", "there can be one list or population of persons.", "Leave one model out."))
     if any(plan.subset.column in (model.column, plan.utility.target) for model in plan.privacy):
-        faults.append(Fault("privacy", "the column that marks the subset is not published.", "Promise another."))
+        faults.append(Fault("privacy", "the column that marks the subset is not published.", "Request another model."))
     return faults
 
 
@@ -334,7 +336,13 @@ def _perturbation_faults(plan: RequestedPlan) -> list[Fault]:
     for name, operation in plan.perturbations.items():
         at = f"columns.{name}.publish"
         if any(model.column == name for model in plan.privacy) or name in (plan.utility.target, _class_column(plan)):
-            faults.append(Fault(at, "a promise or measure is about this column.", "Perturb another, or promise less."))
+            faults.append(
+                Fault(
+                    at,
+                    "a privacy model or measure refers to this column.",
+                    "Perturb another column, or request a weaker model.",
+                )
+            )
         named = (*getattr(operation, "strata", ()), *getattr(operation, "similar", ()))
         for other in named:
             faults.extend(_named_faults(plan, other, at))

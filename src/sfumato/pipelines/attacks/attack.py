@@ -36,7 +36,7 @@ from sfumato.version import __version__
 ATTEMPTS = 1000
 # Progress steps: reading, comparing and six kinds of attacks, with at most PARTS parts each.
 STEPS, PARTS = 8, 100
-NAME_LADDERS = "A plan with their hierarchies says what they stand for."
+NAME_LADDERS = "A plan with their hierarchies defines what they represent."
 HIDDEN = "nothing but stars is published."
 K = 5
 
@@ -161,7 +161,7 @@ def attack(
 def _remarks(control: Any, release: Any, rows: AttackRows) -> tuple[str, ...]:
     siblings = remark_on_siblings(release)
     strange = ", ".join(column.name for column in rows.shown if column.is_strange)
-    words = f"Not compared, since their labels stand for no raw value as far as is known: {strange}. {NAME_LADDERS}"
+    words = f"Not compared, because their labels match no raw value as far as is known: {strange}. {NAME_LADDERS}"
     remarks = (*((siblings,) if siblings else ()), *((words,) if strange else ()))
     if control is not None:
         return remarks

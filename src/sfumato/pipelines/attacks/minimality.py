@@ -42,7 +42,7 @@ def _why_not(target: Target, raw: Columns) -> str:
     if plan is None or report is None or not report.get("levels"):
         return "the release has no plan that chose levels."
     if not any(model.column for model in plan.privacy):
-        return "nothing is promised about a sensitive column."
+        return "no guarantee covers a sensitive column."
     if getattr(plan.method, "hide_minimality", False):
         return "the plan hides minimality."
     if report.get("suppressed_rows"):

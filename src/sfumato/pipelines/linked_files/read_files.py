@@ -200,7 +200,7 @@ def _places(entry: OpenFile, key: str) -> dict[str | None, int]:
     places = {text: place for place, text in enumerate(texts)}
     if None in places or len(places) != len(texts):
         raise DataError(
-            f'files.{entry.name}: the key "{key}" is missing in some rows, or stands in several.',
+            f'files.{entry.name}: the key "{key}" is missing in some rows, or occurs in several.',
             "A key names one row.",
             "key",
             column=key,

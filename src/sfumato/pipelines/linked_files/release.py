@@ -42,8 +42,8 @@ from sfumato.pipelines.release_stages.report_notes import blanked_words, column_
 from sfumato.version import __version__
 
 STABLE_KEYS = (
-    "The keys of {files} are the same in every release made with their key file: whoever has several joins them and "
-    "follows persons; no promise is about that."
+    "The keys of {files} are the same in every release made with their key file: anyone "
+    "who has several releases can join them and follow persons; no guarantee covers this."
 )
 
 
@@ -90,7 +90,7 @@ def anonymize_files(
         verdict = judge_joined(resolved, published)
         refuse(verdict.checked, resolved)
         if not verdict.holds:
-            raise InternalError("the published files do not keep the promises together.", code="promise")
+            raise InternalError("the published files together violate the privacy models.", code="promise")
         unique = unique_rows_of_files(resolved, opened, published)
         seconds = perf_counter() - begin
         figures = _figures(resolved, relations, placement, verdict, unique, opened[0].engine.name, seconds)

@@ -31,8 +31,8 @@ def unique_rows_of_files(
 def telling(unique: Mapping[str, int], rows: Mapping[str, int]) -> list[str]:
     """Return warnings on columns that make most rows of their file unique."""
     return [
-        f'"{name}" singles out {number:,} of {rows[name.split(".")[0]]:,} published rows; no promise is about that: '
-        "whoever knows this value of a person finds all rows. Withhold it (role: identifier), or generalize it."
+        f'"{name}" singles out {number:,} of {rows[name.split(".")[0]]:,} published rows; no guarantee covers this: '
+        "anyone who knows this value of a person finds all rows. Remove it (role: identifier), or generalize it."
         for name, number in unique.items()
         if number > MOST_UNIQUE * max(rows[name.split(".")[0]], 1)
     ]

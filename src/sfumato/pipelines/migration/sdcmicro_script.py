@@ -57,13 +57,13 @@ def translate(script: str) -> ImportedProject:
         _take(steps, call, formals[call.function])
     if not steps.made:
         raise DataError(
-            "no call of createSdcObj with plain arguments stands in the script.",
+            "the script has no call of createSdcObj with plain arguments.",
             "A script of sdcMicro names its columns there: createSdcObj(dat, keyVars=c(…)).",
             "project",
         )
     if steps.refusals:
         raise DataError(
-            f"what the script promises cannot be read: {'; '.join(steps.refusals)}.",
+            f"the privacy models of the script cannot be read: {'; '.join(steps.refusals)}.",
             "Write the values in the script, where they are used or given a name once before: k = 5.",
             "project",
         )

@@ -165,14 +165,14 @@ def check_one_column(columns: Mapping[str, Mapping[str | None, int]], blanks: bo
         if separator in name and _stands_in_rows(separator, only):
             shown = "a tab" if separator == _TAB else f'"{separator}"'
             raise DataError(
-                f"the file is read as one column, but {shown} stands in its header and in most of its rows.",
-                f"Say what stands between its columns: --separator {'tab' if separator == _TAB else repr(separator)}",
+                f"the file is read as one column, but {shown} occurs in its header and in most of its rows.",
+                f"Set the separator of its columns: --separator {'tab' if separator == _TAB else repr(separator)}",
                 "separator",
             )
     if blanks and _is_divided_by_blanks(only):
         raise DataError(
             "the file is read as one column, but blanks divide its header and its rows alike.",
-            "Say what stands between its columns: --separator ' ', or another sign where it is one column.",
+            "Set the separator of its columns: --separator ' ', or another character if it is one column.",
             "separator",
         )
 

@@ -134,7 +134,7 @@ def judge_published(plan: Plan, published: Engine) -> PolicyVerdict | None:
     if not verdict.holds:
         raise PromiseError(
             f"{policy.id}: {verdict.line}; failed: {', '.join(verdict.failed)}.",
-            "Change the columns concerned, or promise more; nothing was published.",
+            "Change these columns, or request more privacy models; nothing was published.",
             "policy",
         )
     return verdict

@@ -15,7 +15,8 @@ from sfumato.microdata.pseudonyms.key import PseudonymKey
 KEY_FILE = "pseudonyms.key"
 PRIVATE = 0o600
 EXPOSED = (
-    "Others than its owner may read the key file {names}: whoever has it finds the persons. Take their rights away."
+    "The key file {names} is readable by others than its owner: anyone who has it finds "
+    "the persons. Restrict its permissions."
 )
 
 
@@ -113,7 +114,7 @@ def check_single(plan: Plan, source: Engine) -> None:
             if any(rows > 1 for text, rows in pairs if text is not None and text not in plan.data.missing):
                 raise DataError(
                     f'the identifier "{name}" repeats: its pseudonyms would join the rows of a person.',
-                    "Give it role: person, so that promises count persons with all their rows.",
+                    "Give it role: person, so that guarantees count persons with all their rows.",
                     "repeats",
                     column=name,
                 )

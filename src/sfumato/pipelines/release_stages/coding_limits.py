@@ -173,6 +173,6 @@ def _remarks(name: str, asked: PublishPlan, limited: PublishPlan, numbers: Numbe
             yield f'{side} of "{name}" codes {coded:,} of {rows:,} rows alone: no other numbers differ.'
         elif coded > (1 - share if side == "top" else share) * rows + _EXACT:
             yield (
-                f'{side} of "{name}" codes {coded:,} of {rows:,} rows, more than asked: fewer would tell a number of '
-                "somebody, or stand alone."
+                f'{side} of "{name}" codes {coded:,} of {rows:,} rows, more than requested: a smaller '
+                "number would disclose a person's value, or leave a row unique."
             )

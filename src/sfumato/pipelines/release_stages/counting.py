@@ -308,8 +308,8 @@ def absent(model: Model, table: FrequencyTable) -> int:
     lacking = [text for text in named(model) if meaning[text] not in present]
     if len(lacking) == len(named(model)):
         raise PlanError(
-            f'privacy: {model.name} names no value that "{model.column}" has: the promise would be empty.',
-            "Check how the values are written, or leave the promise out.",
+            f'privacy: {model.name} names no value that "{model.column}" has: the guarantee would be empty.',
+            "Check how the values are written, or leave the model out.",
             "named-values",
             values=lacking,
         )

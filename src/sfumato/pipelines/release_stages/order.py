@@ -7,12 +7,12 @@ def order_remarks(plan: Plan) -> tuple[str, ...]:
     """Return notes on the order of the published rows."""
     if plan.output.order == "keep":
         return (
-            "The rows stand in the order of the raw file (order: keep): whoever knows that order knows whose row is "
-            "whose. order: shuffle hides it.",
+            "Rows are in the order of the raw file (order: keep): anyone who knows that order can "
+            "identify rows. order: shuffle prevents this.",
         )
     if plan.seed is not None:
         return (
-            "The plan names its seed: whoever knows it can put the published rows back into the order of the raw file. "
-            "Leave the seed out unless runs must repeat.",
+            "The plan names its seed: anyone who knows it can restore the row order of the raw "
+            "file. Omit the seed unless runs must be repeatable.",
         )
     return ()

@@ -26,10 +26,10 @@ from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.pseudonyms.key import PseudonymKey
 from sfumato.microdata.pseudonyms.pseudonyms import pseudonyms_of
 
-PERTURBED = "Perturbation promises nothing by itself: what can be learned from {names} is measured, not promised."
+PERTURBED = "Perturbation guarantees nothing by itself: what can be learned from {names} is measured, not guaranteed."
 PSEUDONYMOUS = (
-    "Pseudonymous data stay personal data: whoever holds the key finds the persons behind {names}. Keep the key apart "
-    "from the data."
+    "Pseudonymous data remain personal data: anyone who holds the key finds the persons "
+    "behind {names}. Keep the key apart from the data."
 )
 UNCHANGED = "Nothing of {names} was changed: no row found a partner, or all have one value."
 BLANK = (

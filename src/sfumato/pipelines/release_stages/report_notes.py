@@ -68,8 +68,8 @@ def decimal_points(plan: Plan) -> tuple[str, ...]:
     if plan.data.decimal == ".":
         return ()
     return (
-        "The file has decimal commas; numbers are published with decimal points, as in every release. A program that "
-        "expects commas must be told so when it reads the release.",
+        "The file has decimal commas; numbers are published with decimal points, as in every "
+        "release. Set this in a program that expects commas when it reads the release.",
     )
 
 
@@ -101,8 +101,9 @@ def tied_households(plan: Plan, source: Engine, rows: int) -> tuple[str, ...]:
     if not names:
         return ()
     return (
-        f"Households are withheld, but the members of {max(shares.values()):.0%} of them are tied together by {names}: "
-        "all have one value, which no other household has. Publish it rounded, or withhold it.",
+        f"Households are removed, but the members of {max(shares.values()):.0%} of them are "
+        f"tied together by {names}: all have one value, which no other household has. Publish "
+        "it rounded, or remove it.",
     )
 
 
@@ -129,9 +130,11 @@ def undone_swaps(plan: Plan, source: Engine, rows: int) -> tuple[str, ...]:
     beside = (*plan.quasi_identifiers, *other_columns(plan))
     plain = [name for name in beside if plan.columns[name].perturbation is None and name not in swapped]
     return tuple(
-        f'Households are swapped between values of "{region}", but "{name}" is published beside it, and each of its '
-        f'values lies in one of "{region}": whoever knows that undoes the swap, as far as it is published so finely. '
-        "Swap both together, or withhold it."
+        (
+            f'Households are swapped between values of "{region}", but "{name}" is published too, '
+            f'and each of its values lies in one of "{region}": anyone who knows this can undo the '
+            "swap at the published level of detail. Swap both together, or remove it."
+        )
         for region in swapped
         for name in plain
         if _is_nested(source, plan, name, region)
@@ -164,8 +167,9 @@ def telling_columns(disclosed: Disclosure, rows: int) -> tuple[str, ...]:
         return ()
     names = " and ".join(f'"{name}"' for name in worst.columns)
     return (
-        f"{names} single out {worst.rows:,} of {rows:,} published rows, and no promise is about that: whoever knows "
-        "these values of a person finds the row. Publish them rounded (publish), or withhold them (role: identifier).",
+        f"{names} single out {worst.rows:,} of {rows:,} published rows, and no guarantee covers "
+        "this: anyone who knows these values of a person finds the row. Publish them rounded "
+        "(publish), or remove them (role: identifier).",
     )
 
 

@@ -64,7 +64,8 @@ def read_release(folder: Path, quasi_identifiers: Sequence[str], promised: Seque
     if plan.person is None or not (folder / PERSONS_FILE).exists():
         raise PlanError(
             f"previous: {folder.name} keeps no record of its persons ({PERSONS_FILE}).",
-            "Releases are compared by persons: the earlier plan needs a column of role person, the house its record.",
+            "Releases are compared by persons: the earlier plan needs a column of role person, and "
+            "its release an internal person record.",
             "previous-persons",
         )
     if differing := sorted({*plan.quasi_identifiers} ^ {*quasi_identifiers}):
@@ -165,7 +166,7 @@ def _refuse(folder: Path, name: str, seal: str | None) -> None:
     # Without a checksum, a folder is identified by its name only and may have been renamed.
     renamed = "" if seal else f" If it was renamed, give it back its name ({name})."
     raise PlanError(
-        f"previous: {folder.name} was made beside {name}, which is not named.",
+        f"previous: {folder.name} was released together with {name}, which is missing from the list.",
         f"Name all earlier releases of these persons, {name} too: readers compare each with each.{renamed}",
         "previous-chain",
     )

@@ -96,9 +96,9 @@ def _check_earlier(releases: Sequence[EarlierRelease], k: int) -> None:
     """Refuse earlier releases that already violate the requested k together."""
     if not judge_histories([entry.classes for entry in releases], [entry.erased for entry in releases], k).hold:
         raise UnattainableError(
-            f"previous: comparing the earlier releases with each other tells groups of fewer than {k} persons apart.",
-            "Nothing that is released later mends that: ask for no greater k than they kept (sfumato verify on their "
-            "folders says it), or withdraw them and begin anew.",
+            f"previous: comparing the earlier releases with each other separates groups of fewer than {k} persons.",
+            "No later release can repair this: request no greater k than they achieved (sfumato "
+            "verify on their folders shows it), or withdraw them and start again.",
             "previous-earlier",
         )
 

@@ -208,7 +208,7 @@ def _check_masked(plans: Sequence[TablePlan]) -> None:
     if changed:
         raise PlanError(
             f"a table whose numbers were changed ({changed[0]}) is not audited together with another.",
-            "Audit each alone, and hand out one of them only: who reads several knows more than each of them tells.",
+            "Audit each alone, and publish one of them only: several together disclose more than each of them.",
             "changed-together",
         )
 

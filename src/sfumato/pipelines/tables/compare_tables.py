@@ -163,7 +163,7 @@ def _run(plan: TablePlan, columns: Columns, name: str, base: float, seconds: flo
 def _check_rules(plan: TablePlan, name: str) -> None:
     """Refuse a method that protects sensitive cells if no rule identifies them."""
     if name in (*MASKING, "adjustment") and not plan.primary and plan.table.cells is None:
-        raise PlanError("no rule says which cells are unsafe.", "Name some in primary.", "no-rules")
+        raise PlanError("no rule classifies cells as sensitive.", "Name some in primary.", "no-rules")
 
 
 def _method(plan: TablePlan, name: str, base: float, seconds: float) -> Rounding | CellKey | Adjustment:

@@ -147,9 +147,9 @@ def run(
     protected = ProtectedTable(plan, columns, tuple(done), seconds, like)
     if not protected.holds and not plan.method.faithful:
         raise PromiseError(
-            f"the attacker still narrows {len(protected.audit.failing)} masked cells below what is promised: "
-            f"{cells_named(protected.audit.failing)}.",
-            "Widen the protection, or let more cells be masked.",
+            f"the attacker still narrows {len(protected.audit.failing)} suppressed cells below "
+            f"their protection level: {cells_named(protected.audit.failing)}.",
+            "Increase the protection level, or allow more cells to be suppressed.",
             "audit",
         )
     protected.check(protected.external)

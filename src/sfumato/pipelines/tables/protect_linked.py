@@ -79,9 +79,9 @@ def protect_several(
     whole = ProtectedTable(plan, joint.columns, (masked,), seconds)
     if not whole.holds:
         raise PromiseError(
-            f"attackers still narrow {len(whole.audit.failing)} masked cells below what is promised: "
-            f"{cells_named(whole.audit.failing)}.",
-            "Widen the protection, or let more cells be masked.",
+            f"attackers still narrow {len(whole.audit.failing)} suppressed cells below their "
+            f"protection level: {cells_named(whole.audit.failing)}.",
+            "Increase the protection level, or allow more cells to be suppressed.",
             "audit",
         )
     tables = {
@@ -245,7 +245,7 @@ def _records(plan: TablePlan) -> Any:
     if column is None or (method.record is not None and method.secret is None):
         raise PlanError(
             "the cell key method needs keys of the records.",
-            "Name method.record and a secret, kept in the house, or method.key where a column holds them.",
+            "Set method.record and a secret, which is internal, or method.key if a column holds the keys.",
             "record-key",
         )
     return RecordKeys(column, method.secret if method.record else None, method.digits)

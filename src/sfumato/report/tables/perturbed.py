@@ -10,7 +10,7 @@ from sfumato.report.tables.not_audited import unattacked, unattacked_words
 from sfumato.tables.perturbation.perturbed import ChangedTable, Perturbed
 from sfumato.version import __version__
 
-NO_PROMISE = "No rule calls a cell unsafe, so nothing is promised; below stands what a reader computes."
+NO_PROMISE = "No rule classifies a cell as sensitive, so nothing is guaranteed; below is what data users can compute."
 UNCHANGED = "Do not hand it out unless its numbers may be known: not one of them was changed."
 
 

@@ -31,8 +31,8 @@ ALL_UNSAFE = (
 )
 UNLISTED = "Taken to be empty, for the file has no row of them and no number shows what they are:"
 NOTHING_UNSAFE = (
-    "No rule of the plan calls a cell unsafe, so nothing is masked and nothing is promised. "
-    "Check that the rules fit the table."
+    "No rule of the plan classifies a cell as sensitive, so nothing is suppressed and "
+    "nothing is guaranteed. Check that the rules fit the table."
 )
 WARNING = "The original's answer, faults included: the attacker gets through. Do not publish it."
 

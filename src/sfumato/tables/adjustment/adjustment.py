@@ -36,7 +36,9 @@ def adjust_part(part: Part, deadline: Deadline) -> Perturbed:
     if not len(answer.point):
         proved = answer.outcome == "infeasible"
         raise UnattainableError(
-            "no table with its unsafe cells moved adds up." if proved else "the time was over before a table added up.",
+            "no table with adjusted sensitive cells adds up."
+            if proved
+            else "the time was over before a table added up.",
             "Ask for less protection, or let more cells move."
             if proved
             else "Allow more seconds in method.time_limit.",

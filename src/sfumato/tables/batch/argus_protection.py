@@ -143,9 +143,9 @@ def _masked(part: Part, method: str, deadline: Deadline) -> Masked:
 def _protected(table: OfficeTable, masked: Masked, shown: Mask | None = None) -> Protected:
     if not masked.audit.passed:
         raise PromiseError(
-            f"the attacker still narrows {len(masked.audit.failing)} masked cells below what is promised: "
-            f"{cells_named(masked.audit.failing)}.",
-            "Lower the protection levels, or let more cells be masked.",
+            f"the attacker still narrows {len(masked.audit.failing)} suppressed cells below their "
+            f"protection level: {cells_named(masked.audit.failing)}.",
+            "Lower the protection levels, or allow more cells to be suppressed.",
             "audit",
         )
     new = masked.mask & ~unsafe_of(table.statuses) & ~secondary_of(table.statuses)

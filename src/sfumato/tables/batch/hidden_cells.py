@@ -87,7 +87,7 @@ class Ties:
     def _tie_by(self, blocks: dict[str, list[Cover]], numbers: Sequence[int]) -> None:
         if prod(len(own) + 1 for own in blocks.values()) > (MOST if self.grows else MOST_SHOWN):
             raise UnattainableError(
-                "the codes of tables differ in so many ways that nobody can tell what they give away together.",
+                "the codes of tables differ in so many ways that their joint disclosure cannot be checked.",
                 "Recode a variable alike in all tables, or publish fewer of them.",
                 "joint-size",
             )

@@ -95,7 +95,7 @@ def dimensions_of(dimensions: Mapping[str, Dimension], columns: Columns, folder:
     if wrong:
         raise DataError(
             f"row {wrong[0]} has an empty code" + (f", and so have {len(wrong) - 1} more." if len(wrong) > 1 else "."),
-            "Give every cell its codes, also where one stands for several rows; a total has the code of the total.",
+            "Give every cell its codes, also if one code applies to several rows; a total has the code of the total.",
             "no-code",
             rows=wrong,
         )

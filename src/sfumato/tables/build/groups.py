@@ -61,7 +61,7 @@ def _refusal(columns: Sequence[str]) -> DataError:
 def _unit_refusal(column: str) -> DataError:
     return DataError(
         f'two groups of column "{column}" hold the same numbers in different units.',
-        "Leave one of them out: what is masked in one could be computed from the other.",
+        "Leave one of them out: what is suppressed in one could be computed from the other.",
         "group-in-other-unit",
         column=column,
     )

@@ -79,7 +79,7 @@ def relations_of(plan: TablePlan, columns: Columns) -> Relations:
     """
     places = {text: place for place, text in enumerate(columns.text("id"))}
     if len(places) < len(columns):
-        raise DataError("an id stands twice.", "Each cell may stand once.", "duplicate-cell", column="id")
+        raise DataError("duplicate id.", "Each cell may occur once.", "duplicate-cell", column="id")
     return _relations(plan, places)
 
 

@@ -230,10 +230,10 @@ def merged(joint: Joint, numbers: Iterable[Numbers], step: float, tolerance: flo
             raise DataError(
                 f"{joint.names[section.cells[wrong[0]]]}: table {section.name} differs from another one that has the "
                 f"same cell, by {difference[wrong[0]]:g}.",
-                "The same cell must have the same value in every table: give all of them the same values and decimals. "
-                "Tables of different records are protected and audited one by one. Of numbers that were revised since, "
-                "those that stayed the same tell of both tables: mask the very cells that were masked then, by the "
-                "rule status.",
+                "The same cell must have the same value in every table: give all of them the same "
+                "values and decimals. Tables of different records are protected and audited one by "
+                "one. If numbers were revised since, those that did not change disclose something "
+                "about both tables: suppress the same cells as then, by the rule status.",
                 "tables-differ",
                 rows=[int(row) + 1 for row in wrong],
             )

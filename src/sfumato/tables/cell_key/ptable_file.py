@@ -70,7 +70,7 @@ def _ptable(lines: list[Line], name: str) -> Ptable:
         count, target, chance = _entry(line, header, name)
         row, _ = rows.setdefault(count, {}), starts.setdefault(count, line.number)
         if target in row:
-            raise _wrong(name, line.number, header.index("i") + 1, "count and target stand twice", "Leave one out.")
+            raise _wrong(name, line.number, header.index("i") + 1, "count and target occur twice", "Leave one out.")
         row[target] = chance
     if not max(rows):
         raise _wrong(name, lines[-1].number, 1, "there is no row of a count above 0", "Give one for each count.")

@@ -85,7 +85,7 @@ class Columns:
             raise DataError(
                 f'column "{name}" holds something that is not a number in row {wrong[0]}'
                 + (f" and {len(wrong) - 1} more." if len(wrong) > 1 else "."),
-                "Every cell needs a finite number: the true one where it was masked, and flags in another column.",
+                "Every cell needs a finite number: the true one if it was suppressed, with flags in another column.",
                 "not-a-number",
                 column=name,
                 rows=wrong,
@@ -125,8 +125,8 @@ def read_columns(path: Path, dialect: Dialect | None = None, published: bool = F
         raise DataError(f"{path.name} holds no cells.", "It needs a header and one row for each cell.", "empty")
     if len(set(header)) < len(header):
         place = next(place for place, name in enumerate(header, start=1) if name in header[: place - 1])
-        what = "a column name stands twice in the header."
-        do = "Rename one; where names stand in two lines above each other, make them one."
+        what = "a column name occurs twice in the header."
+        do = "Rename one; if names are in two consecutive lines, merge them into one."
         raise DataError(f"{place_in(path.name, 1, place)}{what}", do, "duplicate-columns")
     return Columns(dict(zip(header, zip(*rows, strict=True), strict=True)))
 

@@ -35,7 +35,7 @@ def _places(keys: Sequence[Key]) -> dict[Key, int]:
         if key in places:
             raise DataError(
                 f"rows {places[key] + 1} and {place + 1} are the same cell.",
-                "Each cell may stand once; is a grouping column missing in group_by?",
+                "Each cell may occur once; is a grouping column missing in group_by?",
                 "duplicate-cell",
                 rows=[places[key] + 1, place + 1],
             )
@@ -103,7 +103,7 @@ def _remedy(relations: Relations, numbers: Numbers, missing: Numbers, wrong: Pla
     """Return the hint: if the parts sum to twice their total, subtotals are among them."""
     totals = np.array([abs(numbers[relations.row(int(place))[0][0]]) for place in wrong])
     if ((totals > 0) & (np.abs(totals - missing[wrong]) <= 0.5)).any():
-        return "Codes that are totals of others stand beside them, it seems: give the dimension a hierarchy, or levels."
+        return "The dimension seems to contain totals of its other codes: give it a hierarchy, or levels."
     return "Correct the table, or allow for rounding with table.tolerance."
 
 

@@ -68,8 +68,8 @@ def _names(nodes: Sequence[_Node], file: str) -> list[str]:
         below = nodes[node.above].code if many[node.code] > 1 and place in inner and node.above is not None else ""
         name = f"{below}/{node.code}" if below else node.code
         if name in lines:
-            what = f"the code stands in line {lines[name]} already"
-            raise wrong(file, node.line, node.column, what, "Each code may stand once: rename one of the two.", "twice")
+            what = f"duplicate code, first in line {lines[name]}"
+            raise wrong(file, node.line, node.column, what, "Each code may occur once: rename one of the two.", "twice")
         lines[name] = node.line
         names.append(name)
     return names

@@ -241,7 +241,7 @@ def _refuse_told(crosstab: Crosstab, counts: Sequence[int], derived: Derived) ->
 
 
 def _told_refusal(what: str) -> DataError:
-    do = "Leave it out: it would tell of counts that are masked. Where it holds counts, say None of it in derived=."
+    do = "Leave it out: it would disclose suppressed counts. If it holds counts, say None of it in derived=."
     return DataError(what, do, "tells-another")
 
 
@@ -249,7 +249,7 @@ def _figure_refusal(kind: str, label: Any) -> DataError:
     """Return the error for a line called a share, rate or mean that follows from no counts."""
     return DataError(
         f'the {kind} "{label_text(label)}" of the crosstab is called a share, a rate or a mean.',
-        "Leave it out: it would tell of counts that are masked. Where it holds counts, say None of it in derived=.",
+        "Leave it out: it would disclose suppressed counts. If it holds counts, say None of it in derived=.",
         "not-a-count",
     )
 
@@ -319,8 +319,8 @@ def _share_of(crosstab: Crosstab, label: Any, column: Grid, top: int) -> Ratio |
     # If the total is in the column, the sum of all entries is not a total.
     if 2 * counts[row] != counts.sum() and _fit(column, counts, np.full(len(counts), counts.sum()), False) is not None:
         raise DataError(
-            f'the column "{label_text(label)}" of the crosstab is a share of a total that is not in it, '
-            "and so tells it.",
+            f'the column "{label_text(label)}" of the crosstab is a share of a total that is not in '
+            "it, and so discloses it.",
             "Add the row of totals, or leave the shares out. Where it holds counts, say None of it in derived=.",
             "hidden-total",
         )

@@ -117,7 +117,7 @@ def _act(columns: _Columns, cell: int, action: Sequence[tuple[str, int]], name: 
     # A separator at the end of a line is ignored.
     more = [column for text, column in action[size + 1 :] if text]
     if word in (*ACTIONS, *AMOUNTS) and more:
-        what = f"{len(more)} fields too many stand behind {word}"
+        what = f"{len(more)} fields too many follow {word}"
         do = "Leave them out, or write them as a line of their own; check the separator."
         raise wrong(name, number, more[0], what, do, "length")
     status = int(columns.statuses[cell])
@@ -132,8 +132,8 @@ def _act(columns: _Columns, cell: int, action: Sequence[tuple[str, int]], name: 
         columns.costs[cell] = _amount(action, 1, name, number) or 1.0
     elif word == LEVELS:
         if not CellStatus.UNSAFE <= status <= CellStatus.UNSAFE_MANUAL:
-            what = f"protection levels are for unsafe cells, and this one has status {status}"
-            raise wrong(name, number, column, what, "Make it unsafe before: u.", "status")
+            what = f"protection levels are for sensitive cells, and this one has status {status}"
+            raise wrong(name, number, column, what, "Mark it as sensitive before: u.", "status")
         columns.lower[cell], columns.upper[cell] = (_amount(action, place, name, number) for place in (1, 2))
     else:
         _check_blank(word, column, name, number)
@@ -149,7 +149,7 @@ def _check_blank(word: str, column: int, name: str, number: int) -> None:
     """
     first, *rest = word.split() or [""]
     if rest and first in (*ACTIONS, *AMOUNTS):
-        what = f"a blank stands behind {first}, where the separator belongs"
+        what = f"a blank follows {first} instead of the separator"
         raise wrong(name, number, column + len(first), what, "Write the separator there.", "action")
 
 

@@ -106,7 +106,7 @@ def specification_in(command: Command, name: str) -> Specification:
         raise wrong(name, command.line, command.column, "spanning variables or the response are missing", do, "batch")
     if len({one.lower() for one in spanning}) < len(spanning):
         do = "Name each spanning variable once."
-        raise wrong(name, command.line, command.column, "a spanning variable stands twice", do, "batch")
+        raise wrong(name, command.line, command.column, "a spanning variable occurs twice", do, "batch")
     texts = [part.strip().strip('"') for part in parts[1:]] + ["", ""]
     cost, _, exponent = texts[2].partition(",")
     power = number_in(exponent, name, command.line, command.column) if exponent.strip() else 1.0
@@ -124,7 +124,7 @@ def rules_in(command: Command, name: str) -> list[Call]:
     for place, part in enumerate(parts):
         if not part.strip() and place < len(parts) - 1:
             do = "Write the rule that belongs there, P(0,0) for one that is switched off, or one bar alone."
-            raise wrong(name, command.line, column, "nothing stands before a bar", do, "batch")
+            raise wrong(name, command.line, column, "nothing precedes a bar", do, "batch")
         if part.strip():
             rules.append(_rule(part.strip(), name, command.line, column + len(part) - len(part.lstrip())))
         column += len(part) + 1

@@ -23,7 +23,7 @@ def read_labels(path: Path, codes: set[str] | None = None, encoding: str | None 
         if not comma:
             raise wrong(path.name, number, len(line) + 1, "the label is missing", "Write code,label.", "labels")
         if code in labels:
-            raise wrong(path.name, number, 1, "the code stands twice", "Leave one out.", "labels")
+            raise wrong(path.name, number, 1, "duplicate code", "Leave one out.", "labels")
         if codes is not None and code not in codes:
             raise wrong(
                 path.name, number, 1, "the code is unknown", "Correct it, or leave the line out.", "unknown-code"

@@ -137,12 +137,12 @@ def parse_metadata(lines: Sequence[str], name: str = "the text") -> Metadata:
                 separator = _separator(rest, name, number, column)
             elif tag in GLOBAL and len(rest) > 1:
                 do = "Leave the others out."
-                raise wrong(name, number, column, f"more than one text stands behind <{tag}>", do, "metadata")
+                raise wrong(name, number, column, f"more than one text follows <{tag}>", do, "metadata")
             elif tag in GLOBAL:
                 marks[tag] = next(iter(rest), "")
             elif not variables:
-                do = f"Before it only {', '.join(f'<{one}>' for one in GLOBAL)} may stand."
-                raise wrong(name, number, column, f"<{tag}> stands before any variable", do, "metadata")
+                do = f"Before it only {', '.join(f'<{one}>' for one in GLOBAL)} may occur."
+                raise wrong(name, number, column, f"<{tag}> precedes any variable", do, "metadata")
             else:
                 variables[-1] = _tagged(variables[-1], tag, rest, name, number, column)
     if not variables:
@@ -193,7 +193,7 @@ def _separator(rest: list[str], name: str, number: int, column: int) -> str:
 def _tagged(variable: Variable, tag: str, rest: list[str], name: str, number: int, column: int) -> Variable:
     most = 0 if tag in FLAGS else 1 if tag in SINGLE else len(rest)
     if len(rest) > most:
-        what = f"{len(rest) - most} texts too many stand behind <{tag}>"
+        what = f"{len(rest) - most} texts too many follow <{tag}>"
         raise wrong(name, number, column, what, "Leave them out, or put one with blanks in quotes.", "metadata")
     if tag in FLAGS:
         return replace(variable, flags=variable.flags | {tag})
@@ -201,7 +201,7 @@ def _tagged(variable: Variable, tag: str, rest: list[str], name: str, number: in
         do = "Valid: " + ", ".join(f"<{one}>" for one in (*FLAGS, *OPTIONS)) + "."
         raise wrong(name, number, column, f"<{tag}> is unknown", do, "metadata")
     if not rest:
-        raise wrong(name, number, column, f"nothing stands behind <{tag}>", "Write what belongs there.", "metadata")
+        raise wrong(name, number, column, f"nothing follows <{tag}>", "Write what belongs there.", "metadata")
     if tag in ("DECIMALS", "HIERLEVELS", "DISTANCE"):
         for text in rest:
             number_in(text, name, number, column)

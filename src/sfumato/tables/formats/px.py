@@ -113,7 +113,7 @@ def parse_px(text: str, name: str = "the text") -> OfficeTable:
             raise wrong(name, line, 1, what, "Write a value for each code.", "length")
         if len(set(own)) < len(own):
             line = entries.get(("CODES", variable), entries.get(("VALUES", variable), ("", 1)))[1]
-            raise wrong(name, line, 1, f"a code of {variable} stands twice", "Each code may stand once.", "twice")
+            raise wrong(name, line, 1, f"duplicate code of {variable}", "Each code may occur once.", "twice")
         trees.append(_tree(variable, own, entries, name))
         codes.append([(code,) for code in own])
     size = int(np.prod([len(own) for own in codes]))
@@ -170,7 +170,7 @@ def _notes(entries: Entries, cells: set[Key], name: str) -> dict[Key, int]:
             continue
         status = status_in(note.removeprefix("status ").strip(), {})
         if status is None:
-            raise wrong(name, line, 1, "the note tells no status", "Write a status from 1 to 14.", "status")
+            raise wrong(name, line, 1, "the note contains no status", "Write a status from 1 to 14.", "status")
         cell = tuple((code,) for code in key[1:])
         if cell not in cells:
             what = "the note with a status names codes of no cell"
@@ -199,7 +199,7 @@ def _parsed(text: str, name: str) -> tuple[Entries, list[Datum], int]:
         key = (found.group(1), *_TEXT.findall(found.group(2) or ""))
         if key in entries and key[0] in ONCE:
             do = f"Leave one out; the first is in line {entries[key][1]}."
-            raise wrong(name, number, 1, f"{key[0]} stands twice", do, "twice")
+            raise wrong(name, number, 1, f"{key[0]} occurs twice", do, "twice")
         entries[key] = (right.strip(), number)
     return (
         entries,

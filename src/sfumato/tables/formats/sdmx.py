@@ -75,7 +75,7 @@ def read_sdmx(path: Path, trees: tuple[Tree, ...]) -> OfficeTable:
             raise wrong(path.name, 1, 1, f"column {name} is missing", "Name it in the header.", "length")
         if header.count(name) > 1:
             place = header.index(name, header.index(name) + 1) + 1
-            raise wrong(path.name, 1, place, f"column {name} stands twice", "Rename one.", "duplicate-columns")
+            raise wrong(path.name, 1, place, f"duplicate column {name}", "Rename one.", "duplicate-columns")
     cells = [_cell(line, header, trees, path.name) for line in lines[1:]]
     return OfficeTable(
         value=VALUE,

@@ -90,7 +90,7 @@ def _relations(lines: Sequence[str], number: int, many: int, name: str) -> Relat
     if len(lines) < number + count:
         raise truncated(name, len(lines) + 1, f"relation {len(lines) - number + 1} of {count}")
     if more := [place for place, line in enumerate(lines[number + count :], start=1) if line.strip()]:
-        what = f"{count} relations are announced, and here stands more"
+        what = f"{count} relations are announced, but there are more"
         raise wrong(name, number + count + more[0], 1, what, "Correct the number, or leave the line out.", "length")
     rows = [_relation(lines[number + place], number + place + 1, many, name) for place in range(count)]
     return make_relations(rows, [f"relation {place} in line {number + place + 1} of {name}" for place in range(count)])
@@ -108,7 +108,7 @@ def _relation(line: str, number: int, many: int, name: str) -> tuple[list[int], 
         what = f"{start[1]} terms are announced, and {len(terms)} are there"
         raise wrong(name, number, len(head) + 2, what, "Correct the number, or the terms.", "length")
     if rest := _TERM.sub("", tail).strip():
-        what = "something stands between the terms that is none"
+        what = "unexpected text between the terms"
         raise wrong(name, number, line.rindex(rest.split()[0]) + 1, what, "Write each as id (coef).", "format")
     for cell, _ in terms:
         if int(cell) >= many:

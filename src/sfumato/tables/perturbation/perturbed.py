@@ -71,7 +71,7 @@ def check_readers(parts: Sequence[Perturbed]) -> None:
     if leaks:
         raise PromiseError(
             filled(
-                "a reader computes {count} unsafe {count:cell|cells} more closely than the rules allow: {named}.",
+                "a data user computes {count} sensitive {count:cell|cells} more closely than the rules allow: {named}.",
                 {"count": len(leaks), "named": cells_named(leaks)},
             ),
             "Take a larger base or more noise, or mask cells instead: method optimal.",

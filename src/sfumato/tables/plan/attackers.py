@@ -44,4 +44,6 @@ class Attackers:
 
     def __post_init__(self) -> None:
         if not self.outsider:
-            raise ValueError("the outsider cannot be switched off: whoever else attacks knows all that he knows.")
+            raise ValueError(
+                "the outsider cannot be switched off: every other attacker knows all that the outsider knows."
+            )

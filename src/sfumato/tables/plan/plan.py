@@ -37,8 +37,8 @@ from sfumato.tables.plan.perturbation import PERTURBATIONS, UNRULED, Perturbatio
 from sfumato.tables.plan.source import COUNT, TableSource
 
 WHAT_A_PLAN_IS = (
-    "A plan of a table is a YAML or JSON file that names the table, its dimensions and what is unsafe; "
-    "examples are shown by: sfumato docs tables"
+    "A plan of a table is a YAML or JSON file that names the table, its dimensions and its "
+    "sensitivity rules; examples are shown by: sfumato docs tables"
 )
 
 
@@ -86,7 +86,7 @@ class TablePlan:
         if unfit:
             raise ValueError(f"output.files: {', '.join(unfit)} cannot be written where method changes numbers so.")
         if not by_cells and not self.primary and not isinstance(self.perturbation, UNRULED):
-            raise ValueError("primary rules are missing: nothing says which cells are unsafe.")
+            raise ValueError("primary rules are missing: nothing classifies cells as sensitive.")
 
     def _unfit_files(self) -> list[str]:
         """Return files that describe suppression although the numbers are perturbed."""

@@ -75,7 +75,7 @@ class Range:
 
     def __post_init__(self) -> None:
         if self.min >= self.max:
-            raise ValueError("min must lie below max: a range of one value tells the value.")
+            raise ValueError("min must lie below max: a range of one value discloses the value.")
 
     def apply(self, facts: Facts) -> Judgment:
         values = facts.values
@@ -214,8 +214,8 @@ class StatusColumn:
         if len(wrong):
             texts = columns.text(self.column)
             raise DataError(
-                f'column "{self.column}" has marks that are neither unsafe nor safe in {len(wrong):,} rows, '
-                f"the first in row {wrong[0] + 1}.",
+                f'column "{self.column}" has marks that are neither sensitive nor safe in '
+                f"{len(wrong):,} rows, the first in row {wrong[0] + 1}.",
                 "Name them in sensitive, publish or safe of the rule status.",
                 "status-mark",
                 column=self.column,
@@ -235,7 +235,7 @@ def check_marks(rules: Sequence[Rule], columns: Columns) -> None:
             continue
         if not _marked(columns, rule.column, rule.sensitive).any():
             raise DataError(
-                f'no cell has a mark in column "{rule.column}" that the rule status calls unsafe.',
+                f'no cell has a mark in column "{rule.column}" that the rule status lists as sensitive.',
                 "Correct its marks (sensitive), or leave the rule out if no cell is sensitive.",
                 "status-mark",
                 column=rule.column,

@@ -35,7 +35,7 @@ def thickened(values: Numbers, unsafe: Mask, bounds: Bounds, wished: Reach, step
 def _refuse(hopeless: Mask) -> None:
     if hopeless.any():
         raise UnattainableError(
-            "the bounds that everyone knows leave an unsafe cell a single value.",
+            "the publicly known bounds leave a sensitive cell a single value.",
             "Widen the rule or the bounds of the attacker.",
             "no-room",
             rows=[int(cell) + 1 for cell in np.flatnonzero(hopeless)],

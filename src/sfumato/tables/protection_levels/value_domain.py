@@ -31,14 +31,14 @@ def check_kind(plan: TablePlan, masked: Masked) -> None:
     hidden = bool((values[mask] < 0).any()) and not (values[~mask] < 0).any()
     if hidden and not _names_least(plan, masked) and _adds_up(masked, plan.table.tolerance):
         raise DataError(
-            "masked cells are negative, and no published one is: readers take 0 for the least, which their ranges "
-            "would miss.",
+            "suppressed cells are negative, and no published one is: data users assume a minimum "
+            "of 0, so their intervals would miss the true values.",
             "Name in the plan the least that readers hold possible: attacker.lower.",
             "hidden-negative",
         )
     if plan.table.precision is None and step_of(values) < step_of(values[~mask]) * (1 - SLACK):
         raise DataError(
-            "masked cells have decimals that no published one has: readers take the table for one of coarser numbers.",
+            "suppressed cells have decimals that no published one has: data users assume coarser numbers.",
             "Set the precision of the numbers in the plan: table.precision.",
             "hidden-decimals",
         )

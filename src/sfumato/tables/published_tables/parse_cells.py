@@ -159,7 +159,7 @@ def read_texts(texts: tuple[str, ...], column: str) -> tuple[Numbers, Bounds]:
         raise DataError(
             f'column "{column}" holds something that is neither a number, a range nor a mask in row {wrong[0]}'
             + (f" and {len(wrong) - 1} more." if len(wrong) > 1 else "."),
-            "Write a number, a range such as 1-3 or ≤3, or * for a masked cell.",
+            "Write a number, a range such as 1-3 or ≤3, or * for a suppressed cell.",
             "unreadable-cell",
             column=column,
             rows=wrong,

@@ -103,4 +103,4 @@ def sentence(redesign: Redesign, proposal: Proposal) -> str:
     >>> sentence(Redesign(118, (), 1, 1), Proposal(change, 41, 90))
     'merge size 5 and 6: 41 instead of 118 masked cells'
     """
-    return f"{proposal.change.label}: {proposal.masked:,} instead of {redesign.masked:,} masked cells"
+    return f"{proposal.change.label}: {proposal.masked:,} instead of {redesign.masked:,} suppressed cells"

@@ -92,17 +92,17 @@ def needed(problem: Problem, threat: Threat, proofs: Sequence[Proof]) -> list[Pr
 def unprotectable(problem: Problem, threat: Threat) -> UnattainableError:
     """The error for a cell that no pattern protects; `rows` holds its place in the table, counted from 1."""
     if threat.attacker == OUTSIDER:
-        who, help_ = "", "Join it with another category, or allow more cells to be masked."
+        who, help_ = "", "Join it with another category, or allow more cells to be suppressed."
     else:
         attacker = problem.attackers[threat.attacker]
         who = f" from {attacker.name}"
         option = "coalition: 1" if attacker.kind is Kind.COALITION else f"{attacker.kind}: false"
         help_ = (
-            f"Join it with another category, or allow more cells to be masked; attackers: {{{option}}} leaves this "
+            f"Join it with another category, or allow more cells to be suppressed; attackers: {{{option}}} leaves this "
             "attacker out, and the report will say so."
         )
     return UnattainableError(
-        f"an unsafe cell cannot be protected{who} whatever else is masked.",
+        f"a sensitive cell cannot be protected{who} by any suppression pattern.",
         help_,
         "unprotectable",
         rows=[int(problem.places[threat.cell]) + 1],

@@ -240,7 +240,7 @@ def _result(plan: Plan, table: FrequencyTable, cells: Cells, rows: HiddenRows, p
 def _remarks(number: int, cells: Cells, proved: bool, gap: float) -> tuple[str, ...]:
     told = f"{number:,} of {cells.codes.shape[1] * cells.rows:,} cells are published as missing"
     how = "no choice costs less" if proved else f"any release costs at most {gap:.1%} less"
-    return (f"{told}: {how}. The promises count a missing cell as a value of its own.",)
+    return (f"{told}: {how}. The guarantees count a missing cell as a value of its own.",)
 
 
 def _recoding(

@@ -246,7 +246,7 @@ def _classes(items: Items, axes: Sequence[Axis], rule: CutRule, models: Sequence
 
 
 def _unattainable(table: FrequencyTable, models: Sequence[Model]) -> UnattainableError:
-    together = UnattainableError("All rows as one class do not keep the promises.", "Ask for less.", "whole")
+    together = UnattainableError("All rows as one class violate the privacy models.", "Ask for less.", "whole")
     return beyond_limits(models, table.whole) or together
 
 

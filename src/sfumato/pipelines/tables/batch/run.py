@@ -145,7 +145,9 @@ def _run(command: Command, state: BatchState, name: str, scratch: Path) -> None:
 def _open(command: Command, state: BatchState, tabular: bool) -> None:
     path = state.folder / batch_file.file_in(command)
     if not path.is_file():
-        raise DataError(f"the file {path.name} is not there.", "Put it beside the batch file.", "unreadable")
+        raise DataError(
+            f"the file {path.name} is not there.", "Put it into the folder of the batch file.", "unreadable"
+        )
     if tabular is not state.tabular or not tabular:
         state.clear()
     state.data, state.tabular, state.metadata = path, tabular, None
