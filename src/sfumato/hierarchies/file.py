@@ -29,7 +29,7 @@ class HierarchyFile:
     """
 
     path: Annotated[PlanPath, Note("The file, relative to the plan: value;level 1;level 2;…, no header.")]
-    separator: Annotated[str, Note("What stands between the columns, ; unless given.")] = ";"
+    separator: Annotated[str, Note("Separator of the columns, ; unless given.")] = ";"
     decimal: Annotated[DecimalMark, Note("The decimal mark of its numbers, a point unless given.")] = "."
 
     def __post_init__(self) -> None:

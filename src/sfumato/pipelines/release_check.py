@@ -300,7 +300,7 @@ class _Attacker:
         )
 
     def finer(self, text_counts: TextCounts) -> dict[str, Any]:
-        """Return which labels of each quasi-identifier are finer; the method `cells` publishes blanks for `*`."""
+        """Return which labels of each quasi-identifier are finer; local suppression publishes blanks for `*`."""
         masks, blank = {}, isinstance(self.plan.method, CellSuppression)
         for name in self.known:
             labels = text_counts.values[text_counts.columns.index(name)]

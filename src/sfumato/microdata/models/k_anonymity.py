@@ -8,7 +8,7 @@ It protects against singling a person out by the quasi-identifiers. It does not 
 value that all rows of a class share, nor against an attacker who knows more than the quasi-identifiers.
 
 `subsets` sets a larger k for fewer columns: `{3: 10, 2: 20}` for ten identical rows in any three columns, twenty in any
-two. Only the method `cells` supports it.
+two. Only the method `local-suppression` supports it.
 
 Monotone under generalization and under suppression: a class only grows.
 """

@@ -57,13 +57,13 @@ TABLE = Either(
 class KMap(ClassModel):
     """Every class has at least `k` rows in the `population`."""
 
-    k: Annotated[int, Note("persons of the population a class must stand for", minimum=1)]
+    k: Annotated[int, Note("persons of the population that a class must represent", minimum=1)]
     population: Annotated[DataPlan | None, TABLE] = None
     sampling_fraction: Annotated[
         float | None, Note("the share of the population in the rows, where its table is not at hand", 0, 1)
     ] = None
     significance: Annotated[
-        float, Note("how often a class of fewer persons may have as many rows as are asked for", minimum=0, maximum=1)
+        float, Note("how often a class of fewer persons may have the requested number of rows", minimum=0, maximum=1)
     ] = 0.05
     name: ClassVar[str] = "k-map"
     asks: ClassVar[str] = "k"

@@ -11,7 +11,9 @@ from sfumato.schema.dataclass_schema import Note
 # The reference distribution of a class: the original table (the definition of the literature), or also the published
 # rows, which are all a data user sees.
 Against = Literal["both", "raw"]
-Comparison = Annotated[Against, Note("compare with the raw table and the published rows, or with the raw table alone")]
+Comparison = Annotated[
+    Against, Note("compare with the original table and the published rows, or with the original table only")
+]
 SensitiveColumn = Annotated[str, Note("the sensitive column")]
 # Tolerance for rounding errors of shares and distances beyond their limit.
 EXACT = 1e-9

@@ -24,7 +24,7 @@ SHAPES = records_by_name(
         "differential-privacy": ("sfumato.microdata.models.differential_privacy", "DifferentialPrivacy"),
     }
 )
-MODEL: Tagged[Model] = Tagged("model", SHAPES, about="a promise about the published rows")
+MODEL: Tagged[Model] = Tagged("model", SHAPES, about="a privacy model of the published rows")
 
 
 def located(model: Model, folder: Path) -> Model:

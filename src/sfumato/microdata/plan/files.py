@@ -27,7 +27,7 @@ class FilePlan:
     parent: Annotated[str | None, Note("the file that its rows belong to; that of the persons has none")] = None
     key_file: Annotated[
         PlanPath | None,
-        Note("a key of the house, by which keys are the same in every release; drawn for each release without it"),
+        Note("an internal key file with which keys are the same in every release; without it, keys are random"),
     ] = None
 
 

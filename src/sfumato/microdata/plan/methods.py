@@ -57,7 +57,7 @@ ClassColumn = Annotated[
     str | None, Note("the column in which the loss classification wants classes to agree", key="class")
 ]
 Seconds = Annotated[float, Note("seconds after which the best found so far is taken", minimum=0)]
-Hiding = Annotated[bool, Note("draw a near-least release, so that nobody can reason from the least one")]
+Hiding = Annotated[bool, Note("draw a near-optimal release at random, to prevent minimality attacks")]
 
 
 @plan_part

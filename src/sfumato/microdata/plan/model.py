@@ -153,10 +153,8 @@ class OutputPlan:
     """
 
     format: Annotated[Literal["csv", "parquet"], Note("of the published rows")] = "csv"
-    order: Annotated[Literal["keep", "shuffle"], Note("of the rows; keep tells where each stood")] = "shuffle"
-    suppressed: Annotated[Literal["drop", "star"], Note("rows that are withheld are left out, or published as *")] = (
-        "drop"
-    )
+    order: Annotated[Literal["keep", "shuffle"], Note("of the rows; keep discloses the original order")] = "shuffle"
+    suppressed: Annotated[Literal["drop", "star"], Note("suppressed rows are dropped, or published as *")] = "drop"
     intervals: Annotated[
         Literal["labels", "bounds"], Note("bounds: further columns NAME_min and NAME_max with the ends of intervals")
     ] = "labels"

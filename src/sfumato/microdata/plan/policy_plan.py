@@ -27,7 +27,7 @@ class PolicyPlan:
     values: Annotated[Mapping[str, float], MapOf(Number(), about="other values for clauses")] = field(
         default_factory=dict
     )
-    attested: Annotated[Mapping[str, str], MapOf(Text(), about="who attests clauses that nobody can measure")] = field(
+    attested: Annotated[Mapping[str, str], MapOf(Text(), about="who attests clauses that cannot be measured")] = field(
         default_factory=dict
     )
     zip_population: Annotated[PlanPath | None, Note("file with the columns zip3 and people, relative to the plan")] = (

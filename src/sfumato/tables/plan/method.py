@@ -30,7 +30,7 @@ class MethodChoice:
     tie_break: Literal["min", "max"] = "max"
     repair: bool = True
     insiders: bool | None = None
-    zeros: Annotated[bool, Note("whether cells of value 0 may be masked")] = False
+    zeros: Annotated[bool, Note("whether cells of value 0 may be suppressed")] = False
 
     @property
     def faithful(self) -> bool:

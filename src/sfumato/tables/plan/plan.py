@@ -233,7 +233,7 @@ METHOD = Record(
     },
     MethodChoice,
 )
-PROTECTION = record_of(Protection, "how far the range of an unsafe cell must reach")
+PROTECTION = record_of(Protection, "the protection levels of sensitive cells")
 ATTACKER = record_of(AttackerModel, "what anyone is taken to know")
 ATTACKERS = record_of(Attackers, "who attacks")
 _OUTPUT = record_of(Output, "what the published table looks like")
@@ -252,7 +252,7 @@ PLAN = Record(
         "dimensions": Key(MapOf(DIMENSION, about="the dimensions of the table by their names")),
         "tables": Key(ListOf(CROSSING, 1, "tables that are protected together")),
         "previous": Key(ListOf(FilePath(), 1, "release folders of what was published before")),
-        "primary": Key(ListOf(Tagged("rule", RULES), about="which cells are unsafe by themselves")),
+        "primary": Key(ListOf(Tagged("rule", RULES), about="the sensitivity rules")),
         "method": Key(_METHOD),
         "protection": Key(PROTECTION),
         "attacker": Key(ATTACKER),

@@ -20,7 +20,7 @@ from sfumato.tables.plan.rule_inputs import Facts, Level
 
 # Safety margin, in percent of the value, of rules that imply none.
 DEFAULT_PERCENT = 10.0
-Least = Annotated[float, Note("cells with fewer, but not none, are unsafe", minimum=1)]
+Least = Annotated[float, Note("cells with fewer, but not none, are sensitive", minimum=1)]
 Many = Annotated[int, Note("how many of the largest contributions count together", minimum=1)]
 Marks = Annotated[tuple[TextOrNumber, ...], Note("marks of the cells that are meant", at_least=1)]
 MarkColumn = Annotated[str, Note("the column with the marks")]
@@ -65,8 +65,8 @@ class Range:
     """Finest cells from `min` to `max` are sensitive; the range itself is public."""
 
     name: ClassVar[str] = "range"
-    min: Annotated[float, Note("the least value that is unsafe")]
-    max: Annotated[float, Note("the greatest value that is unsafe")]
+    min: Annotated[float, Note("the smallest sensitive value")]
+    max: Annotated[float, Note("the largest sensitive value")]
 
     @property
     def suppresses_empty(self) -> bool:
@@ -132,7 +132,7 @@ class PriorPosterior:
     """
 
     name: ClassVar[str] = "p-percent"
-    p: Annotated[float, Note("percent within which nobody may know the largest contribution", minimum=0)]
+    p: Annotated[float, Note("percent within which no one may know the largest contribution", minimum=0)]
     q: Annotated[float, Note("percent within which everyone knew it before", minimum=0)] = 100.0
     n: Many = 1
     level: At = "holding"

@@ -15,7 +15,7 @@ _DECIMAL = "the decimal mark of its files, a point unless given; to be given whe
 _ENCODING = "of its files, hierarchies too; UTF-8 unless given, for office files and hierarchies else Windows-1252"
 _HARMLESS = "columns with numbers next to suppressed cells that reveal nothing of these, for the audit"
 _GROUPS = "whether to add the rule group-disclosure for every dimension; true for counts of rows, unless given"
-_HOLDING = "column of the microdata: which holding, or whoever attacks as one, a record belongs to"
+_HOLDING = "column of the microdata: the holding that a record belongs to"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class TableSource:
     tolerance: Annotated[float, Note("largest difference of a total that is rounding", minimum=0)] = 0.0
     precision: Annotated[float | None, Note(_STEP, minimum=1e-9)] = None
     microdata: Annotated[PlanPath | None, Note("file with one row for each record, instead of source")] = None
-    weight: Annotated[str | None, Note("column of the microdata: how many respondents a record stands for")] = None
+    weight: Annotated[str | None, Note("column of the microdata: how many respondents a record represents")] = None
     holding: Annotated[str | None, Note(_HOLDING)] = None
     metadata: Annotated[PlanPath | None, Note("metadata (.rda) of a .tab file; those of its name by default")] = None
     group_disclosure: Annotated[bool | None, Note(_GROUPS)] = None
