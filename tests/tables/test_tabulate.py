@@ -239,6 +239,6 @@ def test_records_above_others_are_refused(columns, dimensions, tmp_path, monkeyp
 
 
 def test_records_that_name_nobody_are_no_holding_together(people):
-    with pytest.raises(DataError, match='"asked" names nobody in 2 of its records') as caught:
+    with pytest.raises(DataError, match='"asked" is empty in 2 of its records') as caught:
         tabulate(people, dimensions=AREA, value="turnover", holding="asked")
     assert caught.value.code == "data.no-holding"

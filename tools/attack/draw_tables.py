@@ -141,7 +141,8 @@ class Drawing(Dice):
         unsafe = {cell for cell in table.cells() if 0 < table.value(cell) < (1000 if self.chance(0.05) else least)}
         marks = {cell: "u" if cell in unsafe else "s" for cell in table.cells()}
         if self.chance(0.3):
-            rules = [{"rule": "status", "column": "mark", "unsafe": ["u"], "safe": ["s"]}, *rules[self.chance(0.5) :]]
+            status = {"rule": "status", "column": "mark", "sensitive": ["u"], "safe": ["s"]}
+            rules = [status, *rules[self.chance(0.5) :]]
         rules += [{"rule": "group-disclosure", "dimension": self.dimensions[-1].name}] if self.chance(0.2) else []
         rows = [[*cell, int(table.value(cell)), table.households(cell), mark] for cell, mark in marks.items()]
         self.files["cells.csv"] = _lines([[*(own.name for own in self.dimensions), "n", "households", "mark"], *rows])

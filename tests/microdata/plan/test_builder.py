@@ -26,13 +26,7 @@ from sfumato.microdata.models.t_closeness import TCloseness
 from sfumato.microdata.plan import model
 from sfumato.microdata.plan.builder import Plan
 from sfumato.microdata.plan.files import FilePlan
-from sfumato.microdata.plan.methods import (
-    METHODS,
-    Local,
-    Mondrian,
-    Optimal,
-    Suppression,
-)
+from sfumato.microdata.plan.methods import METHODS, Local, Mondrian, Optimal, Suppression
 from sfumato.microdata.plan.model import ColumnPlan, OutputPlan
 from sfumato.microdata.plan.policy_plan import PolicyPlan
 from sfumato.microdata.plan.read import read_plan

@@ -108,9 +108,7 @@ def rows_of(path, delimiter=","):
 def test_a_batch_file_with_every_command(folder, sfumato):
     (folder / "five.tab").write_text("1;n1;5;1;3\n2;n1;7;4;1\n1;s1;9;5;1\n2;s1;4;3;1\n")
     (folder / "five.rda").write_text(
-        '<SEPARATOR> ";"\nSize\n<RECODEABLE>\n<TOTCODE> "Total"\nRegion\n<RECODEABLE>\n<TOTCODE> "Total"\n'
-        '<HIERCODELIST> "region.hrc"\n<HIERLEADSTRING> "@"\n<HIERARCHICAL>\nVar2\n<NUMERIC>\nF\n<FREQUENCY>\n'
-        "S\n<STATUS>\n"
+        '<SEPARATOR> ";"\nSize\n<RECODEABLE>\n<TOTCODE> "Total"\nRegion\n<RECODEABLE>\n<TOTCODE> "Total"\n<HIERCODELIST> "region.hrc"\n<HIERLEADSTRING> "@"\n<HIERARCHICAL>\nVar2\n<NUMERIC>\nF\n<FREQUENCY>\nS\n<STATUS>\n'
     )
     (folder / "none.hst").write_text("1,nowhere,s\n")
     (folder / "all.arb").write_text(EVERY)
@@ -286,11 +284,7 @@ def test_missing_totals_are_said_with_their_line(folder):
 
 def test_variables_are_called_in_any_case(folder):
     """A table that is written in another case than the metadata's is recoded and linked as any other."""
-    lines = (
-        '<OPENMICRODATA> "micro.asc"\n<OPENMETADATA> "micro.rda"\n<SPECIFYTABLE> "SIZE""region"|"var2"||\n'
-        '<SAFETYRULE> P(20,1)\n<READMICRODATA>\n<RECODE> 1, "size", "size.grc"\n<SUPPRESS> GH(1)\n'
-        '<WRITETABLE> (1, 3, QU-, "t.txt")\n'
-    )
+    lines = '<OPENMICRODATA> "micro.asc"\n<OPENMETADATA> "micro.rda"\n<SPECIFYTABLE> "SIZE""region"|"var2"||\n<SAFETYRULE> P(20,1)\n<READMICRODATA>\n<RECODE> 1, "size", "size.grc"\n<SUPPRESS> GH(1)\n<WRITETABLE> (1, 3, QU-, "t.txt")\n'
     (folder / "case.arb").write_text(lines)
     run_batch(folder / "case.arb", folder / "out")
     assert "small" in {row[0] for row in rows_of(folder / "out" / "t.txt")}
@@ -321,9 +315,7 @@ def test_linked_tables_are_attacked_by_single_respondents(tmp_path) -> None:
     variable = '<RECODEABLE>\n<TOTCODE> "Total"\n'
     (tmp_path / "m.rda").write_text(f'<SEPARATOR> ";"\nR 1\n{variable}S 1\n{variable}T 5\n<NUMERIC>\n')
     (tmp_path / "two.arb").write_text(
-        '<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda"\n<SPECIFYTABLE> "R"|"T"||\n<SAFETYRULE> FREQ(2,20)\n'
-        '<SPECIFYTABLE> "R""S"|"T"||\n<SAFETYRULE> FREQ(2,20)\n<READMICRODATA>\n<SUPPRESS> MOD(0)\n'
-        '<WRITETABLE> (1,3,AS+,"both.csv")\n'
+        '<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda"\n<SPECIFYTABLE> "R"|"T"||\n<SAFETYRULE> FREQ(2,20)\n<SPECIFYTABLE> "R""S"|"T"||\n<SAFETYRULE> FREQ(2,20)\n<READMICRODATA>\n<SUPPRESS> MOD(0)\n<WRITETABLE> (1,3,AS+,"both.csv")\n'
     )
     run_batch(tmp_path / "two.arb", tmp_path / "out")
     with (tmp_path / "out" / "both.csv").open(newline="", encoding="utf-8") as stream:

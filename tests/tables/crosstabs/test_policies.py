@@ -141,7 +141,7 @@ def test_shares_of_a_total_follow_it_and_never_tell_it():
     done = suppress(frame.assign(share=(100 * frame["n"] / 125).round(1)), "cms-11")
     assert done["share"].tolist() == ["*", "*", 64.0, 100.0]
     bare = frame.iloc[:3]
-    with pytest.raises(DataError, match="tells it"):
+    with pytest.raises(DataError, match="discloses it"):
         suppress(bare.assign(share=(100 * bare["n"] / 125).round(1)), "cms-11")
 
 

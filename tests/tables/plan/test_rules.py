@@ -135,7 +135,7 @@ def test_group_disclosure_is_for_counts_with_that_dimension():
 def test_a_mark_that_nobody_gave_a_meaning_is_refused():
     """A cell with a misspelt mark would be published as if it were safe."""
     marks = TextColumns({"mark": ("s", "u", "weird", "")})
-    with pytest.raises(DataError, match="neither unsafe nor safe in 1 rows, the first in row 3") as caught:
+    with pytest.raises(DataError, match="neither sensitive nor safe in 1 rows, the first in row 3") as caught:
         primary.StatusColumn("mark").apply(facts(columns=marks))
     assert list(caught.value.values) == ["weird"]
     assert primary.StatusColumn("mark", safe=("s", "", "weird")).apply(facts(columns=marks)).unsafe.sum() == 1
