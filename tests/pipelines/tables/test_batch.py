@@ -199,16 +199,16 @@ def test_keys_of_cells_are_for_the_house(folder):
 def test_tables_that_are_written_before_they_are_protected_are_warned_of(folder, sfumato):
     write = '<WRITETABLE> (1, 1, , "early.csv")'
     early = batch(folder, '"Var2"', "P(20,1)", write, '<WRITETABLE> (1, 5, , "next.txt")')
-    assert not early.holds and len(early.warnings) == 1
+    assert not early.passed and len(early.warnings) == 1
     assert "early.csv: table 1 was not protected." in early.warnings[0]
     assert "was not protected" in (folder / "out" / "early.html").read_text()
     ran = sfumato("protect", "--arb", folder / "one.arb", "--out", folder / "out")
     assert ran.code == 1 and "Warning: early.csv" in ran.err
     with pytest.raises(PlanError) as caught:
         batch(folder, '"Var2"', "P(20,1)", write, "<SUPPRESS> CTA(1)", '<WRITETABLE> (1, 4, , "x.txt")')
-    assert "Written before: early.csv: table 1 was not protected." in caught.value.do
+    assert "Written before: early.csv: table 1 was not protected." in caught.value.hint
     unruled = batch(folder, '"Var2"', "", write)
-    assert unruled.holds and "No rule says which" in unruled.warnings[0]
+    assert unruled.passed and "No rule says which" in unruled.warnings[0]
     assert not batch(folder, "<freq>", "FREQ(1,30)", write).warnings
     assert not batch(folder, '"Var2"', "P(20,1)", "<SUPPRESS> MOD(1)", write).warnings
 
@@ -246,7 +246,7 @@ def test_what_is_wrong_is_said_with_its_line(folder, lines, where):
     (folder / "bad.arb").write_text(lines + "\n")
     with pytest.raises(SfumatoError, match=where) as caught:
         run_batch(folder / "bad.arb", folder / "out")
-    assert caught.value.do
+    assert caught.value.hint
 
 
 START = """<OPENMICRODATA> "micro.asc"
@@ -276,7 +276,7 @@ def test_missing_totals_are_said_with_their_line(folder):
     (folder / "bad.arb").write_text(text.format("0"))
     with pytest.raises(DataError, match=r"t\.tab, line 1, column 1: the parent of row 1.*is missing") as caught:
         run_batch(folder / "bad.arb", folder / "out")
-    assert "<READTABLE> 1" in caught.value.do
+    assert "<READTABLE> 1" in caught.value.hint
     (folder / "good.arb").write_text(text.format("1") + '<WRITETABLE> (1, 3, QU-, "t.txt")\n')
     run_batch(folder / "good.arb", folder / "out")
     assert ["Total", "Total", "5"] in rows_of(folder / "out" / "t.txt")

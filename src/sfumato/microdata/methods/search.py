@@ -97,7 +97,7 @@ def with_persons_kept(plan: Plan, table: FrequencyTable, result: Result) -> Resu
     classes = holding_population(classes_of(table, recoding), table, recoding)
     failing = np.zeros(len(recoding.sizes), bool)
     for model in plan.privacy:
-        failing |= model.failing(classes, table.whole)
+        failing |= model.violating(classes, table.whole)
     failing &= ~recoding.suppressed & (recoding.sizes > 0)
     if not failing.any():
         return result
@@ -112,7 +112,7 @@ def with_persons_kept(plan: Plan, table: FrequencyTable, result: Result) -> Resu
         result,
         recoding=replace(recoding, suppressed=hidden),
         proved_optimal=False,
-        remarks=(*result.remarks, remark),
+        notes=(*result.notes, remark),
     )
 
 
@@ -139,4 +139,4 @@ def _with_cost(plan: Plan, table: FrequencyTable, result: Result) -> Result:
         f"{result.loss:.6g} instead of {least.loss:.6g}."
     )
     details = {**result.details, "minimality": {"least_loss": least.loss, "cost": cost}}
-    return replace(result, details=details, remarks=(*result.remarks, remark), proved_optimal=False)
+    return replace(result, details=details, notes=(*result.notes, remark), proved_optimal=False)

@@ -29,7 +29,7 @@ def suppress_skewed_classes(
         if not len(left) or kept.rows == whole.rows:
             break
         seen = reference_of(kept, whole)
-        skewed = np.any([model.failing(kept, seen) for model in comparing], axis=0)
+        skewed = np.any([model.violating(kept, seen) for model in comparing], axis=0)
         if not skewed.any():
             break
         suppressed = suppressed.copy()

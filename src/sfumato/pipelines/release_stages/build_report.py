@@ -80,9 +80,9 @@ def report_of(plan: Plan, source: Engine, outcome: ReleaseOutcome, seconds: Mapp
         seconds=Timings(**seconds),
         engine=source.name,
         seed=plan.seed,
-        input_sha256=source.fingerprint(),
+        input_sha256=source.checksum(),
         candidates=result.nodes,
-        remarks=_remarks(looks, outcome, withheld_rows),
+        notes=_remarks(looks, outcome, withheld_rows),
         details={
             "column_count": len(plan.columns),
             "column_fates": _fates(plan, outcome),
@@ -92,7 +92,7 @@ def report_of(plan: Plan, source: Engine, outcome: ReleaseOutcome, seconds: Mapp
         },
         disclosure=outcome.disclosed,
         star_rows=plan.output.suppressed == "star",
-        withheld_columns=plan.withheld_columns,
+        removed_columns=plan.removed_columns,
     )
 
 
@@ -134,7 +134,7 @@ def _further_figures(looks: ColumnProfiles, outcome: ReleaseOutcome) -> Iterator
     if few := [*few_values_left(plan, outcome.table)]:
         yield "few_values_left", few
     if plan.household is not None:
-        k = next((int(model.asked) for model in plan.privacy if model.name == "k-anonymity"), 2)
+        k = next((int(model.requested) for model in plan.privacy if model.name == "k-anonymity"), 2)
         figures_of_households = household_figures(outcome.table, outcome.result.recoding, k)
         yield "households", {} if figures_of_households is None else figures_of_households.to_dict()
 
@@ -157,7 +157,7 @@ def _remarks(looks: ColumnProfiles, outcome: ReleaseOutcome, withheld_rows: int)
         *undone_swaps(plan, source, table.rows),
         *inferring_columns(outcome.disclosed, table.rows - withheld_rows),
         *source.notes,
-        *result.remarks,
+        *result.notes,
         *unnamed(plan, table),
         *matching_values(outcome.measures),
         *risks_of_persons(plan),
@@ -166,7 +166,7 @@ def _remarks(looks: ColumnProfiles, outcome: ReleaseOutcome, withheld_rows: int)
         *decimal_points(plan),
         *column_codes(plan),
         *outcome.limit_remarks,
-        *(() if outcome.perturbation is None else outcome.perturbation.remarks),
+        *(() if outcome.perturbation is None else outcome.perturbation.notes),
         *exposed_keys(plan),
     )
 

@@ -71,7 +71,7 @@ def _repeated_names(looks: ColumnProfiles) -> tuple[str, ...]:
         return ()
     known = {name: looks.profile(name) for name in looks.plan.quasi_identifiers}
     suggestions |= {name: looks.suggestion(name) for name in known}
-    k = next((int(model.asked) for model in looks.plan.privacy if model.name == "k-anonymity"), 2)
+    k = next((int(model.requested) for model in looks.plan.privacy if model.name == "k-anonymity"), 2)
     note = repeated_names(looks.source, suggestions, {**profiles, **known}, k)
     return (note,) if note else ()
 

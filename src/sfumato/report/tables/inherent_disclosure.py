@@ -16,7 +16,7 @@ def known_figures(ends: Iterable[ReducedLevel], group: Sequence[str] = ()) -> li
         {
             "cell": ", ".join([*group, end.name]),
             "end": end.end,
-            "asked": tidy(end.asked),
+            "asked": tidy(end.requested),
             "promised": tidy(end.promised),
             "attacker": end.attacker or EVERYONE,
         }

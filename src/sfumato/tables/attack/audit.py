@@ -69,8 +69,8 @@ class _Attack:
         """Return all findings, component by component or with all cells as one component."""
         answers = [self.on(cells, rows) for cells, rows in self.components(together)]
         findings = [finding for part, _ in answers for finding in part] + self.exposed()
-        if self.table.publication.unshown is not None:
-            findings = [finding for finding in findings if not self.table.publication.unshown[finding.cell]]
+        if self.table.publication.hidden is not None:
+            findings = [finding for finding in findings if not self.table.publication.hidden[finding.cell]]
         findings.sort(key=lambda finding: finding.cell)
         names = tuple(name for _, names in answers for name in names)
         return Audit(tuple(findings), names, rounding=self.table.scale.value(self.table.rounding))
@@ -82,7 +82,7 @@ class _Attack:
             Finding(
                 int(cell), names[cell], float(shown[cell]), float(shown[cell]), DisclosureStatus.EXACT, published=True
             )
-            for cell in np.flatnonzero(~self.table.masked & ~np.isnan(self.table.promise.low))
+            for cell in np.flatnonzero(~self.table.masked & ~np.isnan(self.table.protection_interval.low))
         ]
 
     def components(self, together: bool) -> Iterator[tuple[Places, Places]]:
@@ -102,9 +102,9 @@ class _Attack:
     def on(self, cells: Places, rows: Places) -> tuple[list[Finding], list[str]]:
         """Audit one component; published intervals that contradict the rest are ignored, as an attacker would do."""
         certain = self.table.certain[cells]
-        idle = np.isnan(self.table.promise.low[cells]) & self.table.evidence.promised
-        if self.table.publication.unshown is not None:
-            idle |= self.table.publication.unshown[cells]
+        idle = np.isnan(self.table.protection_interval.low[cells]) & self.table.evidence.promised
+        if self.table.publication.hidden is not None:
+            idle |= self.table.publication.hidden[cells]
         if idle.all() or (certain.all() and self.pace.hurried):
             return [self._unranged(int(cell)) for cell in cells], []
         component = self.table.component(cells, rows, None)
@@ -119,11 +119,11 @@ class _Attack:
                 continue
             end = self.table.evidence.deadline if sure and not contradicted else FOREVER
             with self.pace:
-                range_ = self.table.range_within(component, place, self.table.promise, end)
+                range_ = self.table.range_within(component, place, self.table.protection_interval, end)
             findings.append(
                 self._unranged(int(cells[place]))
                 if range_ is None
-                else self.table.finding(component, place, range_, self.table.promise)
+                else self.table.finding(component, place, range_, self.table.protection_interval)
             )
         if self.table.knowledge.attackers and self.table.values is not None and not contradicted:
             attack_from_within(self.table, component, findings)
@@ -135,15 +135,15 @@ class _Attack:
 
     def _mended(self, cells: Places, rows: Places) -> tuple[Component, list[str]]:
         """Remove contradictions from a component: first allow rounded totals, then ignore published intervals."""
-        allowed = self.table.knowledge.rounding / self.table.knowledge.step
+        allowed = self.table.knowledge.rounding / self.table.knowledge.precision
         if allowed > self.table.rounding:
             self.table.rounding = allowed
             component = self.table.component(cells, rows, None)
             if component.feasible():
                 return component, []
         # Equations were read from the intervals, so they are ignored with them.
-        rows = rows[rows < len(self.table.publication.relations)]
-        for trusted in (~np.isnan(self.table.promise.low), np.zeros(len(self.table.masked), bool)):
+        rows = rows[rows < len(self.table.publication.constraints)]
+        for trusted in (~np.isnan(self.table.protection_interval.low), np.zeros(len(self.table.masked), bool)):
             component = self.table.component(cells, rows, trusted)
             if component.feasible():
                 return component, [self.table.publication.names[cell] for cell in cells]

@@ -18,7 +18,7 @@ def attack_from_within(table: AttackedTable, component: Component, findings: lis
     Raises:
         UnattainableError: The time limit was reached.
     """
-    places = np.flatnonzero(~np.isnan(table.promise.low[component.cells]) & ~table.certain[component.cells])
+    places = np.flatnonzero(~np.isnan(table.protection_interval.low[component.cells]) & ~table.certain[component.cells])
     if not len(places):
         return
     witnesses = AlternativeTableSearch(component.matrix, component.sides, component.bounds, component.unit)
@@ -63,15 +63,19 @@ def _by_insider(
 def _needs(table: AttackedTable, component: Component, place: int, promise: Bounds) -> tuple[float, float]:
     """Return the required deviation of a cell below and above its value, in units."""
     cell = component.cells[place]
-    low, high = promise.low[cell] / table.scale.step, promise.high[cell] / table.scale.step
+    low, high = promise.low[cell] / table.scale.precision, promise.high[cell] / table.scale.precision
     return float(table.center[cell] - low), float(high - table.center[cell])
 
 
 def _promise_to(table: AttackedTable, attacker: Insider) -> Bounds:
     """Return the protection intervals against an insider: for cells with an own contribution, that of the others."""
     assert table.values is not None
-    low, high, values = table.promise.low.copy(), table.promise.high.copy(), table.values[attacker.cells]
-    open_ = (attacker.reach.down > 0) | (attacker.reach.up > 0)
-    low[attacker.cells] = np.where(open_, values - attacker.reach.down, np.nan)
-    high[attacker.cells] = np.where(open_, values + attacker.reach.up, np.nan)
+    low, high, values = (
+        table.protection_interval.low.copy(),
+        table.protection_interval.high.copy(),
+        table.values[attacker.cells],
+    )
+    open_ = (attacker.reach.lower > 0) | (attacker.reach.upper > 0)
+    low[attacker.cells] = np.where(open_, values - attacker.reach.lower, np.nan)
+    high[attacker.cells] = np.where(open_, values + attacker.reach.upper, np.nan)
     return Bounds(low, high)

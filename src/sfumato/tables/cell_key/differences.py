@@ -17,7 +17,7 @@ def difference_figures(part: TablePart, published: Numbers) -> dict[str, Any]:
 
     If subtraction is right no more often than the published number alone, differencing discloses nothing more.
     """
-    values, relations = part.table.values, part.table.relations
+    values, relations = part.table.values, part.table.constraints
     attacks = right = direct = 0
     errors = []
     for relation in range(len(relations)):

@@ -42,11 +42,11 @@ class AttackerKnowledge:
     Attributes:
         integer: Whether all values are known to be integers.
         rounding: How far totals may differ from the sum of their parts, if published ones do.
-        step: The precision.
+        precision: The precision.
         attackers: The insiders, in addition to the outsider.
     """
 
     integer: bool = False
     rounding: float = 0.0
-    step: float = 1.0
+    precision: float = 1.0
     attackers: tuple[Insider, ...] = ()

@@ -48,11 +48,11 @@ def review_several(
     recorded = frozenset().union(*(sheet.recorded for sheet in sheets))
     if all(reading.valued for reading in readings):
         part, joint = joint_part(plan, sheets)
-        reading = _together(joint, readings, part.knowledge.step)
-        part = with_inconsistent_records(part, joint.loose)
+        reading = _together(joint, readings, part.knowledge.precision)
+        part = with_inconsistent_records(part, joint.inconsistent)
         part, unattacked = _crossed(part, joint, None, True, presences)
-        unattacked += _unlinked(joint, readings, part.knowledge.step, recorded)
-        audit = replace(audit_values(part, _padded(reading, part)), unattacked=unattacked)
+        unattacked += _unlinked(joint, readings, part.knowledge.precision, recorded)
+        audit = replace(audit_values(part, _padded(reading, part)), not_audited=unattacked)
         return _with_shown(audit, joint, readings, reading)
     joint = join(sheets, plan.folder)
     step = plan_precision(plan.table, np.concatenate([reading.exact for reading in readings]))
@@ -63,9 +63,9 @@ def review_several(
     low = reading.ranges.low
     published = part_of(plan, joint.columns, reading.exact, joint.relations, joint.names, lines, low)
     part, unattacked = _crossed(published.part, joint, reading.exact == 0, False, presences)
-    unattacked += _unlinked(joint, readings, step, recorded) + ((ODD_RECORDS,) if joint.loose else ())
+    unattacked += _unlinked(joint, readings, step, recorded) + ((ODD_RECORDS,) if joint.inconsistent else ())
     audit = audit_part(part, published.shown, plan, _padded(reading, part))
-    audit = replace(audit, unjudged=published.unjudged, unattacked=unattacked)
+    audit = replace(audit, unjudged=published.unjudged, not_audited=unattacked)
     return _with_shown(audit, joint, readings, reading)
 
 
@@ -75,9 +75,9 @@ def _crossed(
     """The part with the cells of a cross, or why they cannot be attacked."""
     try:
         crossed = with_cross(part, joint, empty, valued, presences=presences)
-        return crossed, crossed.unattacked
+        return crossed, crossed.not_audited
     except UnattainableError as error:
-        return part, (error.what,)
+        return part, (error.message,)
 
 
 def _unlinked(

@@ -59,7 +59,7 @@ def review_responses(responses: Sequence[Sequence[ReleasedTable]]) -> Audit:
         presences = _presences(own, others)
         audit = review_several(own[0].plan, [one.sheet for one in own], [one.reading for one in own], presences or ())
         if presences is None:
-            audit = replace(audit, unattacked=(*audit.unattacked, OTHER_COLUMNS))
+            audit = replace(audit, not_audited=(*audit.not_audited, OTHER_COLUMNS))
         audits.append(_named(audit, own[0].plan.table.value) if others else audit)
     return audits[0] if len(audits) == 1 else joined(audits, tuple(dict.fromkeys(_unjudged(audits))))
 
@@ -89,6 +89,6 @@ def _unjudged(audits: Sequence[Audit]) -> list[str]:
 def _named(audit: Audit, value: str) -> Audit:
     """The audit with the response before the names of cells: others have the same."""
     findings = tuple(replace(finding, name=f"{value}: {finding.name}") for finding in audit.findings)
-    known = tuple(replace(end, name=f"{value}: {end.name}") for end in audit.known_anyway)
+    known = tuple(replace(end, name=f"{value}: {end.name}") for end in audit.inherently_disclosed)
     false = tuple(f"{value}: {one}" for one in audit.contradictions)
-    return replace(audit, findings=findings, contradictions=false, known_anyway=known)
+    return replace(audit, findings=findings, contradictions=false, inherently_disclosed=known)

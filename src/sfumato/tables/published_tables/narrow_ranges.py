@@ -48,7 +48,7 @@ def narrow_ranges(
 
 def _needs(plan: TablePlan, part: TablePart, shown: ShownFacts, cells: Places, ends: Bounds, bounds: Bounds) -> Bounds:
     """What the rules ask of all values of each range together; not a number where one of them asks no more than it."""
-    step, own = part.knowledge.step, bounds.rows(cells)
+    step, own = part.knowledge.precision, bounds.rows(cells)
     rules = [rule for rule in plan.primary if _judges(rule, shown)]
     if not rules:
         return no_bounds(len(cells))
@@ -62,7 +62,7 @@ def _needs(plan: TablePlan, part: TablePart, shown: ShownFacts, cells: Places, e
             break
         judgment = judgment_of(asked, shown.safest_at(cells[here], value[here]))
         reach = thickened(value[here], judgment.unsafe, own.rows(here), judgment.reach, step)
-        least, most = value[here] - reach.down, value[here] + reach.up
+        least, most = value[here] - reach.lower, value[here] + reach.upper
         allowed = (least >= ends.low[here] - step / 2) & (most <= ends.high[here] + step / 2)
         left[here] = judgment.unsafe & ~allowed
         low[here], high[here] = np.minimum(low[here], least), np.maximum(high[here], most)

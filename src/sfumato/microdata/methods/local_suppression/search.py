@@ -236,7 +236,7 @@ def _result(
         proved,
         1,
         1,
-        remarks=_remarks(number, cells, proved, gap),
+        notes=_remarks(number, cells, proved, gap),
         details={"cells": figures | {"columns": counts, "blank": blank}},
     )
 

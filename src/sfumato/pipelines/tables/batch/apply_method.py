@@ -100,10 +100,10 @@ def _published(table: ArgusTable, method: str, done: PerturbedCells, *remarks: s
         ViolationError: They can.
     """
     check_readers([done])
-    unsafe = int(done.part.table.unsafe.sum())
+    unsafe = int(done.part.table.sensitive.sum())
     said = f"A reader was looked for: none computes one of {unsafe} unsafe cells more closely than the rules allow."
     said = said if unsafe else NO_PROMISE
-    return Protected(table, method, done.published, remarks=(*remarks, said), reader=done.ranges)
+    return Protected(table, method, done.published, notes=(*remarks, said), reader=done.ranges)
 
 
 def protect_linked(state: BatchState, call: RuleCall) -> None:
@@ -123,8 +123,8 @@ def protect_linked(state: BatchState, call: RuleCall) -> None:
     linked = 1 + max((one.done.linked for one in state.tables), default=0)
     for job, done in zip(state.jobs, mask_by_response(there, MASKS[call.name], _deadline(call)), strict=True):
         job.done = replace(done, linked=linked)
-        state.holds &= done.attacked
-        state.log += [remark for remark in done.remarks if remark not in (*done.warnings, *state.log)]
+        state.passed &= done.attacked
+        state.log += [remark for remark in done.notes if remark not in (*done.warnings, *state.log)]
         for warning in done.warnings:
             state.warn(warning)
 
