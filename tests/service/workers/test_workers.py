@@ -34,7 +34,8 @@ from sfumato.service.workers.messages import WorkerCall
 from sfumato.service.workers.process import WorkerLimits
 from sfumato.service.workers.fork_server import shared_template
 worker = shared_template().start(WorkerLimits(1_000_000_000))
-print(shared_template().pid, worker.pid, worker.run(WorkerCall("sfumato.errors:did_you_mean", ("a", ["b"]))), flush=True)
+call = WorkerCall("sfumato.errors:did_you_mean", ("a", ["b"]))
+print(shared_template().pid, worker.pid, worker.run(call), flush=True)
 time.sleep(float(sys.argv[1]))
 """
 
