@@ -167,10 +167,10 @@ def grid(rows: int, columns: int, share: float, seed: int) -> Table:
     places = np.arange(values.size).reshape(values.shape)
     lines = [line.tolist() for line in (*places, *places.T)]
     status = np.zeros(values.size, np.int8)
-    status[rng.choice(places[1:, 1:].ravel(), int(share * rows * columns), replace=False)] = CellStatus.UNSAFE
-    need = np.where(status == CellStatus.UNSAFE, np.ceil(values.ravel() * 0.15), 0.0)
+    status[rng.choice(places[1:, 1:].ravel(), int(share * rows * columns), replace=False)] = CellStatus.SENSITIVE
+    need = np.where(status == CellStatus.SENSITIVE, np.ceil(values.ravel() * 0.15), 0.0)
     relations = make_constraints([(line, [-1.0] + [1.0] * (len(line) - 1)) for line in lines])
-    return make_table(values.ravel(), relations, status=status, reach=ProtectionLevels(need, need))
+    return make_table(values.ravel(), relations, status=status, protection_levels=ProtectionLevels(need, need))
 
 
 def measured_grids() -> Iterator[str]:
@@ -261,7 +261,7 @@ def measured_hierarchies(count: int = 1000) -> Iterator[str]:
         low, high = RANGES[seed % len(RANGES)]
         prefer = ("min", "max")[seed // 2 % 2]
         bare = run(plan_of(levels, low, high, {"name": "intervals", "tie_break": prefer, "repair": False}), cells)
-        open_ += not bare.holds
+        open_ += not bare.passed
         exact += bool(bare.report["audit"]["exact"] or bare.report["audit"].get("inconsistent"))
         try:
             for name in leaks:

@@ -16,7 +16,7 @@ plan = sf.suggest(patients)
 print(plan)
 
 # %%
-plan = plan.promise(sf.KAnonymity(5), sf.LDiversity(2, "illness")).by(sf.Local())
+plan = plan.require(sf.KAnonymity(5), sf.LDiversity(2, "illness")).by(sf.Local())
 release = sf.anonymize(patients, plan)
 release.data.head()
 
@@ -28,7 +28,7 @@ print(release.explain("zip"))
 
 # %%
 assert release.report.classes.smallest >= 5
-[(promise.model, promise.asked, promise.reached) for promise in release.report.models]
+[(promise.model, promise.requested, promise.achieved) for promise in release.report.models]
 
 # %%
 release.report.risk.before.highest, release.report.risk.after.highest

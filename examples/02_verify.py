@@ -11,7 +11,7 @@ import sfumato as sf
 patients = sf.datasets.patients(200).to_polars()
 plan = (
     sf.Plan(sf.KAnonymity(4), method=sf.Optimal(suppression=sf.Suppression(0.05)), other="sensitive")
-    .identify("name")
+    .identifiers("name")
     .quasi("sex", date_of_birth=sf.dates("%Y%m%d", "year", "decade"), zip=sf.digits(5))
 )
 home = TemporaryDirectory()
@@ -20,7 +20,7 @@ sorted(path.name for path in folder.iterdir())
 
 # %%
 verdict = sf.verify(folder)
-assert verdict.holds
+assert verdict.satisfied
 verdict
 
 # %% [markdown]
@@ -30,7 +30,7 @@ verdict
 data = folder / "data.csv"
 data.write_text(data.read_text().replace("female", "male", 1))
 changed = sf.verify(folder)
-assert not changed.holds
+assert not changed.satisfied
 changed
 
 # %%

@@ -8,7 +8,7 @@ import sfumato as sf
 patients = sf.datasets.patients(200).to_polars()
 plan = (
     sf.Plan(sf.KAnonymity(5), other="sensitive")
-    .identify("name")
+    .identifiers("name")
     .quasi("sex", date_of_birth=sf.dates("%Y%m%d", "year", "decade"), zip=sf.digits(5))
 )
 comparison = sf.compare(patients, plan, methods=["optimal", "mondrian", "local"], k=[3, 10])

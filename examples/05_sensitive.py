@@ -37,7 +37,7 @@ release.data.sort("age")
 release.report.disclosure
 
 # %%
-diverse = alone.promise(sf.KAnonymity(4), sf.LDiversity(2, "illness"))
+diverse = alone.require(sf.KAnonymity(4), sf.LDiversity(2, "illness"))
 safer = sf.anonymize(rows, diverse)
 safer.data.sort("age")
 

@@ -11,7 +11,7 @@ visits.head()
 # %%
 by_rows = (
     sf.Plan(sf.KAnonymity(5), method=sf.Local(), other="insensitive")
-    .identify("person")
+    .identifiers("person")
     .quasi("sex", "marital", age=sf.intervals(5, 10, 20, 40), region=sf.digits(2))
 )
 by_persons = by_rows.persons("person")

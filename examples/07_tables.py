@@ -22,7 +22,7 @@ done = sf.protect(
     dimensions={"area": {"levels": ["district", "quarter"]}},
     primary=[{"rule": "range", "min": 1, "max": 3}],
 )
-assert done.holds
+assert done.passed
 done.data
 
 # %% [markdown]

@@ -46,7 +46,7 @@ def plan() -> sf.Plan:
 def release(folder: Path) -> sf.Release:
     """Release, look from every side, attack."""
     outcome: sf.Release = sf.anonymize(visits(), plan())
-    promises: list[bool] = [promise.holds for promise in outcome.report.models]
+    promises: list[bool] = [promise.satisfied for promise in outcome.report.models]
     assert all(promises)
     charts = (outcome.plot.risk(), outcome.plot.columns(), outcome.plot.tradeoff())
     assert all("<svg" in chart.svg for chart in charts)
@@ -61,7 +61,7 @@ def release(folder: Path) -> sf.Release:
 
 def other_methods() -> dict[str, int]:
     """The smallest class by methods of each kind."""
-    base = sf.Plan(sf.KAnonymity(3), sf.LDiversity(2, "diagnosis", variant="entropy"), other="insensitive").identify(
+    base = sf.Plan(sf.KAnonymity(3), sf.LDiversity(2, "diagnosis", variant="entropy"), other="insensitive").identifiers(
         "patient", "born"
     )
     numbers = base.column("cost", "quasi-identifier", type="decimal", hierarchy=sf.intervals(50, 100)).quasi("town")
@@ -90,6 +90,6 @@ def policy() -> sf.PolicyVerdict:
 
 def pipeline() -> int:
     """Training rows and new ones, in the manner of scikit-learn."""
-    kept = sf.Plan(sf.KAnonymity(2), other="insensitive").identify("patient").quasi("town")
+    kept = sf.Plan(sf.KAnonymity(2), other="insensitive").identifiers("patient").quasi("town")
     transformer: sf.Anonymizer = sf.Anonymizer(kept).fit(visits())
     return len(transformer.transform(visits().head(60)))

@@ -12,10 +12,10 @@ import atexit, os, sys
 from contextlib import closing
 from pathlib import Path
 import sfumato.atomic_folders
-from sfumato.atomic_folders import Scratch, staged, workspace_for
+from sfumato.atomic_folders import ScratchFolder, staged, workspace_for
 
-class Kept(Scratch):
-    close = Scratch.cleanup
+class Kept(ScratchFolder):
+    close = ScratchFolder.cleanup
 
 def run(place):
     with workspace_for(place / "out") as beside, closing(Kept(beside)) as rows, staged(place / "out") as stage:

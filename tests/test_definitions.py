@@ -84,12 +84,12 @@ def test_a_model_is_its_definition(several: bool, name: str, plan: dict[str, Any
     assert reached == pytest.approx(definition.reached(groups, whole, plan))
     assert holds == definition.holds(groups, whole, plan)
     if is_global(model):
-        left = [one for one, short in zip(groups, model.short(classes), strict=True) if not short]
+        left = [one for one, short in zip(groups, model.classes_to_suppress(classes), strict=True) if not short]
         assert not left or definition.holds(left, whole, plan)
         # Judged class by class it asks for more than for all together.
-        assert holds or model.failing(classes, table).any()
+        assert holds or model.violating(classes, table).any()
     else:
-        assert model.failing(classes, table).tolist() == definition.failing(groups, whole, plan)
+        assert model.violating(classes, table).tolist() == definition.failing(groups, whole, plan)
 
 
 @pytest.mark.parametrize("several", [False, True], ids=["rows", "persons"])
@@ -110,7 +110,7 @@ def test_what_is_said_of_coarser_tables_is_so(several: bool, name: str, plan: di
     merged = Class([*shared, *first.persons[common:], *second.persons[common:]], first.population + second.population)
     told = PersonModel(model) if several else model
     whole = merged.persons
-    fails = [bool(model.failing(*counted([each], whole))[0]) for each in (first, second, merged)]
+    fails = [bool(model.violating(*counted([each], whole))[0]) for each in (first, second, merged)]
     if told.monotone_suppression:
         assert all(fails[:2]) or not fails[2]
     if told.monotone_generalization:
@@ -160,7 +160,7 @@ def test_a_loss_is_its_definition(name: str, made: Any, k: int) -> None:
             frozenset(small),
             targets,
         )
-        assert problem.judge(levels).loss == pytest.approx(LOSSES[name](node))
+        assert problem.evaluate(levels).loss == pytest.approx(LOSSES[name](node))
 
 
 WIDTHS = (1, 5, 10, 20)

@@ -33,7 +33,7 @@ READERS = {
     "tabulate": lambda path: tabulate(path, ["a"]),
     "tables": read_columns,
     "records": read_records,
-    "hierarchies": lambda path: HierarchyFile(PlanPath(path), ",").bind([]),
+    "hierarchies": lambda path: HierarchyFile(PlanPath(path), ",").fit([]),
 }
 BAD = {
     "a short row": (b"a,b\n1,2\n1\n", "ragged"),
@@ -84,7 +84,7 @@ MARKS = {
     "frames": lambda path: open_engine(path, _plan(), "frames").count(["bmi"], MissingRules()).values[0],
     "tables": lambda path: read_columns(path, Dialect(decimal=",")).text("bmi"),
     "records": lambda path: [record["bmi"] for record in read_records(path, decimal=",")],
-    "hierarchies": lambda path: HierarchyFile(PlanPath(path), decimal=",").bind([]).ladder.labels[1],
+    "hierarchies": lambda path: HierarchyFile(PlanPath(path), decimal=",").fit([]).hierarchy.labels[1],
     "suggest": lambda path: suggest_for_file(path, decimal=",").profiles[1].values,
 }
 
@@ -198,7 +198,7 @@ def test_the_line_of_the_header_below_titles_is_told(name: str, last: str, tmp_p
     (tmp_path / "rows.csv").write_text(f"{titles}age,sex,town,pay\n36,f,Ulm,2000\n41,m,Bonn,2100{last}")
     with pytest.raises(DataError, match=r"line 1 of rows\.csv looks like a title") as caught:
         suggest_for_file(tmp_path / "rows.csv")
-    assert f"seem to be in line {line}. Delete everything above" in caught.value.do
+    assert f"seem to be in line {line}. Delete everything above" in caught.value.hint
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_code_that_goes_further_runs(tmp_path):
 
 
 def test_values_that_are_returned_print_in_a_line(typical, tmp_path):
-    plan = sf.Plan(sf.KAnonymity(4), other="insensitive").identify("name").quasi("sex", age=sf.intervals(10))
+    plan = sf.Plan(sf.KAnonymity(4), other="insensitive").identifiers("name").quasi("sex", age=sf.intervals(10))
     release = sf.anonymize(typical.patients(), plan)
     for value in (plan, release, release.report, release.plot, release.plot.columns(), sf.verify(release.data, plan)):
         assert len(repr(value)) < 160, repr(value)
@@ -118,7 +118,7 @@ def test_pyright_strict_on_typical_code(tmp_path):
     [
         (
             "import sfumato as sf\nsf.Plan(sf.KAnonymity(5)).",
-            {"identify", "quasi", "sensitive", "promise", "by", "to_yaml"},
+            {"identifiers", "quasi", "sensitive", "require", "by", "to_yaml"},
         ),
         ("import sfumato as sf\nsf.", {"Plan", "KAnonymity", "Local", "intervals", "digits", "suggest", "anonymize"}),
         ("import sfumato as sf\nsf.suggest(None).", {"quasi", "columns", "save"}),

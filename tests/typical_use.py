@@ -25,7 +25,7 @@ def release(folder: Path) -> Path:
     """Promise, build, release, look, save, verify."""
     plan = (
         sf.Plan(sf.KAnonymity(4), sf.LDiversity(2, "illness"), method=sf.Local(), other="insensitive")
-        .identify("name")
+        .identifiers("name")
         .quasi("sex", age=sf.intervals(5, 10, 20), zip=sf.digits(5))
     )
     outcome: sf.Release = sf.anonymize(patients(), plan)
@@ -36,7 +36,7 @@ def release(folder: Path) -> Path:
     assert sentences
     where: Path = outcome.save(folder / "release")
     verdict: sf.Verdict = sf.verify(where)
-    assert verdict.holds
+    assert verdict.satisfied
     return where
 
 
@@ -66,7 +66,7 @@ def table() -> sf.ProtectedTable:
         dimensions={"area": {"column": "area"}},
         primary=[{"rule": "range", "min": 1, "max": 3}],
     )
-    assert done.holds
+    assert done.passed
     return done
 
 
@@ -75,7 +75,7 @@ def rounded_table() -> sf.PerturbedTable:
     cells = pl.DataFrame({"area": ["Total", "a", "b", "c"], "n": [24, 2, 9, 13]})
     done = sf.protect(cells, value="n", dimensions={"area": {"column": "area"}}, method={"name": "rounding", "base": 3})
     either: sf.ProtectedTable | sf.PerturbedTable = done
-    assert either.holds
+    assert either.passed
     assert either.report["cells"] == 4
     return done
 
@@ -96,7 +96,7 @@ def chosen_method(name: str) -> bool:
     cells = pl.DataFrame({"area": ["Total", "a", "b", "c"], "n": [24, 2, 9, 13]})
     rules = [{"rule": "range", "min": 1, "max": 3}]
     done = sf.protect(cells, value="n", dimensions={"area": {"column": "area"}}, primary=rules, method={"name": name})
-    return done.holds and bool(done.report)
+    return done.passed and bool(done.report)
 
 
 def refusal() -> str:
@@ -104,5 +104,5 @@ def refusal() -> str:
     try:
         sf.Plan(sf.KAnonymity(0))
     except sf.SfumatoError as error:
-        return error.do or error.what
+        return error.hint or error.message
     return ""

@@ -117,7 +117,7 @@ def read_hierarchy(content: bytes, folder: Path) -> None:
     """Read a hierarchy in a file."""
     path = folder / "ladder.csv"
     path.write_bytes(content)
-    _answer_or_refuse(lambda: hierarchy_file(path).bind(["70173", "70174", "", "x"]))
+    _answer_or_refuse(lambda: hierarchy_file(path).fit(["70173", "70174", "", "x"]))
 
 
 def read_dates(content: bytes, folder: Path) -> None:  # noqa: ARG001

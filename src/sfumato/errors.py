@@ -33,8 +33,8 @@ class SfumatoError(Exception):
     """Base class of all errors that Sfumato raises on purpose.
 
     Attributes:
-        what: What is wrong, without any data value.
-        do: A hint what to do.
+        message: What is wrong, without any data value.
+        hint: A hint what to do.
         code: Stable code of the error, `<kind>.<name>`.
         values: The data values concerned, for callers of the library only.
         column: The column concerned, if there is one.
@@ -45,24 +45,24 @@ class SfumatoError(Exception):
 
     def __init__(
         self,
-        what: str,
-        do: str = "",
+        message: str,
+        hint: str = "",
         code: str = "",
         *,
         values: Iterable[str | None] = (),
         column: str | None = None,
         rows: Iterable[int] = (),
     ) -> None:
-        super().__init__(what)
-        self.what = what
-        self.do = do
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
         self.code = f"{self.kind}.{code}" if code else self.kind
         self.values = tuple(values)
         self.column = column
         self.rows = tuple(rows)
 
     def __str__(self) -> str:
-        return f"{self.what} {self.do}".strip()
+        return f"{self.message} {self.hint}".strip()
 
     @property
     def status(self) -> ResponseStatus:
@@ -98,31 +98,31 @@ class InternalError(SfumatoError):
 
     kind = "internal"
 
-    def __init__(self, what: str, do: str = "", code: str = "") -> None:
-        super().__init__(what, do or "This is a bug in Sfumato; please report it. Nothing was published.", code)
+    def __init__(self, message: str, hint: str = "", code: str = "") -> None:
+        super().__init__(message, hint or "This is a bug in Sfumato; please report it. Nothing was published.", code)
 
 
 @dataclass(frozen=True, slots=True)
 class PlanIssue:
     """One issue of a plan: its path, the problem, and a hint."""
 
-    at: str
-    what: str
-    do: str = ""
+    path: str
+    message: str
+    hint: str = ""
 
     def __str__(self) -> str:
-        return f"{self.at}: {self.what}{' ' + self.do if self.do else ''}"
+        return f"{self.path}: {self.message}{' ' + self.hint if self.hint else ''}"
 
 
 class PlanError(SfumatoError):
-    """The plan is invalid; all its issues are reported at once in `faults`."""
+    """The plan is invalid; all its issues are reported at once in `issues`."""
 
     kind = "plan"
 
-    def __init__(self, faults: Sequence[PlanIssue] | str, do: str = "", code: str = "", **where: object) -> None:
-        self.faults = (PlanIssue("plan", faults, do),) if isinstance(faults, str) else tuple(faults)
-        text = faults if isinstance(faults, str) else "\n".join(str(fault) for fault in self.faults)
-        super().__init__(text, do if isinstance(faults, str) else "", code, **where)  # type: ignore[arg-type]
+    def __init__(self, issues: Sequence[PlanIssue] | str, hint: str = "", code: str = "", **where: object) -> None:
+        self.issues = (PlanIssue("plan", issues, hint),) if isinstance(issues, str) else tuple(issues)
+        text = issues if isinstance(issues, str) else "\n".join(str(issue) for issue in self.issues)
+        super().__init__(text, hint if isinstance(issues, str) else "", code, **where)  # type: ignore[arg-type]
 
 
 def missing_extra(package: str, extra: str) -> EngineError:

@@ -231,7 +231,7 @@ def test_a_rule_on_groups_judges_a_table_with_single_persons():
         dimensions=dimensions,
         primary=[{"rule": "group-disclosure", "dimension": "b"}],
     )
-    assert done.holds
+    assert done.passed
 
 
 def recorded(rng):

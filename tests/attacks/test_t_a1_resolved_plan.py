@@ -43,7 +43,7 @@ def noisy(**changes: Any) -> dict[str, Any]:
 def test_columns_left_to_other_are_checked_before_they_are_published(role: str) -> None:
     with pytest.raises(PlanError) as error:
         sf.anonymize(frame(), noisy(other=role))
-    assert [fault.at for fault in error.value.faults] == ["columns.name", "columns.illness"]
+    assert [fault.path for fault in error.value.issues] == ["columns.name", "columns.illness"]
 
 
 def test_columns_left_to_other_that_are_withheld_are_published_as_stars() -> None:
@@ -82,7 +82,7 @@ def test_a_resolved_plan_leaves_nothing_open_and_keeps_its_kind() -> None:
 def test_the_plan_of_a_release_can_be_gone_on_from() -> None:
     plan = sf.Plan(sf.KAnonymity(5), other="identifier").quasi(age=sf.intervals(10, 50, start=0, end=99))
     release = sf.anonymize(frame(), plan)
-    again = sf.anonymize(frame(), release.plan.promise(sf.KAnonymity(50)))
+    again = sf.anonymize(frame(), release.plan.require(sf.KAnonymity(50)))
     assert again.report.classes.smallest >= 50
     assert "illness" in release.plan.to_yaml()
 

@@ -62,14 +62,14 @@ def plan(method: str = "local", role: str = "sensitive", **further: object) -> d
 def test_a_column_that_determines_a_quasi_identifier_stops_the_release(method, role) -> None:
     with pytest.raises(UnattainableError) as caught:
         sf.anonymize(crashes(600 if method == "local-suppression" else ROWS), plan(method, role))
-    assert caught.value.what == 'An attacker infers "airbag" from "opened". k-anonymity then reaches 1, not 5.'
-    assert '"opened"' in caught.value.do
+    assert caught.value.message == 'An attacker infers "airbag" from "opened". k-anonymity then reaches 1, not 5.'
+    assert '"opened"' in caught.value.hint
     assert caught.value.code == "unattainable.inference"
 
 
 def test_with_warn_every_face_says_that_the_guarantee_fails(tmp_path, sfumato) -> None:
     release = sf.anonymize(crashes(), plan(on_inference="warn"))
-    assert not release.report.holds
+    assert not release.report.satisfied
     assert "DOES NOT HOLD" in text(release.report).splitlines()[0]
     assert "DOES NOT HOLD" in repr(release)
     folder = release.save(tmp_path / "release")
@@ -81,7 +81,7 @@ def test_with_warn_every_face_says_that_the_guarantee_fails(tmp_path, sfumato) -
     assert ran.code == 1
     assert "DOES NOT HOLD" in ran.out
     verdict = sf.verify(pl.read_csv(folder / "data.csv", infer_schema=False), plan(on_inference="warn"))
-    assert not verdict.holds
+    assert not verdict.satisfied
 
 
 @pytest.mark.parametrize("engine", ["frames", "duckdb"])
@@ -97,8 +97,8 @@ def test_engines_agree(engine, tmp_path) -> None:
 def test_a_column_that_tells_nothing_passes() -> None:
     columns = {**plan()["columns"], "opened": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}}  # type: ignore[dict-item]
     release = sf.anonymize(crashes(), {**plan(), "columns": columns})
-    assert release.report.holds
-    assert sf.verify(release).holds
+    assert release.report.satisfied
+    assert sf.verify(release).satisfied
 
 
 def test_one_value_may_tell_though_its_column_does_not() -> None:
@@ -139,7 +139,7 @@ def test_suggest_proposes_what_passes() -> None:
         .rename({"airbag": "bag", "opened": "state"})
         .with_columns(deployed=pl.when(pl.col("state") == "yes").then(1).otherwise(0))
     )
-    assert sf.anonymize(rows, sf.suggest(rows)).report.holds
+    assert sf.anonymize(rows, sf.suggest(rows)).report.satisfied
 
 
 def test_a_column_nearly_tells_where_19_of_20_rows_agree() -> None:

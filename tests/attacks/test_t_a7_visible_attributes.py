@@ -90,8 +90,8 @@ def test_the_other_quasi_identifiers_do_not_disclose_it(method, name) -> None:
     sizes = release.data.group_by("age", "town", "race").len()["len"]
     assert sizes.min() >= 4
     (guarantee,) = (one for one in release.report.models if one.column == "race")
-    assert guarantee.holds and guarantee.parameters["by"] == protect["model"]
-    assert sf.verify(release.data, asked).holds
+    assert guarantee.satisfied and guarantee.parameters["by"] == protect["model"]
+    assert sf.verify(release.data, asked).satisfied
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -109,12 +109,12 @@ def test_an_edited_file_that_discloses_it_does_not_verify() -> None:
     alike = (pl.col("age") == age) & (pl.col("town") == town)
     edited = data.with_columns(race=pl.when(alike).then(pl.lit("white")).otherwise(pl.col("race")))
     verdict = sf.verify(edited, asked)
-    assert [one.column for one in verdict.promises if not one.holds] == ["race"]
+    assert [one.column for one in verdict.promises if not one.satisfied] == ["race"]
 
 
 def test_it_is_kept_when_the_recoding_is_applied_to_other_rows(tmp_path) -> None:
     out = sf.anonymize(patients(), plan()).save(tmp_path / "release")
-    assert sf.verify(out).holds
+    assert sf.verify(out).satisfied
     assert plan_dict(read_plan(out / "plan.yaml"))["columns"]["race"]["protect"]["model"] == "l-diversity"
     patients(400, 6).with_columns(race=pl.lit("white")).write_csv(tmp_path / "white.csv")
     with pytest.raises(sf.ViolationError):

@@ -60,4 +60,4 @@ def test_the_report_lists_the_ends_that_are_nearer_than_asked():
     done = sf.protect(cells, value="n", dimensions=AREA, primary=[{"rule": "frequency", "min": 3}])
     (end,) = done.report["inherent_disclosure"]
     assert end == {"cell": "area a", "end": "lower", "requested": 1, "guaranteed": 0, "attacker": "everyone"}
-    assert sf.audit(done).known_anyway
+    assert sf.audit(done).inherently_disclosed

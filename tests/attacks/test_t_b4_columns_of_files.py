@@ -34,7 +34,7 @@ def test_a_trailing_blank_in_a_file_is_refused() -> None:
     """Who has "north " instead of "north" could be told by it; a single file is refused for it, too."""
     with pytest.raises(DataError) as refused:
         sf.anonymize(files(" "), plan())
-    assert refused.value.code == "data.spellings" and "stays.ward" in refused.value.what
+    assert refused.value.code == "data.spellings" and "stays.ward" in refused.value.message
 
 
 @pytest.mark.parametrize(
@@ -42,12 +42,12 @@ def test_a_trailing_blank_in_a_file_is_refused() -> None:
 )
 def test_a_changed_file_of_a_folder_is_found_by_its_columns(tmp_path, file, column, value) -> None:
     folder: Path = sf.anonymize(files(), plan()).save(tmp_path / "release")
-    assert sf.verify(folder).holds
+    assert sf.verify(folder).satisfied
     path = folder / f"{file}.csv"
     written = pl.read_csv(path, infer_schema=False).with_row_index()
     old = pl.col(column) if column in written.columns else pl.lit("y")
     changed = pl.when(pl.col("index") == 0).then(pl.lit(value)).otherwise(old).alias(column)
     written.with_columns(changed).drop("index").write_csv(path)
     verdict = sf.verify(folder)
-    named = {one.column for one in verdict.promises if not one.holds} | {*"".join(verdict.faults).split('"')}
+    named = {one.column for one in verdict.promises if not one.satisfied} | {*"".join(verdict.faults).split('"')}
     assert {f"{file}.{column}", column} & named

@@ -47,11 +47,11 @@ def plan(**output: object) -> dict[str, object]:
 @pytest.mark.parametrize("mark", MARKS)
 def test_a_trailing_blank_is_found(column, mark) -> None:
     published = sf.anonymize(rows(), plan()).data
-    assert sf.verify(published, plan()).holds
+    assert sf.verify(published, plan()).satisfied
     odd = pl.int_range(pl.len()) % 2 == 1
     marked = published.with_columns(pl.when(odd).then(pl.col(column) + mark).otherwise(pl.col(column)).alias(column))
     verdict = sf.verify(marked, plan())
-    assert [promise.column for promise in verdict.promises if not promise.holds] == [column]
+    assert [promise.column for promise in verdict.promises if not promise.satisfied] == [column]
 
 
 def test_rows_as_they_were_read_may_break_it_and_a_plan_mends_it(tmp_path) -> None:
@@ -60,7 +60,7 @@ def test_rows_as_they_were_read_may_break_it_and_a_plan_mends_it(tmp_path) -> No
     with pytest.raises(DataError, match="ward"):
         sf.anonymize(marked, plan())
     marked.write_csv(tmp_path / "rows.csv")
-    assert sf.anonymize(tmp_path / "rows.csv", {**plan(), "data": {"strip": True}}).report.holds
+    assert sf.anonymize(tmp_path / "rows.csv", {**plan(), "data": {"strip": True}}).report.satisfied
 
 
 # Two ways to write one value, and another value.
@@ -82,10 +82,10 @@ def test_two_ways_to_write_a_number_or_a_date_tell_nothing(type_) -> None:
         sf.anonymize(rows().with_columns(ward=several, illness=once), asked)
     data = sf.anonymize(rows().with_columns(ward=once, illness=several), asked).data
     assert {*data["illness"]} == {one, other}
-    assert sf.verify(data, asked).holds
+    assert sf.verify(data, asked).satisfied
     changed = pl.when(pl.int_range(pl.len()) % 2 == 1).then(pl.lit(another)).otherwise(pl.lit(one))
     told = sf.verify(data.with_columns(ward=changed), asked)
-    assert [promise.column for promise in told.promises if not promise.holds] == ["ward"]
+    assert [promise.column for promise in told.promises if not promise.satisfied] == ["ward"]
 
 
 @pytest.mark.parametrize("mark", MARKS)
@@ -110,9 +110,9 @@ def test_a_column_that_chance_changes_is_written_in_one_way_too(type_, publish) 
 
 def test_class_numbers_tell_nothing_but_the_class() -> None:
     published = sf.anonymize(rows(), plan(class_column="class")).data
-    assert sf.verify(published, plan(class_column="class")).holds
+    assert sf.verify(published, plan(class_column="class")).satisfied
     told = published.with_columns(pl.col("class").cast(pl.Int64) * 2 + (pl.col("illness") == "hiv"))
-    assert not sf.verify(told, plan(class_column="class")).holds
+    assert not sf.verify(told, plan(class_column="class")).satisfied
 
 
 def test_a_pseudonym_of_a_length_of_its_own_is_found() -> None:
@@ -127,7 +127,7 @@ def test_a_pseudonym_of_a_length_of_its_own_is_found() -> None:
     )
     names = [("b" * 180 if row == 7 else "a" * 103) for row in range(ROWS)]
     verdict = sf.verify(rows().with_columns(pl.lit("20-24").alias("age"), name=pl.Series(names)), keyed)
-    assert [promise.model for promise in verdict.promises if not promise.holds] == ["shapes of pseudonyms"]
+    assert [promise.model for promise in verdict.promises if not promise.satisfied] == ["shapes of pseudonyms"]
 
 
 def changed(how: str) -> tuple[pl.DataFrame, dict[str, object]]:
@@ -155,7 +155,7 @@ def changed(how: str) -> tuple[pl.DataFrame, dict[str, object]]:
 def test_columns_that_tell_nothing_carry_no_mark(how, column) -> None:
     """A removed column that is blank in some rows, bounds in two ways, words and labels that no rounding makes."""
     data, asked = changed(how)
-    assert [promise.column for promise in sf.verify(data, asked).promises if not promise.holds] == [column] * bool(
+    assert [promise.column for promise in sf.verify(data, asked).promises if not promise.satisfied] == [column] * bool(
         column
     )
 

@@ -218,10 +218,10 @@ def test_an_interrupted_run_leaves_nothing(tmp_path, long_plan, request_, code) 
 
 def test_a_run_that_still_holds_its_scratch_leaves_no_folder(tmp_path) -> None:
     script = (
-        "import sys; from pathlib import Path; from sfumato.atomic_folders import Scratch, workspace_for\n"
+        "import sys; from pathlib import Path; from sfumato.atomic_folders import ScratchFolder, workspace_for\n"
         "kept = []\n"
         "with workspace_for(Path(sys.argv[1]) / 'place' / 'out') as place:\n"
-        "    kept.append(Scratch(place))\n"
+        "    kept.append(ScratchFolder(place))\n"
         "    raise SystemExit(130)\n"
     )
     ran = subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=False)

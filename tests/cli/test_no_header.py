@@ -165,4 +165,4 @@ def test_equal_names_are_told_apart_with_a_note(tmp_path) -> None:
     }
     assert DuckDBEngine(tmp_path / "rows.csv").columns == ("zip", "age", "zip_3", "zip_2")
     release = anonymize(tmp_path / "rows.csv", plan)
-    assert any("Column 3" in remark and "zip_3" in remark for remark in release.report.remarks)
+    assert any("Column 3" in remark and "zip_3" in remark for remark in release.report.notes)

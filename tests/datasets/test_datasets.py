@@ -116,7 +116,7 @@ HEIGHTS = {
 def test_census_hierarchies_have_the_shape_of_the_usual_ones():
     plan = datasets.census(10).plan("x.csv", quasi_identifiers=list(HEIGHTS))
     heights = {
-        name: read(HIERARCHY, column["hierarchy"]).bind([]).ladder.height for name, column in plan["columns"].items()
+        name: read(HIERARCHY, column["hierarchy"]).fit([]).hierarchy.height for name, column in plan["columns"].items()
     }
     heights |= {name: height for name, height in HEIGHTS.items() if name not in heights}
     assert heights == HEIGHTS
@@ -133,7 +133,7 @@ def test_plans_name_every_column_and_their_hierarchies_accept_every_value(name):
         assert ("hierarchy" in entry) == (entry["role"] == "quasi-identifier")
         if "hierarchy" in entry:
             values = list(dict.fromkeys(str(value) for value in dataset.columns()[column]))
-            assert read(HIERARCHY, entry["hierarchy"]).bind(values).rejected == ()
+            assert read(HIERARCHY, entry["hierarchy"]).fit(values).rejected == ()
 
 
 def test_quasi_identifiers_can_be_chosen():

@@ -116,7 +116,7 @@ def test_folders_patterns_and_partitions_are_read_in_the_order_of_their_names(tm
         assert engine.columns == ("name", "zip")
         assert set(engine.count(["zip"], MissingRules()).values[0]) == {"00712", "10115"}
         assert engine.locate("name", ["c"], 5) == (3,)
-        assert len(engine.fingerprint()) == 64
+        assert len(engine.checksum()) == 64
         engine.close()
     with pytest.raises(DataError, match="there is no file"):
         DuckDBEngine(tmp_path / "*.parquet")
@@ -140,7 +140,7 @@ def test_a_release_is_laid_in_folders(tmp_path) -> None:
     release.close()
     assert len(list((saved / "data.parquet").iterdir())) == 3
     assert pl.read_parquet(saved / "data.parquet").height == 6
-    assert verify(saved).holds
+    assert verify(saved).satisfied
     with pytest.raises(PlanError, match="engine duckdb"):
         anonymize(pl.read_parquet(tmp_path / "rows.parquet"), asked)
     with pytest.raises(PlanError, match="no column"):

@@ -295,7 +295,7 @@ def test_the_release_is_verified_and_attacked(tmp_path: Path) -> None:
     raw = written(tmp_path)["rows.csv"]
     folder = tmp_path / "out"
     anonymize(raw, PLAN | {"columns": COLUMNS | {"row": {"role": "identifier"}}}).save(folder)
-    assert verify(folder).holds
+    assert verify(folder).satisfied
     assert "99" not in {line.split(",")[1] for line in (folder / "data.csv").read_text().splitlines()}
     report = attack(folder, raw, seed=1)
     assert report is not None
@@ -306,18 +306,18 @@ def test_a_code_in_a_published_file_is_found(tmp_path: Path) -> None:
     release = anonymize(ROWS, PLAN | {"columns": columns})
     verdict = verify(release)
     told = next(promise for promise in verdict.promises if promise.model == "codes published as blanks")
-    assert told.holds
+    assert told.satisfied
     assert told.column == "ill"
     broken = release.data.with_columns(ill=pl.col("ill").fill_null("none"))
-    assert not verify(broken, PLAN | {"columns": columns}).holds
+    assert not verify(broken, PLAN | {"columns": columns}).satisfied
 
 
 def test_a_code_is_found_however_it_is_written() -> None:
     columns = COLUMNS | {"row": {"role": "identifier"}, "hours": {"role": "insensitive", "missing": [99]}}
     release = anonymize(ROWS, PLAN | {"columns": columns})
-    assert verify(release.data, PLAN | {"columns": columns}).holds
+    assert verify(release.data, PLAN | {"columns": columns}).satisfied
     broken = release.data.with_columns(hours=pl.col("hours").cast(pl.Float64).fill_null(99.0))
-    assert not verify(broken, PLAN | {"columns": columns}).holds
+    assert not verify(broken, PLAN | {"columns": columns}).satisfied
 
 
 def test_the_recoding_is_applied_to_new_rows(tmp_path: Path) -> None:
@@ -383,7 +383,7 @@ def test_several_files_have_codes_of_their_own(tmp_path: Path) -> None:
     assert "99" not in read["people"]["age"]
     assert "99" in read["visits"]["age"]
     assert read["visits"]["hours"].null_count() == 40
-    assert verify(tmp_path / "out").holds
+    assert verify(tmp_path / "out").satisfied
 
 
 def test_a_code_for_all_files_is_none_of_a_column_with_an_entry_of_its_own(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_a_damaged_file_is_a_fault_of_the_data(tmp_path, name) -> None:
         engine.count([engine.columns[0]], MissingRules())
     assert caught.value.status.exit == 3
     assert name in str(caught.value)
-    assert caught.value.do
+    assert caught.value.hint
     assert SECRET not in str(caught.value)
 
 
@@ -82,7 +82,7 @@ def test_a_file_of_another_format_is_too(tmp_path, form) -> None:
     (tmp_path / "rows.csv").write_bytes(ROWS)
     with pytest.raises(DataError, match=r"rows\.csv") as caught:
         DuckDBEngine(tmp_path / "rows.csv", DataPlan(format=form))
-    assert "data.format" in caught.value.do
+    assert "data.format" in caught.value.hint
 
 
 def test_a_folder_that_is_not_there_and_a_codec_of_bytes(tmp_path) -> None:
@@ -214,7 +214,7 @@ def test_lines_that_end_differently_are_named(tmp_path, ends, said, encoding) ->
     path.write_bytes("".join(line + end for line, end in zip(LINES, ends, strict=True)).encode(encoding))
     with pytest.raises(DataError) as caught:
         DuckDBEngine(path, DataPlan(encoding=encoding))
-    assert (caught.value.code, caught.value.what) == ("data.line-ends", said)
+    assert (caught.value.code, caught.value.message) == ("data.line-ends", said)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -233,8 +233,8 @@ def test_the_advice_for_a_file_of_wide_signs_can_be_followed(tmp_path, encoding,
     path.write_bytes(gzip.compress(content) if packed else content)
     with pytest.raises(DataError) as caught:
         DuckDBEngine(path)
-    assert caught.value.code == "data.encoding" and "data.encoding in its plan" in caught.value.do
-    (advised,) = re.findall(r"--encoding ([\w-]+)", caught.value.do)
+    assert caught.value.code == "data.encoding" and "data.encoding in its plan" in caught.value.hint
+    (advised,) = re.findall(r"--encoding ([\w-]+)", caught.value.hint)
     with closing(DuckDBEngine(path, DataPlan(encoding=advised))) as engine:
         assert engine.columns == ("a", "b") and engine.count(("a",), MissingRules()).rows == 4
     assert suggest_for_file(path).plan["data"]["encoding"] == advised

@@ -43,6 +43,6 @@ def test_what_is_told_of_a_release_is_found_in_its_file(tmp_path, form, mode) ->
     pq.write_table(pa.table(rows), source)
     release = anonymize(source, plan({"name": "mondrian", "mode": mode}, output={"format": form, "order": "keep"}))
     verdict = verify(release.save(tmp_path / "release"))
-    assert verdict.holds
-    assert [promise.reached for promise in verdict.promises] == [p.reached for p in release.report.models]
+    assert verdict.satisfied
+    assert [promise.achieved for promise in verdict.promises] == [p.achieved for p in release.report.models]
     release.close()

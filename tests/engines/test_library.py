@@ -9,9 +9,9 @@ CODE = """
 import sys
 from pathlib import Path
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.engine import Reading
+from sfumato.engines.engine import MissingRules
 engine = DuckDBEngine(Path(sys.argv[1]))
-print(engine.count(("a", "b"), Reading()).rows, "duckdb" in sys.modules)
+print(engine.count(("a", "b"), MissingRules()).rows, "duckdb" in sys.modules)
 print(len(engine.frame()), "duckdb" in sys.modules)
 engine.close()
 """

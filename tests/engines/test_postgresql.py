@@ -86,7 +86,7 @@ def test_the_database_counts_as_written_by_hand(people) -> None:
     assert engine.locate("zip", ["7"], 1) == (3,)
     assert engine.locate('na"me', ["q'q\\"], 5) == (3,)
     other = PostgreSQLEngine(read_address(people))
-    assert engine.fingerprint() == other.fingerprint()
+    assert engine.checksum() == other.checksum()
     engine.close()
     other.close()
 

@@ -266,7 +266,7 @@ def test_a_killed_worker_is_a_clear_error_and_a_rerun_works(spark, tmp_path) -> 
     with pytest.raises(EngineError) as caught:
         anonymize(rows, plan)
     assert caught.value.code == "engine.spark"
-    assert "Nothing was published" in caught.value.do
+    assert "Nothing was published" in caught.value.hint
     alive.touch()
     release = anonymize(rows, plan)
     assert rows_of(release.data) == Counter({("m",): 4})

@@ -15,8 +15,8 @@ ALL = Dates("%Y%m%d", LEVELS)
 
 def test_the_ten_rungs_of_a_date():
     rungs = ("20170110", "201701H1", "201701**", "2017Q1", "2017H1", "2017", "201*", "20**", "2***", "****")
-    assert ALL.bind(["20170110"]).ladder.rows() == [rungs]
-    assert Dates("%Y%m%d").bind(["20170110"]).ladder.rows() == [rungs]
+    assert ALL.fit(["20170110"]).hierarchy.rows() == [rungs]
+    assert Dates("%Y%m%d").fit(["20170110"]).hierarchy.rows() == [rungs]
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_the_ten_rungs_of_a_date():
     ],
 )
 def test_limits_of_the_rungs(day, level, label):
-    assert ALL.bind([day]).ladder.published(day, LEVELS.index(level)) == label
+    assert ALL.fit([day]).hierarchy.published(day, LEVELS.index(level)) == label
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_limits_of_the_rungs(day, level, label):
     ],
 )
 def test_labels_do_not_depend_on_the_format(format_, text):
-    ladder = Dates(format_, ("half-month", "quarter", "year")).bind([text]).ladder
+    ladder = Dates(format_, ("half-month", "quarter", "year")).fit([text]).hierarchy
     assert ladder.rows() == [(text, "201701H1", "2017Q1", "2017", "****")]
     assert int(ladder.numbers[0]) == datetime(2017, 1, 10).toordinal()
 
@@ -69,13 +69,13 @@ def test_labels_do_not_depend_on_the_format(format_, text):
     ],
 )
 def test_what_is_no_date_is_rejected(text):
-    binding = ALL.bind([text, "20160229"])
+    binding = ALL.fit([text, "20160229"])
     assert binding.rejected == (text,)
-    assert binding.ladder.values == ("20160229",)
+    assert binding.hierarchy.values == ("20160229",)
 
 
 def test_missing_zeros_are_accepted_only_where_signs_part_the_numbers():
-    assert Dates("%d/%m/%Y").bind(["1/2/1991", "1/2/19911", "31/2/1991", "/2/1991"]).rejected == (
+    assert Dates("%d/%m/%Y").fit(["1/2/1991", "1/2/19911", "31/2/1991", "/2/1991"]).rejected == (
         "1/2/19911",
         "31/2/1991",
         "/2/1991",
@@ -83,19 +83,19 @@ def test_missing_zeros_are_accepted_only_where_signs_part_the_numbers():
 
 
 def test_values_are_in_order_of_time_whatever_their_texts():
-    ladder = Dates("%d.%m.%Y").bind(["02.01.2000", "01.02.2000", "31.12.1999"]).ladder
+    ladder = Dates("%d.%m.%Y").fit(["02.01.2000", "01.02.2000", "31.12.1999"]).hierarchy
     assert ladder.values == ("31.12.1999", "02.01.2000", "01.02.2000")
     assert np.diff(ladder.numbers).tolist() == [2, 30]
 
 
 def test_a_time_of_day_makes_the_day_a_level_of_its_own():
-    ladder = Dates("%Y-%m-%d %H:%M", ("day", "year")).bind(["2017-01-10 12:00", "2017-01-10 06:00"]).ladder
+    ladder = Dates("%Y-%m-%d %H:%M", ("day", "year")).fit(["2017-01-10 12:00", "2017-01-10 06:00"]).hierarchy
     assert ladder.labels[1:] == (("20170110",), ("2017",), ("****",))
     assert ladder.numbers.tolist() == [736339.25, 736339.5]
 
 
 def test_a_format_of_years_has_no_finer_rungs():
-    assert Dates("%Y").bind(["1991"]).ladder.rows() == [("1991", "199*", "19**", "1***", "****")]
+    assert Dates("%Y").fit(["1991"]).hierarchy.rows() == [("1991", "199*", "19**", "1***", "****")]
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_faults_of_the_parameters(format_, levels, words):
 
 
 def test_no_values_still_make_all_rungs():
-    assert ALL.bind([]).ladder.height == 10
+    assert ALL.fit([]).hierarchy.height == 10
 
 
 @settings(max_examples=60, deadline=None)
@@ -144,7 +144,7 @@ def test_two_digits_stand_for_years_up_to_the_latest(format_, written):
     texts = [written.format(year) for year in ("26", "27", "55", "68", "99")]
     assert read_moments(texts, format_, 2026).years.tolist() == [2026, 1927, 1955, 1968, 1999]
     assert read_moments(texts, format_).years.tolist() == [2026, 2027, 2055, 2068, 1999]
-    ladder = Dates(format_, ("year",), latest_year=2026).bind(texts).ladder
+    ladder = Dates(format_, ("year",), latest_year=2026).fit(texts).hierarchy
     assert ladder.published(texts[2], 1) == "1955"
     # The order is that of the years meant.
     assert ladder.values == (*texts[1:], texts[0])

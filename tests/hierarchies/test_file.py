@@ -24,20 +24,20 @@ def written(tmp_path):
 
 
 def test_values_stand_in_the_order_of_the_file(written):
-    binding = written("b;x;*\na;x;*\nc;y;*\n").bind(["a", "z"])
-    assert binding.ladder.rows() == [("b", "x", "*"), ("a", "x", "*"), ("c", "y", "*")]
+    binding = written("b;x;*\na;x;*\nc;y;*\n").fit(["a", "z"])
+    assert binding.hierarchy.rows() == [("b", "x", "*"), ("a", "x", "*"), ("c", "y", "*")]
     assert binding.rejected == ("z",)
 
 
 def test_a_root_is_added_when_it_is_not_there(written):
-    assert written("a;x\nb;y\n").bind([]).ladder.labels[-1] == ("*",)
-    assert written("a\nb\n").bind([]).ladder.rows() == [("a", "*"), ("b", "*")]
+    assert written("a;x\nb;y\n").fit([]).hierarchy.labels[-1] == ("*",)
+    assert written("a\nb\n").fit([]).hierarchy.rows() == [("a", "*"), ("b", "*")]
 
 
 def test_quotes_marks_and_blank_lines(written):
-    ladder = written('\ufeff"a;1";"say ""x""";*\r\n\r\nb;y;*\r\n'.encode()).bind([]).ladder
+    ladder = written('\ufeff"a;1";"say ""x""";*\r\n\r\nb;y;*\r\n'.encode()).fit([]).hierarchy
     assert ladder.rows() == [("a;1", 'say "x"', "*"), ("b", "y", "*")]
-    assert written("a,x\n", ",").bind([]).ladder.rows() == [("a", "x", "*")]
+    assert written("a,x\n", ",").fit([]).hierarchy.rows() == [("a", "x", "*")]
 
 
 @pytest.mark.parametrize(
@@ -53,22 +53,22 @@ def test_quotes_marks_and_blank_lines(written):
 )
 def test_faults_name_their_place(written, content, code, words):
     with pytest.raises(PlanError) as caught:
-        written(content).bind([])
+        written(content).fit([])
     assert caught.value.code == f"plan.hierarchy-{code}"
-    assert "ladder.csv" in caught.value.what
-    assert words in caught.value.what
+    assert "ladder.csv" in caught.value.message
+    assert words in caught.value.message
 
 
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(PlanError) as caught:
-        HierarchyFile(PlanPath("nothing.csv")).located(tmp_path).bind([])
+        HierarchyFile(PlanPath("nothing.csv")).resolve_paths(tmp_path).fit([])
     assert caught.value.code == "plan.hierarchy-unreadable"
 
 
 def test_paths_are_located_from_a_folder_unless_absolute(tmp_path):
-    assert HierarchyFile(PlanPath("x.csv")).located(tmp_path).path == str(tmp_path / "x.csv")
+    assert HierarchyFile(PlanPath("x.csv")).resolve_paths(tmp_path).path == str(tmp_path / "x.csv")
     absolute = str(tmp_path / "y.csv")
-    assert HierarchyFile(PlanPath(absolute)).located(tmp_path / "other").path == absolute
+    assert HierarchyFile(PlanPath(absolute)).resolve_paths(tmp_path / "other").path == absolute
 
 
 def test_a_separator_is_one_character():
@@ -78,7 +78,7 @@ def test_a_separator_is_one_character():
 
 def same(ladder, path):
     path.write_text(hierarchy_csv(ladder), encoding="utf-8", newline="")
-    again = HierarchyFile(PlanPath(path)).bind([]).ladder
+    again = HierarchyFile(PlanPath(path)).fit([]).hierarchy
     assert (again.values, again.labels) == (ladder.values, ladder.labels)
     assert [codes.tolist() for codes in again.codes] == [codes.tolist() for codes in ladder.codes]
     assert [level.tolist() for level in again.penalties] == [level.tolist() for level in ladder.penalties]
@@ -87,10 +87,10 @@ def same(ladder, path):
 @pytest.mark.parametrize(
     "ladder",
     [
-        Dates("%Y%m%d").bind(["20170110", "19780808", "19780809"]).ladder,
-        CharacterMasking(side="left").bind(["123", "223", "45"]).ladder,
-        CharacterMasking(3, character="x").bind(["123", "124"]).ladder,
-        Intervals(16, 95, widths=(5, 10, 20), top=80).bind(["99"]).ladder,
+        Dates("%Y%m%d").fit(["20170110", "19780808", "19780809"]).hierarchy,
+        CharacterMasking(side="left").fit(["123", "223", "45"]).hierarchy,
+        CharacterMasking(3, character="x").fit(["123", "124"]).hierarchy,
+        Intervals(16, 95, widths=(5, 10, 20), top=80).fit(["99"]).hierarchy,
     ],
     ids=["dates", "left digits", "masked digits", "coded intervals"],
 )

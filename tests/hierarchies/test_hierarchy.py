@@ -12,7 +12,7 @@ def test_a_ladder_that_parts_what_it_had_merged_is_refused_with_the_values():
         make_hierarchy(["a", "b", "c"], [["x", "x", "y"], ["1", "2", "2"]])
     assert caught.value.code == "plan.hierarchy-not-monotone"
     assert caught.value.values == ("a", "b")
-    assert "level 2" in caught.value.what
+    assert "level 2" in caught.value.message
     assert '"a"' not in str(caught.value)
 
 

@@ -9,7 +9,7 @@ AGE = Intervals(16, 95, widths=(5, 10, 20))
 
 
 def test_the_ages_of_the_specification():
-    ladder = AGE.bind(["39", "16"]).ladder
+    ladder = AGE.fit(["39", "16"]).hierarchy
     assert (ladder.size, ladder.height) == (80, 5)
     assert ladder.labels[1][:2] == ("16-20", "21-25")
     assert [ladder.published("39", level) for level in range(5)] == ["39", "36-40", "36-45", "36-55", "*"]
@@ -19,33 +19,33 @@ def test_the_ages_of_the_specification():
 
 @pytest.mark.parametrize("text", ["15", "96", "39.5", "x", "", "nan", "inf", "1e400", "3_9", " 39", "３９"])
 def test_what_is_no_whole_number_of_the_range_is_rejected(text):
-    assert AGE.bind([text]).rejected == (text,)
+    assert AGE.fit([text]).rejected == (text,)
 
 
 def test_other_texts_of_a_whole_number_keep_their_text():
-    ladder = AGE.bind(["039"]).ladder
+    ladder = AGE.fit(["039"]).hierarchy
     assert ladder.size == 81
     assert ladder.published("039", 1) == ladder.published("39", 1) == "36-40"
 
 
 def test_negative_bounds_are_put_in_brackets():
-    assert Intervals(-5, 9, widths=(5,)).bind([]).ladder.labels[1] == ("[-5, -1]", "0-4", "5-9")
+    assert Intervals(-5, 9, widths=(5,)).fit([]).hierarchy.labels[1] == ("[-5, -1]", "0-4", "5-9")
 
 
 def test_the_last_interval_ends_with_the_range_and_one_number_is_itself():
-    assert Intervals(0, 10, widths=(5,)).bind([]).ladder.labels[1] == ("0-4", "5-9", "10")
+    assert Intervals(0, 10, widths=(5,)).fit([]).hierarchy.labels[1] == ("0-4", "5-9", "10")
 
 
 def test_bounds_say_where_intervals_begin():
-    ladder = Intervals(0, 120, bounds=((18, 30, 50, 65), (30, 65))).bind([]).ladder
+    ladder = Intervals(0, 120, bounds=((18, 30, 50, 65), (30, 65))).fit([]).hierarchy
     assert ladder.labels[1] == ("0-17", "18-29", "30-49", "50-64", "65-120")
     assert ladder.labels[2] == ("0-29", "30-64", "65-120")
     assert ladder.size == 121
 
 
 def test_coding_publishes_the_tails_at_every_level_but_the_root():
-    binding = Intervals(16, 95, widths=(5, 20), bottom=18, top=80).bind(["3", "16", "18", "81", "107", "x"])
-    ladder = binding.ladder
+    binding = Intervals(16, 95, widths=(5, 20), bottom=18, top=80).fit(["3", "16", "18", "81", "107", "x"])
+    ladder = binding.hierarchy
     assert binding.rejected == ("x",)
     assert [ladder.published("3", level) for level in range(4)] == ["3", "<18", "<18", "*"]
     assert [ladder.published("107", level) for level in range(4)] == ["107", ">80", ">80", "*"]
@@ -56,7 +56,7 @@ def test_coding_publishes_the_tails_at_every_level_but_the_root():
 
 
 def test_coding_alone_sets_the_range():
-    assert Intervals(widths=(10,), bottom=20, top=39).bind(["5", "99"]).ladder.labels[1] == (
+    assert Intervals(widths=(10,), bottom=20, top=39).fit(["5", "99"]).hierarchy.labels[1] == (
         "<20",
         "20-29",
         "30-39",
@@ -65,7 +65,7 @@ def test_coding_alone_sets_the_range():
 
 
 def test_decimal_intervals_are_exact_and_closed_at_the_end():
-    ladder = Intervals(0, 1, widths=(0.1, 0.5)).bind(["0.3", "0.7", "0.69", "1", "0"]).ladder
+    ladder = Intervals(0, 1, widths=(0.1, 0.5)).fit(["0.3", "0.7", "0.69", "1", "0"]).hierarchy
     assert ladder.rows() == [
         ("0", "[0, 0.1)", "[0, 0.5)", "*"),
         ("0.3", "[0.3, 0.4)", "[0, 0.5)", "*"),
@@ -76,20 +76,20 @@ def test_decimal_intervals_are_exact_and_closed_at_the_end():
 
 
 def test_decimals_with_whole_parameters_have_to_be_asked_for():
-    assert Intervals(0, 10, widths=(5,)).bind(["2.5"]).rejected == ("2.5",)
-    assert Intervals(0, 10, widths=(5,), numbers="decimal").bind(["2.5", "10"]).ladder.labels[1] == (
+    assert Intervals(0, 10, widths=(5,)).fit(["2.5"]).rejected == ("2.5",)
+    assert Intervals(0, 10, widths=(5,), numbers="decimal").fit(["2.5", "10"]).hierarchy.labels[1] == (
         "[0, 5)",
         "[5, 10]",
     )
 
 
 def test_decimal_coding():
-    ladder = Intervals(0.5, 9.5, widths=(3,), bottom=0.5, top=9).bind(["0.4", "9", "9.2", "8.9"]).ladder
+    ladder = Intervals(0.5, 9.5, widths=(3,), bottom=0.5, top=9).fit(["0.4", "9", "9.2", "8.9"]).hierarchy
     assert ladder.labels[1] == ("<0.5", "[6.5, 9]", ">9")
 
 
 def test_a_wide_range_has_the_values_of_the_data_as_domain():
-    ladder = Intervals(0, 999_999, widths=(1000, 100_000)).bind(["5", "999999", "1500"]).ladder
+    ladder = Intervals(0, 999_999, widths=(1000, 100_000)).fit(["5", "999999", "1500"]).hierarchy
     assert ladder.values == ("5", "1500", "999999")
     assert ladder.labels[1] == ("0-999", "1000-1999", "999000-999999")
 
@@ -120,7 +120,7 @@ def test_faults_of_the_parameters(parameters, words):
 
 
 def test_a_width_that_covers_all_nests_though_it_is_no_multiple():
-    assert Intervals(0, 9, widths=(3, 100)).bind([]).ladder.labels[2] == ("0-9",)
+    assert Intervals(0, 9, widths=(3, 100)).fit([]).hierarchy.labels[2] == ("0-9",)
 
 
 @pytest.mark.parametrize(
@@ -134,15 +134,15 @@ def test_a_width_that_covers_all_nests_though_it_is_no_multiple():
     ],
 )
 def test_ends_left_open_are_multiples_of_the_widest_width_and_do_not_tell_the_data(values, level, labels):
-    ladder = Intervals(widths=(5, 10)).bind(values).ladder
+    ladder = Intervals(widths=(5, 10)).fit(values).hierarchy
     assert {ladder.published(value, level) for value in values} == labels
 
 
 def test_an_end_that_is_named_stays():
-    ladder = Intervals(start=18, widths=(5, 10)).bind(["18", "40"]).ladder
+    ladder = Intervals(start=18, widths=(5, 10)).fit(["18", "40"]).hierarchy
     assert (ladder.published("18", 1), ladder.published("40", 2)) == ("18-22", "38-47")
-    assert not Intervals(widths=(5,)).by_rule
-    assert Intervals(0, 99, widths=(5,)).by_rule
+    assert not Intervals(widths=(5,)).is_rule_based
+    assert Intervals(0, 99, widths=(5,)).is_rule_based
 
 
 @pytest.mark.parametrize(
@@ -157,12 +157,12 @@ def test_an_end_that_is_named_stays():
 )
 def test_values_alone_fit_as_they_do_in_the_whole_range(hierarchy):
     values = ["39", "16", "039", "12.5", "95", "x", "20"]
-    whole, alone = hierarchy.bind(values), hierarchy.bind_alone(values)
+    whole, alone = hierarchy.fit(values), hierarchy.bind_alone(values)
     assert alone.rejected == whole.rejected
     kept = [value for value in values if value not in whole.rejected]
-    assert sorted(alone.ladder.values) == sorted(kept)
-    for level in range(whole.ladder.height):
-        labels = [ladder.published(value, level) for ladder in (whole.ladder, alone.ladder) for value in kept]
+    assert sorted(alone.hierarchy.values) == sorted(kept)
+    for level in range(whole.hierarchy.height):
+        labels = [ladder.published(value, level) for ladder in (whole.hierarchy, alone.hierarchy) for value in kept]
         assert labels[: len(kept)] == labels[len(kept) :]
 
 
@@ -172,7 +172,7 @@ def test_values_alone_fit_as_they_do_in_the_whole_range(hierarchy):
 )
 def test_widths_that_make_no_intervals_of_the_data_are_a_fault_of_the_plan(widths, said):
     with pytest.raises(PlanError, match=said):
-        Intervals(widths=widths).bind(["20", "59"])
+        Intervals(widths=widths).fit(["20", "59"])
 
 
 def test_widths_too_far_apart_do_not_nest():

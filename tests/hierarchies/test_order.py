@@ -7,12 +7,12 @@ from sfumato.hierarchies.suppress_all import SuppressAll
 
 
 def test_powers_of_a_size_until_one_group_is_left():
-    ladder = Order(size=2).bind(list("gfedcba")).ladder
+    ladder = Order(size=2).fit(list("gfedcba")).hierarchy
     assert ladder.labels[1:] == (("a..b", "c..d", "e..f", "g"), ("a..d", "e..g"), ("*",))
 
 
 def test_groups_of_given_sizes():
-    assert Order(groups=(3, 6)).bind(list("abcdefg")).ladder.labels[1:] == (
+    assert Order(groups=(3, 6)).fit(list("abcdefg")).hierarchy.labels[1:] == (
         ("a..c", "d..f", "g"),
         ("a..f", "g"),
         ("*",),
@@ -20,23 +20,27 @@ def test_groups_of_given_sizes():
 
 
 def test_numbers_are_in_order_of_size_and_texts_of_letters():
-    numeric = Order(size=2).bind(["10", "9", "2.5"]).ladder
+    numeric = Order(size=2).fit(["10", "9", "2.5"]).hierarchy
     assert numeric.values == ("2.5", "9", "10")
     assert numeric.numbers.tolist() == [2.5, 9, 10]
-    mixed = Order(size=2).bind(["10", "9", "x"]).ladder
+    mixed = Order(size=2).fit(["10", "9", "x"]).hierarchy
     assert mixed.values == ("10", "9", "x")
     assert mixed.numbers is None
 
 
 def test_a_listed_order_is_the_domain():
-    binding = Order(size=2, values=("low", "medium", "high")).bind(["high", "other"])
-    assert binding.ladder.rows() == [("low", "low..medium", "*"), ("medium", "low..medium", "*"), ("high", "high", "*")]
+    binding = Order(size=2, values=("low", "medium", "high")).fit(["high", "other"])
+    assert binding.hierarchy.rows() == [
+        ("low", "low..medium", "*"),
+        ("medium", "low..medium", "*"),
+        ("high", "high", "*"),
+    ]
     assert binding.rejected == ("other",)
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_few_values(count):
-    assert Order(size=2).bind(list("ab")[:count]).ladder.height == 2
+    assert Order(size=2).fit(list("ab")[:count]).hierarchy.height == 2
 
 
 @pytest.mark.parametrize(
@@ -55,12 +59,12 @@ def test_faults_of_the_parameters(parameters, words):
 
 
 def test_any_is_the_value_or_nothing():
-    assert SuppressAll().bind(["m", "f"]).ladder.rows() == [("f", "*"), ("m", "*")]
+    assert SuppressAll().fit(["m", "f"]).hierarchy.rows() == [("f", "*"), ("m", "*")]
 
 
 def test_any_with_a_fixed_domain_rejects_others():
-    binding = SuppressAll(("m", "f", "d")).bind(["f", "x"])
-    assert binding.ladder.values == ("m", "f", "d")
+    binding = SuppressAll(("m", "f", "d")).fit(["f", "x"])
+    assert binding.hierarchy.values == ("m", "f", "d")
     assert binding.rejected == ("x",)
     with pytest.raises(ValueError, match="duplicate"):
         SuppressAll(("m", "m"))

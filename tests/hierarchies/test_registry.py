@@ -42,15 +42,15 @@ def test_all_types_are_there():
 def test_plans_fit_the_schema_and_are_read(plan):
     jsonschema.validate(plan, HIERARCHY.schema())
     hierarchy = read(HIERARCHY, plan)
-    assert hierarchy.located(Path("elsewhere")) == hierarchy
+    assert hierarchy.resolve_paths(Path("elsewhere")) == hierarchy
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(sorted(PLANS)), st.lists(values, unique=True, max_size=12), st.randoms())
 def test_every_value_is_on_a_ladder_or_rejected(name, column, random):
     hierarchy = read(HIERARCHY, PLANS[name])
-    binding = hierarchy.bind(column)
-    ladder = binding.ladder
+    binding = hierarchy.fit(column)
+    ladder = binding.hierarchy
     assert set(column) - set(binding.rejected) <= set(ladder.values)
     assert not set(binding.rejected) & set(ladder.values)
     assert len(binding.rejected) <= len(column)
@@ -60,7 +60,7 @@ def test_every_value_is_on_a_ladder_or_rejected(name, column, random):
     if ladder.numbers is not None:
         assert bool((np.diff(ladder.numbers) >= 0).all())
     shuffled = random.sample(column, len(column))
-    assert hierarchy.bind(shuffled).ladder.rows() == ladder.rows()
+    assert hierarchy.fit(shuffled).hierarchy.rows() == ladder.rows()
 
 
 @pytest.mark.parametrize(
@@ -98,5 +98,5 @@ def test_documented_examples_are_read_and_cover_every_type():
 
 def test_two_texts_of_one_number_have_an_order_of_their_own() -> None:
     hierarchy = read(HIERARCHY, {"type": "intervals", "start": 0, "end": 10, "widths": [2.5], "bottom": 0.25})
-    one, other = (hierarchy.bind(texts).ladder.rows() for texts in (["-1", "-1.00", "3"], ["3", "-1.00", "-1"]))
+    one, other = (hierarchy.fit(texts).hierarchy.rows() for texts in (["-1", "-1.00", "3"], ["3", "-1.00", "-1"]))
     assert one == other

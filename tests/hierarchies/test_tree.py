@@ -18,7 +18,7 @@ MARITAL = Tree(
 
 
 def test_the_marital_status_of_the_specification():
-    ladder = MARITAL.bind(["Divorced"]).ladder
+    ladder = MARITAL.fit(["Divorced"]).hierarchy
     assert (ladder.height, ladder.size) == (3, 7)
     assert ladder.labels[1:] == (("NM", "Married", "leave", "alone"), ("*",))
     assert ladder.values[0] == "Never-married"
@@ -26,7 +26,7 @@ def test_the_marital_status_of_the_specification():
 
 def test_higher_leaves_repeat_their_label_until_the_others_are_as_high():
     tree = Tree({"Bonn": "Rhein", "Rhein": "NRW", "NRW": "Germany", "Ulm": "Germany", "Wien": "*"})
-    assert tree.bind([]).ladder.rows() == [
+    assert tree.fit([]).hierarchy.rows() == [
         ("Bonn", "Rhein", "NRW", "Germany", "*"),
         ("Ulm", "Ulm", "Ulm", "Germany", "*"),
         ("Wien", "Wien", "Wien", "Wien", "*"),
@@ -35,20 +35,20 @@ def test_higher_leaves_repeat_their_label_until_the_others_are_as_high():
 
 def test_inner_labels_are_values_when_the_data_hold_them():
     tree = Tree({"I10.0": "I10", "I10.9": "I10", "I10": "Heart"})
-    assert tree.bind(["I10"]).ladder.rows() == [
+    assert tree.fit(["I10"]).hierarchy.rows() == [
         ("I10.0", "I10", "Heart", "*"),
         ("I10.9", "I10", "Heart", "*"),
         ("I10", "I10", "Heart", "*"),
     ]
-    assert tree.bind(["Heart"]).ladder.published("Heart", 1) == "Heart"
+    assert tree.fit(["Heart"]).hierarchy.published("Heart", 1) == "Heart"
 
 
 def test_values_outside_the_tree_are_rejected():
-    assert MARITAL.bind(["Divorced", "single", "*"]).rejected == ("single", "*")
+    assert MARITAL.fit(["Divorced", "single", "*"]).rejected == ("single", "*")
 
 
 def test_one_top_that_is_no_star_stands_under_it():
-    assert Tree({"a": "x", "b": "x"}).bind([]).ladder.rows()[0] == ("a", "x", "*")
+    assert Tree({"a": "x", "b": "x"}).fit([]).hierarchy.rows()[0] == ("a", "x", "*")
 
 
 @pytest.mark.parametrize(

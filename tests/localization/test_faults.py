@@ -153,9 +153,9 @@ def test_ladders_in_files_are_told_in_german(tmp_path) -> None:
         ('a;"b\n', "Anführungszeichen"),
     ):
         (tmp_path / "h.csv").write_text(text, encoding="utf-8")
-        hierarchy = read(HIERARCHY, {"type": "file", "path": "h.csv"}, "hierarchy").located(tmp_path)
+        hierarchy = read(HIERARCHY, {"type": "file", "path": "h.csv"}, "hierarchy").resolve_paths(tmp_path)
         with pytest.raises(SfumatoError) as caught:
-            hierarchy.bind(["a"])
+            hierarchy.fit(["a"])
         told_german = GERMAN.sentence(str(caught.value))
         assert german in told_german
         assert not ENGLISH_WORDS.search(told_german), told_german
@@ -174,7 +174,7 @@ def test_ladders_in_files_are_told_in_german(tmp_path) -> None:
 )
 def test_files_that_cannot_be_read_are_told_in_german(error) -> None:
     assert not ENGLISH_WORDS.search(GERMAN.sentence(str(error)))
-    assert GERMAN.sentence(error.what) != error.what
+    assert GERMAN.sentence(error.message) != error.message
 
 
 def test_what_is_not_known_as_a_whole_stays_english() -> None:

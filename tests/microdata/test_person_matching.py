@@ -16,9 +16,9 @@ def test_groups_stay_large_over_time(seed) -> None:
     histories: dict[str, tuple] = {}
     for month in range(8):
         placement = match_persons(histories, people, lambda person: person, lambda group, *_: len(group) >= k)
-        everybody = {**histories, **dict.fromkeys(placement.placed)}
+        everybody = {**histories, **dict.fromkeys(placement.matched)}
         histories = {
-            person: (*histories.get(person, (None,) * month), people[person] if person in placement.placed else None)
+            person: (*histories.get(person, (None,) * month), people[person] if person in placement.matched else None)
             for person in everybody
         }
         assert min(Counter(histories.values()).values(), default=k) >= k
@@ -38,7 +38,7 @@ def test_strands_of_persons_with_several_rows_stay_large_over_time(seed) -> None
             person: tuple(release.get(person) for release in releases) for release in releases for person in release
         }
         placement = match_persons(histories, people, lambda person: person, lambda group, *_: len(group) >= k)
-        releases.append({person: people[person] for person in placement.placed})
+        releases.append({person: people[person] for person in placement.matched})
         assert len(releases[0]) > 60 and judge_histories(releases, [{}] * len(releases), k).hold
         for person in [person for person in people if draw.random() < 0.05]:
             del people[person]
@@ -56,11 +56,13 @@ def test_who_changes_alone_is_withheld_with_company_and_never_alone() -> None:
     histories |= {f"q{number}": (("b",),) for number in range(5)}
     classes = {person: history[0] for person, history in histories.items()}
     keeps = lambda group, *_: len(group) >= 3  # noqa: E731
-    assert not match_persons(histories, classes, str, keeps).withheld, "who stays as published tells nothing new"
+    assert not match_persons(histories, classes, str, keeps).suppressed_persons, (
+        "who stays as published tells nothing new"
+    )
     moved = match_persons(histories, classes | {"twice": ("a",)}, str, keeps)
-    assert "twice" in moved.withheld and len(moved.withheld) == 3 and "both" in moved.placed
+    assert "twice" in moved.suppressed_persons and len(moved.suppressed_persons) == 3 and "both" in moved.matched
     spread = match_persons(histories, classes | {"both": ("b", "b")}, str, keeps)
-    assert len(spread.withheld) == 5, "two of each class go with who stood in both"
+    assert len(spread.suppressed_persons) == 5, "two of each class go with who stood in both"
 
 
 def draw_k(seed: int) -> int:

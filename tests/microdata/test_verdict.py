@@ -35,24 +35,24 @@ def counted(columns: Sequence[str], rows: Sequence[Row]) -> ValueCounts:
 
 def test_no_row_keeps_no_promise() -> None:
     verdict = judge(counted(["q"], []), ["q"], [KAnonymity(1)])
-    assert all(promise.holds for promise in verdict.promises)
-    assert not verdict.holds
+    assert all(promise.satisfied for promise in verdict.promises)
+    assert not verdict.satisfied
 
 
 def test_a_generalized_value_is_no_wildcard() -> None:
     rows: list[Row] = [("*", "1"), ("a", "1"), ("a", "1")]
     verdict = judge(counted(["q", "r"], rows), ["q", "r"], [KAnonymity(2)], missing_matches=True)
-    assert (verdict.promises[0].reached, verdict.holds) == (1, False)
+    assert (verdict.promises[0].achieved, verdict.satisfied) == (1, False)
 
 
 def test_a_missing_value_is_a_wildcard_and_a_star_row_matches_nothing() -> None:
     rows: list[Row] = [(None, "1"), ("a", "1"), ("*", "*"), ("*", "*")]
     table = counted(["q", "r"], rows)
     hidden = judge(table, ["q", "r"], [KAnonymity(2)], missing_matches=True)
-    assert (hidden.promises[0].reached, hidden.suppressed_rows, hidden.holds) == (2, 2, True)
+    assert (hidden.promises[0].achieved, hidden.suppressed_rows, hidden.satisfied) == (2, 2, True)
     blank: list[Row] = [(None, None), *rows[2:]]
     alone = judge(counted(["q", "r"], blank), ["q", "r"], [KAnonymity(2)], missing_matches=True)
-    assert (alone.promises[0].reached, alone.holds) == (1, False)
+    assert (alone.promises[0].achieved, alone.satisfied) == (1, False)
 
 
 def test_suppressed_rows_are_compared_with_the_raw_table_too() -> None:
@@ -62,10 +62,10 @@ def test_suppressed_rows_are_compared_with_the_raw_table_too() -> None:
     reference = EquivalenceClasses(np.array([10]), {"s": raw})
     for t, holds in ((0.5, True), (0.4, False)):
         verdict = judge(counted(["q", "s"], rows), ["q"], [TCloseness(t, "s")], reference=reference)
-        assert verdict.holds is holds
+        assert verdict.satisfied is holds
     # Without the raw table the published shares are all there is: the star rows lie 0.375 away from them.
-    assert judge(counted(["q", "s"], rows), ["q"], [TCloseness(0.38, "s")]).holds
-    assert not judge(counted(["q", "s"], rows), ["q"], [TCloseness(0.37, "s")]).holds
+    assert judge(counted(["q", "s"], rows), ["q"], [TCloseness(0.38, "s")]).satisfied
+    assert not judge(counted(["q", "s"], rows), ["q"], [TCloseness(0.37, "s")]).satisfied
 
 
 def test_a_promise_says_what_it_was_compared_with() -> None:
@@ -89,7 +89,7 @@ def test_sets_of_columns_are_judged_besides_all_of_them() -> None:
     rows: list[Row] = [("a", "1"), ("a", "2"), ("b", "1")] * 2 + [("c", "1")] * 2
     for sizes, holds in ((((1, 2),), True), (((1, 3),), False), (((1, 2), (2, 2)), True), (((2, 3),), False)):
         verdict = judge(counted(["q", "r"], rows), ["q", "r"], [KAnonymity(2, SetSizes(sizes))])
-        assert verdict.holds is holds
+        assert verdict.satisfied is holds
         assert verdict.promises[0].parameters["subsets_achieved"] == {str(columns): 2 for columns, _ in sizes}
 
 
@@ -100,7 +100,7 @@ def test_values_are_compared_by_what_they_are_not_by_their_places() -> None:
     reference = EquivalenceClasses(np.array([10]), {"s": raw})
     promise = TCloseness(0.0, "s", reference="raw")
     verdict = judge(counted(["q", "s"], rows), ["q"], [promise], reference=reference)
-    assert (verdict.promises[0].reached, verdict.holds) == (0.0, True)
+    assert (verdict.promises[0].achieved, verdict.satisfied) == (0.0, True)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_what_the_rows_do_not_tell_is_said_and_fails(model, words) -> None:
     rows: list[Row] = [("a", "x"), ("a", "y")] * 60
     verdict = judge(counted(["q", "s"], rows), ["q"], [model])
     assert words in verdict.faults[0]
-    assert not verdict.holds
+    assert not verdict.satisfied
 
 
 def test_what_is_known_is_not_called_unknown() -> None:
@@ -142,7 +142,7 @@ def test_what_is_known_is_not_called_unknown() -> None:
 def test_a_promise_about_the_release_is_judged_by_all_classes(model, holds) -> None:
     """Two classes in five rows, one of them a single row."""
     verdict = judge(counted(["q"], [("a",)] * 4 + [("b",)]), ["q"], [model])
-    assert (verdict.holds, verdict.faults) == (holds, ())
+    assert (verdict.satisfied, verdict.faults) == (holds, ())
 
 
 # Four rows of two persons, who are ill of the same, and three of three.
@@ -174,15 +174,15 @@ def test_persons_are_counted_where_they_are_known(model, by_rows, by_persons) ->
     table = counted(["q", "s"], VISITS)
     for people, (reached, holds) in ((None, by_rows), (members(), by_persons)):
         verdict = judge(table, ["q"], [model], members=people)
-        assert (verdict.promises[0].reached, verdict.holds) == (reached, holds)
+        assert (verdict.promises[0].achieved, verdict.satisfied) == (reached, holds)
 
 
 def test_shares_of_values_are_those_of_persons() -> None:
     """Three of four rows say flu; both persons have it, and one of them a cold, too."""
     table, model = counted(["q", "s"], VISITS), AlphaKAnonymity(alpha=0.7, k=1, column="s")
     rows, persons = (judge(table, ["q"], [model], members=people) for people in (None, members()))
-    assert (rows.promises[0].reached, rows.holds) == (pytest.approx(3 / 4), False)
-    assert (persons.promises[0].reached, persons.holds) == (1, False)
+    assert (rows.promises[0].achieved, rows.satisfied) == (pytest.approx(3 / 4), False)
+    assert (persons.promises[0].achieved, persons.satisfied) == (1, False)
 
 
 @pytest.mark.parametrize(("k", "holds"), [(9, True), (10, False)])
@@ -190,7 +190,7 @@ def test_a_population_stays_known_where_persons_are_counted(k, holds) -> None:
     model = KMap(k, DataPlan(source="people.csv"))
     population = {("a",): 9, ("b",): 30}
     verdict = judge(counted(["q", "s"], VISITS), ["q"], [model], persons=population, members=members())
-    assert (verdict.promises[0].reached, verdict.holds) == (9, holds)
+    assert (verdict.promises[0].achieved, verdict.satisfied) == (9, holds)
 
 
 def test_a_verdict_in_plain_values_says_what_was_judged_and_no_more() -> None:

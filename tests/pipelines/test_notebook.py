@@ -44,9 +44,9 @@ def test_a_page_within_a_notebook_leaves_the_style_of_the_notebook_alone(shown):
 
 def test_a_release_is_verified_as_it_would_be_handed_out(release):
     verdict = sf.verify(release)
-    assert verdict.holds
+    assert verdict.satisfied
     assert verdict.rows == len(release.data)
-    assert not sf.verify(release, k=1_000).holds
+    assert not sf.verify(release, k=1_000).satisfied
     html = verdict._repr_html_()
     assert "k-anonymity" in html
     assert "<style" not in html
@@ -98,5 +98,5 @@ def test_reasons_are_whole_where_there_is_room():
 
 
 def test_a_step_that_takes_another_back_is_noted():
-    assert "was identifier by an earlier step" in str(sf.Plan(sf.KAnonymity(2)).identify("a").quasi("a"))
-    assert not sf.suggest(FRAME).identify("age").notes
+    assert "was identifier by an earlier step" in str(sf.Plan(sf.KAnonymity(2)).identifiers("a").quasi("a"))
+    assert not sf.suggest(FRAME).identifiers("age").notes

@@ -63,10 +63,10 @@ def test_reports_say_that_the_data_stay_personal(rows: Path, tmp_path: Path) -> 
 
 def test_the_release_is_verified_and_a_raw_name_is_seen(rows: Path, tmp_path: Path) -> None:
     folder = sf.anonymize(rows, plan_of()).save(tmp_path / "out")
-    assert sf.verify(folder).holds
+    assert sf.verify(folder).satisfied
     data = folder / "data.csv"
     data.write_text(data.read_text().replace(published(folder)[0], "patient 000"))
-    assert not sf.verify(data, folder / "plan.yaml").holds
+    assert not sf.verify(data, folder / "plan.yaml").satisfied
 
 
 def test_a_key_of_the_house_gives_the_same_pseudonyms_again(rows: Path, tmp_path: Path) -> None:
@@ -89,9 +89,9 @@ def test_a_key_of_the_house_gives_the_same_pseudonyms_again(rows: Path, tmp_path
 def test_a_key_that_others_may_read_is_warned_about(rows: Path, tmp_path: Path) -> None:
     new_key(tmp_path / "study.key", "study")
     asked = plan_of({"kind": "keyed", "key_file": str(tmp_path / "study.key"), "domain": "study"})
-    assert not any("study.key" in remark for remark in sf.anonymize(rows, asked).report.remarks)
+    assert not any("study.key" in remark for remark in sf.anonymize(rows, asked).report.notes)
     (tmp_path / "study.key").chmod(0o640)
-    remark = next(one for one in sf.anonymize(rows, asked).report.remarks if "study.key" in one)
+    remark = next(one for one in sf.anonymize(rows, asked).report.notes if "study.key" in one)
     assert "is readable by others than its owner" in remark and "Eigentümer" in words_in("de").sentence(remark)
 
 
@@ -130,7 +130,7 @@ def test_persons_with_pseudonyms_are_not_told_apart(rows: Path, tmp_path: Path) 
     write_rows(rows, [name for name in NAMES[:10] for _ in range(2)])
     folder = sf.anonymize(rows, plan_of(role="person")).save(tmp_path / "out")
     assert len(set(published(folder))) == 10
-    assert sf.verify(folder).holds
+    assert sf.verify(folder).satisfied
     write_rows(rows, [*NAMES[:6], *NAMES[:6], *NAMES[:1], *NAMES[:1]])
     with pytest.raises(UnattainableError, match="all rows of a person"):
         sf.anonymize(rows, plan_of(role="person"))

@@ -64,7 +64,7 @@ def test_every_engine_publishes_the_same(tmp_path, engine, request) -> None:
         "b,<100,[-10, 0),x",
         "b,?,[20, 30),y",
     ]
-    assert sf.verify(tmp_path / "out").holds
+    assert sf.verify(tmp_path / "out").satisfied
     recoding = json.loads((tmp_path / "out" / "recoding.json").read_text())
     assert recoding["plan"]["columns"]["age"]["publish"] == {"bin": 10.0}
 
@@ -83,7 +83,7 @@ def test_promises_are_about_what_is_published() -> None:
     """Two pays that are rounded to one are one value to a reader."""
     frame = pl.DataFrame({"q": ["a", "a"], "pay": ["101", "99"], "age": ["1", "1"], "note": ["x", "x"]})
     diverse = [{"model": "l-diversity", "l": 2, "column": "pay"}]
-    assert sf.anonymize(frame, plan({"round": 1}, {"top": 9}, diverse)).report.holds
+    assert sf.anonymize(frame, plan({"round": 1}, {"top": 9}, diverse)).report.satisfied
     with pytest.raises(sf.UnattainableError):
         sf.anonymize(frame, plan({"round": 10}, {"top": 9}, diverse))
 
@@ -119,9 +119,9 @@ def test_a_raw_value_that_slipped_in_is_seen() -> None:
     asked = plan({"round": 100}, {"bin": 10})
     frame = pl.DataFrame(ROWS[:5], schema=list(COLUMNS), orient="row")
     data = sf.anonymize(frame, asked).data
-    assert sf.verify(data, asked).holds
-    assert not sf.verify(data.with_columns(pay=pl.Series(["1234", "1000", "1000", "0", "?"])), asked).holds
-    assert not sf.verify(data.with_columns(age=pl.Series(["17"] * 5)), asked).holds
+    assert sf.verify(data, asked).satisfied
+    assert not sf.verify(data.with_columns(pay=pl.Series(["1234", "1000", "1000", "0", "?"])), asked).satisfied
+    assert not sf.verify(data.with_columns(age=pl.Series(["17"] * 5)), asked).satisfied
 
 
 @pytest.mark.parametrize(

@@ -63,13 +63,13 @@ def test_both_ways_of_verifying_agree(tmp_path, model, method, suppressed) -> No
     release.save(tmp_path / "out")
     assert release.report.models[1].parameters["reference"] == "both"
     folder, file = sf.verify(tmp_path / "out"), sf.verify(tmp_path / "out" / "data.csv", asked)
-    assert folder.holds
-    assert file.holds
+    assert folder.satisfied
+    assert file.satisfied
     assert (folder.promises[1].parameters["reference"], file.promises[1].parameters["reference"]) == (
         "both",
         "published",
     )
-    assert file.promises[1].reached <= folder.promises[1].reached + 1e-9
+    assert file.promises[1].achieved <= folder.promises[1].achieved + 1e-9
 
 
 def test_against_the_raw_table_alone_a_reader_sees_more() -> None:
@@ -77,7 +77,7 @@ def test_against_the_raw_table_alone_a_reader_sees_more() -> None:
     raw = sf.anonymize(rows(), plan("beta", "optimal", "raw"))
     assert raw.report.models[1].parameters["reference"] == "raw"
     assert raw.report.suppressed_rows > 0
-    assert not sf.verify(raw.data, plan("beta", "optimal", "both")).holds
+    assert not sf.verify(raw.data, plan("beta", "optimal", "both")).satisfied
     both = sf.anonymize(rows(), plan("beta", "optimal"))
     assert both.report.loss.value >= raw.report.loss.value
     assert both.report.proved_optimal is (both.report.loss.value <= raw.report.loss.value + 1e-9)
@@ -88,7 +88,7 @@ def test_against_the_raw_table_alone_a_reader_sees_more() -> None:
 def test_a_file_alone_cannot_tell_what_is_promised_against_the_raw_table() -> None:
     asked = plan("t", "optimal", "raw")
     verdict = sf.verify(sf.anonymize(rows(), asked).data, asked)
-    assert not verdict.holds
+    assert not verdict.satisfied
     assert "verify the release folder" in verdict.faults[0]
 
 

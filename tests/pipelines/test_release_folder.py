@@ -195,7 +195,7 @@ def test_every_method_holds_every_model_or_says_that_it_cannot(place, tmp_path, 
         with pytest.raises(PlanError, match="does not go with delta-presence"):
             released(place, tmp_path / "out", given)
         return
-    assert verify(released(place, tmp_path / "out", given)).holds
+    assert verify(released(place, tmp_path / "out", given)).satisfied
 
 
 def test_local_recoding_holds_k_map_where_a_node_holds_only_by_the_population(tmp_path) -> None:
@@ -209,8 +209,8 @@ def test_local_recoding_holds_k_map_where_a_node_holds_only_by_the_population(tm
         "output": {"order": "keep"},
     }
     release = anonymize(pl.DataFrame({"a": [*"1233"]}), given)
-    assert (release.data["a"].to_list(), release.report.models[0].reached) == ([*"1233"], 5)
-    assert verify(release.save(tmp_path / "out")).holds
+    assert (release.data["a"].to_list(), release.report.models[0].achieved) == ([*"1233"], 5)
+    assert verify(release.save(tmp_path / "out")).satisfied
 
 
 def edited(folder: Path, name: str, change) -> None:
@@ -290,9 +290,9 @@ def test_a_sound_release_whose_suppression_shifts_the_shares_is_verified(place, 
     """The published rows alone would fail: the promise compares with the table before suppression."""
     near = {"model": "t-closeness", "t": 0.16, "column": "ill"}
     folder = released(place, tmp_path / "out", plan(near, {"name": "optimal", "suppression": 0.3}))
-    assert verify(folder).holds
+    assert verify(folder).satisfied
     plan_alone = json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))
-    assert verify(folder).promises[0].reached != verify(folder / "data.csv", plan_alone).promises[0].reached
+    assert verify(folder).promises[0].achieved != verify(folder / "data.csv", plan_alone).promises[0].achieved
 
 
 TYPED = {
@@ -312,10 +312,10 @@ def test_texts_that_mean_one_value_of_a_type_are_one_value(sfumato, tmp_path) ->
         anonymize(alike, TYPED)
     different = pl.DataFrame({"a": ["1"] * 3, "s": ["7", "007", "8"]})
     release = anonymize(different, TYPED)
-    assert release.report.models[0].reached == 2
+    assert release.report.models[0].achieved == 2
     assert release.data["s"].to_list() == ["7", "7", "8"]
     assert sfumato("verify", release.save(tmp_path / "out")).code == 0
-    assert not verify(pl.DataFrame({"a": ["1", "1"], "s": ["7", "007"]}), TYPED).holds
+    assert not verify(pl.DataFrame({"a": ["1", "1"], "s": ["7", "007"]}), TYPED).satisfied
 
 
 @pytest.mark.parametrize("on_invalid", ["error", "missing", "drop"])
@@ -324,7 +324,7 @@ def test_a_sensitive_value_that_is_not_of_its_type_is_refused(on_invalid) -> Non
     with pytest.raises(DataError, match='column "s": 1 value ') as caught:
         anonymize(rows, TYPED | {"data": {"on_invalid": on_invalid}})
     assert (caught.value.values, caught.value.rows) == (("x",), (3,))
-    assert "x" not in caught.value.what.split()
+    assert "x" not in caught.value.message.split()
 
 
 @pytest.mark.parametrize("judged", [[], [{"model": "l-diversity", "l": 2, "column": "ill"}]])

@@ -111,7 +111,7 @@ def test_a_word_for_missing_in_a_judged_column_is_no_value() -> None:
     plan = plan_for(columns, data={"missing": ["?"]})
     plan["privacy"] = [{"model": "l-diversity", "l": 2, "column": "illness"}]
     release = sf.anonymize(frame, plan)
-    assert release.report.models[0].reached == 2
+    assert release.report.models[0].achieved == 2
     assert release.data["illness"].to_list() == [None, None, "flu", "cough"]
     plan["privacy"] = [{"model": "l-diversity", "l": 3, "column": "illness"}]
     with pytest.raises(sf.UnattainableError):

@@ -76,7 +76,7 @@ def test_the_attack_works_where_the_seed_is_known(raw: pl.DataFrame) -> None:
     """The attack itself is sound: with a named seed it puts every row back, which the report says."""
     release = anonymize(raw, PLAN | {"seed": 41})
     assert right(list(release.data["place"]), shuffled(range(1, ROWS + 1), "seed 41:order:").tolist()) == ROWS
-    assert any("seed" in remark for remark in release.report.remarks)
+    assert any("seed" in remark for remark in release.report.notes)
 
 
 def test_the_file_alone_tells_no_place(published: list[int]) -> None:
@@ -138,4 +138,4 @@ def test_the_order_of_a_plan_that_names_none_is_shuffled() -> None:
 def test_a_release_in_the_raw_order_says_so(raw: pl.DataFrame) -> None:
     release = anonymize(raw, PLAN | {"output": {"order": "keep"}})
     assert list(release.data["place"]) == list(range(ROWS))
-    assert any("order: keep" in remark for remark in release.report.remarks)
+    assert any("order: keep" in remark for remark in release.report.notes)

@@ -11,7 +11,7 @@ import sfumato as sf
 pytestmark = pytest.mark.skipif(find_spec("sklearn") is None, reason="scikit-learn is not installed")
 PLAN = (
     sf.Plan(sf.KAnonymity(3), other="insensitive", seed=1)
-    .identify("name")
+    .identifiers("name")
     .quasi("sex", age=sf.intervals(5, 10, 30, start=20, end=49))
     .column("age", "quasi-identifier", hierarchy=sf.intervals(5, 10, 30, start=20, end=49), min_level=1)
 )

@@ -64,22 +64,22 @@ def test_every_engine_writes_one_spelling(promise, tmp_path):
     frame.write_csv(tmp_path / "rows.csv")
     release = sf.anonymize(frame, plan(promise))
     assert {*release.data["ill"]} == {"HIV", "flu"}
-    assert any("other spellings of one value" in remark for remark in release.report.remarks)
+    assert any("other spellings of one value" in remark for remark in release.report.notes)
     of_pandas = sf.anonymize(pd.DataFrame(frame.to_dict(as_series=False)), plan(promise))
     of_file = sf.anonymize(tmp_path / "rows.csv", plan(promise))
     assert of_file.data.read_text(encoding="utf-8") == release.data.write_csv()
     assert [*of_pandas.data["ill"]] == [*release.data["ill"]]
     of_file.save(tmp_path / "out")
-    assert sf.verify(tmp_path / "out").holds
+    assert sf.verify(tmp_path / "out").satisfied
 
 
 def test_verify_does_not_take_spellings_for_diversity(tmp_path):
     file = tmp_path / "handed.csv"
     file.write_text("age,ill\n20-29,HIV\n20-29,hiv \n30-39,HIV\n30-39,flu\n", encoding="utf-8")
     verdict = sf.verify(file, plan(L))
-    assert [promise.reached for promise in verdict.promises if "l-diversity" in str(promise)] == [1]
-    assert not verdict.holds
-    assert sf.verify(file, plan(L, spellings="keep")).holds
+    assert [promise.achieved for promise in verdict.promises if "l-diversity" in str(promise)] == [1]
+    assert not verdict.satisfied
+    assert sf.verify(file, plan(L, spellings="keep")).satisfied
 
 
 def test_the_plan_may_keep_them():

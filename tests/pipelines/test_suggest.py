@@ -86,7 +86,7 @@ def test_what_is_proposed_runs_and_loses_no_column(file):
     names = [name for name, entry in plan["columns"].items() if entry["role"] == "quasi-identifier"]
     assert 0 < len(names) <= MOST_WITH_TWINS
     release = sfumato.anonymize(frame, plan)
-    assert release.report.holds
+    assert release.report.satisfied
     assert release.report.suppressed_rows <= 0.02 * ROWS
     for name in names:
         # That a value is missing tells something, too.
@@ -183,7 +183,7 @@ def test_a_file_read_with_the_wrong_separator_is_no_file_of_one_column(tmp_path,
         return
     with pytest.raises(DataError, match="one column") as caught:
         suggest_for_file(path, separator)
-    assert "--separator" in caught.value.do
+    assert "--separator" in caught.value.hint
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_a_file_of_one_column_is_told_what_to_type(tmp_path, header, row, separa
     path.write_text(f"{header}\n" + "".join(f"{row.format(20 + i % 40)}\n" for i in range(60)), encoding="utf-8")
     with pytest.raises(DataError, match="one column") as caught:
         suggest_for_file(path, separator)
-    assert f"--separator {typed}" in caught.value.do
+    assert f"--separator {typed}" in caught.value.hint
     right = suggest_for_file(path, "\t" if typed == "tab" else typed[1:-1])
     assert len(right.plan["columns"]) == len(header.split(typed[1:-1] if typed != "tab" else "\t"))
 
@@ -271,7 +271,7 @@ def test_a_key_that_repeats_is_proposed_as_the_person_and_the_plan_runs(language
     assert "3.1 rows each on average, so they name persons" in suggestion.reasons[key]
     release = sfumato.anonymize(frame, suggestion.plan)
     assert set(release.data[key]) == {"*"}
-    assert not any("repeats" in remark for remark in release.report.remarks)
+    assert not any("repeats" in remark for remark in release.report.notes)
     assert release.report.risk["after"]["highest"] <= 0.2
     identifier = suggestion.plan["columns"] | {key: {"role": "identifier"}}
     by_rows = sfumato.anonymize(frame, suggestion.plan | {"columns": identifier})
@@ -283,7 +283,7 @@ def test_promises_about_persons_ask_for_no_more_than_there_are():
     frame = polars.DataFrame({"patient_id": ["P01", "P02", "P03"] * 20, "age": [str(30 + i % 9) for i in range(60)]})
     plan = suggest_for_frame(frame).plan
     assert (plan["columns"]["patient_id"]["role"], plan["privacy"][0]["k"]) == ("person", 3)
-    assert sfumato.anonymize(frame, plan).report.holds
+    assert sfumato.anonymize(frame, plan).report.satisfied
 
 
 @pytest.mark.parametrize("present", [18, 27, 45])
@@ -322,9 +322,9 @@ def test_decimal_commas_are_told_to_be_published_as_points(tmp_path):
         "method": {"name": "optimal"},
     }
     release = sfumato.anonymize(tmp_path / "rows.csv", plan)
-    assert any("published with decimal points" in remark for remark in release.report.remarks)
+    assert any("published with decimal points" in remark for remark in release.report.notes)
     plain = sfumato.anonymize(tmp_path / "rows.csv", plan | {"data": {"separator": ";"}})
-    assert not any("decimal" in remark for remark in plain.report.remarks)
+    assert not any("decimal" in remark for remark in plain.report.notes)
 
 
 def test_numbers_that_single_out_rows_are_published_rounded():
@@ -340,7 +340,7 @@ def test_numbers_that_single_out_rows_are_published_rounded():
     raw = suggestion.plan["columns"] | {"charges USD": {"role": "insensitive"}}
     privacy = [entry for entry in suggestion.plan["privacy"] if entry.get("column") != "charges USD"]
     telling = sfumato.anonymize(frame, suggestion.plan | {"columns": raw, "privacy": privacy})
-    assert "charges USD" in telling.report.remarks[0] and "single out" in telling.report.remarks[0]
+    assert "charges USD" in telling.report.notes[0] and "single out" in telling.report.notes[0]
 
 
 def test_values_that_single_out_rows_and_are_no_numbers_are_withheld():
@@ -544,7 +544,7 @@ def test_a_damaged_utf8_file_is_not_read_as_something_else(tmp_path):
     path.write_bytes(b"Alter,Ort\n" + "30,Köln\n".encode() * 20 + b"31,K\xf6ln\n")
     with pytest.raises(DataError, match="UTF-8") as caught:
         suggest_for_file(path)
-    assert "--encoding cp1252" in caught.value.do
+    assert "--encoding cp1252" in caught.value.hint
 
 
 def test_quoted_decimal_commas_are_numbers_without_a_header_too(tmp_path):
@@ -560,7 +560,7 @@ def test_quoted_decimal_commas_are_numbers_and_commas_of_thousands_stay(tmp_path
     path.write_text(lines("Gehalt,Alter", rows), encoding="utf-8")
     plan = suggest_for_file(path).plan
     assert plan["data"]["decimal"] == "," and plan["columns"]["Gehalt"]["role"] == "sensitive"
-    assert anonymize(path, plan | {"data": {"decimal": ","}}).report.holds
+    assert anonymize(path, plan | {"data": {"decimal": ","}}).report.satisfied
     rows = [(f'"{place},{place % 1000:03d}"', 20 + place % 40) for place in range(1, 200)]
     path.write_text(lines("Gehalt,Alter", rows), encoding="utf-8")
     assert "decimal" not in suggest_for_file(path).plan["data"]

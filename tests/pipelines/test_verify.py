@@ -29,14 +29,14 @@ PLAN = {
 @pytest.mark.parametrize(("k", "holds"), [(1, True), (2, True), (3, False)])
 def test_k_anonymity_of_a_file(k, holds) -> None:
     verdict = sf.verify(ROWS, k=k, quasi_identifiers=QIS)
-    assert verdict.holds is holds
+    assert verdict.satisfied is holds
     assert (verdict.classes, verdict.smallest, verdict.suppressed_rows, verdict.rows) == (2, 2, 1, 5)
-    assert verdict.promises[0].reached == 2
+    assert verdict.promises[0].achieved == 2
 
 
 def test_every_promise_of_a_plan_is_judged() -> None:
     verdict = sf.verify(ROWS, PLAN)
-    assert [(promise.model, promise.reached, promise.holds) for promise in verdict.promises] == [
+    assert [(promise.model, promise.achieved, promise.satisfied) for promise in verdict.promises] == [
         ("k-anonymity", 2, True),
         ("l-diversity", 1, False),
     ]
@@ -44,21 +44,21 @@ def test_every_promise_of_a_plan_is_judged() -> None:
 
 def test_a_starred_row_that_shows_its_illness_breaks_the_promise() -> None:
     told = ROWS.with_columns(illness=pl.Series(["flu", "asthma", "flu", "asthma", "plague"]))
-    assert not sf.verify(told, PLAN).holds
+    assert not sf.verify(told, PLAN).satisfied
     veiled = told.with_columns(illness=pl.Series(["flu", "asthma", "flu", "asthma", "*"]))
-    assert sf.verify(veiled, PLAN).holds
+    assert sf.verify(veiled, PLAN).satisfied
 
 
 def test_a_file_of_stars_alone_is_one_class() -> None:
     stars = pl.DataFrame({"age": ["*"] * 3, "zip": ["*"] * 3})
-    assert sf.verify(stars, k=3, quasi_identifiers=QIS).holds
-    assert not sf.verify(stars, k=4, quasi_identifiers=QIS).holds
+    assert sf.verify(stars, k=3, quasi_identifiers=QIS).satisfied
+    assert not sf.verify(stars, k=4, quasi_identifiers=QIS).satisfied
 
 
 def test_a_row_with_a_missing_quasi_identifier_is_a_row() -> None:
     rows = pl.DataFrame({"age": ["1", "1", None], "zip": ["2", "2", "2"]})
     verdict = sf.verify(rows, k=2, quasi_identifiers=QIS)
-    assert not verdict.holds
+    assert not verdict.satisfied
     assert (verdict.rows, verdict.smallest) == (3, 1)
 
 
@@ -123,4 +123,4 @@ def test_the_veil_is_no_value_of_the_column(distance) -> None:
     }
     release = sf.anonymize(rows, plan)
     assert release.data.rows()[-1] == ("*", "*")
-    assert release.report.models[0].holds
+    assert release.report.models[0].satisfied

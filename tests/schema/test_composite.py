@@ -126,7 +126,7 @@ def test_all_faults_are_reported_at_once_with_their_places():
     plan = {"boxes": [{"width": 0}, {"width": "x"}], "by-name": {"a": {}}, "size": None, "sise": 1}
     with pytest.raises(PlanError) as caught:
         read(shape, plan)
-    assert {fault.at for fault in caught.value.faults} == {
+    assert {fault.path for fault in caught.value.issues} == {
         "boxes[0].width",
         "boxes[1].width",
         "by-name.a.width",
@@ -174,7 +174,7 @@ def test_what_is_no_plan_file_is_refused_with_its_place(plan_file, content, code
     with pytest.raises(PlanError) as caught:
         load(plan_file(content))
     assert caught.value.code == f"plan.{code}"
-    assert words in caught.value.what
+    assert words in caught.value.message
 
 
 def test_a_plan_that_is_not_there(tmp_path):
@@ -210,7 +210,7 @@ def test_a_wrong_tag_does_not_hide_other_faults():
     for name in ("bax", "zzz", None):
         with pytest.raises(PlanError) as caught:
             read(THING, {"kind": name, "width": "x", "lable": "y"} if name else {"width": 1, "lable": "y"}, "thing")
-        faults[name] = {fault.at for fault in caught.value.faults}
+        faults[name] = {fault.path for fault in caught.value.issues}
     assert faults["bax"] == {"thing.kind", "thing.width", "thing.lable"}
     assert faults["zzz"] == faults[None] == {"thing.kind", "thing.lable"}
 
@@ -225,7 +225,7 @@ def test_whole_numbers_have_an_end() -> None:
 def test_a_tag_that_is_no_text_is_a_fault_of_the_plan(given) -> None:
     with pytest.raises(PlanError) as caught:
         read(THING, {"kind": given, "lable": "y"}, "thing")
-    assert {fault.at for fault in caught.value.faults} == {"thing.kind", "thing.lable"}
+    assert {fault.path for fault in caught.value.issues} == {"thing.kind", "thing.lable"}
     assert "is not a valid choice" in str(caught.value)
     assert "box" in str(caught.value)
 

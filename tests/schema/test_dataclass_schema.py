@@ -51,7 +51,7 @@ def test_a_value_is_read_into_the_dataclass() -> None:
 def test_what_does_not_fit_is_refused_with_its_place(plain, at) -> None:
     with pytest.raises(PlanError) as caught:
         read(SHAPE, plain)
-    assert [fault.at for fault in caught.value.faults] == [at]
+    assert [fault.path for fault in caught.value.issues] == [at]
 
 
 def test_the_schema_says_the_same() -> None:

@@ -30,9 +30,11 @@ def cube(size=6):
     lines = [line for axis in range(3) for line in np.moveaxis(places, axis, 2).reshape(-1, size + 1).tolist()]
     relations = make_constraints([(line, [-1.0] + [1.0] * size) for line in lines])
     status = np.zeros(values.size, np.int8)
-    status[places[1, 1, 1]] = CellStatus.UNSAFE
-    need = np.where(status == CellStatus.UNSAFE, 4.0, 0.0)
-    return make_problem(make_table(values.ravel(), relations, status=status, reach=ProtectionLevels(need, need)))
+    status[places[1, 1, 1]] = CellStatus.SENSITIVE
+    need = np.where(status == CellStatus.SENSITIVE, 4.0, 0.0)
+    return make_problem(
+        make_table(values.ravel(), relations, status=status, protection_levels=ProtectionLevels(need, need))
+    )
 
 
 def furthest(problem):

@@ -124,7 +124,9 @@ def test_failed_audit_publishes_nothing(known, make_plan, monkeypatch):
 
 
 def _unprotected(table):
-    return table.with_columns(reach=ProtectionLevels(table.reach.down * 0, table.reach.up * 0))
+    return table.with_columns(
+        protection_levels=ProtectionLevels(table.protection_levels.lower * 0, table.protection_levels.upper * 0)
+    )
 
 
 def test_holdings_bring_insiders(make_plan):
@@ -174,7 +176,7 @@ def test_ranges_are_no_wider_than_suppression(make_plan):
         name: sum(finding.upper - finding.lower for part in done.parts for finding in part.audit.findings)
         for name, done in {"blank": blank, "ranged": ranged}.items()
     }
-    assert ranged.holds
+    assert ranged.passed
     assert width["ranged"] <= width["blank"]
 
 
@@ -300,7 +302,7 @@ def test_a_row_of_ones_does_not_follow_from_published_zeros():
     assert published["x", "T"] == "*"
     assert published["x", "z"] == "0"
     every = protect(frame, value="n", dimensions=dimensions, primary=[{"rule": "frequency", "min": 5}])
-    assert every.holds
+    assert every.passed
 
 
 @pytest.mark.parametrize(
@@ -378,7 +380,7 @@ def test_a_table_of_one_masked_cell_is_audited():
         "primary": [{"rule": "frequency", "min": 3}],
     }
     done = run(read_table_plan(plan), cells)
-    assert done.holds
+    assert done.passed
     assert done.report["masked"] == 1
 
 
@@ -397,4 +399,4 @@ def test_numbers_of_many_decimals_contradict_nothing(size, seed):
         primary=[{"rule": "range", "min": -5, "max": 8}],
         method={"name": "fast"},
     )
-    assert protected.holds
+    assert protected.passed

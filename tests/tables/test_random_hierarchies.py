@@ -32,7 +32,7 @@ def test_no_masked_cell_gives_way(random_hierarchy, start):
         cells, levels = random_hierarchy(seed)
         prefer = ("min", "max")[seed // 2 % 2]
         original = protect(cells, levels, seed, {"name": "intervals", "tie_break": prefer, "repair": False})
-        leaking += not original.holds
+        leaking += not original.passed
         try:
             mended = protect(cells, levels, seed, {"name": "intervals", "tie_break": prefer})
         except UnattainableError as error:
@@ -44,7 +44,7 @@ def test_no_masked_cell_gives_way(random_hierarchy, start):
         for protected in (mended, best, *others):
             audit = protected.report["audit"]
             assert (audit["exact"], audit["too_narrow"]) == (0, 0), seed
-            assert protected.holds
+            assert protected.passed
         assert best.report["proved_optimal"]
         assert best.report["cost"] <= min(other.report["cost"] for other in (mended, *others)) + 1e-9, seed
     assert unattainable <= EACH / 10

@@ -112,7 +112,7 @@ def _faults(name: str, entry: _Entry, objects: tuple[DataType, ...]) -> list[Pla
     try:
         type_named(entry.dataType, objects)
     except PlanError as error:
-        faults.append(PlanIssue(f"{at}.dataType", error.what, error.do))
+        faults.append(PlanIssue(f"{at}.dataType", error.message, error.hint))
     return faults
 
 

@@ -143,4 +143,4 @@ def _limited(
     try:
         return replace(plan, data=replace(plan.data, **limits))
     except PlanError as error:
-        raise PlanError(error.faults[0].what, code="memory-limit") from None
+        raise PlanError(error.issues[0].message, code="memory-limit") from None

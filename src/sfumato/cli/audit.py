@@ -39,4 +39,4 @@ def command(
         show("\n".join(review_lines(review)) + "\n", review_figures(review), as_json)
     if review.leaks or review.contradictions or review.unexplained:
         return 1
-    return 4 if review.unattacked else 0
+    return 4 if review.not_audited else 0

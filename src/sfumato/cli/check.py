@@ -58,7 +58,7 @@ def command(
     )
     del quiet  # there is no progress, and results are always printed
     show(text(verdict), verdict.to_dict(), json)
-    return 0 if verdict.holds else STATUS["promise"].exit
+    return 0 if verdict.satisfied else STATUS["promise"].exit
 
 
 def _list(json: bool) -> int:

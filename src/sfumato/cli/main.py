@@ -224,7 +224,7 @@ def _complain(error: SfumatoError) -> None:
     from rich.text import Text
 
     console = Console(stderr=True, highlight=False, soft_wrap=True)
-    console.print(Text("Error: ", style="bold red") + Text(error.what))
-    if error.do:
-        console.print(Text(f"       {error.do}"))
+    console.print(Text("Error: ", style="bold red") + Text(error.message))
+    if error.hint:
+        console.print(Text(f"       {error.hint}"))
     console.print(Text(f"       ({error.code})", style="dim"))

@@ -84,11 +84,11 @@ def _batch(path: Path, out: Path | None, encoding: str | None, quiet: bool, as_j
     if as_json or not quiet:
         written = [str(one) for one in done.written]
         text = "\n".join([*done.log, *(f"Written: {one}" for one in written)]) + "\n"
-        figures = {"log": list(done.log), "written": written, "warnings": list(done.warnings), "satisfied": done.holds}
+        figures = {"log": list(done.log), "written": written, "warnings": list(done.warnings), "satisfied": done.passed}
         show(text, figures, as_json)
     if done.warnings:
         sys.stderr.write("".join(f"Warning: {warning}\n" for warning in done.warnings))
-    return 0 if done.holds else 1
+    return 0 if done.passed else 1
 
 
 @contextmanager

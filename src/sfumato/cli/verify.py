@@ -37,7 +37,7 @@ def command(
     columns = [name.strip() for name in names(quasi_identifiers) or ()] or None
     verdict = verify(release, plan, k=k, quasi_identifiers=columns, separator=separator, persons=persons, table=table)
     show(text(verdict), verdict.to_dict(), json)
-    return 0 if verdict.holds else STATUS["promise"].exit
+    return 0 if verdict.satisfied else STATUS["promise"].exit
 
 
 def _together(releases: list[Path], others: tuple[object, ...], json: bool) -> int:
@@ -48,4 +48,4 @@ def _together(releases: list[Path], others: tuple[object, ...], json: bool) -> i
 
     verdict = verify_together(releases)
     show(verdict.text(), verdict.to_dict(), json)
-    return 0 if verdict.holds else STATUS["promise"].exit
+    return 0 if verdict.satisfied else STATUS["promise"].exit

@@ -64,7 +64,7 @@ def open_text(path: Path, encoding: str = "utf-8") -> Iterator[IO[str]]:
             yield stream
     except UnicodeError:
         error = wrong_encoding(encoding)
-        error.what = _undecoded(path, encoding) + error.what
+        error.message = _undecoded(path, encoding) + error.message
         raise error from None
     except DAMAGED:
         raise damaged(path) from None

@@ -140,7 +140,7 @@ class Engine(Protocol):
         """Return the rows as the kind of frame they came in."""
         ...
 
-    def fingerprint(self) -> str:
+    def checksum(self) -> str:
         """Return the SHA-256 of the source."""
         ...
 

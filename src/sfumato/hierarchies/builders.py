@@ -62,7 +62,7 @@ def intervals(
         bottom: Values below it are published as `<bottom`; top: values above it as `>top`.
         numbers: Whether values are integers or decimals; by default inferred from the parameters.
 
-    >>> intervals(5, 10, start=0, end=99).bind(["37"]).ladder.published("37", 2)
+    >>> intervals(5, 10, start=0, end=99).fit(["37"]).hierarchy.published("37", 2)
     '30-39'
     """
     with _checked("intervals"):

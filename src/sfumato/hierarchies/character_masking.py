@@ -33,7 +33,7 @@ class CharacterMasking(PathFree):
         character: The masking character; the root consists of stars in any case.
         shown: The number of characters shown at each level, in decreasing order; by default one less per level.
 
-    >>> CharacterMasking(length=5).bind(["72021"]).ladder.rows()
+    >>> CharacterMasking(length=5).fit(["72021"]).hierarchy.rows()
     [('72021', '7202*', '720**', '72***', '7****', '*****')]
     """
 
@@ -52,10 +52,10 @@ class CharacterMasking(PathFree):
             raise ValueError("the characters shown must become fewer, from less than the length on.")
 
     @property
-    def by_rule(self) -> bool:
+    def is_rule_based(self) -> bool:
         return self.length is not None or bool(self.shown)
 
-    def bind(self, values: Sequence[str]) -> BoundHierarchy:
+    def fit(self, values: Sequence[str]) -> BoundHierarchy:
         """Return the hierarchy of the values of the correct length, sorted by text."""
         domain = sorted(filter(self._fits, values))
         length = self.length or max(self.shown or map(len, domain), default=1) or 1

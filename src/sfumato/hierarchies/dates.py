@@ -62,7 +62,7 @@ class Dates(PathFree):
         formats: Further formats of some dates; a text is parsed in the first format that fits.
         latest_year: The last year that two digits may mean: a birth date is not in the future.
 
-    >>> Dates("%d.%m.%Y", ("quarter", "year")).bind(["10.01.2017"]).ladder.rows()
+    >>> Dates("%d.%m.%Y", ("quarter", "year")).fit(["10.01.2017"]).hierarchy.rows()
     [('10.01.2017', '2017Q1', '2017', '****')]
     """
 
@@ -88,7 +88,7 @@ class Dates(PathFree):
         if early:
             raise ValueError(f'the format "{self.format}" is too coarse for the level {early[0]}.')
 
-    def bind(self, values: Sequence[str]) -> BoundHierarchy:
+    def fit(self, values: Sequence[str]) -> BoundHierarchy:
         """Return the hierarchy of the values that are dates, from the earliest to the latest."""
         moments = read_moments(values, self.format, self.latest_year)
         for format_ in self.formats:

@@ -13,11 +13,11 @@ class PathFree:
     __slots__ = ()
 
     @property
-    def by_rule(self) -> bool:
+    def is_rule_based(self) -> bool:
         """Whether a value's labels depend on that value alone, so that new values get labels as well."""
         return True
 
-    def located(self, folder: Path) -> Self:  # noqa: ARG002
+    def resolve_paths(self, folder: Path) -> Self:  # noqa: ARG002
         """Return the hierarchy itself, because it has no path."""
         return self
 

@@ -37,14 +37,14 @@ class HierarchyFile:
             raise ValueError('the separator must be one character, and not " or an end of line.')
 
     @property
-    def by_rule(self) -> bool:
+    def is_rule_based(self) -> bool:
         return True
 
-    def located(self, folder: Path) -> Self:
+    def resolve_paths(self, folder: Path) -> Self:
         """Return the hierarchy with its path resolved from a folder."""
         return replace(self, path=self.path.located(folder))
 
-    def bind(self, values: Sequence[str]) -> BoundHierarchy:
+    def fit(self, values: Sequence[str]) -> BoundHierarchy:
         """Return the hierarchy in the file.
 
         Raises:
@@ -60,13 +60,13 @@ class HierarchyFile:
         except PlanError as error:
             parted = set(error.values)
             lines = [line for line, row in rows if row[0] in parted]
-            raise self._fault(f"{error.what} {_lines(lines)}", error.do, "not-monotone", error.values) from None
+            raise self._fault(f"{error.message} {_lines(lines)}", error.hint, "not-monotone", error.values) from None
 
     def _rows(self) -> list[_Row]:
         try:
             lines = read_lines(self.path.within(Path()), Dialect(self.separator, decimal=self.decimal))
         except (DataError, EngineError) as error:
-            raise self._fault(error.what, error.do, error.code.partition(".")[2]) from None
+            raise self._fault(error.message, error.hint, error.code.partition(".")[2]) from None
         rows = [(line.number, line.fields) for line in lines]
         if not rows:
             raise self._fault("it is empty.", "Give one row a value.", "empty")

@@ -146,7 +146,7 @@ class Hierarchy:
 class BoundHierarchy:
     """A hierarchy for the values of a column, and the values that the builder does not accept."""
 
-    ladder: Hierarchy
+    hierarchy: Hierarchy
     rejected: tuple[str, ...] = ()
 
 
@@ -155,15 +155,15 @@ class HierarchyBuilder(Protocol):
     """Hierarchy builder: the plan parameters from which a hierarchy is made for the values of a column."""
 
     @property
-    def by_rule(self) -> bool:
+    def is_rule_based(self) -> bool:
         """Whether a value's labels depend on that value alone, so that new values get labels as well."""
         ...
 
-    def bind(self, values: Sequence[str]) -> BoundHierarchy:
+    def fit(self, values: Sequence[str]) -> BoundHierarchy:
         """Return a hierarchy that covers the values, except those it rejects; values are distinct and not missing."""
         ...
 
-    def located(self, folder: Path) -> "HierarchyBuilder":
+    def resolve_paths(self, folder: Path) -> "HierarchyBuilder":
         """Return the builder with its paths, if it has some, resolved from a folder."""
         ...
 

@@ -132,7 +132,7 @@ class Intervals(PathFree):
         top: The limit above which values are coded.
         numbers: Whether values are integers or decimals; by default inferred from the parameters.
 
-    >>> Intervals(16, 95, widths=(5, 20)).bind(["39"]).ladder.published("39", 1)
+    >>> Intervals(16, 95, widths=(5, 20)).fit(["39"]).hierarchy.published("39", 1)
     '36-40'
     """
 
@@ -171,7 +171,7 @@ class Intervals(PathFree):
         return (self.start is None and self.bottom is None) or (self.end is None and self.top is None)
 
     @property
-    def by_rule(self) -> bool:
+    def is_rule_based(self) -> bool:
         return not self.is_open
 
     def _check_multiples(self) -> None:
@@ -213,7 +213,7 @@ class Intervals(PathFree):
         """Whether this is a hierarchy of integers."""
         return self.numbers == "whole" or (self.numbers is None and self._whole_parameters())
 
-    def bind(self, values: Sequence[str]) -> BoundHierarchy:
+    def fit(self, values: Sequence[str]) -> BoundHierarchy:
         """Return the hierarchy of the range's integers or of the data's numbers, ascending."""
         closed = self._closed(values)
         low, high = closed.range

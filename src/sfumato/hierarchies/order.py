@@ -26,7 +26,7 @@ class Order(PathFree):
         size: Instead of groups: this many at the first level, its square at the second, until one group is left.
         values: The domain in its order; without it, the data's values by number or, if not all are numbers, by text.
 
-    >>> Order(size=2, values=("low", "medium", "high", "top")).bind([]).ladder.labels[1:]
+    >>> Order(size=2, values=("low", "medium", "high", "top")).fit([]).hierarchy.labels[1:]
     (('low..medium', 'high..top'), ('*',))
     """
 
@@ -42,10 +42,10 @@ class Order(PathFree):
             check_distinct(self.values)
 
     @property
-    def by_rule(self) -> bool:
+    def is_rule_based(self) -> bool:
         return False
 
-    def bind(self, values: Sequence[str]) -> BoundHierarchy:
+    def fit(self, values: Sequence[str]) -> BoundHierarchy:
         """Return the hierarchy of the data's values or of the fixed domain, in order."""
         if self.values is None:
             ordered, numbers = in_order(values)

@@ -16,7 +16,7 @@ class SuppressAll(PathFree):
     Attributes:
         values: The domain in its order, if it is fixed; else the values of the data, sorted.
 
-    >>> SuppressAll().bind(["male", "female"]).ladder.labels
+    >>> SuppressAll().fit(["male", "female"]).hierarchy.labels
     (('female', 'male'), ('*',))
     """
 
@@ -26,7 +26,7 @@ class SuppressAll(PathFree):
         if self.values is not None:
             check_distinct(self.values)
 
-    def bind(self, values: Sequence[str]) -> BoundHierarchy:
+    def fit(self, values: Sequence[str]) -> BoundHierarchy:
         """Return the hierarchy of the data's values or of the fixed domain."""
         if self.values is None:
             return BoundHierarchy(make_hierarchy(sorted(values), []))

@@ -21,7 +21,7 @@ class Tree(PathFree):
         parents: The parent of each child.
 
     >>> tree = Tree({"Bonn": "NRW", "Köln": "NRW", "Ulm": "BW"})
-    >>> tree.bind(["Ulm"]).ladder.rows()
+    >>> tree.fit(["Ulm"]).hierarchy.rows()
     [('Bonn', 'NRW', '*'), ('Köln', 'NRW', '*'), ('Ulm', 'BW', '*')]
     """
 
@@ -36,7 +36,7 @@ class Tree(PathFree):
         if cyclic:
             raise ValueError("a cycle: nothing is its own ancestor, but so are " + ", ".join(cyclic[:5]) + ".")
 
-    def bind(self, values: Sequence[str]) -> BoundHierarchy:
+    def fit(self, values: Sequence[str]) -> BoundHierarchy:
         """Return the hierarchy of all leaves, and of the inner labels among the values."""
         inner = {*self.parents.values()} - {ROOT}
         names = dict.fromkeys((*self.parents, *self.parents.values()))

@@ -21,8 +21,8 @@ Step = tuple[History, History | None]
 class PersonMatching:
     """The result of the matching: the persons who are published, and those who are present but suppressed."""
 
-    placed: frozenset[str]
-    withheld: frozenset[str]
+    matched: frozenset[str]
+    suppressed_persons: frozenset[str]
 
 
 def match_persons(
@@ -36,7 +36,7 @@ def match_persons(
 
     >>> placement = match_persons({"a": (1,), "b": (1,), "c": (1,), "d": (1,)}, {"a": 1, "b": 1, "c": 1}, str,
     ...                   lambda group, state, now: len(group) >= 2)
-    >>> sorted(placement.placed), sorted(placement.withheld)
+    >>> sorted(placement.matched), sorted(placement.suppressed_persons)
     (['b', 'c'], ['a'])
     """
     length = len(next(iter(histories.values()), ()))

@@ -88,9 +88,9 @@ class Report:
         classes: The published classes; suppressed rows are in none of them.
         risk, utility, nodes: Metrics by name, as keys or attributes.
         star_rows: Whether suppressed rows are published with `*` in every quasi-identifier instead of dropped.
-        withheld_columns: Columns that are `*` in every row.
+        removed_columns: Columns that are `*` in every row.
         candidates: Nodes that the method compared, if its result includes them.
-        remarks: Notes for the reader, in sentences.
+        notes: Notes for the reader, in sentences.
         disclosure: Disclosure outside the guarantees.
     """
 
@@ -112,11 +112,11 @@ class Report:
     seed: int | None
     input_sha256: str
     candidates: tuple[NodeEvaluation, ...] = ()
-    remarks: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
     disclosure: Disclosure = field(default_factory=Disclosure)
     star_rows: bool = False
-    withheld_columns: tuple[str, ...] = ()
+    removed_columns: tuple[str, ...] = ()
 
     @property
     def published_rows(self) -> int:
@@ -163,9 +163,9 @@ class Report:
         return self.limits_levels and self.details["levels_allowed"]["combinations"] == 1
 
     @property
-    def holds(self) -> bool:
+    def satisfied(self) -> bool:
         """Whether every model is satisfied for the published rows, also for an attacker who combines their columns."""
-        return all(promise.holds for promise in self.models) and not self.inferred
+        return all(promise.satisfied for promise in self.models) and not self.inferred
 
     @property
     def inferred(self) -> Sequence[Mapping[str, Any]]:
@@ -196,8 +196,8 @@ class Report:
             "engine": self.engine,
             "seed": self.seed,
             "input_sha256": self.input_sha256,
-            "remarks": list(self.remarks),
-            "removed_columns": list(self.withheld_columns),
+            "remarks": list(self.notes),
+            "removed_columns": list(self.removed_columns),
             **self._candidates(),
             **self.details,
         }
@@ -210,4 +210,9 @@ class Report:
 
     def _candidate(self, node: NodeEvaluation) -> dict[str, Any]:
         levels = dict(zip(self.levels, node.node, strict=True))
-        return {"levels": levels, "loss": node.loss, "suppressed_rows": node.suppressed_rows, "satisfied": node.holds}
+        return {
+            "levels": levels,
+            "loss": node.loss,
+            "suppressed_rows": node.suppressed_rows,
+            "satisfied": node.satisfied,
+        }

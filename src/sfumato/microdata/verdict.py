@@ -39,15 +39,15 @@ class Guarantee:
     """One privacy model with its result on the published rows."""
 
     model: str
-    asked: float
-    reached: float
-    holds: bool
+    requested: float
+    achieved: float
+    satisfied: bool
     column: str | None = None
     parameters: Mapping[str, object] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, object]:
-        reached = self.reached if math.isfinite(self.reached) else None
-        figures = {"model": self.model, "requested": self.asked, "achieved": reached, "satisfied": self.holds}
+        reached = self.achieved if math.isfinite(self.achieved) else None
+        figures = {"model": self.model, "requested": self.requested, "achieved": reached, "satisfied": self.satisfied}
         more = {"column": self.column} if self.column else {}
         return figures | more | ({"parameters": dict(self.parameters)} if self.parameters else {})
 
@@ -78,16 +78,16 @@ class Verdict:
         return "persons" if self.counts_persons else "rows, not persons"
 
     def __repr__(self) -> str:
-        holds = _word(self.holds)
+        holds = _word(self.satisfied)
         sizes = f"{self.smallest:,} to {self.largest:,} rows"
         return f"Verdict({holds} for {self.unit}; {self.rows:,} rows, {self.classes:,} classes of {sizes})"
 
     def _repr_html_(self) -> str:
         """Return the models, their achieved parameters, and further problems; for a notebook."""
-        color = "#1f7a4d" if self.holds else "#b3261e"
+        color = "#1f7a4d" if self.satisfied else "#b3261e"
         head = ("privacy model", "column", "requested", "achieved", "")
         rows = [
-            (one.model, one.column or "", f"{one.asked:g}", f"{one.reached:g}", _word(one.holds))
+            (one.model, one.column or "", f"{one.requested:g}", f"{one.achieved:g}", _word(one.satisfied))
             for one in self.promises
         ]
         lines = "".join(_line(row, "td") for row in rows)
@@ -98,14 +98,14 @@ class Verdict:
         )
 
     @property
-    def holds(self) -> bool:
+    def satisfied(self) -> bool:
         """Whether there are rows, every model is satisfied, and there are no further problems."""
-        return self.rows > 0 and not self.faults and all(promise.holds for promise in self.promises)
+        return self.rows > 0 and not self.faults and all(promise.satisfied for promise in self.promises)
 
     def to_dict(self) -> dict[str, object]:
         sizes = {"count": self.classes, "smallest": self.smallest, "largest": self.largest}
         return {
-            "satisfied": self.holds,
+            "satisfied": self.satisfied,
             "rows": self.rows,
             "suppressed_rows": self.suppressed_rows,
             "classes": sizes,
@@ -185,7 +185,7 @@ def _with_sets(model: PrivacyModel, promise: Guarantee, published: PublishedClas
         return promise
     rows = np.flatnonzero(~published.hidden)
     codes, counts = published.combinations[rows], published.visible.sizes
-    holds, reached = promise.holds, dict[str, int]()
+    holds, reached = promise.satisfied, dict[str, int]()
     for number, least in sizes:
         smallest = min(
             int(np.bincount(numbers_of(codes[:, list(chosen)], most)[0], weights=counts).min())
@@ -195,7 +195,7 @@ def _with_sets(model: PrivacyModel, promise: Guarantee, published: PublishedClas
         holds, reached = holds and smallest >= least, reached | {str(number): smallest}
     asked = {str(number): least for number, least in sizes}
     return replace(
-        promise, holds=holds, parameters={**promise.parameters, "subsets": asked, "subsets_achieved": reached}
+        promise, satisfied=holds, parameters={**promise.parameters, "subsets": asked, "subsets_achieved": reached}
     )
 
 
@@ -266,15 +266,17 @@ def _promise(model: PrivacyModel, published: PublishedClasses) -> Guarantee:
         holds &= all(evaluate(model, suppressed, whole)[0] for whole in wholes.values())
     reached = max((figure for _, figure in found), default=math.inf)
     compared: Compared = "both" if len(wholes) > 1 else next(iter(wholes), "nothing")
-    parameters = parameters_of(model) | ({"reference": compared} if model.compares else {})
-    return Guarantee(model.name, model.asked, reached, holds, model.subject, parameters)
+    parameters = parameters_of(model) | ({"reference": compared} if model.compares_distributions else {})
+    return Guarantee(model.name, model.requested, reached, holds, model.subject, parameters)
 
 
 def _compared(model: PrivacyModel, published: PublishedClasses) -> dict[Compared, EquivalenceClasses]:
     """Return the known references of a model; one that does not compare uses the values of either."""
     wholes: dict[Compared, EquivalenceClasses] = {} if published.raw is None else {"raw": published.raw}
     return (
-        wholes | {"published": published.shown} if checks_published(model) or not (wholes or model.compares) else wholes
+        wholes | {"published": published.shown}
+        if checks_published(model) or not (wholes or model.compares_distributions)
+        else wholes
     )
 
 
@@ -286,5 +288,5 @@ def parameters_of(model: PrivacyModel) -> dict[str, object]:
     return {
         name: value
         for name, value in values.items()
-        if name not in ("column", model.asks) and isinstance(value, str | int | float)
+        if name not in ("column", model.parameter) and isinstance(value, str | int | float)
     }

@@ -246,7 +246,7 @@ def _written(
         verdict = judging(typed(recounted, plan)[0], persons=earlier.persons, members=members, weights=weights)
         if not verdict.rows:
             raise ViolationError("no row is left.", "Make a new release for these rows.", "reapply")
-        if not verdict.holds:
+        if not verdict.satisfied:
             raise ViolationError("the new rows violate the privacy models.", "Make a new release for them.", "reapply")
         checked = release_check(published, plan, recounted, lambda rows, known: judging(rows, members=known))
         refuse(checked, plan)
@@ -448,13 +448,13 @@ def _learned_column(
 ) -> tuple[Coding, Labels]:
     coding, labels = recoding_file.codings[place], recoding_file.labels[place]
     new = [text for text in texts if text is not None and text not in coding.places]
-    if not new or column.hierarchy is None or not column.hierarchy.by_rule:
+    if not new or column.hierarchy is None or not column.hierarchy.is_rule_based:
         return coding, labels
     forms, _ = canonical(new, column.type)
-    binding = column.hierarchy.bind(list(dict.fromkeys(form for form in forms if form is not None)))
+    binding = column.hierarchy.fit(list(dict.fromkeys(form for form in forms if form is not None)))
     level = recoding_file.levels[place]
     learned = {
-        text: binding.ladder.published(form, level)
+        text: binding.hierarchy.published(form, level)
         for text, form in zip(new, forms, strict=True)
         if form is not None and form not in binding.rejected
     }
@@ -501,7 +501,7 @@ def _failing(
     judged = holding_groups(
         classes.kept(kept), plan.protections, recoding.columns, recoding.classes[kept], recoding.labels
     )
-    failing[kept] = assess(judged, table.whole, plan.guarantees).failing
+    failing[kept] = assess(judged, table.whole, plan.guarantees).violating
     return failing
 
 

@@ -206,10 +206,10 @@ class _Run:
         begin = perf_counter()
         with ThreadPoolExecutor(1) as beside, ExitStack() as undo:
             table = self._count()
-            raw = self._beside(beside, table, lambda: measure_raw(table))
+            raw = self._in_background(beside, table, lambda: measure_raw(table))
             result = self._with_bound(table, self._with_lost_columns(table, self._search(table)))
             draft = self._draft(table, result)
-            measured = self._beside(beside, table, lambda: measure(self.plan, table, result.recoding, raw()))
+            measured = self._in_background(beside, table, lambda: measure(self.plan, table, result.recoding, raw()))
             written = self._publish(draft, folder, undo)
             recounted, verdict = self._judge(draft, written.rows)
             evidence = self._further_verdicts(written.rows) | self._checked(draft, written.rows, recounted)
@@ -294,7 +294,7 @@ class _Run:
                 members=published_persons(self.plan, published),
                 weights=published_weights(self.plan, published) or weights_by_label(draft.table, recoding),
             )
-        if not verdict.holds:
+        if not verdict.satisfied:
             raise InternalError("the published rows violate the privacy models.", code="promise")
         return recounted, verdict
 
@@ -327,7 +327,7 @@ class _Run:
         }
 
     @staticmethod
-    def _beside(beside: Executor, table: FrequencyTable, work: Callable[[], T]) -> Callable[[], T]:
+    def _in_background(beside: Executor, table: FrequencyTable, work: Callable[[], T]) -> Callable[[], T]:
         """Return a function for the result of some work, done in the background for small tables, else on demand.
 
         Tasks run one after the other, so a task may use the results of earlier ones.

@@ -58,9 +58,9 @@ class ReleaseCheck:
     unchecked: tuple[str, ...] = ()
 
     @property
-    def holds(self) -> bool:
+    def satisfied(self) -> bool:
         """Whether the release passed."""
-        return not self.broken and not self.unplanned and all(promise.holds for promise in self.columns)
+        return not self.broken and not self.unplanned and all(promise.satisfied for promise in self.columns)
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -75,7 +75,7 @@ class ReleaseCheck:
         most = {entry.quasi_identifier: entry for entry in sorted(self.inferences, key=lambda entry: entry.rows)}
         told = [f'An attacker infers "{name}" from {_quoted(entry.columns)}.' for name, entry in sorted(most.items())]
         return told + [
-            f"{one.model}{_of(one.column)} then reaches {one.reached:g}, not {one.asked:g}." for one in self.broken
+            f"{one.model}{_of(one.column)} then reaches {one.achieved:g}, not {one.requested:g}." for one in self.broken
         ]
 
     @property
@@ -147,21 +147,22 @@ def refuse(checked: ReleaseCheck, plan: Plan) -> None:
 
 def _refuse_columns(checked: ReleaseCheck) -> None:
     for promise in checked.columns:
-        if not promise.holds and promise.model == ONE_SPELLING:
+        if not promise.satisfied and promise.model == ONE_SPELLING:
             raise DataError(
                 f'column "{promise.column}": some values are written in several ways that look alike.',
                 "Set data.strip: true, clean the column, or remove it (role: identifier).",
                 "spellings",
                 column=promise.column,
             )
-        if not promise.holds and promise.model == SHAPES:
+        if not promise.satisfied and promise.model == SHAPES:
             raise DataError(
-                f'column "{promise.column}": fewer than {promise.asked:g} pseudonyms have the same length and form.',
+                f'column "{promise.column}": fewer than {promise.requested:g} pseudonyms have the same length '
+                "and form.",
                 "Shorten these identifiers or write all in one format, use pseudonym: keyed, or remove the column.",
                 "pseudonym-shape",
                 column=promise.column,
             )
-    if checked.unplanned or not all(promise.holds for promise in checked.columns):
+    if checked.unplanned or not all(promise.satisfied for promise in checked.columns):
         raise InternalError("a published column is not what the plan says.", code="columns")
 
 
@@ -264,7 +265,9 @@ class _Attacker:
         if not back.inferences:
             return {}
         before, after = (self._judged(counted, person, judge).promises for counted in (rows, back.text_counts))
-        broken = [promise for promise, old in zip(after, before, strict=True) if old.holds and not promise.holds]
+        broken = [
+            promise for promise, old in zip(after, before, strict=True) if old.satisfied and not promise.satisfied
+        ]
         return {"inferences": back.inferences, "broken": tuple(broken)}
 
     def _judged(self, rows: ValueCounts, person: str | None, judge: Judge) -> Verdict:

@@ -227,5 +227,5 @@ def _nodes(report: Report) -> str:
     for node in report.candidates:
         before, kept = node.before, (node.suppressed_rows, node.classes, node.smallest)
         figures = (f"{node.loss:.10g}", before.classes, before.smallest, before.largest, *kept)
-        lines.append(";".join(map(str, (*node.node, *figures, str(node.holds).lower()))))
+        lines.append(";".join(map(str, (*node.node, *figures, str(node.satisfied).lower()))))
     return "\n".join(lines) + "\n"

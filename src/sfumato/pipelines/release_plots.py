@@ -97,7 +97,9 @@ class Plots:
             PlanError: The method is no full-domain recoding, so there is nothing to search.
         """
         words, method = self._words, self.plan.method
-        others = [one for one in alternatives(self.plan, self.table, self.recoding) if one.budget is not None]
+        others = [
+            one for one in alternatives(self.plan, self.table, self.recoding) if one.suppression_limit is not None
+        ]
         if not others or not isinstance(method, FullDomain):
             raise PlanError(
                 f"there is no trade-off to draw for {method.name} on these rows.",
@@ -108,6 +110,14 @@ class Plots:
             )
         own = method.suppression.limit(self.report.rows) / max(self.report.rows, 1)
         asked = (own, self.report.loss.value, words["plot.asked"].format(share=words.percent(own)))
-        steps = sorted([asked, *((one.budget or 0.0, one.loss, words.percent(one.budget or 0.0)) for one in others)])
+        steps = sorted(
+            [
+                asked,
+                *(
+                    (one.suppression_limit or 0.0, one.loss, words.percent(one.suppression_limit or 0.0))
+                    for one in others
+                ),
+            ]
+        )
         pairs = [(name, loss, words.amount(loss)) for _, loss, name in steps]
         return Drawing(alone(bars(pairs, words["plot.budgets"], words["plot.budgets_about"])))

@@ -120,7 +120,7 @@ def read_dossier(folder: Path) -> ReportData:
     report, content = _made(folder, lambda content: (_report(content), content))
     day = date.fromisoformat(content["date"]) if "date" in content else None
     seals = {key: content[key] for key in SEALS if key in content}
-    return ReportData(report, plan or released_plan(folder), seals=seals, day=day, home=folder)
+    return ReportData(report, plan or released_plan(folder), checksums=seals, day=day, home=folder)
 
 
 def _report(content: Mapping[str, Any]) -> Report:
@@ -134,8 +134,8 @@ def _report(content: Mapping[str, Any]) -> Report:
         risk=metrics(content["risk"]),
         utility=metrics(content["utility"]),
         seconds=Timings(**{key: content["seconds"].get(key, 0.0) for key in Timings.__dataclass_fields__}),
-        remarks=tuple(content["remarks"]),
-        withheld_columns=tuple(content.get("removed_columns", ())),
+        notes=tuple(content["remarks"]),
+        removed_columns=tuple(content.get("removed_columns", ())),
         disclosure=_disclosure(content.get("disclosure") or {}),
         details={key: content[key] for key in DETAILS if key in content},
         star_rows=content["published_rows"] == content["rows"] and content["suppressed_rows"] > 0,

@@ -70,7 +70,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 apply(Path(folder) / "recoding.json", rows, out, released=False)
             except ViolationError as error:
                 do = "Transform more rows at a time, or fit with these among the training rows."
-                raise ViolationError(error.what, do, "reapply") from None
+                raise ViolationError(error.message, do, "reapply") from None
             engine = DuckDBEngine(out / f"data.{self.release_.plan.output.format}", DataPlan(header=True))
             try:
                 published: Any = nw.from_native(engine.frame(), eager_only=True)
@@ -83,7 +83,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         import narwhals as nw
 
         plan = self.release_.plan
-        changed = {*plan.quasi_identifiers, *plan.withheld_columns, *plan.checked_columns}
+        changed = {*plan.quasi_identifiers, *plan.removed_columns, *plan.checked_columns}
         columns = [
             nw.new_series(name, published[name].to_list(), nw.String, backend=nw.get_native_namespace(frame))
             for name in frame.columns

@@ -332,7 +332,7 @@ def suggest(
     """Suggest a plan for some rows: the role of each column and why, privacy models, and method.
 
     The plan runs as it is and prints as a table of columns, roles, hierarchies and reasons. Every plan method can
-    refine it: `sf.suggest(frame).identify("note").quasi(zip=sf.digits(5))`.
+    refine it: `sf.suggest(frame).identifiers("note").quasi(zip=sf.digits(5))`.
 
     Args:
         data: A pandas, Polars, Arrow or Spark frame, or the path of a file.

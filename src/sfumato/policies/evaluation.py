@@ -62,17 +62,17 @@ class PolicyVerdict:
 
     policy: Policy
     clauses: tuple[ClauseJudgment, ...]
-    remarks: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return f"PolicyVerdict({self.policy.id} {'holds' if self.holds else 'DOES NOT HOLD'}; {self.line})"
+        return f"PolicyVerdict({self.policy.id} {'holds' if self.satisfied else 'DOES NOT HOLD'}; {self.line})"
 
     def count(self, status: Status) -> int:
         """Return how many clauses have this status."""
         return sum(judgment.status == status for judgment in self.clauses)
 
     @property
-    def holds(self) -> bool:
+    def satisfied(self) -> bool:
         """Whether no clause fails; open ones are for people to decide."""
         return not self.count("failed")
 
@@ -97,13 +97,13 @@ class PolicyVerdict:
             "source": self.policy.source,
             "evidence": self.policy.evidence,
             "note": self.policy.note,
-            "passed": self.holds,
+            "passed": self.satisfied,
             "verdict": self.line,
             "satisfied": self.count("satisfied"),
             "failed": self.count("failed"),
             "open": self.count("open"),
             "clauses": [judgment.to_dict(self.policy) for judgment in self.clauses],
-            "remarks": list(self.remarks),
+            "remarks": list(self.notes),
         }
 
 

@@ -18,7 +18,7 @@ def text(verdict: PolicyVerdict) -> str:
     lines = [f"{policy.id} (version {policy.version}): {policy.title}", f"source: {policy.source}; {_seen(policy)}"]
     lines += [_line(policy, judgment) for judgment in verdict.clauses]
     lines += [f"note: {policy.note}"] if policy.note else []
-    lines += [f"note: {remark}" for remark in verdict.remarks]
+    lines += [f"note: {remark}" for remark in verdict.notes]
     return "\n".join([*lines, verdict.line]) + "\n"
 
 

@@ -16,9 +16,9 @@ def text(verdict: Verdict) -> str:
         return "DOES NOT HOLD  there are no rows: nothing can be said of them\n"
     lines = [f"DOES NOT HOLD  {fault}" for fault in verdict.faults]
     lines += [
-        f"{'holds        ' if promise.holds else 'DOES NOT HOLD'}  {promise.model}"
+        f"{'holds        ' if promise.satisfied else 'DOES NOT HOLD'}  {promise.model}"
         + (f" of {promise.column}" if promise.column else "")
-        + f": asked {promise.asked:g}, reached {promise.reached:g}"
+        + f": asked {promise.requested:g}, reached {promise.achieved:g}"
         + AGAINST.get(str(promise.parameters.get("reference")), "")
         for promise in verdict.promises
     ]

@@ -253,7 +253,7 @@ def _is_made(make: Any, value: Any) -> bool:
 
 def _said(error: ValueError | PlanError) -> str:
     """Return the message without the name of the part, which its path already shows."""
-    return " ".join(fault.what for fault in error.faults) if isinstance(error, PlanError) else str(error)
+    return " ".join(fault.message for fault in error.issues) if isinstance(error, PlanError) else str(error)
 
 
 def _all(parts: Iterable[tuple[Schema[Any], object, str]], faults: PlanIssues, before: int | None = None) -> list[Any]:

@@ -32,7 +32,7 @@ class SuppressionReason(StrEnum):
     """Why a cell is masked, as the case column says; the original counts further cases, `A11` to `C1`."""
 
     PRIMARY = "primär"
-    UNSAFE = "primary"
+    SENSITIVE = "primary"
     COMPLEMENT = "secondary"
 
 

@@ -40,13 +40,13 @@ class TableRun:
     error: str = ""
 
     @property
-    def holds(self) -> bool:
+    def passed(self) -> bool:
         """Whether there is a result and no sensitive cell is disclosed."""
         return not self.error and not self.unsafe_too_narrow
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        return {**asdict(self), "attackers": list(self.attackers), "satisfied": self.holds}
+        return {**asdict(self), "attackers": list(self.attackers), "satisfied": self.passed}
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ def joint_part(
     facts = facts_of(plan.table, joint.columns, values, joint.relations, joint_lines(joint, sheets))
     history = history_of(joint, list(releases), step)
     if history is not None:
-        part = replace(part, masked_before=history.masked)
+        part = replace(part, suppressed_before=history.masked)
     try:
         whole = resolved(plan, part, facts, joint.heights)
         return (whole if history is None else _remembering(whole, history)), joint
@@ -67,28 +67,28 @@ def _remembering(part: TablePart, history: PublicationHistory) -> TablePart:
 
     A cell that was sensitive in an earlier release stays sensitive; otherwise new cells might disclose it.
     """
-    table, step = part.table, part.knowledge.step
+    table, step = part.table, part.knowledge.precision
     bounds = table.bounds.within(history.ranges)
     status = np.where(history.published, CellStatus.PUBLISH, table.status)
-    status = np.where(history.unsafe, CellStatus.UNSAFE, status).astype(np.int8)
-    unsafe = status == CellStatus.UNSAFE
-    own, before = (part.asked or table.reach).at(unsafe & table.unsafe), history.reach
-    wished = ProtectionLevels(np.maximum(own.down, before.down), np.maximum(own.up, before.up))
+    status = np.where(history.unsafe, CellStatus.SENSITIVE, status).astype(np.int8)
+    unsafe = status == CellStatus.SENSITIVE
+    own, before = (part.requested or table.protection_levels).at(unsafe & table.sensitive), history.reach
+    wished = ProtectionLevels(np.maximum(own.lower, before.lower), np.maximum(own.upper, before.upper))
     reach = thickened(table.values, unsafe, bounds, wished, step)
-    kept = table.with_columns(status=status, bounds=bounds, reach=reach)
-    return replace(part, table=kept, public=part.public.within(history.ranges), asked=wished)
+    kept = table.with_columns(status=status, bounds=bounds, protection_levels=reach)
+    return replace(part, table=kept, public=part.public.within(history.ranges), requested=wished)
 
 
 def shown_of(masked: SuppressedCells, joint: LinkedTable) -> SuppressedCells:
     """Return the result for cells of the input tables only, without the cells that link them."""
-    if len(masked.mask) == len(joint.names):
+    if len(masked.suppressed) == len(joint.names):
         return masked
     cells = np.arange(len(joint.names))
-    part = masked.part.without(np.arange(len(masked.mask)) >= len(cells))
+    part = masked.part.without(np.arange(len(masked.suppressed)) >= len(cells))
     return replace(
         masked,
-        part=replace(part, unshown=None),
-        mask=masked.mask[cells],
+        part=replace(part, hidden=None),
+        suppressed=masked.suppressed[cells],
         ranges=masked.ranges.rows(cells),
         ends=masked.ends.rows(cells),
         case=masked.case[: len(cells)],
@@ -107,24 +107,28 @@ def section_of(masked: SuppressedCells, section: TableView) -> SuppressedCells:
         costs=table.costs[cells],
         bounds=table.bounds.rows(cells),
         names=names,
-    ).with_columns(reach=ProtectionLevels(table.reach.down[cells], table.reach.up[cells]))
-    public, unattacked = masked.part.public.rows(cells), masked.part.unattacked
-    part = TablePart(np.arange(len(cells)), own, public, section.trees, section.keys, unattacked=unattacked)
-    mask = masked.mask[cells]
+    ).with_columns(
+        protection_levels=ProtectionLevels(table.protection_levels.lower[cells], table.protection_levels.upper[cells])
+    )
+    public, unattacked = masked.part.public.rows(cells), masked.part.not_audited
+    part = TablePart(np.arange(len(cells)), own, public, section.trees, section.keys, not_audited=unattacked)
+    mask = masked.suppressed[cells]
     places = {int(cell): row for row, cell in enumerate(cells)}
     findings = tuple(
         replace(finding, cell=places[finding.cell]) for finding in masked.audit.findings if finding.cell in places
     )
-    known = tuple(replace(end, cell=places[end.cell]) for end in masked.audit.known_anyway if end.cell in places)
+    known = tuple(
+        replace(end, cell=places[end.cell]) for end in masked.audit.inherently_disclosed if end.cell in places
+    )
     return replace(
         masked,
         part=part,
-        mask=mask,
+        suppressed=mask,
         ranges=masked.ranges.rows(cells),
         ends=masked.ends.rows(cells),
         case=tuple(masked.case[cell] for cell in cells),
         reason=tuple(masked.reason[cell] for cell in cells),
-        cost=float(own.costs[mask & ~own.unsafe].sum()),
+        cost=float(own.costs[mask & ~own.sensitive].sum()),
         bound=None,
-        audit=replace(masked.audit, findings=findings, known_anyway=known),
+        audit=replace(masked.audit, findings=findings, inherently_disclosed=known),
     )

@@ -45,24 +45,25 @@ class SuppressedCells:
 
     Attributes:
         part: The table, with its guaranteed protection levels.
-        mask: Which cells are suppressed.
+        suppressed: Which cells are suppressed.
         ranges: The intervals of the method itself; NaN where those of the audit apply.
         case: A short code for each suppressed cell.
         reason: The reason in words.
         texts: Whether suppressed cells show their interval or only a mark.
-        bare: Whether the method's own intervals are published, as in the legacy method, instead of the audit's.
+        without_audit: Whether the method's own intervals are published, as in the legacy method, instead of the
+            audit's.
         ends: The published intervals: what a data user computes from the table alone.
         cost: The cost of secondary suppression, without cells that an earlier release suppressed.
         bound: A lower bound of the cost, if known.
     """
 
     part: TablePart
-    mask: BoolArray
+    suppressed: BoolArray
     ranges: Bounds
     case: tuple[str, ...]
     reason: tuple[str, ...]
     texts: bool
-    bare: bool
+    without_audit: bool
     ends: Bounds
     cost: float
     bound: float | None
@@ -73,7 +74,7 @@ class SuppressedCells:
 class _Draft:
     """A suppression pattern before its audit."""
 
-    mask: BoolArray
+    suppressed: BoolArray
     ranges: Bounds
     case: tuple[str, ...]
     reason: tuple[str, ...]
@@ -104,7 +105,7 @@ def mask_part(
         if known is part:
             raise
         masked = _mask(known, method, language, deadline, progress)
-    return replace(masked, audit=replace(masked.audit, known_anyway=reduced_levels(part, masked.part)))
+    return replace(masked, audit=replace(masked.audit, inherently_disclosed=reduced_levels(part, masked.part)))
 
 
 def _mask(
@@ -118,12 +119,12 @@ def _mask(
     could be suppressed, and this is visible.
     """
     masked = _mask_once(part, method, language, deadline, progress)
-    shown = as_shown(part, masked.mask)
+    shown = as_shown(part, masked.suppressed)
     if shown is part:
         return masked
-    draft = _Draft(masked.mask, masked.ranges, masked.case, masked.reason, masked.texts, masked.bound)
+    draft = _Draft(masked.suppressed, masked.ranges, masked.case, masked.reason, masked.texts, masked.bound)
     again = _audited(shown, draft, method.faithful, deadline)
-    if method.faithful or (again.audit.passed and as_shown(shown, again.mask) is shown):
+    if method.faithful or (again.audit.passed and as_shown(shown, again.suppressed) is shown):
         return again
     return _mask_once(with_zeros_published(shown), method, language, deadline, progress)
 
@@ -140,8 +141,8 @@ def _mask_once(
     crossless = _without_cross(part, method, language, first, progress)
     if crossless is not None and (masked := _withstanding(part, crossless, method, first)) is not None:
         return masked
-    start = None if crossless is None else InitialPattern(crossless.mask, crossless.witnesses)
-    problem = make_problem(part.table, part.masked_before, part.knowledge.attackers, part.where)
+    start = None if crossless is None else InitialPattern(crossless.suppressed, crossless.witnesses)
+    problem = make_problem(part.table, part.suppressed_before, part.knowledge.attackers, part.where)
     search = deadline.share(SEARCH)
     methods: dict[str, Callable[[], _Draft]] = {
         "optimal": lambda: _suppressed(part, language, optimal(problem, search, progress, start)),
@@ -175,19 +176,19 @@ def _without_cross(
 
     This takes a fraction of the work and mostly suffices.
     """
-    if part.unshown is None or method.name not in SEARCHES:
+    if part.hidden is None or method.name not in SEARCHES:
         return None
     shown = part.shown
-    problem = make_problem(shown.table, shown.masked_before, shown.knowledge.attackers, shown.where)
+    problem = make_problem(shown.table, shown.suppressed_before, shown.knowledge.attackers, shown.where)
     try:
         suppression = SEARCHES[method.name](problem, deadline.share(SEARCH), progress)
     except UnattainableError as error:
         raise in_part(error, shown.rows, shown.table.names) from None
     draft = _suppressed(shown, language, suppression)
-    more = len(part.table) - len(draft.mask)
+    more = len(part.table) - len(draft.suppressed)
     return replace(
         draft,
-        mask=np.append(draft.mask, np.ones(more, bool)),
+        suppressed=np.append(draft.suppressed, np.ones(more, bool)),
         ranges=no_bounds(len(part.table)),
         case=(*draft.case, *([""] * more)),
         reason=(*draft.reason, *([""] * more)),
@@ -209,8 +210,8 @@ def _withstanding(part: TablePart, draft: _Draft, method: MethodChoice, deadline
 
 
 def _suppressed(part: TablePart, language: cell_labels.Language, suppression: SuppressionResult) -> _Draft:
-    mask, unsafe = suppression.over(part.table), part.table.unsafe
-    primary, secondary = cell_labels.SuppressionReason.UNSAFE, cell_labels.SuppressionReason.COMPLEMENT
+    mask, unsafe = suppression.over(part.table), part.table.sensitive
+    primary, secondary = cell_labels.SuppressionReason.SENSITIVE, cell_labels.SuppressionReason.COMPLEMENT
     case = tuple("" if not hit else primary if own else secondary for hit, own in zip(mask, unsafe, strict=True))
     texts = {
         "": "",
@@ -233,14 +234,14 @@ def _ranged(part: TablePart, draft: _Draft, deadline: Deadline) -> _Draft:
     """Add intervals to a pattern; where they would violate a protection level, or time is too short to check, the
     feasibility intervals are used instead.
     """
-    if part.unshown is not None:
+    if part.hidden is not None:
         # Intervals are computed for connected cells, which include implicit ones that are never published.
         return replace(draft, texts=True)
     before = deadline.left
-    ranged = replace(draft, texts=True, ranges=class_ranges(part, draft.mask, deadline.share(0.5)))
+    ranged = replace(draft, texts=True, ranges=class_ranges(part, draft.suppressed, deadline.share(0.5)))
     if deadline.left < before - deadline.left:
         return replace(draft, texts=True)
-    cluster = clusters(part.table.relations, draft.mask)
+    cluster = clusters(part.table.constraints, draft.suppressed)
     # In a network, such as flat and two-way tables, no protection level is violated.
     broken = _broken(part, ranged, deadline.share(0.5))
     if broken is None:
@@ -255,12 +256,12 @@ def _broken(part: TablePart, ranged: _Draft, limit: Deadline) -> list[int] | Non
     """
     evidence = AuditEvidence(ranged.witnesses, within(0.0), limit, promised=True)
     try:
-        audit, _ = _attack(part, ranged, ranged.mask, evidence)
+        audit, _ = _attack(part, ranged, ranged.suppressed, evidence)
     except UnattainableError as error:
         if error.code != f"{error.kind}.time-limit":
             raise
         return None
-    return [finding.cell for finding in audit.leaks if part.table.unsafe[finding.cell]]
+    return [finding.cell for finding in audit.leaks if part.table.sensitive[finding.cell]]
 
 
 def _original(part: TablePart, method: MethodChoice, language: cell_labels.Language, deadline: Deadline) -> _Draft:
@@ -294,9 +295,9 @@ def _mended(
     deadline: Deadline,
 ) -> _Draft:
     """Add the cells to the legacy pattern that protection requires; all intervals are left to the audit."""
-    mask = optimal(make_problem(part.table, draft.mask, part.knowledge.attackers), deadline).over(part.table)
+    mask = optimal(make_problem(part.table, draft.suppressed, part.knowledge.attackers), deadline).over(part.table)
     case, reason = list(draft.case), list(draft.reason)
-    for cell in np.flatnonzero(mask & ~draft.mask):
+    for cell in np.flatnonzero(mask & ~draft.suppressed):
         case[cell] = f"{REPAIRED}{steps.level[cell]}"
         reason[cell] = cell_labels.inference(_upper_unit(steps, int(cell)), language)
     return _Draft(mask, no_bounds(len(mask)), tuple(case), tuple(reason), texts=True)
@@ -314,7 +315,7 @@ def _audited(
     part: TablePart, draft: _Draft, bare: bool, deadline: Deadline, limit: Deadline | None = None
 ) -> SuppressedCells:
     """Audit a draft; suppressed cells that need no protection and can be computed are published."""
-    table, mask = part.table, draft.mask
+    table, mask = part.table, draft.suppressed
     evidence = AuditEvidence(draft.witnesses, deadline, limit=limit or Deadline())
     audit, part = _attack(part, draft, mask, evidence)
     while not bare and (needless := _needless(audit, table)):
@@ -328,12 +329,12 @@ def _audited(
             mask, audit, part = _without(mask, thin), opened, promised
     return SuppressedCells(
         part=part,
-        mask=mask,
+        suppressed=mask,
         ranges=draft.ranges.only(mask),
         case=tuple(case if hit else "" for case, hit in zip(draft.case, mask, strict=True)),
         reason=tuple(reason if hit else "" for reason, hit in zip(draft.reason, mask, strict=True)),
         texts=draft.texts,
-        bare=bare,
+        without_audit=bare,
         ends=draft.ranges if bare else _ends(part, draft, mask, audit, deadline),
         cost=float(table.costs[mask & ~_masked_anyway(part)].sum()),
         bound=draft.bound,
@@ -343,7 +344,7 @@ def _audited(
 
 def _masked_anyway(part: TablePart) -> BoolArray:
     """Return the cells that are suppressed in any case: sensitive ones, and those of earlier releases."""
-    return part.table.unsafe if part.masked_before is None else part.table.unsafe | part.masked_before
+    return part.table.sensitive if part.suppressed_before is None else part.table.sensitive | part.suppressed_before
 
 
 def _without(mask: BoolArray, cells: list[int]) -> BoolArray:
@@ -354,13 +355,13 @@ def _without(mask: BoolArray, cells: list[int]) -> BoolArray:
 
 def _near_exact_safe_cells(audit: Audit, part: TablePart) -> list[int]:
     """Return the safe cells whose interval is narrower than the precision."""
-    step, unsafe = part.knowledge.step, part.table.unsafe
+    step, unsafe = part.knowledge.precision, part.table.sensitive
     return [one.cell for one in audit.findings if one.upper - one.lower < step * (1 - 1e-6) and not unsafe[one.cell]]
 
 
 def _needless(audit: Audit, table: Table) -> list[int]:
     exact = [finding.cell for finding in audit.findings if finding.verdict is DisclosureStatus.EXACT]
-    return [cell for cell in exact if not table.unsafe[cell]]
+    return [cell for cell in exact if not table.sensitive[cell]]
 
 
 def _attack(
@@ -369,13 +370,13 @@ def _attack(
     """Audit a draft, and return the table with the protection levels that can be guaranteed."""
     publication = _publication(part, draft, mask, part.table.bounds)
     audit, promised = attack(publication, part, draft.case, evidence=evidence)
-    return audit.with_contradictions(false_cells(publication, part.table.values, part.knowledge.step)), promised
+    return audit.with_contradictions(false_cells(publication, part.table.values, part.knowledge.precision)), promised
 
 
 def _publication(part: TablePart, draft: _Draft, mask: BoolArray, bounds: Bounds) -> AttackerView:
     exact = np.where(mask, np.nan, part.table.values)
-    relations, names = part.table.relations, part.table.names
-    return AttackerView(exact, draft.ranges.only(mask), bounds, relations, names, unshown=part.unshown)
+    relations, names = part.table.constraints, part.table.names
+    return AttackerView(exact, draft.ranges.only(mask), bounds, relations, names, hidden=part.hidden)
 
 
 def _ends(part: TablePart, draft: _Draft, mask: BoolArray, audit: Audit, deadline: Deadline) -> Bounds:
@@ -398,14 +399,14 @@ def _ends(part: TablePart, draft: _Draft, mask: BoolArray, audit: Audit, deadlin
 
 def _refuse_chains(table: Table) -> None:
     """Refuse a sensitive cell that equals the grand total through totals of a single part."""
-    relations = table.relations
+    relations = table.constraints
     above = {}
     for relation in range(len(relations)):
         cells, coefs = relations.row(relation)
         if len(cells) == 2 and coefs.sum() == 0:
             above[int(cells[coefs > 0][0])] = int(cells[coefs < 0][0])
     parts = set(relations.cells[relations.coefs > 0].tolist())
-    for cell in np.flatnonzero(table.unsafe & (table.reach.down + table.reach.up > 0)):
+    for cell in np.flatnonzero(table.sensitive & (table.protection_levels.lower + table.protection_levels.upper > 0)):
         top, passed = int(cell), set[int]()
         # An equality given in both directions leads back.
         while top in above and top not in passed:

@@ -17,7 +17,7 @@ class SuppressedTable(TableAnswer[SuppressedCells]):
     """A table with its suppressed cells and the evidence."""
 
     @property
-    def holds(self) -> bool:
+    def passed(self) -> bool:
         """Whether the audit of every group passed."""
         return self.audit.passed
 
@@ -62,8 +62,8 @@ class SuppressedTable(TableAnswer[SuppressedCells]):
 
 def _entries(part: SuppressedCells) -> list[tuple[str, ...] | None]:
     """Return for each cell what is published; None if its value is."""
-    entries: list[tuple[str, ...] | None] = [None] * len(part.mask)
-    for cell in np.flatnonzero(part.mask):
+    entries: list[tuple[str, ...] | None] = [None] * len(part.suppressed)
+    for cell in np.flatnonzero(part.suppressed):
         low, high = float(part.ends.low[cell]), float(part.ends.high[cell])
         dash = PRIMARY_DASH if part.case[cell] == SuppressionReason.PRIMARY else "-"
         ranged = not (np.isnan(low) or np.isnan(high))

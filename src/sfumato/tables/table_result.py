@@ -45,13 +45,13 @@ class TableAnswer(ABC, Generic[Group_co]):
 
     @property
     @abstractmethod
-    def holds(self) -> bool:
+    def passed(self) -> bool:
         """Whether every promise about unsafe cells holds."""
 
     @property
     def attacked(self) -> bool:
         """Whether everything was attacked that the tables tell together: else nobody knows what they give away."""
-        return not any(answer.part.unattacked for answer in self.parts)
+        return not any(answer.part.not_audited for answer in self.parts)
 
     @property
     @abstractmethod

@@ -168,7 +168,7 @@ def test_check_names_every_refusal():
     )
     with pytest.raises(PlanError) as refusal:
         check_allowed(configuration, Sources(Fetcher()).ontology("Beispiele/anonymization_ontology.json").allowed)
-    assert [fault.at for fault in refusal.value.faults] == ["Name", "Hat"]
+    assert [fault.path for fault in refusal.value.issues] == ["Name", "Hat"]
 
 
 def sailors(count=6):

@@ -27,7 +27,7 @@ def people() -> pd.DataFrame:
 def plan(order: str = "keep") -> sf.Plan:
     output = sf.OutputPlan(order=order)  # type: ignore[arg-type]
     begun = sf.Plan(sf.KAnonymity(3), method=sf.Local(), other="insensitive", output=output)
-    return begun.identify("name").quasi("sex", age=sf.intervals(5, 10, 20))
+    return begun.identifiers("name").quasi("sex", age=sf.intervals(5, 10, 20))
 
 
 def test_what_is_changed_in_the_callers_frame_later_is_not_changed_in_the_release() -> None:
@@ -59,7 +59,7 @@ def test_a_release_is_saved_as_it_was_judged_whatever_became_of_its_frame(kind, 
     written = (release.save(tmp_path / "release") / "data.csv").read_text()
     assert "person" not in written
     assert "myself" not in written
-    assert sf.verify(tmp_path / "release").holds
+    assert sf.verify(tmp_path / "release").satisfied
 
 
 TWICE = [
@@ -125,8 +125,8 @@ def test_other_levels_of_an_index_are_left_out_aloud() -> None:
     release = sf.anonymize(frame, plan())
     assert list(release.data.columns) == ["name", "age", "sex"] and frame.index.names == ["note", "pay"]
     said = "The index of the frame is not published, since the plan does not name it: note, pay."
-    assert said in release.report.remarks
-    assert not any("index" in text for text in sf.anonymize(people().set_axis([3] * ROWS), plan()).report.remarks)
+    assert said in release.report.notes
+    assert not any("index" in text for text in sf.anonymize(people().set_axis([3] * ROWS), plan()).report.notes)
 
 
 def test_suggest_and_verify_see_an_index_that_has_a_name() -> None:
@@ -135,9 +135,9 @@ def test_suggest_and_verify_see_an_index_that_has_a_name() -> None:
     assert set(proposed.columns) == {*people().columns} and proposed.columns["name"].role == "identifier"
     assert set(sf.anonymize(frame, proposed).data["name"]) == {"*"}
     published = sf.anonymize(people(), plan()).data
-    assert sf.verify(published.set_index("age"), plan()).holds
+    assert sf.verify(published.set_index("age"), plan()).satisfied
     published["age"] = people()["age"]
-    assert not sf.verify(published.set_index("age"), plan()).holds
+    assert not sf.verify(published.set_index("age"), plan()).satisfied
 
 
 def test_an_index_with_the_name_of_a_column_is_refused() -> None:

@@ -34,10 +34,10 @@ def test_a_frame_hands_over_its_numbers(make) -> None:
 
 def test_fingerprints_tell_numbers_apart_and_kinds_of_frames_not() -> None:
     columns = {"x": [1.5, -0.0, None], "t": ["a", "b", "c"]}
-    prints = {FrameEngine(make(columns)).fingerprint() for make in (pl.DataFrame, pd.DataFrame, pa.table)}
+    prints = {FrameEngine(make(columns)).checksum() for make in (pl.DataFrame, pd.DataFrame, pa.table)}
     assert len(prints) == 1
     others = ([1.5, 0.0, float("nan")], [1.5, 0.0, 0.0], [1.5, 0.0, 1e-300])
-    marks = [FrameEngine(pl.DataFrame(columns | {"x": other})).fingerprint() for other in others]
+    marks = [FrameEngine(pl.DataFrame(columns | {"x": other})).checksum() for other in others]
     assert marks[0] in prints and len({*prints, *marks}) == 3
 
 
@@ -48,5 +48,5 @@ def test_a_fingerprint_costs_less_than_the_texts_of_measurements() -> None:
     list(map(as_text, numbers))
     texts = process_time() - begin
     begin = process_time()
-    engine.fingerprint()
+    engine.checksum()
     assert process_time() - begin < texts

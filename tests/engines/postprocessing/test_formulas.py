@@ -79,7 +79,7 @@ def test_a_release_whose_formulas_are_quoted_is_verified(tmp_path, kind):
     assert quoted.count(";'@x") == 1
     for name in ("keep", "quote"):
         verdict = sf.verify(tmp_path / name)
-        assert (verdict.holds, verdict.faults) == (True, ()), (name, verdict)
+        assert (verdict.satisfied, verdict.faults) == (True, ()), (name, verdict)
 
 
 HEAD = "=cmd|'/c calc'!A1"
@@ -100,6 +100,6 @@ def test_names_of_columns_are_quoted_and_every_reader_knows_them(tmp_path, kind)
     with (tmp_path / "out" / "data.csv").open(newline="", encoding="utf-8") as stream:
         assert next(csv.reader(stream, delimiter=";")) == ["age", f"'{HEAD}"]
     verdict = sf.verify(tmp_path / "out")
-    assert (verdict.holds, verdict.faults) == (True, ())
+    assert (verdict.satisfied, verdict.faults) == (True, ())
     assert HEAD in target_of(tmp_path / "out").rows
     assert sf.check(tmp_path / "out", "hipaa-safe-harbor").clauses

@@ -50,7 +50,7 @@ def test_files_have_them_and_are_verified(tmp_path, format_):
     release = sf.anonymize(tmp_path / "rows.csv", plan)
     folder = release.save(tmp_path / "release")
     release.close()
-    assert sf.verify(folder).holds
+    assert sf.verify(folder).satisfied
     file = folder / f"data.{format_}"
     data = pl.read_csv(file) if format_ == "csv" else pl.read_parquet(file)
     assert data.columns == ["age", "sex", "class", "age_min", "age_max"]
@@ -70,8 +70,8 @@ def test_a_file_whose_bounds_tell_more_fails(tmp_path):
             writer.writeheader()
             writer.writerows([rows[0] | {name: text}, *rows[1:]])
         verdict = sf.verify(tmp_path / "changed.csv", PLAN)
-        assert not verdict.holds
-        assert [promise.column for promise in verdict.promises if not promise.holds] == ["age"]
+        assert not verdict.satisfied
+        assert [promise.column for promise in verdict.promises if not promise.satisfied] == ["age"]
 
 
 def test_new_rows_get_them_too(tmp_path):

@@ -112,7 +112,7 @@ def test_keys_that_do_not_fill_their_range_are_refused(people, kind, tmp_path):
     for data in (narrow(people), tmp_path / "people.csv"):
         with pytest.raises(DataError, match="all cells would have the same noise") as caught:
             sf.tabulate(data, ["sex"], **keys)
-        assert do in caught.value.do and "Give a secret" in caught.value.do
+        assert do in caught.value.hint and "Give a secret" in caught.value.hint
     assert len(sf.tabulate(tmp_path / "people.csv", ["sex"], record="six", digits=6)) == 3
 
 

@@ -32,7 +32,7 @@ def book(folder, *merged, start=1):
 )
 def test_merged_cells_are_refused_with_their_places(tmp_path, merged, shown):
     path = book(tmp_path, *merged)
-    plan = sf.Plan(sf.KAnonymity(2), other="insensitive").identify("name").quasi("place")
+    plan = sf.Plan(sf.KAnonymity(2), other="insensitive").identifiers("name").quasi("place")
     for use in (lambda: sf.suggest(path), lambda: sf.anonymize(path, plan)):
         with pytest.raises(DataError, match=shown) as refused:
             use()

@@ -29,7 +29,7 @@ def test_a_stray_cell_in_the_last_corner_is_named(table):
     rewritten(table, SHEET, ("</sheetData>", LAST.format(more="><v>1</v></c>")))
     with pytest.raises(DataError, match="far apart, up to XFD1048576 and XFD1048576: 17,179,869,184 places") as told:
         sf.suggest(table)
-    assert told.value.code == "data.far-cells" and "Empty the cells next to the table" in told.value.do
+    assert told.value.code == "data.far-cells" and "Empty the cells next to the table" in told.value.hint
 
 
 @pytest.mark.parametrize(

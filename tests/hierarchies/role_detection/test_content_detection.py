@@ -22,7 +22,7 @@ def content(name, values, *concepts):
 
 
 def ladder(entry, values):
-    return read(HIERARCHY, entry.hierarchy).bind(list(dict.fromkeys(map(str, values)))).ladder
+    return read(HIERARCHY, entry.hierarchy).fit(list(dict.fromkeys(map(str, values)))).hierarchy
 
 
 @pytest.mark.parametrize(("name", "code"), [("CP", "{}"), ("CAP", "{}"), ("PC", "{} AB")])

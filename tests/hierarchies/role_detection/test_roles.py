@@ -233,7 +233,7 @@ def accepted(suggestion, values):
     assert {values[place] for place in wrong} <= {*suggestion.rejected}
     if suggestion.hierarchy:
         distinct = list(dict.fromkeys(text for text in texts if text is not None))
-        assert {*read(HIERARCHY, suggestion.hierarchy).bind(distinct).rejected} <= {*suggestion.rejected}
+        assert {*read(HIERARCHY, suggestion.hierarchy).fit(distinct).rejected} <= {*suggestion.rejected}
 
 
 @pytest.mark.parametrize("name", datasets.DATASETS)

@@ -34,19 +34,19 @@ def test_floors_bound_every_node_from_below(loss, rows):
     problem = problem_of(loss, rows, rows)
     floors, lines = problem.loss.floors(problem.window()), best_first._floors(problem)
     for node in problem.nodes():
-        judgment = problem.judge(node)
-        assert floors[node] <= judgment.terms.generalization * (1 + 1e-12)
+        judgment = problem.evaluate(node)
+        assert floors[node] <= judgment.loss_terms.generalization * (1 + 1e-12)
         assert 0 < sum(line[level] for line, level in zip(lines, node, strict=True)) <= floors[node] * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("loss", ["discernibility", "average-class-size"])
 def test_floors_are_what_one_class_loses_at_the_root(loss):
     problem = problem_of(loss, 3000, 1)
-    root = problem.judge(problem.highest)
-    assert problem.loss.floors(problem.window())[problem.highest] == root.terms.generalization
+    root = problem.evaluate(problem.highest)
+    assert problem.loss.floors(problem.window())[problem.highest] == root.loss_terms.generalization
 
 
 def test_floors_are_reached_where_every_combination_of_labels_is_a_class():
     problem = problem_of("average-class-size", 3000, 1)
     floors = problem.loss.floors(problem.window())
-    assert all(floors[node] == problem.judge(node).terms.generalization for node in problem.nodes())
+    assert all(floors[node] == problem.evaluate(node).loss_terms.generalization for node in problem.nodes())

@@ -45,7 +45,7 @@ def plan(grade="sensitive"):
 @pytest.mark.parametrize("role", ["sensitive", "insensitive"])
 def test_a_column_that_undoes_a_generalization_is_said_loudly(role):
     report = anonymize(pupils(), plan(role)).report
-    (tell,) = report.disclosure.tells
+    (tell,) = report.disclosure.inference_risks
     assert (tell.column, tell.quasi_identifier, tell.level) == ("grade", "birth_year", 0)
     assert tell.guessed_with_column > 0.9 and tell.guessed_by_label < 0.4
     assert "grade nearly determines birth_year" in text(report)
@@ -61,21 +61,21 @@ def test_rows_unique_by_a_class_and_a_column_are_counted():
 
 def test_a_column_that_says_nothing_new_tells_nothing():
     frame = pupils().with_columns(grade=pl.Series([str(place) for place in range(ROWS)]))
-    assert anonymize(frame, plan()).report.disclosure.tells == ()
-    assert anonymize(pupils(noise=1.0).with_columns(grade=pl.lit("x")), plan()).report.disclosure.tells == ()
+    assert anonymize(frame, plan()).report.disclosure.inference_risks == ()
+    assert anonymize(pupils(noise=1.0).with_columns(grade=pl.lit("x")), plan()).report.disclosure.inference_risks == ()
 
 
 def test_where_the_quasi_identifier_is_published_as_finely_nothing_is_told():
     fine = plan() | {"privacy": [{"model": "k-anonymity", "k": 2}], "method": {"name": "optimal"}}
     report = anonymize(pupils(noise=0), fine).report
-    assert report.levels["birth_year"] == 0 and report.disclosure.tells == ()
+    assert report.levels["birth_year"] == 0 and report.disclosure.inference_risks == ()
 
 
 def test_a_proposed_plan_does_not_publish_it_plainly():
     proposal = suggest_for_frame(pupils())
     assert proposal.plan["columns"]["grade"]["role"] == "quasi-identifier"
     assert 'nearly determines "birth_year"' in proposal.reasons["grade"]
-    assert anonymize(pupils(), proposal.plan).report.disclosure.tells == ()
+    assert anonymize(pupils(), proposal.plan).report.disclosure.inference_risks == ()
 
 
 def test_what_the_law_protects_is_withheld_rather():
@@ -125,7 +125,7 @@ def body_plan(role: str = "sensitive") -> dict[str, object]:
 @pytest.mark.parametrize("role", ["sensitive", "insensitive"])
 def test_a_column_computed_from_two_others_is_said_loudly(role):
     report = anonymize(bodies(), body_plan(role)).report
-    (tell,) = report.disclosure.joint_tells
+    (tell,) = report.disclosure.pair_inferences
     assert (tell.column, tell.quasi_identifiers) == ("bmi", ("height", "weight")) and tell.share > 0.98
     assert "INFERENCE     bmi can be inferred from height and weight" in text(report)
 
@@ -137,7 +137,7 @@ def test_two_private_columns_that_tell_a_quasi_identifier_are_said_as_loudly(pub
     published = {} if publish is None else {"publish": publish}
     plan["columns"] |= {name: {"role": "sensitive"} | published for name in ("weight", "bmi")}
     report = anonymize(bodies(), plan).report
-    (tell,) = report.disclosure.joint_tells
+    (tell,) = report.disclosure.pair_inferences
     assert (tell.column, tell.quasi_identifiers) == ("bmi", ("height", "weight")) and tell.share > 0.98
     assert "INFERENCE     bmi can be inferred from height and weight" in text(report)
 
@@ -156,4 +156,4 @@ def test_categories_that_two_columns_decide_are_seen():
     columns = {"sex": any_, "year": any_, "group": {"role": "insensitive"}}
     asked = {"version": 1, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 3}]}
     report = anonymize(pl.DataFrame({"sex": sexes, "year": years, "group": groups}), asked).report
-    assert [tell.column for tell in report.disclosure.joint_tells] == ["group"]
+    assert [tell.column for tell in report.disclosure.pair_inferences] == ["group"]

@@ -144,8 +144,8 @@ def test_risk_where_a_missing_value_matches_anything_is_that_of_the_published_ro
             assert (told["highest"], told["average"]) == (figures.highest, figures.average)
             assert (told["rows_above"], told["uniques"]) == (figures.rows_above, figures.uniques)
         assert release.report.risk[name]["highest"] >= release.report.risk["matching"][name]["highest"]
-    assert release.report.risk["matching"]["after"]["highest"] == 1 / release.report.models[0].reached
-    assert any("missing value as a value of its own" in remark for remark in release.report.remarks)
+    assert release.report.risk["matching"]["after"]["highest"] == 1 / release.report.models[0].achieved
+    assert any("missing value as a value of its own" in remark for remark in release.report.notes)
 
 
 def test_a_class_recoding_is_measured_too():

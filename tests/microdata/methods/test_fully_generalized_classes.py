@@ -35,9 +35,9 @@ def test_report_and_verdict_agree(tmp_path, suppressed, classes, hidden, reached
     report = release.report
     assert Counter(release.data["x"]) == {"*": 2, "a2": 3, "b2": 3}
     assert (report.classes.count, report.suppressed_rows) == (classes, hidden)
-    assert report.models[0].reached == report.classes.smallest == reached
+    assert report.models[0].achieved == report.classes.smallest == reached
     verdict = verify(release.save(tmp_path / "release"))
-    assert verdict.holds
+    assert verdict.satisfied
     assert (verdict.classes, verdict.suppressed_rows, verdict.smallest) == (classes, hidden, reached)
 
 
@@ -83,8 +83,8 @@ def test_the_veil_is_never_counted_as_a_value(rows, method, model) -> None:
     assert len(shown)
     assert len(release.data) - len(shown) == release.report.suppressed_rows
     classes = [group for _, group in shown.groupby("q")]
-    assert min(map(len, classes)) == release.report.models[0].reached >= 2
+    assert min(map(len, classes)) == release.report.models[0].achieved >= 2
     if model["model"] == "l-diversity":
-        assert min(group["d"].nunique() for group in classes) == release.report.models[1].reached
+        assert min(group["d"].nunique() for group in classes) == release.report.models[1].achieved
     hidden = set(release.data[release.data["q"] == "*"]["d"])
     assert hidden <= {"x", "y", "z"} or hidden == {"*"}

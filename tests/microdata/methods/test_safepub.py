@@ -69,7 +69,7 @@ def test_two_releases_draw_other_rows(frame: Any) -> None:
 def test_a_named_seed_repeats_and_is_warned_about(frame: Any) -> None:
     first, second = (sf.anonymize(frame, plan_of(seed=5)) for _ in range(2))
     assert first.data.equals(second.data)
-    assert any("which rows were drawn" in remark for remark in first.report.remarks)
+    assert any("which rows were drawn" in remark for remark in first.report.notes)
 
 
 def test_levels_are_drawn_where_none_are_named(frame: Any) -> None:
@@ -105,9 +105,9 @@ def test_large_lattices_are_walked(frame: Any, monkeypatch: pytest.MonkeyPatch) 
 def test_the_file_is_verified_with_its_folder_alone(frame: Any, tmp_path: Any) -> None:
     folder = sf.anonymize(frame, plan_of()).save(tmp_path / "out")
     assert not (folder / "report-external.html").exists()
-    assert sf.verify(folder).holds
+    assert sf.verify(folder).satisfied
     alone = sf.verify(folder / "data.csv", folder / "plan.yaml")
-    assert not alone.holds
+    assert not alone.satisfied
     assert "drawn" in alone.faults[0]
 
 
@@ -132,7 +132,7 @@ def test_a_value_that_does_not_fit_drops_its_row_and_changes_nothing_else(tmp_pa
         assert release.report.dropped_rows == 1
         folder = release.save(tmp_path / type(data).__name__)
         assert counted(folder) == expected
-        assert sf.verify(folder).holds
+        assert sf.verify(folder).satisfied
 
 
 def test_values_that_do_not_fit_may_be_missing_values(tmp_path: Path, frame: Any) -> None:

@@ -64,7 +64,7 @@ def test_the_limit_is_kept(columns: int, method: dict) -> None:
     assert int(result.recoding.sizes[~result.recoding.suppressed].min()) >= 5
     if not result.proved_optimal and method["name"] in ("optimal", "samarati", "exhaustive"):
         assert result.cut_short
-        assert result.remarks
+        assert result.notes
 
 
 def test_a_search_that_is_cut_short_has_a_bound() -> None:
@@ -104,7 +104,7 @@ def test_no_time_is_no_proof_that_nothing_can_be_released(method: dict, limit: f
     recoding = result.recoding
     assert len({label for labels in recoding.labels for label in labels}) > 1
     assert int(recoding.sizes[~recoding.suppressed].min()) >= 5
-    assert result.remarks or not result.cut_short
+    assert result.notes or not result.cut_short
 
 
 @pytest.mark.parametrize("name", ["local", "optimal", "greedy", "auto", "mondrian"])

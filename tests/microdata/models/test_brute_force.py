@@ -67,7 +67,7 @@ LIKE_NEIGHBORS = (
 
 def problem_of(table: FrequencyTable, models, share: float, loss: str = "loss-metric") -> LatticeProblem:
     tops = tuple(ladder.height - 1 for ladder in table.ladders)
-    k = max(model.least_rows for model in models)
+    k = max(model.min_class_size for model in models)
     prepared = prepare(loss, table, (1.0,) * len(tops), "sum", k)
     return LatticeProblem(table, tuple(models), prepared, int(share * table.rows), (0,) * len(tops), tops)
 
@@ -117,7 +117,7 @@ def test_a_class_fails_exactly_when_it_breaks_the_definition(name, made):
     table = tabulated(chosen, codes, sensitive)
     problem = problem_of(table, [model_of(name)], 1.0)
     for node in lattice(chosen):
-        judged = problem.judge(node)
+        judged = problem.evaluate(node)
         assert (judged.suppressed_rows, judged.classes) == suppressed_at(chosen, codes, sensitive, node, [name])
 
 
@@ -128,7 +128,7 @@ def test_a_promise_about_the_release_takes_off_the_smallest_classes(name, made, 
     chosen, codes, sensitive = made
     problem = problem_of(tabulated(chosen, codes, sensitive), [model_of(name), model_of(other)], 1.0)
     for node in lattice(chosen):
-        judged = problem.judge(node)
+        judged = problem.evaluate(node)
         assert (judged.suppressed_rows, judged.classes) == suppressed_at(chosen, codes, sensitive, node, [other, name])
 
 
@@ -149,7 +149,7 @@ def test_optimal_is_the_best_of_all_nodes(name, made, share, loss):
     for node in lattice(chosen):
         suppressed, kept = suppressed_with_k(chosen, codes, sensitive, node, name)
         if suppressed <= problem.limit and kept:
-            releasable[node] = round(problem.judge(node).loss, 9)
+            releasable[node] = round(problem.evaluate(node).loss, 9)
     if not releasable:
         with pytest.raises(UnattainableError):
             optimal.search(problem)
@@ -184,7 +184,7 @@ def test_a_coarser_node_of_a_satisfying_node_satisfies(name, made):
     if not model.monotone_generalization:
         pytest.skip("it does not say so")
     problem = problem_of(tabulated(chosen, codes, sensitive), [model], 0.0)
-    satisfying = {node for node in lattice(chosen) if problem.judge(node).suppressed_rows == 0}
+    satisfying = {node for node in lattice(chosen) if problem.evaluate(node).suppressed_rows == 0}
     for node in satisfying:
         for column in range(len(node)):
             coarser = (*node[:column], node[column] + 1, *node[column + 1 :])
@@ -198,7 +198,7 @@ def test_finer_nodes_lose_at_least_the_rows_said_to_be_certain(name, made):
     chosen, codes, sensitive = made
     model = model_of(name)
     problem = problem_of(tabulated(chosen, codes, sensitive), [model], 1.0)
-    judged = {node: problem.judge(node) for node in lattice(chosen)}
+    judged = {node: problem.evaluate(node) for node in lattice(chosen)}
     for node, coarse in judged.items():
         for other, fine in judged.items():
             if all(low <= high for low, high in zip(other, node, strict=True)):
@@ -238,7 +238,7 @@ def test_k_map_counts_the_population_of_each_class(made, k, share, data):
     for node in lattice(chosen):
         persons = Counter(label_of(chosen, node, person) for person in people)
         small = sum(persons[label_of(chosen, node, row)] < k for row in codes)
-        judged = problem.judge(node)
+        judged = problem.evaluate(node)
         assert judged.suppressed_rows == small
         if judged.suppressed_rows <= problem.limit and judged.classes:
             releasable[node] = round(judged.loss, 9)

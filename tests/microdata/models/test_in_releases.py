@@ -80,7 +80,7 @@ def test_every_method_holds_every_model(frame, name, method):
             anonymize(frame, plan(MODELS[name], method=method))
         return
     report = anonymize(frame, plan(MODELS[name], method=method)).report
-    assert report.holds
+    assert report.satisfied
     assert [promise.model for promise in report.models] == [MODELS[name]["model"]]
 
 
@@ -92,7 +92,7 @@ def test_a_method_that_cannot_hold_a_model_says_so_before_it_starts(frame):
 def test_any_combination_with_several_sensitive_columns(frame):
     wanted = [MODELS[name] for name in ("k", "entropy", "ordered", "presence", "average")]
     report = anonymize(frame, plan(*wanted)).report
-    assert report.holds
+    assert report.satisfied
     assert [promise.column for promise in report.models] == [None, "ill", "wage", None, None]
     written = report.models[1].to_dict()
     assert written["parameters"] == {"variant": "entropy"}
@@ -101,9 +101,9 @@ def test_any_combination_with_several_sensitive_columns(frame):
 def test_a_release_with_starred_rows_is_judged_against_the_whole_table(frame, tmp_path):
     rare = frame.with_columns(zip=pl.when(pl.int_range(ROWS) < 4).then(pl.lit("10000")).otherwise(pl.col("zip")))
     release = anonymize(rare, plan(MODELS["k"], MODELS["equal"], output={"suppressed": "star", "order": "keep"}))
-    assert release.report.holds
+    assert release.report.satisfied
     folder = release.save(tmp_path / "out")
-    assert verify(folder).holds
+    assert verify(folder).satisfied
 
 
 def test_a_published_file_that_breaks_a_promise_is_caught(frame):
@@ -111,7 +111,7 @@ def test_a_published_file_that_breaks_a_promise_is_caught(frame):
     spoiled = released.with_columns(
         ill=pl.when(pl.int_range(len(released)) < 200).then(pl.lit("flu")).otherwise(pl.lit("hiv"))
     )
-    assert not verify(spoiled, plan(MODELS["equal"], MODELS["distinct"])).holds
+    assert not verify(spoiled, plan(MODELS["equal"], MODELS["distinct"])).satisfied
 
 
 def test_k_map_counts_the_population_in_a_file_beside_the_plan(frame, tmp_path):
@@ -126,8 +126,8 @@ def test_k_map_counts_the_population_in_a_file_beside_the_plan(frame, tmp_path):
     # Every person stands three times in the population: 9 there is 3 here.
     assert mapped.levels == tripled.levels
     assert mapped.loss.value <= alone.loss.value
-    assert mapped.models[0].reached == 3 * tripled.models[0].reached
-    assert mapped.risk["after"]["journalist"]["highest"] == 1 / mapped.models[0].reached
+    assert mapped.models[0].achieved == 3 * tripled.models[0].achieved
+    assert mapped.risk["after"]["journalist"]["highest"] == 1 / mapped.models[0].achieved
 
 
 @pytest.mark.parametrize(
@@ -149,11 +149,11 @@ def test_k_map_counts_the_population_of_persons_with_several_rows(tmp_path, meth
     }
     release = anonymize(rows, wanted)
     assert set(release.data["town"]) == towns
-    assert release.report.models[0].reached == reached
+    assert release.report.models[0].achieved == reached
     release.save(tmp_path / "release")
     verdict = verify(tmp_path / "release")
-    assert verdict.holds
-    assert verdict.promises[0].reached == reached
+    assert verdict.satisfied
+    assert verdict.promises[0].achieved == reached
 
 
 def test_k_map_counts_persons_whose_values_the_data_lack(tmp_path):
@@ -164,7 +164,7 @@ def test_k_map_counts_persons_whose_values_the_data_lack(tmp_path):
     model = {"model": "k-map", "k": 4, "population": {"source": str(tmp_path / "all.csv"), "separator": ","}}
     report = anonymize(rows, plan(model, suppression=0)).report
     assert report.levels == {"zip": 1, "sex": 0}
-    assert report.models[0].reached == 4
+    assert report.models[0].achieved == 4
 
 
 def test_a_population_that_lacks_a_column_is_refused(frame, tmp_path):
@@ -176,7 +176,7 @@ def test_a_population_that_lacks_a_column_is_refused(frame, tmp_path):
 def test_more_values_than_there_are(frame):
     with pytest.raises(UnattainableError) as caught:
         anonymize(frame, plan(MODELS["distinct"] | {"l": 5}))
-    assert caught.value.what == "l = 5 needs 5 distinct values of ill, it has 4."
+    assert caught.value.message == "l = 5 needs 5 distinct values of ill, it has 4."
 
 
 def skewed(rows: int = 200) -> pl.DataFrame:
@@ -197,7 +197,9 @@ def test_nothing_below_the_top(frame):
     # Each village has one illness in 99 of 100 rows: 0.49 from the whole. Only `*` everywhere keeps t = 0.1.
     with pytest.raises(UnattainableError) as caught:
         anonymize(skewed(), plan({"model": "t-closeness", "t": 0.1, "column": "ill"}, suppression=0))
-    assert caught.value.what == ("With 0 % suppression nothing below the top satisfies t = 0.1 (t-closeness of ill).")
+    assert caught.value.message == (
+        "With 0 % suppression nothing below the top satisfies t = 0.1 (t-closeness of ill)."
+    )
     assert caught.value.status.exit == 4
 
 
@@ -210,10 +212,10 @@ def test_what_suppression_would_do():
     rows = rows.with_columns(ill=pl.when(pl.int_range(100) == 1).then(pl.lit("flu")).otherwise(pl.col("ill")))
     with pytest.raises(UnattainableError) as caught:
         anonymize(rows, plan({"model": "t-closeness", "t": 0.02, "column": "ill"}, suppression=0))
-    assert caught.value.what == (
+    assert caught.value.message == (
         "With 0 % suppression nothing below the top satisfies t = 0.02 (t-closeness of ill); 2 % would."
     )
-    assert "Allow 2 rows to be suppressed" in caught.value.do
+    assert "Allow 2 rows to be suppressed" in caught.value.hint
     report = anonymize(rows, plan({"model": "t-closeness", "t": 0.02, "column": "ill"}, suppression=0.02)).report
     assert report.suppressed_rows == 2
 
@@ -223,8 +225,8 @@ def test_levels_that_may_not_be_reached(frame):
 
     with pytest.raises(UnattainableError) as caught:
         anonymize(frame, plan({"model": "k-anonymity", "k": 30}, suppression=0, max_level=2))
-    said = re.search(r"nothing satisfies k = 30 \(k-anonymity\); (\d+) % would", caught.value.what)
-    reached = re.search(r"\(k = (\d+) needs no suppression\)", caught.value.do)
+    said = re.search(r"nothing satisfies k = 30 \(k-anonymity\); (\d+) % would", caught.value.message)
+    reached = re.search(r"\(k = (\d+) needs no suppression\)", caught.value.hint)
     assert said and reached
     # Both ways out are ways out.
     anonymize(frame, plan({"model": "k-anonymity", "k": 30}, suppression=int(said[1]) / 100, max_level=2))
@@ -238,10 +240,10 @@ def test_what_is_said_to_be_attainable_is(frame):
     wanted = {"model": "t-closeness", "t": 0.02, "column": "ill"}
     with pytest.raises(UnattainableError) as caught:
         anonymize(frame, plan(wanted, suppression=0, max_level=3))
-    reached = re.search(r"\(t = ([\d.]+) needs no suppression\)", caught.value.do)
+    reached = re.search(r"\(t = ([\d.]+) needs no suppression\)", caught.value.hint)
     assert reached
     report = anonymize(frame, plan(wanted | {"t": float(reached[1])}, suppression=0, max_level=3)).report
-    assert report.holds
+    assert report.satisfied
 
 
 @pytest.mark.parametrize(

@@ -49,18 +49,18 @@ THREE_DIVERSE = (
 
 def test_the_inpatient_table_is_4_anonymous_and_not_diverse():
     classes, whole = classes_of(*FOUR_ANONYMOUS)
-    assert KAnonymity(4).reached(classes, whole) == 4
-    assert LDiversity(2, "s").failing(classes, whole).tolist() == [False, False, True]
-    assert LDiversity(2, "s").reached(classes, whole) == 1
+    assert KAnonymity(4).achieved(classes, whole) == 4
+    assert LDiversity(2, "s").violating(classes, whole).tolist() == [False, False, True]
+    assert LDiversity(2, "s").achieved(classes, whole) == 1
 
 
 def test_the_second_inpatient_table_is_3_diverse():
     classes, whole = classes_of(*THREE_DIVERSE)
-    assert LDiversity(3, "s").reached(classes, whole) == 3
+    assert LDiversity(3, "s").achieved(classes, whole) == 3
     # Entropy of shares 1/4, 1/4, 1/2 is 1.5 log 2, so every class is entropy 2^1.5-diverse and no more.
-    assert LDiversity(2.8, "s", "entropy").reached(classes, whole) == pytest.approx(2**1.5)
-    assert not LDiversity(2.8, "s", "entropy").failing(classes, whole).any()
-    assert LDiversity(2.9, "s", "entropy").failing(classes, whole).all()
+    assert LDiversity(2.8, "s", "entropy").achieved(classes, whole) == pytest.approx(2**1.5)
+    assert not LDiversity(2.8, "s", "entropy").violating(classes, whole).any()
+    assert LDiversity(2.9, "s", "entropy").violating(classes, whole).all()
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_the_second_inpatient_table_is_3_diverse():
 def test_recursive_diversity_compares_the_first_with_the_tail(c, least, holds):
     # Counts 2, 1, 1: for l = 2 the tail is 2, for l = 3 it is 1.
     classes, whole = classes_of(["a", "a", "b", "c"])
-    assert LDiversity(least, "s", "recursive", c).failing(classes, whole).tolist() == [not holds]
+    assert LDiversity(least, "s", "recursive", c).violating(classes, whole).tolist() == [not holds]
 
 
 # Li, Li, Venkatasubramanian (2007), section 4: salaries 3k to 11k, and the classes {3,4,5}k, {6,8,11}k and {7,9,10}k.
@@ -133,48 +133,48 @@ def test_equal_distance_is_the_total_variation():
 def test_alpha_k_bounds_the_share_of_a_value():
     # A table of our own for the definition of Wong et al. (2006): HIV in half of a class of two is (0.5, 2)-anonymous.
     classes, whole = classes_of(["hiv", "flu"], ["hiv", "fever"], ["flu", "flu"])
-    assert AlphaKAnonymity(0.5, 2, "s", ("hiv",)).failing(classes, whole).tolist() == [False, False, False]
-    assert AlphaKAnonymity(0.5, 2, "s").failing(classes, whole).tolist() == [False, False, True]
-    assert AlphaKAnonymity(0.5, 3, "s").failing(classes, whole).all()
-    assert AlphaKAnonymity(0.5, 2, "s").reached(classes, whole) == 1.0
+    assert AlphaKAnonymity(0.5, 2, "s", ("hiv",)).violating(classes, whole).tolist() == [False, False, False]
+    assert AlphaKAnonymity(0.5, 2, "s").violating(classes, whole).tolist() == [False, False, True]
+    assert AlphaKAnonymity(0.5, 3, "s").violating(classes, whole).all()
+    assert AlphaKAnonymity(0.5, 2, "s").achieved(classes, whole) == 1.0
 
 
 def test_beta_likeness_bounds_the_relative_gain():
     # Shares in the table: a 1/2, b 1/4, c 1/4. In the first class b has 1/2: gain 1; a has 1/2: none.
     classes, whole = classes_of(["a", "a", "b", "b"], ["a", "a", "c", "c"])
-    assert BetaLikeness(1, "s", "basic").reached(classes, whole) == pytest.approx(1)
-    assert not BetaLikeness(1, "s", "basic").failing(classes, whole).any()
-    assert BetaLikeness(0.9, "s", "basic").failing(classes, whole).all()
+    assert BetaLikeness(1, "s", "basic").achieved(classes, whole) == pytest.approx(1)
+    assert not BetaLikeness(1, "s", "basic").violating(classes, whole).any()
+    assert BetaLikeness(0.9, "s", "basic").violating(classes, whole).all()
     # Enhanced: -ln(3/4) = 0.288 bounds a value that three of four rows have.
     classes, whole = classes_of(["a"] * 4, ["a", "a", "b", "b"])
-    assert BetaLikeness(5, "s", "basic").failing(classes, whole).tolist() == [False, False]
-    assert BetaLikeness(5, "s", "enhanced").failing(classes, whole).tolist() == [True, False]
+    assert BetaLikeness(5, "s", "basic").violating(classes, whole).tolist() == [False, False]
+    assert BetaLikeness(5, "s", "enhanced").violating(classes, whole).tolist() == [True, False]
 
 
 def test_delta_disclosure_bounds_both_sides():
     # Shares in the table: a 1/2, b 1/2. In the first class a has 3/4: ln 1.5; b has 1/4: ln 2.
     classes, whole = classes_of(["a", "a", "a", "b"], ["a", "b", "b", "b"])
-    assert DeltaDisclosure(1, "s").reached(classes, whole) == pytest.approx(math.log(2))
-    assert not DeltaDisclosure(0.7, "s").failing(classes, whole).any()
-    assert DeltaDisclosure(0.69, "s").failing(classes, whole).all()
+    assert DeltaDisclosure(1, "s").achieved(classes, whole) == pytest.approx(math.log(2))
+    assert not DeltaDisclosure(0.7, "s").violating(classes, whole).any()
+    assert DeltaDisclosure(0.69, "s").violating(classes, whole).all()
 
 
 def test_delta_presence_bounds_the_share_of_the_study():
     # A table of our own for the definition of Nergiz et al. (2007):
     # with 1 of 2, 2 of 3 and 2 of 4 persons in the study, the release is (1/2, 2/3)-present.
     classes = whole = holding_persons(EquivalenceClasses(np.array([1, 2, 2])), np.array([2, 3, 4]))
-    assert not DeltaPresence(1 / 2, 2 / 3, Subset("s", "yes")).failing(classes, whole).any()
-    assert DeltaPresence(0.55, 2 / 3, Subset("s", "yes")).failing(classes, whole).tolist() == [True, False, True]
-    assert DeltaPresence(0.1, 0.6, Subset("s", "yes")).failing(classes, whole).tolist() == [False, True, False]
+    assert not DeltaPresence(1 / 2, 2 / 3, Subset("s", "yes")).violating(classes, whole).any()
+    assert DeltaPresence(0.55, 2 / 3, Subset("s", "yes")).violating(classes, whole).tolist() == [True, False, True]
+    assert DeltaPresence(0.1, 0.6, Subset("s", "yes")).violating(classes, whole).tolist() == [False, True, False]
 
 
 def test_average_risk_and_uniqueness_of_sizes():
     classes = EquivalenceClasses(np.array([1, 1, 2, 4]))
-    assert AverageRisk(0.5).keeps(classes)
-    assert AverageRisk(0.4).short(classes).tolist() == [True, True, False, False]
-    assert AverageRisk(0.2).short(classes).all()
-    assert SampleUniqueness(0.25).keeps(classes)
-    assert SampleUniqueness(0.24).short(classes).tolist() == [True, True, False, False]
+    assert AverageRisk(0.5).is_satisfied(classes)
+    assert AverageRisk(0.4).classes_to_suppress(classes).tolist() == [True, True, False, False]
+    assert AverageRisk(0.2).classes_to_suppress(classes).all()
+    assert SampleUniqueness(0.25).is_satisfied(classes)
+    assert SampleUniqueness(0.24).classes_to_suppress(classes).tolist() == [True, True, False, False]
 
 
 # Undefined cases have stated answers.
@@ -182,11 +182,11 @@ def test_average_risk_and_uniqueness_of_sizes():
 
 def test_a_class_with_one_sensitive_value():
     classes, whole = classes_of(["a", "a"], ["a", "b"])
-    assert LDiversity(1, "s").failing(classes, whole).tolist() == [False, False]
-    assert LDiversity(1.5, "s", "entropy").failing(classes, whole).tolist() == [True, False]
-    assert LDiversity(2, "s", "recursive", 100).failing(classes, whole).tolist() == [True, False]
-    assert DeltaDisclosure(9, "s").failing(classes, whole).tolist() == [True, False]
-    assert DeltaDisclosure(9, "s").reached(classes, whole) == math.inf
+    assert LDiversity(1, "s").violating(classes, whole).tolist() == [False, False]
+    assert LDiversity(1.5, "s", "entropy").violating(classes, whole).tolist() == [True, False]
+    assert LDiversity(2, "s", "recursive", 100).violating(classes, whole).tolist() == [True, False]
+    assert DeltaDisclosure(9, "s").violating(classes, whole).tolist() == [True, False]
+    assert DeltaDisclosure(9, "s").achieved(classes, whole) == math.inf
 
 
 @pytest.mark.parametrize(
@@ -194,13 +194,13 @@ def test_a_class_with_one_sensitive_value():
 )
 def test_a_missing_value_adds_nothing_to_diversity(model):
     classes, whole = classes_of([None, None], [None, "a"], ["a", "b"], ["a", "b", None])
-    assert model.failing(classes, whole).tolist() == [True, True, False, False]
-    assert "has 1" in (LDiversity(2, "s").limits(classes_of([None, "a"])[1]) or "")
+    assert model.violating(classes, whole).tolist() == [True, True, False, False]
+    assert "has 1" in (LDiversity(2, "s").infeasibility(classes_of([None, "a"])[1]) or "")
 
 
 def test_missing_sensitive_values_are_one_value_of_their_own_to_shares():
     classes, whole = classes_of([None, None], [None, "a"], ["a", "b"])
-    assert AlphaKAnonymity(0.5, 1, "s").failing(classes, whole).tolist() == [True, False, False]
+    assert AlphaKAnonymity(0.5, 1, "s").violating(classes, whole).tolist() == [True, False, False]
     assert ranks_of(("3", "20", None), (), "s").tolist() == [0, 1, 2]
     hierarchical = TCloseness(0.5, "s", "hierarchical", Tree({"a": "x", "b": "x"}))
     assert hierarchical.distances(*classes_of([None], ["a"])) == pytest.approx([0.5, 0.5])
@@ -208,9 +208,9 @@ def test_missing_sensitive_values_are_one_value_of_their_own_to_shares():
 
 def test_t_of_zero_asks_for_the_same_shares():
     classes, whole = classes_of(["a", "b"], ["a", "a", "b", "b"])
-    assert not TCloseness(0, "s").failing(classes, whole).any()
+    assert not TCloseness(0, "s").violating(classes, whole).any()
     classes, whole = classes_of(["a", "b"], ["a", "a", "b"])
-    assert TCloseness(0, "s").failing(classes, whole).all()
+    assert TCloseness(0, "s").violating(classes, whole).all()
 
 
 @pytest.mark.parametrize(
@@ -228,28 +228,28 @@ def test_t_of_zero_asks_for_the_same_shares():
 )
 def test_an_attribute_with_one_value_keeps_what_compares_with_itself(model):
     classes, whole = classes_of(["a", "a"], ["a"])
-    assert not model.failing(classes, whole).any()
+    assert not model.violating(classes, whole).any()
 
 
 def test_an_attribute_with_one_value_can_never_be_diverse():
     _, whole = classes_of(["a", "a"], ["a"])
-    assert LDiversity(2, "s").limits(whole) == "l = 2 needs 2 distinct values of s, it has 1."
-    assert "needs 2 distinct values of s, it has 1" in (AlphaKAnonymity(0.5, 1, "s").limits(whole) or "")
+    assert LDiversity(2, "s").infeasibility(whole) == "l = 2 needs 2 distinct values of s, it has 1."
+    assert "needs 2 distinct values of s, it has 1" in (AlphaKAnonymity(0.5, 1, "s").infeasibility(whole) or "")
 
 
 def test_no_class_at_all():
     classes, whole = classes_of()
     for model in (KAnonymity(2), LDiversity(2, "s"), TCloseness(0.1, "s"), AverageRisk(0.1), SampleUniqueness(0.1)):
-        assert not model.failing(classes, whole).any()
-        assert model.reached(classes, whole) == 0
+        assert not model.violating(classes, whole).any()
+        assert model.achieved(classes, whole) == 0
 
 
 def test_an_order_that_is_not_one():
     classes, whole = classes_of(["mild", "severe"])
     with pytest.raises(PlanError, match="neither numbers nor dates"):
-        TCloseness(0.1, "s", "ordered").failing(classes, whole)
+        TCloseness(0.1, "s", "ordered").violating(classes, whole)
     with pytest.raises(PlanError, match="lacks 1 values") as caught:
-        TCloseness(0.1, "s", "ordered", order=("mild", "worse")).failing(classes, whole)
+        TCloseness(0.1, "s", "ordered", order=("mild", "worse")).violating(classes, whole)
     assert caught.value.values == ("severe",)
     assert ranks_of(("2020-02-01", "2019-12-31"), (), "s").tolist() == [1, 0]
 

@@ -57,12 +57,12 @@ def test_a_value_is_known_however_it_is_written(rows, kind, value, model) -> Non
     if model is presence:
         assert set(release.data["hiv"]) == {"*"}
     [promise] = release.report.models
-    assert promise.reached == 0.5
+    assert promise.achieved == 0.5
 
 
 def test_an_order_is_known_however_it_is_written() -> None:
     model = {"model": "t-closeness", "t": 0.5, "column": "hiv", "distance": "ordered", "order": ["1.0", "02"]}
-    assert anonymize(NUMBERS, plan(model, "integer")).report.models[0].reached == 0.5
+    assert anonymize(NUMBERS, plan(model, "integer")).report.models[0].achieved == 0.5
 
 
 @pytest.mark.parametrize("model", [alpha("maybe"), alpha("maybe", "perhaps"), presence("maybe")])
@@ -86,4 +86,4 @@ def test_a_value_that_means_missing_is_a_fault_of_the_plan(model) -> None:
 
 def test_values_that_some_data_lack_are_told() -> None:
     release = anonymize(ROWS, plan(alpha("yes", "maybe"), "text"))
-    assert '1 of the values that alpha-k-anonymity names do not stand in "hiv".' in release.report.remarks
+    assert '1 of the values that alpha-k-anonymity names do not stand in "hiv".' in release.report.notes

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sfumato.errors import PlanError
-from sfumato.hierarchies.builders import dates, digits, hierarchy_file, intervals, order, suppress_all, tree
+from sfumato.hierarchies.builders import dates, digits, hierarchy_file, intervals, order, tree
 from sfumato.microdata.column_transforms.perturbation import Noise
 from sfumato.microdata.column_transforms.transform_plan import PublishPlan
 from sfumato.microdata.data_plan import DataPlan
@@ -26,7 +26,13 @@ from sfumato.microdata.models.t_closeness import TCloseness
 from sfumato.microdata.plan import model
 from sfumato.microdata.plan.builder import Plan
 from sfumato.microdata.plan.files import FilePlan
-from sfumato.microdata.plan.methods import METHODS, Local, Mondrian, Optimal, Suppression
+from sfumato.microdata.plan.methods import (
+    METHODS,
+    Local,
+    Mondrian,
+    Optimal,
+    Suppression,
+)
 from sfumato.microdata.plan.model import ColumnPlan, OutputPlan
 from sfumato.microdata.plan.policy_plan import PolicyPlan
 from sfumato.microdata.plan.read import read_plan
@@ -38,7 +44,7 @@ PLAN = (
     Plan(
         KAnonymity(5), LDiversity(3, "illness"), method=Local(suppression=Suppression(share=0.02)), other="insensitive"
     )
-    .identify("name")
+    .identifiers("name")
     .quasi("sex", age=intervals(5, 10, 20), zip=digits(5))
 )
 
@@ -60,7 +66,7 @@ def test_steps_hand_over_new_plans_and_leave_the_old_one():
 
 def test_the_column_of_a_promise_is_sensitive_by_itself():
     assert PLAN.columns["illness"].role == "sensitive"
-    assert PLAN.promise(TCloseness(0.2, "wage")).columns["wage"].role == "sensitive"
+    assert PLAN.require(TCloseness(0.2, "wage")).columns["wage"].role == "sensitive"
 
 
 @pytest.mark.parametrize(
@@ -89,7 +95,7 @@ def test_plans_go_to_yaml_and_back(plan, tmp_path):
     [
         (
             lambda: Plan(columns={"name": "identifier"}),
-            r'columns.name: must be a column, is text. Say .*identify\("name"\)',
+            r'columns.name: must be a column, is text. Say .*identifiers\("name"\)',
         ),
         (lambda: Plan({"model": "k-anonymity", "k": 5}), "must be a privacy model, is a mapping.*read_plan"),
         (lambda: Plan(KAnonymity), "must be a privacy model"),
@@ -108,7 +114,7 @@ def test_plans_go_to_yaml_and_back(plan, tmp_path):
         ),
         (lambda: Plan().column("age", "quasi", hierarchy=suppress_all()), "columns.age"),
         (lambda: Plan().column("name", "identifier", weight=2), "columns.name: weight"),
-        (lambda: PLAN.identify("illness"), "columns.illness: is identifier, but a privacy model refers to it"),
+        (lambda: PLAN.identifiers("illness"), "columns.illness: is identifier, but a privacy model refers to it"),
         (lambda: PLAN.without("nobody"), 'no column "nobody"'),
         (lambda: intervals(5, 12), "no multiple"),
         (intervals, "either widths or bounds"),
@@ -228,7 +234,7 @@ def test_columns_that_are_not_mentioned_are_what_the_plan_says(frame_of_people):
     release = anonymize(frame_of_people, plan)
     assert release.plan.columns["ward"] == ColumnPlan("insensitive")
     assert release.plan.other is None, "a later column is not let through"
-    assert verify(release.data, plan).holds
+    assert verify(release.data, plan).satisfied
     with pytest.raises(PlanError, match="not mentioned"):
         anonymize(frame_of_people, Plan(KAnonymity(2)).quasi("sex", age=intervals(10, 50)))
 
@@ -257,7 +263,10 @@ def frame_of_people():
         (lambda: Plan(KAnonymity(2), other="insensitiv"), 'other: .* Did you mean "insensitive"'),
         (lambda: Plan(KAnonymity(2), language="fr"), "language: "),
         (lambda: Plan(KAnonymity(2), seed="x"), "seed: must be a whole number, is text"),
-        (lambda: Plan(KAnonymity(2)).identify(["name"]), "must be text, is a list. Name columns one after the other"),
+        (
+            lambda: Plan(KAnonymity(2)).identifiers(["name"]),
+            "must be text, is a list. Name columns one after the other",
+        ),
         (lambda: Plan(KAnonymity(2)).quasi(["name"]), "must be text, is a list"),
         (lambda: intervals("wide"), "intervals: a parameter is of another kind than it must be"),
         (lambda: read_plan(5), "this is a whole number. Let one be proposed"),

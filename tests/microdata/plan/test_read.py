@@ -100,14 +100,14 @@ def test_yaml_and_json_files_read_alike(tmp_path) -> None:
 def test_faults_name_their_place_and_the_way_out(changes, place, words) -> None:
     with pytest.raises(PlanError) as caught:
         read_plan(changed(**changes))
-    fault = next(fault for fault in caught.value.faults if fault.at == place)
+    fault = next(fault for fault in caught.value.issues if fault.path == place)
     assert words in str(fault)
 
 
 def test_all_faults_come_at_once() -> None:
     with pytest.raises(PlanError) as caught:
         read_plan(changed(seed="x", privacy__0__k=0, columns__zip__hierarchy={"type": "digits", "lenght": 5}))
-    assert {fault.at for fault in caught.value.faults} == {"seed", "privacy[0].k", "columns.zip.hierarchy.lenght"}
+    assert {fault.path for fault in caught.value.issues} == {"seed", "privacy[0].k", "columns.zip.hierarchy.lenght"}
 
 
 def test_faults_within_parts_do_not_hide_faults_between_them() -> None:
@@ -120,7 +120,7 @@ def test_faults_within_parts_do_not_hide_faults_between_them() -> None:
     )
     with pytest.raises(PlanError) as caught:
         read_plan(wrong)
-    assert {fault.at for fault in caught.value.faults} == {
+    assert {fault.path for fault in caught.value.issues} == {
         "data.on_invalid",
         "privacy[1].column",
         "method.class",
@@ -139,7 +139,7 @@ def test_a_part_that_cannot_be_read_is_not_blamed_for_another() -> None:
     )
     with pytest.raises(PlanError) as caught:
         read_plan(wrong)
-    assert {fault.at for fault in caught.value.faults} == {
+    assert {fault.path for fault in caught.value.issues} == {
         "columns.illness.role",
         "columns.zip.hierarchy.type",
         "columns.age.weight",
@@ -159,7 +159,7 @@ def test_a_part_that_cannot_be_read_is_not_blamed_for_another() -> None:
 def test_a_method_that_cannot_be_read_goes_with_everything(needs_a_method) -> None:
     with pytest.raises(PlanError) as caught:
         read_plan(changed(method={"name": "optimal", "los": "score"}, **needs_a_method))
-    assert [fault.at for fault in caught.value.faults] == ["method.los"]
+    assert [fault.path for fault in caught.value.issues] == ["method.los"]
 
 
 @pytest.mark.parametrize("part", ["data", "columns", "privacy", "method", "output", "utility", "seed"])
@@ -168,7 +168,7 @@ def test_no_nonsense_is_worse_than_a_fault(part, value) -> None:
     try:
         read_plan(PLAN | {part: value})
     except PlanError as error:
-        assert error.faults
+        assert error.issues
 
 
 @pytest.mark.parametrize("text", ["a: [", "a: 1\na: 2", "[1, 2]", "", "\udcff"])
@@ -227,4 +227,4 @@ def test_the_schema_refuses_what_the_reader_refuses(changes) -> None:
 def test_what_would_do_nothing_is_refused(changes, at, words) -> None:
     with pytest.raises(PlanError) as caught:
         read_plan(changed(**changes))
-    assert [(fault.at, words in fault.what) for fault in caught.value.faults] == [(at, True)]
+    assert [(fault.path, words in fault.message) for fault in caught.value.issues] == [(at, True)]

@@ -214,7 +214,7 @@ def placed(plan: Plan) -> Plan:
     """A plan with all its paths found, so that two of them compare wherever they lie."""
     folder = Path().resolve() / plan.folder
     columns = {
-        name: found(replace(column, hierarchy=column.hierarchy.located(folder))) if column.hierarchy else column
+        name: found(replace(column, hierarchy=column.hierarchy.resolve_paths(folder))) if column.hierarchy else column
         for name, column in plan.columns.items()
     }
     data = plan.data

@@ -119,7 +119,9 @@ def test_the_difference_says_how_many_rows_and_of_which_column(release):
 def test_withheld_rows_may_be_published_as_stars(release, veiled):
     _, table, recoding = release
     plan = plan_of(output={"suppressed": "star"})
-    prediction = expected_counts(table, recoding, SuppressionHandling(suppressed="star", veiled_columns=veiled), plan)
+    prediction = expected_counts(
+        table, recoding, SuppressionHandling(suppressed="star", suppressed_sensitive_columns=veiled), plan
+    )
     rows = [(*labels, row[2]) for labels, row in zip(PUBLISHED, ROWS)]
     told, hidden = [*rows, ("*", "*", "cancer")], [*rows, ("*", "*", "*")]
     assert (prediction.difference(counted(told)) == "") == (not veiled)

@@ -101,7 +101,7 @@ SHOWN += [("B", "flu", "maid"), ("B2", "cold", "judge"), ("B2", "cold", "cook"),
 WITHHELD = {
     "drop": (SuppressionHandling(), []),
     "star": (SuppressionHandling("star"), [("*", "flu", "maid")]),
-    "veil": (SuppressionHandling("star", veiled_columns=("illness", "job")), [("*", "*", "*")]),
+    "veil": (SuppressionHandling("star", suppressed_sensitive_columns=("illness", "job")), [("*", "*", "*")]),
 }
 
 

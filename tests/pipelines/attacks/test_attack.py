@@ -174,7 +174,7 @@ def test_without_a_control_the_plan_is_run_again(raw, tmp_path, sfumato) -> None
     shares = [done for stage, done, _ in told if stage == "attack"]
     assert shares == sorted(shares) and {step * PARTS for step in range(STEPS)} < {*shares}, "parts of steps, too"
     assert report.rerun and report.rows["control"] == 120 and report.rows["raw"] == 480
-    assert "run again" in report.remarks[0]
+    assert "run again" in report.notes[0]
     answer = sfumato(
         "attack", str(folder), "--raw", str(path), "--attempts", "50", "--json", "--fail-above", "0.99", "--save"
     )
@@ -443,7 +443,7 @@ def test_a_column_in_words_of_its_own_hides_no_order() -> None:
     published = raw.with_columns(pl.col("school").replace({"primary": "low", "middle": "low", "high": "upper"}))
     report = attack(published, raw, control=control, sensitive=["ill"], attempts=100)
     assert "order" in found(report)
-    assert "school" in report.remarks[0]
+    assert "school" in report.notes[0]
 
 
 def incomes(seed: int, rows: int = 600) -> pl.DataFrame:
@@ -482,7 +482,7 @@ def test_numbers_coded_at_their_ends_are_inferred_as_others_are(published) -> No
     report = attack(anonymize(rows, hidden), rows, control=incomes(2), attempts=300)
     asked = next(one for one in report.attacks if one.variant == "income: nearest rows")
     assert asked.attack.share > 0.9
-    assert not report.remarks
+    assert not report.notes
 
 
 def test_the_guesser_of_numbers_is_as_tolerant_as_the_attack() -> None:

@@ -157,7 +157,7 @@ def test_diversity_counts_persons(tmp_path: Path) -> None:
     folder = sf.anonymize_files(None, sf.read_plan(plan_of(privacy=promises), tmp_path)).save(tmp_path / "out")
     report = json.loads((folder / "report.json").read_text())
     assert all(entry["achieved"] >= entry["requested"] for entry in report["models"])
-    assert sf.verify(folder).holds
+    assert sf.verify(folder).satisfied
 
 
 def test_spellings_are_no_diversity(tmp_path: Path) -> None:
@@ -200,11 +200,11 @@ def test_values_that_one_person_has_in_several_rows_single_it_out(tmp_path: Path
 def test_verify_sees_what_was_changed(tmp_path: Path) -> None:
     write(tmp_path, tables(4))
     folder = sf.anonymize_files(None, sf.read_plan(plan_of(), tmp_path)).save(tmp_path / "out")
-    assert sf.verify(folder).holds
+    assert sf.verify(folder).satisfied
     assert run(["verify", str(folder)]) == 0
     lines = (folder / "visits.csv").read_text().splitlines()
     (folder / "visits.csv").write_text("\n".join(lines[:-1]) + "\n")
-    assert not sf.verify(folder).holds
+    assert not sf.verify(folder).satisfied
     assert run(["verify", str(folder)]) == 1
 
 
@@ -308,10 +308,10 @@ def as_written(folder: Path, separators: dict[str, str]) -> Path:
 def test_separators_that_were_found_out_are_known_to_verify(separators, tmp_path) -> None:
     plan = as_written(tmp_path, separators)
     folder = sf.anonymize_files(None, plan).save(tmp_path / "released")
-    assert sf.verify(folder).holds
+    assert sf.verify(folder).satisfied
     frames = sf.anonymize_files(None, plan, engine="frames").save(tmp_path / "frames")
     heads = [[(one / f"{name}.csv").read_text().partition("\n")[0] for name in TABLES] for one in (folder, frames)]
-    assert heads[0] == heads[1] and sf.verify(frames).holds
+    assert heads[0] == heads[1] and sf.verify(frames).satisfied
     written = json.dumps(yaml.safe_load((folder / "plan.yaml").read_text())["data"])
     assert ('"separator": ";"' in written) == (len(separators) == 3)
 
@@ -335,7 +335,7 @@ def test_commands_for_one_file_say_what_to_name(arguments, tmp_path, sfumato, mo
 def test_one_of_several_files_is_not_judged_for_all(tmp_path, sfumato) -> None:
     folder = sf.anonymize_files(None, as_written(tmp_path, {})).save(tmp_path / "released")
     verdict = sf.check(folder / "patients.csv", "gdpr-wp216", quasi_identifiers=["sex"])
-    assert not verdict.count("satisfied") and "visits.csv, lab.csv" in verdict.remarks[-1]
+    assert not verdict.count("satisfied") and "visits.csv, lab.csv" in verdict.notes[-1]
     assert sfumato("report", str(folder)).out.startswith(f"{len(read(folder)['patients']):,} of 60 persons published")
     assert "Persons are the rows of patients." in sfumato("report", str(folder)).out
     assert "Persons are the rows of patients." in (folder / "report.html").read_text(encoding="utf-8")
@@ -361,7 +361,7 @@ def test_keys_of_the_house_are_the_same_in_every_release(tmp_path) -> None:
     assert "no guarantee covers this" in " ".join(remarks)
     assert not {*map(words_in("de").sentence, remarks)} & {*remarks}
     folder = releases[0].save(tmp_path / "released")
-    assert sf.verify(folder).holds
+    assert sf.verify(folder).satisfied
     texts = "".join(path.read_text(encoding="utf-8") for path in folder.iterdir())
     assert key.secret.hex() not in texts
     (tmp_path / "house.key").unlink()
@@ -389,11 +389,11 @@ def test_codes_that_were_not_made_blanks_are_found_in_files(tmp_path: Path) -> N
     (tmp_path / "plan.json").write_text(json.dumps(plan))
     release = sf.anonymize_files(None, sf.read_plan(plan, tmp_path))
     folder = release.save(tmp_path / "out")
-    assert sf.verify(folder).holds
+    assert sf.verify(folder).satisfied
     lab = folder / "lab.csv"
     lines = list(csv.DictReader(lab.read_text(encoding="utf-8").splitlines()))
     assert {line["result"] for line in lines} <= {"1", ""}
     lines[0]["result"] = "999.0"
     write(folder, {"lab": lines})
-    broken = [(one.model, one.column) for one in sf.verify(folder).promises if not one.holds]
+    broken = [(one.model, one.column) for one in sf.verify(folder).promises if not one.satisfied]
     assert broken == [("codes published as blanks", "lab.result")]

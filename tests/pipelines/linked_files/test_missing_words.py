@@ -62,7 +62,7 @@ def test_a_remark_is_published_in_no_file(case: str, tmp_path: Path) -> None:
         assert published.null_count() == rows["visits"]["ill"].is_in(missing).sum() - sum(stays.values())
         assert len(published) == len(rows["visits"])
         assert ("published as" in str(release.figures["remarks"])) == (not stays)
-        assert verify(folder).holds
+        assert verify(folder).satisfied
 
 
 def test_spellings_may_be_kept(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def test_a_project_becomes_a_plan_that_runs(sfumato, tmp_path):
     assert plan.utility.target == "illness"
     assert (tmp_path / "project" / "left-out.txt").read_text().count("\n") == 2
     release = sf.anonymize(None, tmp_path / "project" / "plan.yaml")
-    assert release.report.holds
+    assert release.report.satisfied
     assert release.report.levels["age"] >= 1
     release.close()
 
@@ -99,7 +99,7 @@ def test_names_are_read_as_arx_escapes_them(sfumato, tmp_path):
     plan = sf.read_plan(tmp_path / "project" / "plan.yaml")
     assert plan.columns[name].hierarchy.path.endswith("Gr-e-Gewicht.csv")
     release = sf.anonymize(None, tmp_path / "project" / "plan.yaml")
-    assert release.report.holds
+    assert release.report.satisfied
     release.close()
 
 

@@ -36,9 +36,9 @@ def test_the_proposal_runs_and_the_code_is_gone() -> None:
     release = sf.anonymize(ROWS, proposal.plan)
     assert release.data["age"].null_count()
     assert not any("99" in (text or "") for text in release.data["age"].cast(pl.String))
-    assert sf.verify(release).holds
+    assert sf.verify(release).satisfied
     told = "Codes were read as missing values, in these columns alone: age (99)."
-    assert told in release.report.remarks
+    assert told in release.report.notes
     assert words_in("de").sentence(told) == (
         "Codes wurden als fehlende Werte gelesen, nur in diesen Spalten: age (99)."
     )

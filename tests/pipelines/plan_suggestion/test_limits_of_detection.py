@@ -72,8 +72,8 @@ def test_no_limit_is_published_as_a_number() -> None:
     published = release.data["CRP"]
     assert published.null_count() == MEASURED.count(None) == ROWS - published.count()
     assert not {"<5.0", "<5", ">30", "5.0", "30"} & {*published}
-    assert "Codes were read as missing values, in these columns alone: CRP (<5.0, >30)." in release.report.remarks
-    assert sf.verify(release).holds
+    assert "Codes were read as missing values, in these columns alone: CRP (<5.0, >30)." in release.report.notes
+    assert sf.verify(release).satisfied
 
 
 def test_decimal_commas_among_many_limits(tmp_path) -> None:

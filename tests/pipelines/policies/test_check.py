@@ -54,10 +54,10 @@ def test_examples(policy, tmp_path) -> None:
     passing, failing = EXAMPLES[policy]
     options_of_failing = options(policy, failing or passing) or options(policy, passing)
     good = check(file_of(passing, tmp_path / "good.csv"), policy, **options(policy, passing))
-    assert good.holds, [(entry.clause.name, entry.measurement) for entry in good.clauses]
+    assert good.satisfied, [(entry.clause.name, entry.measurement) for entry in good.clauses]
     assert good.count("satisfied") >= 1
     bad = check(file_of(failing, tmp_path / "bad.csv"), policy, **options_of_failing)
-    assert not bad.holds
+    assert not bad.satisfied
     assert "clauses satisfied: " in bad.line
 
 
@@ -72,7 +72,7 @@ def test_every_clause_has_its_source_and_no_address() -> None:
 def test_a_value_of_the_user_is_shown(tmp_path) -> None:
     path = file_of("`sex,age / f,40-49 ×11 / m,50-59 ×12`", tmp_path / "x.csv")
     verdict = check(path, "ema-0070", values={"highest-risk": 0.091})
-    assert verdict.holds
+    assert verdict.satisfied
     assert verdict.to_dict()["clauses"][0]["override"] == {"policy": 0.09, "user": 0.091}
     json.dumps(verdict.to_dict(), allow_nan=False)
 
@@ -104,8 +104,8 @@ def test_what_suppress_publishes_passes_the_check(policy) -> None:
     counts.loc["Total"] = counts.sum()
     done = suppress(counts, policy)
     verdict = check(done, policy)
-    assert verdict.holds, (done, verdict.failed)
-    assert not check(counts, policy).holds
+    assert verdict.satisfied, (done, verdict.failed)
+    assert not check(counts, policy).satisfied
 
 
 def test_zeros_that_are_disclosive_are_masked_and_cannot_be_computed() -> None:
@@ -150,7 +150,7 @@ def test_numbers_however_they_are_dressed_are_no_masks(cell, tmp_path) -> None:
 def test_masks_and_large_numbers_pass(cell, tmp_path) -> None:
     path = tmp_path / "table.csv"
     path.write_text(f"ward;n\na;{cell}\nb;30\n", encoding="utf-8")
-    assert check(path, "cms-11").holds
+    assert check(path, "cms-11").satisfied
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_shares_of_masked_counts_are_seen(name, share, tmp_path) -> None:
 def test_columns_of_years_and_ages_are_labels(tmp_path) -> None:
     path = tmp_path / "table.csv"
     path.write_text("ward,age,n\na,5,30\nb,7,35\n", encoding="utf-8")
-    assert check(path, "cms-11").holds
+    assert check(path, "cms-11").satisfied
 
 
 @pytest.mark.parametrize("value", [-1.0, 1.5, float("nan"), float("inf")])
@@ -237,4 +237,4 @@ def test_a_release_of_a_table_is_held_against_a_policy_of_tables(tmp_path):
     done = protect(frame, value="n", dimensions=dimensions, primary=[{"rule": "range", "min": 1, "max": 10}])
     done.save(tmp_path / "out")
     for data in (tmp_path / "out", tmp_path / "out" / "table-external.csv"):
-        assert check(data, "cms-11").holds
+        assert check(data, "cms-11").satisfied

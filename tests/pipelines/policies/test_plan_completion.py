@@ -36,11 +36,11 @@ def folder(patients, tmp_path_factory):
 
 
 def test_a_policy_alone_makes_a_release_that_passes(patients, folder) -> None:
-    assert not check(patients, "hipaa-safe-harbor").holds
-    assert check(folder, "hipaa-safe-harbor").holds
-    assert verify(folder).holds
+    assert not check(patients, "hipaa-safe-harbor").satisfied
+    assert check(folder, "hipaa-safe-harbor").satisfied
+    assert verify(folder).satisfied
     plan = read_plan(folder / "plan.yaml")
-    assert plan.withheld_columns == ("name", "phone")
+    assert plan.removed_columns == ("name", "phone")
     assert plan.columns["illness"].role == "sensitive"
 
 
@@ -64,7 +64,7 @@ def test_a_plan_that_publishes_an_identifier_publishes_nothing(patients) -> None
 )
 def test_thresholds_become_promises(policy, k, patients) -> None:
     release = anonymize(patients, {"version": 1, "policy": policy})
-    assert release.report.models[0].asked == k
+    assert release.report.models[0].requested == k
     assert release.report.classes.smallest >= k
     release.close()
 
@@ -77,7 +77,7 @@ def test_a_policy_about_tables_is_refused(patients) -> None:
 def test_without_a_policy_columns_and_promises_are_asked_for() -> None:
     with pytest.raises(PlanError) as error:
         read_plan({"version": 1})
-    assert [fault.at for fault in error.value.faults] == ["columns", "privacy"]
+    assert [fault.path for fault in error.value.issues] == ["columns", "privacy"]
 
 
 def test_times_as_computers_count_them_are_withheld(tmp_path) -> None:
@@ -89,7 +89,7 @@ def test_times_as_computers_count_them_are_withheld(tmp_path) -> None:
     path = tmp_path / "times.csv"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     release = anonymize(path, {"version": 1, "policy": "hipaa-safe-harbor"})
-    assert release.plan.withheld_columns == ("admitted_at", "seen")
+    assert release.plan.removed_columns == ("admitted_at", "seen")
 
 
 def test_birth_dates_of_the_very_old_are_published_by_centuries(tmp_path) -> None:
@@ -101,5 +101,5 @@ def test_birth_dates_of_the_very_old_are_published_by_centuries(tmp_path) -> Non
     path = tmp_path / "old.csv"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     folder = anonymize(path, {"version": 1, "policy": "hipaa-safe-harbor"}).save(tmp_path / "release")
-    assert check(folder, "hipaa-safe-harbor").holds
+    assert check(folder, "hipaa-safe-harbor").satisfied
     assert "192*" not in (folder / "data.csv").read_text(encoding="utf-8")

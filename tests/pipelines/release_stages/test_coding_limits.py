@@ -23,7 +23,7 @@ def rows(texts: list[str]) -> pl.DataFrame:
 
 def released(texts: list[str], publish: dict) -> tuple[list[str], tuple[str, ...]]:
     release = anonymize(rows(texts), plan(publish))
-    return sorted(release.data["pay"].to_list()), release.report.remarks
+    return sorted(release.data["pay"].to_list()), release.report.notes
 
 
 @pytest.mark.parametrize("form", ["{:>8}", " {}", "{} ", "{} %", "{}%", "{} €", "CHF {:,}", "{:_}", "\u00a0{}"])
@@ -43,7 +43,7 @@ def test_padded_numbers_of_a_file_are_coded(tmp_path) -> None:
     release = anonymize(tmp_path / "rows.csv", plan({"top": 0.9}))
     text = (release.save(tmp_path / "out") / "data.csv").read_text()
     assert "987654" not in text and text.count(">20") == 4
-    assert not any("no two different" in remark for remark in release.report.remarks)
+    assert not any("no two different" in remark for remark in release.report.notes)
 
 
 @pytest.mark.parametrize("text", ["500-", "1_000", "12-14", "12:30", "2020-01-01", "1/2", "0x10", "1e5x", "90+", " 1e"])

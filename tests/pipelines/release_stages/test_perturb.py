@@ -79,8 +79,8 @@ def test_frames_and_files_are_perturbed_alike(tmp_path, frame, name) -> None:
         else:
             assert written[column].to_list() == own.to_list()
     assert any(written[column].to_list() != frame[column].cast(str).to_list() for column in PUBLISH[name])
-    assert verify(tmp_path / "out").holds
-    remark = next(text for text in release.report.remarks if text.startswith("Perturbation guarantees nothing"))
+    assert verify(tmp_path / "out").satisfied
+    remark = next(text for text in release.report.notes if text.startswith("Perturbation guarantees nothing"))
     assert all(column in remark for column in PUBLISH[name])
 
 
@@ -167,9 +167,9 @@ def test_quasi_identifiers_microaggregated_together_are_k_anonymous(tmp_path, fr
     asked = {"version": 1, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 6}], "seed": 1}
     release = anonymize(frame, asked)
     assert release.data.group_by("income", "savings").len()["len"].min() >= 6
-    assert release.report.method == "microaggregation" and release.report.models[0].holds
+    assert release.report.method == "microaggregation" and release.report.models[0].satisfied
     release.save(tmp_path / "out")
-    assert verify(tmp_path / "out").holds
+    assert verify(tmp_path / "out").satisfied
     with pytest.raises(PlanError, match="all together"):
         anonymize(frame, asked | {"columns": columns | {"sex": {"role": "quasi-identifier"}}})
     with pytest.raises(PlanError, match="Leave it out"):
@@ -225,7 +225,7 @@ def test_rows_lie_beyond_a_limit_of_few_rows_and_it_is_nobodys_number(numbers, o
         assert not re.search(rf"(?<![\w.]){number_of(limit):g}(?![\w.])", text)
     assert " % of the numbers, except ties, published as one label" in text
     said = "rows alone" if len(raw) == 3 else "more than requested"
-    assert any(said in remark for remark in release.report.remarks)
+    assert any(said in remark for remark in release.report.notes)
 
 
 @pytest.mark.parametrize("role", ["insensitive", "quasi-identifier"])
@@ -233,7 +233,7 @@ def test_a_column_that_undoes_a_swap_of_households_is_named(frame, role) -> None
     towns = [f"{region}{row // 2 % 3}" for row, region in enumerate(frame["region"].to_list())]
     asked = plan(region={"swap_households": 0.3})
     asked["columns"]["town"] = {"role": role} | ({} if role == "insensitive" else {"hierarchy": {"type": "any"}})
-    remarks = anonymize(frame.with_columns(town=pl.Series(towns)), asked).report.remarks
+    remarks = anonymize(frame.with_columns(town=pl.Series(towns)), asked).report.notes
     undone = [remark for remark in remarks if "undo the swap" in remark]
     assert len(undone) == 1 and '"town"' in undone[0] and '"region"' in undone[0]
 
@@ -242,7 +242,7 @@ def test_a_limit_of_equal_numbers_codes_none_and_two_that_meet_are_refused() -> 
     asked = plan(income={"top": 0.99})
     asked["columns"] = {name: asked["columns"][name] for name in ("sex", "income")}
     rows = pl.DataFrame({"sex": ["m", "f"] * 30, "income": [5] * 60})
-    remarks = anonymize(rows, asked).report.remarks
+    remarks = anonymize(rows, asked).report.notes
     assert any("no two different numbers" in remark for remark in remarks)
     asked["columns"]["income"]["publish"] = {"top": 0.99, "bottom": 0.01}
     with pytest.raises(DataError, match="no number between"):
@@ -335,11 +335,11 @@ def test_a_recoding_is_not_applied_where_chance_would_decide_again(tmp_path, fra
 def test_a_file_whose_groups_are_too_small_does_not_verify(tmp_path, frame) -> None:
     release = anonymize(frame, plan(**PUBLISH["microaggregate"]))
     asked = plan(**PUBLISH["microaggregate"])
-    assert verify(release.data, asked).holds
+    assert verify(release.data, asked).satisfied
     broken = release.data.with_columns(income=pl.Series([1.0, *release.data["income"].to_list()[1:]]))
     verdict = verify(broken, asked)
-    assert not verdict.holds
-    assert [promise.model for promise in verdict.promises if not promise.holds] == ["microaggregated"]
+    assert not verdict.satisfied
+    assert [promise.model for promise in verdict.promises if not promise.satisfied] == ["microaggregated"]
 
 
 STAMPS = [f"202601011234{place:02d}" for place in range(60)]
@@ -430,7 +430,7 @@ def test_microaggregation_of_too_few_rows_is_refused_and_blank_rows_are_told() -
     asked = narrow({"microaggregate": {"k": 5, "group": "g"}})
     asked["columns"]["y"] = asked["columns"]["x"]
     pair = rows.with_columns(y=pl.when(pl.col("x") < 2).then(None).otherwise(pl.col("x")))
-    assert any(text.startswith("2 rows have no x, y") for text in anonymize(pair, asked).report.remarks)
+    assert any(text.startswith("2 rows have no x, y") for text in anonymize(pair, asked).report.notes)
 
 
 @pytest.mark.parametrize("missing", [1, 2, 5, 60])
@@ -440,7 +440,7 @@ def test_missing_numbers_are_no_group(tmp_path, missing, kind) -> None:
     rows = pl.DataFrame({"sex": ["m", "f"] * 30, "x": pl.Series(numbers, dtype=pl.Float64)})
     rows.write_csv(tmp_path / "rows.csv")
     release = anonymize(rows if kind == "frame" else tmp_path / "rows.csv", narrow({"microaggregate": 5}))
-    assert verify(release.save(tmp_path / "out")).holds
+    assert verify(release.save(tmp_path / "out")).satisfied
     shown = pl.read_csv(tmp_path / "out" / "data.csv")["x"]
     assert shown.null_count() == missing
     assert all(rows >= 5 for rows in shown.drop_nulls().value_counts()["count"])
@@ -479,13 +479,13 @@ def test_whole_numbers_of_pandas_are_withheld_with_their_group() -> None:
 def test_pram_leaves_a_column_that_is_missing(tmp_path, pram) -> None:
     rows = pl.DataFrame({"sex": ["m", "f"] * 30, "x": pl.Series([None] * 60, dtype=pl.String)})
     release = anonymize(rows, narrow({"pram": pram}))
-    assert release.data["x"].null_count() == 60 and verify(release.save(tmp_path / "out")).holds
+    assert release.data["x"].null_count() == 60 and verify(release.save(tmp_path / "out")).satisfied
 
 
 def test_what_was_asked_for_and_not_done_is_told(tmp_path) -> None:
     rows = pl.DataFrame({"sex": ["m", "f"] * 30, "x": ["7"] * 60})
     release = anonymize(rows, narrow({"noise": 0.5}) | {"language": "de"})
-    assert any(text.startswith("Nothing of x was changed") for text in release.report.remarks)
+    assert any(text.startswith("Nothing of x was changed") for text in release.report.notes)
     release.save(tmp_path / "out")
     assert "An x wurde nichts geändert" in (tmp_path / "out" / "report.html").read_text()
     alone = pl.DataFrame(
@@ -493,7 +493,7 @@ def test_what_was_asked_for_and_not_done_is_told(tmp_path) -> None:
     ).with_columns(x=pl.Series(["n" if (row // 3) % 2 else "s" for row in range(90)]), sex=pl.Series(["m", "f"] * 45))
     asked = narrow({"swap_households": {"share": 0.5, "k": 40, "similar": ["age"]}}, hh={"role": "household"})
     asked["columns"]["age"] = {"role": "insensitive"}
-    remarks = anonymize(alone, asked).report.remarks
+    remarks = anonymize(alone, asked).report.notes
     assert any(text.startswith("30 of 30 households at risk keep their x") for text in remarks)
     assert any(text.startswith("0 of 30 households changed their x, fewer than the share of 0.5") for text in remarks)
 
@@ -512,7 +512,7 @@ def test_rows_without_a_household_are_one_each(tmp_path, kind) -> None:
     assert (part["households"], part["swapped_households"] >= 40) == (80, True)
     release.save(tmp_path / "out")
     assert not (tmp_path / "out" / "persons.parquet").exists()
-    assert verify(tmp_path / "out").holds
+    assert verify(tmp_path / "out").satisfied
 
 
 @pytest.mark.parametrize("publish", [{"noise": 0.2}, {"swap": 0.1}])

@@ -34,5 +34,5 @@ def release_of(weights: list[float], publish: str | dict | None = None):
 )
 def test_exact_weights_tie_households(weights, publish, warned) -> None:
     report = release_of(weights, publish).report
-    assert any("members of 100% of them are tied" in text and '"w"' in text for text in report.remarks) == warned
+    assert any("members of 100% of them are tied" in text and '"w"' in text for text in report.notes) == warned
     assert ("w" in report.disclosure.unique_in_classes) == (publish is None)

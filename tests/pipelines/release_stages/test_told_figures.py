@@ -99,7 +99,7 @@ def test_missing_values_of_a_sensitive_column_have_one_spelling(engine, tmp_path
     published = pl.read_csv(tmp_path / "out" / "data.csv", infer_schema=False)
     assert {*published["ill"]} == {"flu", "cold", "gout", None}
     assert {*published["lone"]} == {"1", "2", "NA"}  # one spelling stays as it is
-    assert any("written in several ways" in remark for remark in release.report.remarks)
+    assert any("written in several ways" in remark for remark in release.report.notes)
     asked["data"]["spellings"] = "keep"
     assert {"NA", "?"} <= {*sf.anonymize(survey(ill=ills, lone=lone), asked).data["ill"]}
 

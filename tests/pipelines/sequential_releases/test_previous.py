@@ -76,9 +76,9 @@ def test_nobody_is_told_apart_by_comparing_months(house) -> None:
 
 
 def test_each_month_keeps_its_own_promises_and_all_keep_them_together(house, sfumato) -> None:
-    assert verify(house[-1]).holds
+    assert verify(house[-1]).satisfied
     verdict = verify_together(house[:4])
-    assert verdict.holds and verdict.smallest >= K
+    assert verdict.satisfied and verdict.smallest >= K
     answer = sfumato("verify", *map(str, house[:3]), "--json")
     assert answer.code == 0 and json.loads(answer.out)["together"]["persons_below_k"] == 0
 
@@ -109,7 +109,7 @@ def test_no_row_is_invented_and_the_recoding_is_kept(house) -> None:
 def test_releases_made_by_themselves_are_not_judged_together(house, tmp_path, sfumato) -> None:
     alone = [released(tmp_path, month, []) for month in (0, 1)]
     verdict = verify_together(alone)
-    assert not verdict.holds and "made by itself" in verdict.fault
+    assert not verdict.satisfied and "made by itself" in verdict.fault
     assert sfumato("verify", *map(str, alone)).code == 1
     with pytest.raises(PlanError, match="made by itself"):
         released(tmp_path, 2, alone)
@@ -148,12 +148,12 @@ def test_an_erased_person_has_no_history(tmp_path, sfumato) -> None:
     second = released(tmp_path, 1, [first])
     person = pl.read_csv(tmp_path / "month0.csv", separator=";")["person"].to_list()
     kept = next(one for one in person if erase(one, [first]).rows[first.name])
-    assert verify(first).holds, "the record is sealed anew"
+    assert verify(first).satisfied, "the record is sealed anew"
     assert sum(erase(kept, [first]).rows.values()) == 0, "nobody to be found any more"
     answer = sfumato("erase", str(second), "--person", kept)
     assert answer.code == 0 and "published" in answer.out
     third = released(tmp_path, 2, [first, second])
-    assert verify(third).holds
+    assert verify(third).satisfied
 
 
 def test_a_chain_is_judged_with_the_rows_of_erased_persons(house, tmp_path, sfumato) -> None:
@@ -225,8 +225,8 @@ def test_who_has_several_rows_is_not_told_apart_by_being_withheld(row, tmp_path)
     changed = visits(tmp_path, "changed", [row, "P03;w;Grippe"], ["first", "same"])
     verdict = verify_together([first, same, changed])
     report = json.loads((changed / "report.json").read_text())["previous"]
-    assert verdict.holds and report["smallest_group"] == verdict.smallest >= 4 <= report["suppressed_persons"]
-    assert verify_together([first, changed]).holds and report["groups"] == verdict.groups
+    assert verdict.satisfied and report["smallest_group"] == verdict.smallest >= 4 <= report["suppressed_persons"]
+    assert verify_together([first, changed]).satisfied and report["groups"] == verdict.groups
 
 
 def test_a_greater_k_than_the_earlier_releases_kept_is_refused(tmp_path) -> None:

@@ -108,7 +108,9 @@ def rows_of(path, delimiter=","):
 def test_a_batch_file_with_every_command(folder, sfumato):
     (folder / "five.tab").write_text("1;n1;5;1;3\n2;n1;7;4;1\n1;s1;9;5;1\n2;s1;4;3;1\n")
     (folder / "five.rda").write_text(
-        '<SEPARATOR> ";"\nSize\n<RECODEABLE>\n<TOTCODE> "Total"\nRegion\n<RECODEABLE>\n<TOTCODE> "Total"\n<HIERCODELIST> "region.hrc"\n<HIERLEADSTRING> "@"\n<HIERARCHICAL>\nVar2\n<NUMERIC>\nF\n<FREQUENCY>\nS\n<STATUS>\n'
+        '<SEPARATOR> ";"\nSize\n<RECODEABLE>\n<TOTCODE> "Total"\nRegion\n<RECODEABLE>\n<TOTCODE> "Total"\n'
+        '<HIERCODELIST> "region.hrc"\n<HIERLEADSTRING> "@"\n<HIERARCHICAL>\nVar2\n<NUMERIC>\nF\n<FREQUENCY>\n'
+        "S\n<STATUS>\n"
     )
     (folder / "none.hst").write_text("1,nowhere,s\n")
     (folder / "all.arb").write_text(EVERY)
@@ -197,16 +199,16 @@ def test_keys_of_cells_are_for_the_house(folder):
 def test_tables_that_are_written_before_they_are_protected_are_warned_of(folder, sfumato):
     write = '<WRITETABLE> (1, 1, , "early.csv")'
     early = batch(folder, '"Var2"', "P(20,1)", write, '<WRITETABLE> (1, 5, , "next.txt")')
-    assert not early.holds and len(early.warnings) == 1
+    assert not early.passed and len(early.warnings) == 1
     assert "early.csv: table 1 was not protected." in early.warnings[0]
     assert "was not protected" in (folder / "out" / "early.html").read_text()
     ran = sfumato("protect", "--arb", folder / "one.arb", "--out", folder / "out")
     assert ran.code == 1 and "Warning: early.csv" in ran.err
     with pytest.raises(PlanError) as caught:
         batch(folder, '"Var2"', "P(20,1)", write, "<SUPPRESS> CTA(1)", '<WRITETABLE> (1, 4, , "x.txt")')
-    assert "Written before: early.csv: table 1 was not protected." in caught.value.do
+    assert "Written before: early.csv: table 1 was not protected." in caught.value.hint
     unruled = batch(folder, '"Var2"', "", write)
-    assert unruled.holds and "No rule says which" in unruled.warnings[0]
+    assert unruled.passed and "No rule says which" in unruled.warnings[0]
     assert not batch(folder, "<freq>", "FREQ(1,30)", write).warnings
     assert not batch(folder, '"Var2"', "P(20,1)", "<SUPPRESS> MOD(1)", write).warnings
 
@@ -246,7 +248,7 @@ def test_what_is_wrong_is_said_with_its_line(folder, lines, where):
     (folder / "bad.arb").write_text(lines + "\n")
     with pytest.raises(SfumatoError, match=where) as caught:
         run_batch(folder / "bad.arb", folder / "out")
-    assert caught.value.do
+    assert caught.value.hint
 
 
 START = """<OPENMICRODATA> "micro.asc"
@@ -276,7 +278,7 @@ def test_missing_totals_are_said_with_their_line(folder):
     (folder / "bad.arb").write_text(text.format("0"))
     with pytest.raises(DataError, match=r"t\.tab, line 1, column 1: the parent of row 1.*is missing") as caught:
         run_batch(folder / "bad.arb", folder / "out")
-    assert "<READTABLE> 1" in caught.value.do
+    assert "<READTABLE> 1" in caught.value.hint
     (folder / "good.arb").write_text(text.format("1") + '<WRITETABLE> (1, 3, QU-, "t.txt")\n')
     run_batch(folder / "good.arb", folder / "out")
     assert ["Total", "Total", "5"] in rows_of(folder / "out" / "t.txt")
@@ -284,7 +286,11 @@ def test_missing_totals_are_said_with_their_line(folder):
 
 def test_variables_are_called_in_any_case(folder):
     """A table that is written in another case than the metadata's is recoded and linked as any other."""
-    lines = '<OPENMICRODATA> "micro.asc"\n<OPENMETADATA> "micro.rda"\n<SPECIFYTABLE> "SIZE""region"|"var2"||\n<SAFETYRULE> P(20,1)\n<READMICRODATA>\n<RECODE> 1, "size", "size.grc"\n<SUPPRESS> GH(1)\n<WRITETABLE> (1, 3, QU-, "t.txt")\n'
+    lines = (
+        '<OPENMICRODATA> "micro.asc"\n<OPENMETADATA> "micro.rda"\n<SPECIFYTABLE> "SIZE""region"|"var2"||\n'
+        '<SAFETYRULE> P(20,1)\n<READMICRODATA>\n<RECODE> 1, "size", "size.grc"\n<SUPPRESS> GH(1)\n'
+        '<WRITETABLE> (1, 3, QU-, "t.txt")\n'
+    )
     (folder / "case.arb").write_text(lines)
     run_batch(folder / "case.arb", folder / "out")
     assert "small" in {row[0] for row in rows_of(folder / "out" / "t.txt")}
@@ -315,7 +321,9 @@ def test_linked_tables_are_attacked_by_single_respondents(tmp_path) -> None:
     variable = '<RECODEABLE>\n<TOTCODE> "Total"\n'
     (tmp_path / "m.rda").write_text(f'<SEPARATOR> ";"\nR 1\n{variable}S 1\n{variable}T 5\n<NUMERIC>\n')
     (tmp_path / "two.arb").write_text(
-        '<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda"\n<SPECIFYTABLE> "R"|"T"||\n<SAFETYRULE> FREQ(2,20)\n<SPECIFYTABLE> "R""S"|"T"||\n<SAFETYRULE> FREQ(2,20)\n<READMICRODATA>\n<SUPPRESS> MOD(0)\n<WRITETABLE> (1,3,AS+,"both.csv")\n'
+        '<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda"\n<SPECIFYTABLE> "R"|"T"||\n<SAFETYRULE> FREQ(2,20)\n'
+        '<SPECIFYTABLE> "R""S"|"T"||\n<SAFETYRULE> FREQ(2,20)\n<READMICRODATA>\n<SUPPRESS> MOD(0)\n'
+        '<WRITETABLE> (1,3,AS+,"both.csv")\n'
     )
     run_batch(tmp_path / "two.arb", tmp_path / "out")
     with (tmp_path / "out" / "both.csv").open(newline="", encoding="utf-8") as stream:

@@ -129,7 +129,7 @@ def test_noise_below_the_precision_is_refused_or_told(people):
     table = sf.tabulate(ones, ["sex", "area"], value="one", record="id", secret=SECRET)
     with pytest.raises(PlanError, match="all numbers would be published as they are") as caught:
         protect(table, "one")
-    assert "table.value: count" in caught.value.do
+    assert "table.value: count" in caught.value.hint
     small = sf.tabulate(
         people.assign(income=people["income"] // 25), ["sex", "area"], value="income", record="id", secret=SECRET
     )

@@ -78,7 +78,7 @@ def test_metadata_name_totals_where_the_plan_does_not(tmp_path):
     with pytest.raises(DataError) as caught:
         other = {**plan, "dimensions": {"a": {"column": "a", "total": "all"}}}
         sf.protect(plan=read_table_plan(other, tmp_path))
-    assert '"all"' in caught.value.do
+    assert '"all"' in caught.value.hint
 
 
 @pytest.mark.parametrize(

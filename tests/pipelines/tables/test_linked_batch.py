@@ -80,17 +80,17 @@ ALONE = ("<SUPPRESS> OPT(1,1)", "<SUPPRESS> OPT(2,1)", *WRITES)
 
 def test_tables_that_are_protected_one_by_one_are_attacked_together(folder, sfumato):
     alone = run(folder, tables("P(20,1)", "FREQ(2,10)"), *ALONE)
-    assert not alone.holds and len(alone.warnings) == 1
+    assert not alone.passed and len(alone.warnings) == 1
     assert alone.warnings[0].startswith("1.csv, 2.csv: ") and "MOD(0)" in alone.warnings[0]
     assert f"Warning: {alone.warnings[0]}" in (folder / "out" / "log.txt").read_text()
     ran = sfumato("protect", "--arb", folder / "one.arb", "--out", folder / "out")
     assert ran.code == 1 and "were not protected together" in ran.err
     together = run(folder, tables("P(20,1)", "FREQ(2,10)"), "<SUPPRESS> MOD(0)", *WRITES)
-    assert together.holds and not together.warnings
+    assert together.passed and not together.warnings
     only = run(folder, tables("P(20,1)", "FREQ(2,10)"), *ALONE[:3])
-    assert only.holds and not only.warnings
+    assert only.passed and not only.warnings
     safe = run(folder, tables("P(20,1)", "FREQ(2,10)"), ALONE[0], *WRITES)
-    assert not safe.holds
+    assert not safe.passed
 
 
 def test_cells_that_two_tables_give_away_by_their_sums_are_warned_of(folder):
@@ -99,8 +99,8 @@ def test_cells_that_two_tables_give_away_by_their_sums_are_warned_of(folder):
     lines = ('<APRIORI> "k.hst", 1, ","', '<APRIORI> "c.hst", 1, ","', "<SUPPRESS> OPT(1,1)")
     same = tables("FREQ(1,10)", "FREQ(1,10)").replace('"x""z"', '"x""y"')
     other = '<WRITETABLE> (2, 3, , "2.csv")'
-    assert not run(folder, same, *lines, WRITES[0], other).holds
-    assert run(folder, same, *lines, WRITES[0]).holds
+    assert not run(folder, same, *lines, WRITES[0], other).passed
+    assert run(folder, same, *lines, WRITES[0]).passed
 
 
 def test_the_log_of_a_batch_that_goes_wrong_is_written(folder):
@@ -110,7 +110,7 @@ def test_the_log_of_a_batch_that_goes_wrong_is_written(folder):
     notice = "1.csv tells which cells are unsafe: it is for the house."
     log = (folder / "out" / "log.txt").read_text().splitlines()
     assert notice in log and log[-1].startswith("Error: one.arb, line 11")
-    assert f"Written before: {notice}" in caught.value.do
+    assert f"Written before: {notice}" in caught.value.hint
 
 
 COUNTS = HEAD + '<SPECIFYTABLE> "x""y"|<freq>||\n<SAFETYRULE> FREQ(3,10)\n<READMICRODATA>\n'
@@ -138,7 +138,7 @@ def test_masks_by_hand_that_hide_nothing_are_warned_of(folder, way):
 
 def test_a_table_of_which_all_rules_are_switched_off_is_warned_of(folder):
     off = run(folder, tables("P(0,0)|FREQ(0,0)", "P(20,1)"), "<SUPPRESS> OPT(1,1)", WRITES[0])
-    assert off.holds and "No rule says which of its cells are unsafe" in off.warnings[0]
+    assert off.passed and "No rule says which of its cells are unsafe" in off.warnings[0]
     linked = run(folder, tables("P(0,0)", "P(20,1)"), "<SUPPRESS> MOD(0)", *WRITES)
     assert not linked.warnings and margins(folder, 1)["a"][0] == "x"
 
@@ -161,7 +161,7 @@ def test_nobody_is_protected_from_what_is_his_own(tmp_path, way):
         f'<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda"\n{tables}<READMICRODATA>\n<SUPPRESS> {way}\n'
         '<WRITETABLE> (1, 3, , "1.csv")\n<WRITETABLE> (2, 3, , "2.csv")\n'
     )
-    assert run_batch(tmp_path / "b.arb", tmp_path / "out").holds
+    assert run_batch(tmp_path / "b.arb", tmp_path / "out").passed
 
 
 # Gem, its Kreis, type, nace, its section, size and risk. What is open at both ends of every range would be refused.
@@ -191,7 +191,7 @@ def known_anyway(folder, who, suppress):
 def test_what_is_known_whatever_is_masked_does_not_refuse_tables(tmp_path, who):
     """Empty cells and one's own part tell the least that a cell can be: it is hidden by what it can be at most."""
     done = known_anyway(tmp_path, who, "<SUPPRESS> GH(0)\n")
-    assert done.holds
+    assert done.passed
     said = [line for line in done.log if "whatever is masked" in line]
     assert len(said) == 1
     assert "(lower end, to everyone)" in said[0]

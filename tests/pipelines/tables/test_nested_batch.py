@@ -41,7 +41,7 @@ def masked(folder, number):
 @pytest.mark.parametrize("way", ["MOD(0)", "GH(0)"])
 def test_a_unit_of_masked_parts_does_not_tell_them(tmp_path, way):
     done = run(tmp_path, COUNTS, f"<SUPPRESS> {way}")
-    assert done.holds
+    assert done.passed
     parts, units = masked(tmp_path, 1), masked(tmp_path, 2)
     assert ("a", "s") in parts
     assert ("b", "s") in parts or ("1", "s") in units
@@ -49,7 +49,7 @@ def test_a_unit_of_masked_parts_does_not_tell_them(tmp_path, way):
 
 def test_tables_that_were_protected_apart_are_attacked_together(tmp_path):
     done = run(tmp_path, COUNTS | {"3;e;s": 3, "3;f;s": 3}, "<SUPPRESS> OPT(1,1)\n<SUPPRESS> OPT(2,1)")
-    assert not done.holds
+    assert not done.passed
     assert any("unsafe cells" in warning for warning in done.warnings)
 
 
@@ -57,7 +57,7 @@ def test_tables_that_were_protected_apart_are_attacked_together(tmp_path):
 def test_wrong_records_do_not_hide_what_all_others_tell(tmp_path, way):
     """Of size s no record is wrong, so there a Kreis is the sum of its Gemeinden, and readers take it for that."""
     done = run(tmp_path, COUNTS | {"1;e;t": 1, "3;b;t": 1, "3;e;s": 2}, f"<SUPPRESS> {way}")
-    assert done.holds and not done.warnings
+    assert done.passed and not done.warnings
     assert any("gem determines kreis in all but 2 of the records" in line for line in done.log)
     units = [("a", "1"), ("b", "1"), ("c", "2"), ("d", "2"), ("e", "3"), ("f", "3")]
     rows, sides = [], []
@@ -83,7 +83,7 @@ def attacked(folder, counts, columns, tables, way="GH(0)", recode="", recodings=
     writes = "".join(f'<WRITETABLE> ({place + 1}, 3, AS+, "{place + 1}.csv")\n' for place in range(len(tables)))
     specified = "".join(crossed(*names) for names in tables)
     done = run(folder, counts, f"{recode}<SUPPRESS> {way}", specified, writes, columns)
-    assert done.holds and not done.warnings
+    assert done.passed and not done.warnings
     records, amounts = [record.split(";") for record in counts], np.array(list(counts.values()), float)
     rows, sides, unsafe = [], [], []
     for place, names in enumerate(tables):
@@ -252,7 +252,7 @@ def again(folder, first, second, between="<CLEAR>\n"):
 @pytest.mark.parametrize("both", [(("gem",), ("kreis",)), (("gem", "size"), ("kreis", "size"))])
 def test_records_that_are_opened_again_are_the_same(tmp_path, between, both):
     done = again(tmp_path, *both, between)
-    assert not done.holds
+    assert not done.passed
     assert any("gem a" in warning for warning in done.warnings)
 
 
@@ -264,5 +264,5 @@ def test_a_cross_that_is_too_large_to_be_attacked_is_no_promise(tmp_path, monkey
     names = ("typ", "kreis", "region")
     tables = "".join(f'<SPECIFYTABLE> "{name}""size"|"<freq>"||\n<SAFETYRULE> FREQ(3,10)\n' for name in names)
     done = run(tmp_path, counts, "<SUPPRESS> GH(0)", tables, columns=("kreis", "gem", "typ", "region", "size"))
-    assert not done.holds
+    assert not done.passed
     assert any("Not audited, therefore not guaranteed" in warning for warning in done.warnings)

@@ -69,11 +69,11 @@ def test_protect_reads_them(table, tmp_path):
     for name, text in written_cells(table.with_columns(statuses=np.ones(12, int)), "t").items():
         (tmp_path / name).write_text(text)
     done = sf.protect(tmp_path / "t.tab", plan_for("n"))
-    assert done.holds and done.report["masked"] == 4
+    assert done.passed and done.report["masked"] == 4
     (tmp_path / "t.jj").write_text(jj_text(table))
     plan = {"version": 1, "table": {"cells": str(tmp_path / "t.jj"), "relations": str(tmp_path / "t.jj")}}
     by_cells = sf.protect(plan=plan)
-    assert by_cells.holds and by_cells.report["masked"] == 4
+    assert by_cells.passed and by_cells.report["masked"] == 4
 
 
 CROSSTAB = "area,Total,m,w\nTotal,37,15,22\na,11,2,9\nb,15,8,7\nc,11,5,6\n"
@@ -220,7 +220,7 @@ def test_audit_reads_solver_files(table, tmp_path):
 def test_statuses_of_a_file_do_not_stand_in_the_way_of_protecting_it(table, tmp_path):
     for name, text in written_cells(table, "t").items():
         (tmp_path / name).write_text(text)
-    assert sf.protect(tmp_path / "t.tab", plan_for("n")).holds
+    assert sf.protect(tmp_path / "t.tab", plan_for("n")).passed
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "cp850", "utf-16"])
@@ -267,7 +267,7 @@ def test_office_files_are_read_in_their_encoding(table, tmp_path):
             dimensions={"area": {"column": "area"}},
             method={"name": "rounding", "base": 5},
         )
-    assert "table.encoding" in caught.value.do
+    assert "table.encoding" in caught.value.hint
 
 
 def test_audit_reads_intermediate_files(table, tmp_path):
@@ -354,7 +354,7 @@ def test_sums_are_not_taken_for_respondents(tmp_path, rule, negative):
     plain = {**plan.plain, "primary": [rule]}
     with pytest.raises(PlanError) as caught:
         sf.protect(plan=read_table_plan(plain, tmp_path))
-    assert caught.value.do and caught.value.code in ("plan.no-frequency", "plan.no-dimension")
+    assert caught.value.hint and caught.value.code in ("plan.no-frequency", "plan.no-dimension")
 
 
 @pytest.mark.parametrize("key", ["frequency", "holdings"])

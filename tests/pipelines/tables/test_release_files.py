@@ -38,7 +38,9 @@ def test_files_of_a_microdata_plan_carry_levels_reasons_and_respondents(tmp_path
     files = {"files": ["hst", "tab", "jj", "sbs", "sdmx"]}
     plan = {"table": {"microdata": "firms.csv", "value": "turn"}, "primary": rules, "output": files}
     done, out = saved(tmp_path, plan)
-    levels = dict(zip(done.joint.parts[0].part.table.names, done.joint.parts[0].part.table.reach.up, strict=True))
+    levels = dict(
+        zip(done.joint.parts[0].part.table.names, done.joint.parts[0].part.table.protection_levels.upper, strict=True)
+    )
     unsafe = {name: level for name, level in levels.items() if level > 0}
     assert len(unsafe) == 4
     written = [line.split(",") for line in (out / "internal" / "table.hst").read_text().splitlines()]

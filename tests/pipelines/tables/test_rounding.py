@@ -64,7 +64,7 @@ def test_rules_are_kept_or_nothing_is_published(folder):
     parts = {"value": "Wert", "dimensions": {"area": {"levels": ["Kreis", "Quartier"], "total": "0"}}}
     rule = [{"rule": "frequency", "min": 3}]
     done = sf.protect(frame, **parts, primary=rule, method={"name": "rounding", "base": 5})
-    assert done.holds
+    assert done.passed
     assert done.report["reader"]["unsafe"] == 3
     assert (done.data["Wert_published"].astype(int) % 5 == 0).all()
     method = {"name": "rounding", "base": 5, "kind": "deterministic"}

@@ -63,7 +63,7 @@ LINE_AND_PLANE = OPEN + specified(('"x"', "P(20,1)"), ('"x""z"', "FREQ(1,10)"))
 @pytest.mark.parametrize("way", ["MOD(0)", "GH(0)"])
 def test_linked_tables_know_what_recoded_codes_are_made_of(folder, way):
     done = run(folder, f'{LINE_AND_PLANE}<RECODE> 2, "x", "two.grc"\n<SUPPRESS> {way}\n{writes(1, 2)}')
-    assert done.holds and not done.warnings
+    assert done.passed and not done.warnings
     line, plane = published(folder, 1), published(folder, 2)
     assert line["a",] == "x"
     # a = ab - b: unless b is masked, ab is.
@@ -75,20 +75,20 @@ ALONE = "<SUPPRESS> OPT(1,1)\n<SUPPRESS> OPT(2,1)\n"
 
 def test_tables_of_other_codes_are_attacked_together(folder):
     leaky = run(folder, f'{LINE_AND_PLANE}<RECODE> 2, "x", "two.grc"\n{ALONE}{writes(1, 2)}')
-    assert not leaky.holds and TOGETHER in leaky.warnings[0]
+    assert not leaky.passed and TOGETHER in leaky.warnings[0]
 
 
 def test_new_codes_may_be_called_like_old_ones(folder):
     (folder / "same.grc").write_text("a:a,b\nb:c,d\n")
     leaky = run(folder, f'{LINE_AND_PLANE}<RECODE> 2, "x", "same.grc"\n{ALONE}{writes(1, 2)}')
-    assert not leaky.holds and TOGETHER in leaky.warnings[0]
+    assert not leaky.passed and TOGETHER in leaky.warnings[0]
 
 
 def test_a_closed_hierarchy_is_attacked_with_the_open_one(folder):
     first = OPEN + specified(('"x"', "P(20,1)")) + "<SUPPRESS> OPT(1,1)\n" + writes(1)
     second = OPEN.replace("m.rda", "h.rda") + specified(('"x""z"', "FREQ(1,10)")) + '<RECODE> 1, "x", 1\n'
     leaky = run(folder, f"{first}<CLEAR>\n{second}<SUPPRESS> OPT(1,1)\n{writes(1, start=1)}")
-    assert not leaky.holds and TOGETHER in leaky.warnings[0]
+    assert not leaky.passed and TOGETHER in leaky.warnings[0]
 
 
 TABLES = {
@@ -112,7 +112,7 @@ def from_tables(folder, number, name, other, text=None, way="OPT(1,1)"):
 def test_tables_of_two_files_are_attacked_together(folder, sfumato):
     text = from_tables(folder, 1, "one", "y") + "<CLEAR>\n" + from_tables(folder, 2, "two", "z")
     leaky = run(folder, text)
-    assert not leaky.holds and TOGETHER in leaky.warnings[0]
+    assert not leaky.passed and TOGETHER in leaky.warnings[0]
     ran = sfumato("protect", "--arb", folder / "one.arb", "--out", folder / "out")
     assert ran.code == 1 and TOGETHER in ran.err
 
@@ -124,14 +124,14 @@ def test_tables_of_different_records_are_not_taken_for_the_same(folder):
     )
     text = from_tables(folder, 1, "one", "y") + "<CLEAR>\n"
     ran = run(folder, text + from_tables(folder, 2, "later", "y", other))
-    assert ran.holds and "different records" in ran.warnings[0]
+    assert ran.passed and "different records" in ran.warnings[0]
 
 
 @pytest.mark.parametrize("way", ["CTA(2)", "RND(2,5,0,1)"])
 def test_a_masked_table_is_attacked_with_one_of_changed_numbers(folder, way):
     text = OPEN + specified(('"x""y"', "P(20,1)"), ('"x""z"', "FREQ(1,10)"))
     leaky = run(folder, f"{text}<SUPPRESS> OPT(1,1)\n<SUPPRESS> {way}\n{writes(1, 2)}")
-    assert not leaky.holds and any(TOGETHER in one for one in leaky.warnings)
+    assert not leaky.passed and any(TOGETHER in one for one in leaky.warnings)
 
 
 @pytest.mark.parametrize("way", ["CTA(1)", "RND(1,300,0,1)"])
@@ -140,7 +140,7 @@ def test_one_table_masked_and_changed_is_attacked_as_both(folder, way):
     text = OPEN + specified(('"x""y"', "FREQ(1,10)")) + '<APRIORI> "u.hst", 1, ","\n'
     twice = f"<SUPPRESS> OPT(1,1)\n{writes(1)}<SUPPRESS> {way}\n{writes(1, start=1)}"
     leaky = run(folder, text + twice)
-    assert not leaky.holds and any(TOGETHER in one for one in leaky.warnings)
+    assert not leaky.passed and any(TOGETHER in one for one in leaky.warnings)
 
 
 def test_a_cell_unsafe_by_hand_has_the_margin_of_such_cells(folder):
@@ -165,8 +165,8 @@ def test_a_cell_that_no_table_shows_is_not_computed_either(folder):
     text = OPEN + specified(('"x"', "FREQ(3,10)"), ('"x""z"', "FREQ(1,10)"))
     text += '<RECODE> 1, "x", "two.grc"\n<RECODE> 2, "x", "three.grc"\n'
     leaky = run(folder, text + ALONE + writes(1, 2))
-    assert not leaky.holds and TOGETHER in leaky.warnings[0]
-    assert run(folder, f"{text}<SUPPRESS> MOD(0)\n{writes(1, 2)}").holds
+    assert not leaky.passed and TOGETHER in leaky.warnings[0]
+    assert run(folder, f"{text}<SUPPRESS> MOD(0)\n{writes(1, 2)}").passed
     first, second = published(folder, 1), published(folder, 2)
     assert "x" in (first["ab",], second["a", "T"]) and "x" in (first["cd",], second["bc", "T"], second["d", "T"])
 
@@ -181,9 +181,9 @@ def test_counts_that_a_file_tells_beside_its_values_are_attacked_with_others(fol
     write_records(folder, [(x, y, z, 50) for x in "abcd" for y in "12" for z in "pq" for _ in range(4)][:-7])
     counts, sums = (f'<SPECIFYTABLE> "x""y"|{what}||\n<SAFETYRULE> {rule}\n' for what, rule in COUNTS_AND_SUMS)
     text = f"{OPEN}{counts}{sums}<READMICRODATA>\n{ALONE}"
-    assert run(folder, text + writes(1, 2)).holds
+    assert run(folder, text + writes(1, 2)).passed
     leaky = run(folder, text + writes(1) + '<WRITETABLE> (2, 4, , "2.csv")\n')
-    assert not leaky.holds and TOGETHER in leaky.warnings[0]
+    assert not leaky.passed and TOGETHER in leaky.warnings[0]
 
 
 COUNTS_AND_SUMS = (("<freq>", "FREQ(3,10)"), ('"v"', "FREQ(1,10)"))
@@ -195,7 +195,7 @@ def test_a_rule_about_more_contributions_than_are_kept_is_named(folder, rule, ne
         PlanError, match=rf"needs the {needed} largest contributions of each cell, and 10 are"
     ) as caught:
         run(folder, OPEN + specified(('"x"', rule)))
-    assert rule in caught.value.what and "table.contributions" not in caught.value.do
+    assert rule in caught.value.message and "table.contributions" not in caught.value.hint
 
 
 def test_what_is_not_used_of_a_line_is_said(folder):
@@ -327,7 +327,7 @@ def test_one_table_in_other_decimals_is_attacked_with_itself(folder, unit):
     write_cells(folder, "t1", ROWS_OF, exact)
     write_cells(folder, "t2", ROWS_OF, [[unit * value for value in own] for own in CELLS])
     leaky = run(folder, two_tables(folder))
-    assert not leaky.holds and any(TOGETHER in one for one in leaky.warnings)
+    assert not leaky.passed and any(TOGETHER in one for one in leaky.warnings)
     with pytest.raises(DataError, match="hold different values"):
         run(folder, two_tables(folder, between="//", last="<SUPPRESS> MOD(0)"))
 
@@ -336,7 +336,7 @@ def test_one_table_in_other_units_promises_nothing(folder):
     write_cells(folder, "t1", ROWS_OF, [[1000 * value + 7 * value % 300 for value in own] for own in CELLS])
     write_cells(folder, "t2", ROWS_OF, CELLS)
     leaky = run(folder, two_tables(folder))
-    assert not leaky.holds and any("other units" in one for one in leaky.warnings)
+    assert not leaky.passed and any("other units" in one for one in leaky.warnings)
 
 
 @pytest.mark.parametrize(
@@ -360,7 +360,7 @@ def test_a_revised_cell_elsewhere_does_not_untie_tables(folder, revision):
     (folder / "1.hst").write_text("A;y;c;1\n")
     (folder / "2.hst").write_text("a2;x;p\na2;y;p\na2;z;p\n")
     leaky = run(folder, text)
-    assert not leaky.holds and any(TOGETHER in one for one in leaky.warnings)
+    assert not leaky.passed and any(TOGETHER in one for one in leaky.warnings)
 
 
 def test_totals_that_do_not_add_up_are_named_with_a_remedy_of_batch_files(folder):
@@ -371,7 +371,7 @@ def test_totals_that_do_not_add_up_are_named_with_a_remedy_of_batch_files(folder
     text = two_tables(folder, between="//", last="<SUPPRESS> MOD(0)").replace("READTABLE> 0", "READTABLE> 2", 1)
     with pytest.raises(DataError, match=r"READTABLE> 2.*off by up to 60") as caught:
         run(folder, text)
-    assert "tolerance" not in caught.value.do
+    assert "tolerance" not in caught.value.hint
 
 
 def test_masks_that_an_a_priori_file_takes_back_are_not_taken_for_masked_together(folder):
@@ -379,9 +379,9 @@ def test_masks_that_an_a_priori_file_takes_back_are_not_taken_for_masked_togethe
     (folder / "c.hst").write_text("b;1;c;5\n")
     text = OPEN + specified(('"x""y"', "FREQ(1,30)"), ('"x""z"', "FREQ(1,30)|MAN(20)"))
     text += '<APRIORI> "u.hst", 2, ";"\n<SUPPRESS> MOD(0)\n'
-    assert run(folder, text + writes(1, 2)).holds
+    assert run(folder, text + writes(1, 2)).passed
     leaky = run(folder, text + '<APRIORI> "c.hst", 1, ";"\n' + writes(1, 2))
-    assert not leaky.holds and TOGETHER in leaky.warnings[-1]
+    assert not leaky.passed and TOGETHER in leaky.warnings[-1]
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def test_lost_columns_with_the_same_remedy_are_told_together(told_by_sex) -> Non
     entry = {"share_lost": 0.9, "labels": 1, "values": 40, "remedies_untried": True}
     details = {"heavily_generalized_columns": [{"column": name, **entry} for name in NAMES]}
     details["columns_with_few_values"] = [{"column": name, "left": 1, "values": 30} for name in NAMES]
-    report = replace(told_by_sex.report, details=details, withheld_columns=())
+    report = replace(told_by_sex.report, details=details, removed_columns=())
     told = heavily_generalized_columns(words_in(), report)
     assert len(told) == 2 and told[0].count(words_in()["lost.untried"]) == 1
     assert "answer_07 (90.0 % lost, 1 label for 40 values)" in told[0]
@@ -69,6 +69,6 @@ def test_lost_columns_with_the_same_remedy_are_told_together(told_by_sex) -> Non
 
 def test_columns_that_give_one_away_are_told_together(told_by_sex) -> None:
     given_away = tuple(InferenceRisk(name, "sex", 0, 0.5, 1.0) for name in NAMES)
-    report = replace(told_by_sex.report, disclosure=replace(told_by_sex.report.disclosure, tells=given_away))
+    report = replace(told_by_sex.report, disclosure=replace(told_by_sex.report.disclosure, inference_risks=given_away))
     told = inference_risks(words_in(), report)
     assert len(told) == 1 and "12 columns each nearly determine sex" in told[0]

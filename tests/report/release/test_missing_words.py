@@ -51,8 +51,8 @@ def test_a_remark_of_one_row_among_numbers_is_nowhere_handed_out(tmp_path) -> No
     folder = release.save(tmp_path / "out")
     for name in ("data.csv", "report-external.html", "report-external.json"):
         assert not {"Kowalczyk", "Miller"} & {*re.findall(r"\w+", (folder / name).read_text(encoding="utf-8"))}
-    assert any("a word of few rows" in remark for remark in release.report.remarks)
-    assert verify(folder).holds
+    assert any("a word of few rows" in remark for remark in release.report.notes)
+    assert verify(folder).satisfied
 
 
 def test_a_word_of_many_rows_stays_and_is_explained() -> None:

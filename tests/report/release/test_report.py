@@ -89,7 +89,7 @@ def test_the_verdict_comes_first_and_says_how_it_was_checked(written) -> None:
 
 
 def test_the_promises_are_told_with_what_was_reached(written, release) -> None:
-    reached = release.report.models[0].reached
+    reached = release.report.models[0].achieved
     assert f"at least 4 rows (the smallest class has {reached:g})" in written["report.html"]
     assert "In every class illness has at least 2" in written["report.html"]
 
@@ -97,7 +97,7 @@ def test_the_promises_are_told_with_what_was_reached(written, release) -> None:
 def test_a_broken_promise_is_told_as_one(release) -> None:
     from dataclasses import replace
 
-    broken = replace(release.report.models[0], holds=False)
+    broken = replace(release.report.models[0], satisfied=False)
     report = replace(release.report, models=(broken,))
     for page in (html(ReportData(report, release.plan)), external.html(ReportData(report, release.plan))):
         assert "verdict bad" in page
@@ -142,7 +142,9 @@ def test_rows_are_binned_by_the_size_of_their_class() -> None:
 
 
 def test_the_trade_off_is_what_the_search_would_find(release, patient_plan) -> None:
-    found = [entry for entry in alternatives(release.plan, release.table, release.recoding) if entry.budget == 0.1]
+    found = [
+        entry for entry in alternatives(release.plan, release.table, release.recoding) if entry.suppression_limit == 0.1
+    ]
     again = anonymize(None, patient_plan | {"method": {"name": "optimal", "suppression": 0.1}})
     try:
         assert found[0].loss == pytest.approx(again.report.loss.value)

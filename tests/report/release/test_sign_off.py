@@ -289,7 +289,7 @@ def test_a_person_published_as_a_star_is_a_removed_column(tmp_path) -> None:
     assert "Of 3 columns, 1 is removed, 0 published as stars in every row, 0 generalized in all or some rows" in text
     assert "0 transformed or perturbed and 2 published unchanged" in text
     assert "| removed columns | mail |" in text
-    assert report.withheld_columns == ("mail",)
+    assert report.removed_columns == ("mail",)
 
 
 def test_labels_are_told_to_the_letter_and_what_they_stand_for_with_commas(tmp_path) -> None:

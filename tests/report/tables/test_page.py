@@ -50,10 +50,10 @@ def test_what_nobody_attacked_is_told_of_a_linked_table_with_masks_and_of_one_wi
         frame, value="n", dimensions={"area": {"column": "area"}}, primary=primary, output={"language": "de"}
     )
     parts = tuple(
-        replace(own, part=replace(own.part, unattacked=(LEFT_OUT.format("a by b by c"),))) for own in done.parts
+        replace(own, part=replace(own.part, not_audited=(LEFT_OUT.format("a by b by c"),))) for own in done.parts
     )
     linked = replace(done, parts=parts)
-    assert bool(sum(part.mask.sum() for part in parts)) == (least > 2)
+    assert bool(sum(part.suppressed.sum() for part in parts)) == (least > 2)
     assert linked.page(metrics(linked)).count("Nicht geprüft") == 1
 
 
@@ -65,7 +65,7 @@ def test_the_page_of_the_work_says_that_nothing_is_promised_of_what_nobody_attac
     words = words_in("de")
     assert outcome_sentences(done.report, words)[0] == (words["table_holds"], True)
     told = LEFT_OUT.format("a by b by c")
-    parts = tuple(replace(own, part=replace(own.part, unattacked=(told,))) for own in done.parts)
+    parts = tuple(replace(own, part=replace(own.part, not_audited=(told,))) for own in done.parts)
     said = outcome_sentences(metrics(replace(done, parts=parts)), words)
     assert said[0] == (words["tabled.unattacked"], False)
     assert sum(text.startswith("Nicht geprüft") for text, _ in said) == 1

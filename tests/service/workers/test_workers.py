@@ -30,11 +30,12 @@ LIMITS = WorkerLimits(1_000_000_000, watched=True)
 FOREVER = WorkerCall("sfumato.service.workers.process:_watch_memory", (None, 1 << 60))
 CODE = """
 import sys, time
-from sfumato.service.workers.messages import Call
+from sfumato.service.workers.messages import WorkerCall
 from sfumato.service.workers.process import WorkerLimits
 from sfumato.service.workers.fork_server import shared_template
 worker = shared_template().start(WorkerLimits(1_000_000_000))
-print(shared_template().pid, worker.pid, worker.run(Call("sfumato.errors:did_you_mean", ("a", ["b"]))), flush=True)
+call = WorkerCall("sfumato.errors:did_you_mean", ("a", ["b"]))
+print(shared_template().pid, worker.pid, worker.run(call), flush=True)
 time.sleep(float(sys.argv[1]))
 """
 
@@ -97,7 +98,7 @@ def test_errors_travel_whole_and_what_nobody_foresaw_without_its_text():
     assert "old is not numeric" in refused.value.text_for_sender()
     with pytest.raises(PlanError) as faults:
         run_once(WorkerCall(target, ([{"pay": 1}], {"pay": {}})), LIMITS, 60)
-    assert faults.value.faults
+    assert faults.value.issues
     with pytest.raises(CrashedError) as crash:
         run_once(WorkerCall("sfumato.errors:did_you_mean", ("SECRET", 7)), LIMITS, 60)
     assert crash.value.kind == "TypeError"

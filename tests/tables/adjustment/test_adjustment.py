@@ -27,19 +27,24 @@ def part_of(inner, unsafe, reach, fixed=()):
     a, b, c, d = inner
     values = np.array([a, b, c, d, a + b, c + d, a + c, b + d, a + b + c + d], float)
     status = np.zeros(9, np.int8)
-    status[list(unsafe)] = CellStatus.UNSAFE
+    status[list(unsafe)] = CellStatus.SENSITIVE
     span = np.full(9, float(reach))
     low = np.where(np.isin(np.arange(9), fixed), values, 0.0)
     high = np.where(np.isin(np.arange(9), fixed), values, np.inf)
     table = make_table(
-        values, RELATIONS, status=status, costs=np.ones(9), bounds=Bounds(low, high), reach=ProtectionLevels(span, span)
+        values,
+        RELATIONS,
+        status=status,
+        costs=np.ones(9),
+        bounds=Bounds(low, high),
+        protection_levels=ProtectionLevels(span, span),
     )
     return TablePart(np.arange(9), table, table.bounds)
 
 
 def least_change(part, reach):
     """Every table of small whole numbers is tried."""
-    values, unsafe = part.table.values, part.table.unsafe
+    values, unsafe = part.table.values, part.table.sensitive
     a, b, c, d = np.array(list(product(range(10), repeat=4)), float).T
     tried = np.stack([a, b, c, d, a + b, c + d, a + c, b + d, a + b + c + d], axis=1)
     fits = ~((values == 0) & ~unsafe & (tried != 0)).any(axis=1)

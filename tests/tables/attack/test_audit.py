@@ -25,7 +25,7 @@ def publication(exact, low=None, high=None, relations=SQUARE, ceiling=np.inf):
         exact=np.array(exact, float),
         ranges=Bounds(np.array(low or nothing, float), np.array(high or nothing, float)),
         bounds=Bounds(np.zeros(size), np.full(size, ceiling)),
-        relations=relations,
+        constraints=relations,
         names=tuple(f"c{place}" for place in range(size)),
     )
 

@@ -38,7 +38,7 @@ def told(path):
 @pytest.mark.parametrize("who", RECORDS)
 def test_the_report_lists_the_cells_with_who_knows_which_end(who):
     done = protected(who)
-    assert done.holds
+    assert done.passed
     listed = done.report["inherent_disclosure"]
     wanted = {"end": "lower", "requested": 1, "guaranteed": 0, "attacker": who}.items()
     assert any(wanted <= one.items() for one in listed)
@@ -51,12 +51,14 @@ def test_the_report_lists_the_cells_with_who_knows_which_end(who):
 def test_the_table_keeps_no_wider_promise_than_its_audit():
     done = protected("everyone")
     whole, (part,) = done.joint, done.joint.parts
-    for end in whole.audit.known_anyway:
-        reach = part.part.table.reach.down if end.end == "lower" else part.part.table.reach.up
-        assert end.attacker or reach[end.cell] == end.promised < end.asked
-    assert any(not end.attacker for end in whole.audit.known_anyway)
-    own = [end.name for table in done.tables.values() for end in table.parts[0].audit.known_anyway]
-    assert {*own} == {end.name for end in whole.audit.known_anyway}
+    for end in whole.audit.inherently_disclosed:
+        reach = (
+            part.part.table.protection_levels.lower if end.end == "lower" else part.part.table.protection_levels.upper
+        )
+        assert end.attacker or reach[end.cell] == end.promised < end.requested
+    assert any(not end.attacker for end in whole.audit.inherently_disclosed)
+    own = [end.name for table in done.tables.values() for end in table.parts[0].audit.inherently_disclosed]
+    assert {*own} == {end.name for end in whole.audit.inherently_disclosed}
 
 
 def test_what_stays_open_as_asked_is_listed_nowhere():
@@ -107,7 +109,7 @@ def test_where_the_one_end_that_was_promised_is_known_a_step_to_the_other_one_is
     (tmp_path / "relations.csv").write_text("\n".join(["relation,cell_id,coef", *parts]))
     files = {"cells": str(tmp_path / "cells.csv"), "relations": str(tmp_path / "relations.csv")}
     done = sf.protect(plan={"version": 1, "table": files, "method": "optimal"})
-    assert done.holds
+    assert done.passed
     assert [(end["cell"], end["end"], end["guaranteed"]) for end in done.report["inherent_disclosure"]] == [
         ("cell 1", "lower", 0),
         ("cell 2", "lower", 0),

@@ -27,5 +27,5 @@ def test_protection_levels_are_those_that_are_promised():
     assert done.table.lower is not None and done.table.upper is not None
     assert (done.table.lower[3], done.table.upper[3]) == (1, 2)
     assert (table.lower[3], table.upper[3]) == (2, 2)
-    assert any(remark.endswith("unsafe (lower end, to everyone).") for remark in done.remarks)
+    assert any(remark.endswith("unsafe (lower end, to everyone).") for remark in done.notes)
     assert not done.warnings

@@ -144,8 +144,8 @@ def two_way(tmp_path, **method):
 def test_two_dimensions_give_all_relations(tmp_path):
     plan, columns = two_way(tmp_path)
     (part,) = build(plan, columns)
-    assert len(part.table.relations) == 2 * 3 + 5
-    assert (part.table.relations.residuals(part.table.values) == 0).all()
+    assert len(part.table.constraints) == 2 * 3 + 5
+    assert (part.table.constraints.residuals(part.table.values) == 0).all()
     assert run(plan, columns).report["masked"] == 4
 
 
@@ -184,7 +184,7 @@ def test_group_that_is_the_total_of_others_is_refused(known, make_plan):
         table={"value": "Wert"},
         dimensions={"area": {"levels": ["Kreis", "Quartier"], "total": 0}, "sex": {"column": "Sex", "total": "m+w"}},
     )
-    assert run(plan, columns).holds
+    assert run(plan, columns).passed
 
 
 CELLS = """id,value,status,cost,lb,ub,lpl,upl
@@ -206,7 +206,7 @@ def given(tmp_path, cells=CELLS, **more):
 def test_cells_and_relations(tmp_path):
     plan, columns = given(tmp_path, CELLS.replace("1,10.5,s,10.5,0,100,0,0", "1,10.5,u,10.5,0,100,2,2"))
     (part,) = build(plan, columns)
-    assert part.table.status.tolist() == [CellStatus.SAFE, CellStatus.UNSAFE, CellStatus.SAFE, CellStatus.PUBLISH]
+    assert part.table.status.tolist() == [CellStatus.SAFE, CellStatus.SENSITIVE, CellStatus.SAFE, CellStatus.PUBLISH]
     protected = run(plan, columns)
     assert protected.columns.text("value_published") == ("20.5", "*", "*", "0")
     assert protected.report["cost"] == 10
@@ -214,7 +214,7 @@ def test_cells_and_relations(tmp_path):
 
 def test_rules_come_on_top_of_given_statuses(tmp_path):
     plan, columns = given(tmp_path, primary=[{"rule": "range", "min": 9.5, "max": 10.2}], protection={"percent": 10})
-    assert build(plan, columns)[0].table.unsafe.tolist() == [False, False, True, False]
+    assert build(plan, columns)[0].table.sensitive.tolist() == [False, False, True, False]
 
 
 @pytest.mark.parametrize(
@@ -258,7 +258,7 @@ def test_linked_tables_withstand_one_who_is_shown_the_primaries(tmp_path):
     plan, columns = linked(tmp_path, primary=SMALL, method={"name": "ranges"})
     (part,) = build(plan, columns)
     assert part.table.bounds.low[2] == 4
-    assert run(plan, columns).holds
+    assert run(plan, columns).passed
 
 
 def test_linked_tables_know_the_bounds_of_the_attacker(tmp_path):
@@ -309,7 +309,7 @@ def test_rounded_sums_need_a_tolerance(make_plan, known):
     with pytest.raises(DataError):
         build(make_plan(), off)
     rounded = make_plan(table={"value": "Wert", "tolerance": 0.5})
-    assert run(rounded, off).holds
+    assert run(rounded, off).passed
 
 
 def test_negative_values_have_no_floor(make_plan):
@@ -324,7 +324,7 @@ def test_negative_values_have_no_floor(make_plan):
     assert np.isneginf(part.table.bounds.low).all()
     with pytest.raises(DataError, match="no published one is"):  # for none is published
         run(plan, cells)
-    assert run(replace(plan, attacker=AttackerModel(lower=-100)), cells).holds
+    assert run(replace(plan, attacker=AttackerModel(lower=-100)), cells).passed
 
 
 @pytest.mark.parametrize(
@@ -350,7 +350,7 @@ def test_attacker_who_knows_the_rule_is_withstood_too(make_city, make_plan):
     plain = run(make_plan(), cells)
     wary = run(make_plan(attacker={"rule": True}), cells)
     assert build(wary.plan, cells)[0].table.bounds.low[3] == 4
-    assert wary.holds
+    assert wary.passed
     assert wary.report["cost"] > plain.report["cost"]
 
 

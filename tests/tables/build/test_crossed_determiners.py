@@ -95,7 +95,7 @@ def test_a_wrong_record_does_not_hide_it(tmp_path):
     _, sheets = sheets_of(plan(folder_of(tmp_path, ["W,3,y,t"]), PLAIN, TYPED))
     (chain,) = sheets[0].chains
     assert chain.columns == ("kreis", "land", "typ")
-    assert chain.odd == {("3", "W", "y")}
+    assert chain.inconsistent == {("3", "W", "y")}
 
 
 @pytest.mark.parametrize("seed", range(5))

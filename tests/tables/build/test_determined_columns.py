@@ -98,10 +98,10 @@ def test_a_wrong_record_ends_nothing(tmp_path):
     crossed, sheets = sheets_of(plan(folder_of(tmp_path, COUNTS | WRONG), GEM, KREIS))
     part, joint = joint_part(crossed, sheets)
     # Kreis 1 and Kreis 3 by t are one record off, and so are their totals, by the relations of their table.
-    assert len(joint.loose) == 2
-    tied = with_inconsistent_records(part, joint.loose).table
+    assert len(joint.inconsistent) == 2
+    tied = with_inconsistent_records(part, joint.inconsistent).table
     assert tied.values[len(part.table) :].tolist() == [1.0] * 2
-    assert np.abs(tied.relations.residuals(tied.values)).max() == 0
+    assert np.abs(tied.constraints.residuals(tied.values)).max() == 0
 
 
 def test_columns_without_anything_in_common_are_not_linked():
@@ -118,7 +118,7 @@ def test_a_column_that_another_determines_without_exception_is_linked_however_fe
     records = RecordCodes({"kreis": tuple(kreise), "land": ("v",) * 12 + ("u",)}, np.ones(13))
     (chain,) = determined_chains(records, [("kreis",), ("land",)])
     assert set(chain.columns) == {"kreis", "land"}
-    assert not chain.odd
+    assert not chain.inconsistent
 
 
 def test_a_column_with_one_record_a_code_tells_nothing():
@@ -132,7 +132,7 @@ def test_codes_that_are_unique_in_a_unit_only_determine_by_all_levels():
     records = RecordCodes({"Land": land, "number": number, "Kreis": kreis}, np.full(4, 9.0))
     (chain,) = determined_chains(records, [("Land", "number"), ("Kreis",)])
     assert set(chain.columns) == {"Kreis", "Land", "number"}
-    assert not chain.odd
+    assert not chain.inconsistent
 
 
 def test_a_unit_that_is_mostly_one_of_its_parts_does_not_determine_it():
@@ -140,7 +140,7 @@ def test_a_unit_that_is_mostly_one_of_its_parts_does_not_determine_it():
     gem = ["a"] * 96 + ["b"] * 4 + ["c"] * 100 + ["d"] * 100
     codes = {"gem": gem, "kreis": [{"a": "1", "b": "1", "c": "2", "d": "3"}[code] for code in gem]}
     chains = determined_chains(RecordCodes(codes, np.ones(300)), [("gem",), ("kreis",)])
-    assert [chain.odd for chain in chains] == [frozenset()]
+    assert [chain.inconsistent for chain in chains] == [frozenset()]
 
 
 def test_a_hierarchy_lies_beside_a_plan_that_is_called_from_elsewhere(tmp_path, monkeypatch):
@@ -216,7 +216,7 @@ def test_columns_that_a_third_determines_need_not_determine_each_other():
         "type": [types[code] for code in gem],
     }
     chains = determined_chains(RecordCodes(codes, np.ones(252)), [("gem",), ("kreis",), ("type",)])
-    assert [chain.odd for chain in chains] == [frozenset()]
+    assert [chain.inconsistent for chain in chains] == [frozenset()]
 
 
 # Kreis, Region and type of each Gemeinde. Kreis 2 is Regionen p and q without type Y: no two of these columns tell it.
@@ -265,4 +265,4 @@ def test_a_cross_that_is_too_large_to_be_attacked_is_said(tmp_path, monkeypatch)
     done.save(tmp_path / "out")
     files = [tmp_path / "out" / name / "table-external.csv" for name in done.tables]
     review = audit(files, plan)
-    assert any(said in what for what in review.unattacked)
+    assert any(said in what for what in review.not_audited)

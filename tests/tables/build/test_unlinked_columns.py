@@ -56,14 +56,14 @@ def test_units_that_look_like_sums_of_others_are_told(tmp_path, way):
     counts = COUNTS[: len(gem)]
     done = review(tmp_path, {"Gem": cells(gem, counts, "Gem", masks(gem)), "Kreis": cells(kreis, counts, "Kreis")})
     assert not done.passed
-    assert "codes of Kreis look like sums of those of Gem" in done.unattacked[0]
+    assert "codes of Kreis look like sums of those of Gem" in done.not_audited[0]
 
 
 def test_the_same_codes_by_other_names_are_told(tmp_path):
     gem = CODES["runs"][0]
     others = [f"x{code}" for code in gem]
     done = review(tmp_path, {"Gem": cells(gem, COUNTS, "Gem", masks(gem)), "place": cells(others, COUNTS, "place")})
-    assert len(done.unattacked) == 1
+    assert len(done.not_audited) == 1
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -75,7 +75,7 @@ def test_columns_that_have_nothing_in_common_are_not(tmp_path, seed, codes):
     other = np.stack([rng.multinomial(int(total), shares) for total in COUNTS.sum(axis=0)], axis=1)
     names = [f"g{place}" for place in range(codes)]
     done = review(tmp_path, {"Gem": cells(gem, COUNTS, "Gem", masks(gem)), "sex": cells(names, other, "sex")})
-    assert not done.unattacked
+    assert not done.not_audited
 
 
 def test_nothing_is_told_of_tables_that_mask_nothing(tmp_path):
@@ -103,7 +103,7 @@ def test_records_of_the_plan_tell_which_columns_are_linked(tmp_path):
         files.append(tmp_path / f"{name}.csv")
     wanted = read_table_plan(plan(*texts) | {"table": {"value": "count", "microdata": "records.csv"}}, tmp_path)
     done = audit(files, wanted)
-    assert not done.unattacked
+    assert not done.not_audited
     assert any("g05" in finding.name for finding in done.leaks)
     protected = protect(None, wanted)
     assert audit(protected).passed

@@ -132,7 +132,7 @@ def test_files_are_read_back_exactly():
 def test_bad_files(text, where):
     with pytest.raises(DataError, match=where) as caught:
         parse_ptable(text)
-    assert caught.value.do
+    assert caught.value.hint
 
 
 KNOWN = {

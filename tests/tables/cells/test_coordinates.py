@@ -76,7 +76,7 @@ def problem_of(tmp_path, crossings):
     records.to_csv(tmp_path / "firms.csv", index=False)
     plan, sheets = sheets_of(plan)
     part, _ = joint_part(plan, sheets)
-    return make_problem(part.table, part.masked_before, part.knowledge.attackers, part.where)
+    return make_problem(part.table, part.suppressed_before, part.knowledge.attackers, part.where)
 
 
 def test_tables_of_records_are_protected_without_programs_over_all_cells(tmp_path):

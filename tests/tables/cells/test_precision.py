@@ -79,7 +79,7 @@ def test_given_steps_decide():
         SUM,
         ("all", "a", "b"),
     )
-    knowledge = AttackerKnowledge(step=1000.0)
+    knowledge = AttackerKnowledge(precision=1000.0)
     assert audit_publication(shown, no_bounds(3), knowledge).findings[0].lower == 5000
 
 

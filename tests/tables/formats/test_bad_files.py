@@ -47,7 +47,7 @@ TREE = CodeTree("a", ("T",), {("x",): ("T",), ("y",): ("T",)})
 def test_solver_files(text, where):
     with pytest.raises(DataError, match=where) as caught:
         parse_jj(text.splitlines(), "t.jj")
-    assert caught.value.do
+    assert caught.value.hint
 
 
 def test_relations_that_do_not_hold_are_said_with_their_line(tmp_path):
@@ -82,7 +82,7 @@ def test_relations_that_do_not_hold_are_said_with_their_line(tmp_path):
 def test_px(text, where):
     with pytest.raises(DataError, match=where) as caught:
         parse_px(text, "t.px")
-    assert caught.value.do
+    assert caught.value.hint
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_cells(text, where, tmp_path):
     (tmp_path / "t.tab").write_text(text)
     with pytest.raises(DataError, match=where) as caught:
         read_cells(tmp_path / "t.tab", parse_metadata(RDA))
-    assert caught.value.do
+    assert caught.value.hint
 
 
 def test_cells_with_an_unknown_code_or_without_totals(tmp_path):
@@ -110,7 +110,7 @@ def test_cells_with_an_unknown_code_or_without_totals(tmp_path):
     (tmp_path / "t.tab").write_text("x;5;1\n")
     with pytest.raises(DataError, match="parent of row 1") as caught:
         read_cells(tmp_path / "t.tab", parse_metadata(lines)).relations()
-    assert "totals" in caught.value.do
+    assert "totals" in caught.value.hint
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_cells_with_what_cannot_be(tmp_path, tag, cell, where):
     (tmp_path / "t.tab").write_text(f"T;5;3\nx;5;{cell}\n")
     with pytest.raises(DataError, match=where) as caught:
         read_cells(tmp_path / "t.tab", parse_metadata(lines))
-    assert caught.value.do
+    assert caught.value.hint
 
 
 def test_weighted_respondents_are_announced_and_written_so(tmp_path):
@@ -181,7 +181,7 @@ def test_a_number_within_which_a_line_ends_is_said_with_line_and_column(tmp_path
     where = f"line {2 + cut.count(chr(10))}, column {len(short) + 1}: the line ends within v"
     with pytest.raises(DataError, match=where) as caught:
         read_records(tmp_path / "m.asc", parse_metadata(lines))
-    assert "column" in caught.value.do
+    assert "column" in caught.value.hint
 
 
 def test_a_last_text_whose_blanks_were_stripped_is_read(tmp_path):
@@ -253,7 +253,7 @@ def test_apriori(line, where, tmp_path):
     (tmp_path / "t.hst").write_text(line + "\n")
     with pytest.raises(DataError, match=where) as caught:
         apply_apriori(tmp_path / "t.hst", table)
-    assert caught.value.do
+    assert caught.value.hint
     assert len(apply_apriori(tmp_path / "t.hst", table, ignore_errors=True).passed_over) == 1
 
 
@@ -271,7 +271,7 @@ def test_files_of_windows_and_variables_that_are_not_there(tmp_path):
     assert read_cells(tmp_path / "t.tab", metadata).codes(1) == ["zürich"]
     with pytest.raises(DataError, match="there is no variable b") as caught:
         read_cells(tmp_path / "t.tab", metadata, "v", ["b"])
-    assert caught.value.do == "Variables are a, v, s."
+    assert caught.value.hint == "Variables are a, v, s."
     (tmp_path / "m.asc").write_text("N 12\nS 1x\n")
     records = parse_metadata(["a 1 1", "<RECODEABLE>", "v 3 2", "<NUMERIC>"], "m.rda")
     with pytest.raises(DataError, match="line 2, column 3: a number for v is expected"):
@@ -394,7 +394,7 @@ def test_sdmx_that_a_plan_reads_is_said_with_line_and_column(change, where, tmp_
     for face in (sf.protect, sf.audit):
         with pytest.raises(DataError, match=rf"t\.csv, {where}") as caught:
             face(tmp_path / "t.csv", read_table_plan({**plan, "primary": [{"rule": "frequency", "min": 3}]}, tmp_path))
-        assert caught.value.do
+        assert caught.value.hint
 
 
 def test_totals_of_px_files_are_said_with_line_and_column(tmp_path):

@@ -82,7 +82,7 @@ def _arb(number: str, folder: Path) -> None:
 def test_files_with_lines(read, number, tmp_path):
     with pytest.raises(DataError, match=r"line \d+, column \d+") as caught:
         read(number, tmp_path)
-    assert caught.value.do
+    assert caught.value.hint
 
 
 @pytest.mark.parametrize("number", [LONG, "1" + "0" * 400])

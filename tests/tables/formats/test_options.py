@@ -28,7 +28,7 @@ def asked(kind, options):
 def test_options_that_say_nothing_are_refused_with_their_line(kind, options, what):
     with pytest.raises(DataError, match=rf"one\.arb, line 9, column 14: {what}") as caught:
         asked(kind, options)
-    assert caught.value.do
+    assert caught.value.hint
 
 
 @pytest.mark.parametrize(

@@ -238,7 +238,7 @@ def test_codes_that_stand_twice_are_told_apart_or_refused(tmp_path):
     (tmp_path / "r.hrc").write_text("\n".join(lines))
     with pytest.raises(DataError) as caught:
         file_tree("region", tmp_path / "r.hrc", "T", ["a", "11"])
-    assert caught.value.do == "The hierarchy has it 2 times: write 1/11 or 4/11."
+    assert caught.value.hint == "The hierarchy has it 2 times: write 1/11 or 4/11."
 
 
 def test_negative_values_lie_within_the_bounds_of_their_file(tmp_path):

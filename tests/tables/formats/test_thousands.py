@@ -25,8 +25,8 @@ def published(folder, text, decimal=None, dimensions=("area",)):
 def test_counts_in_doubt_are_refused_until_the_plan_says_what_they_are(text, tmp_path) -> None:
     with pytest.raises(DataError, match=r"1[.,]204. 1204, or a fraction") as caught:
         published(tmp_path, text)
-    assert caught.value.code == "data.thousands" and "table.decimal: " in caught.value.do
-    told = words_in("de").sentence(f"{caught.value.what} {caught.value.do}")
+    assert caught.value.code == "data.thousands" and "table.decimal: " in caught.value.hint
+    told = words_in("de").sentence(f"{caught.value.message} {caught.value.hint}")
     assert "Tausenderzeichen" in told and "Bruchzahl ist" in told
 
 

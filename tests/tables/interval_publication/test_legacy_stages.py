@@ -55,11 +55,11 @@ def test_broken_examples_publish_what_the_specification_says(make_city, make_pla
 def test_broken_examples_are_flagged_and_mended(broken, make_plan):
     prefer, cells = broken
     bare = run(make_plan({**BARE, "tie_break": prefer}), cells)
-    assert not bare.holds
+    assert not bare.passed
     assert bare.report["audit"]["exact"] > 0
     assert bare.report["warnings"]
     mended = run(make_plan({"name": "intervals", "tie_break": prefer}), cells)
-    assert mended.holds
+    assert mended.passed
     assert mended.report["audit"]["exact"] == mended.report["audit"]["too_narrow"] == 0
 
 
@@ -77,8 +77,8 @@ def test_repair_marks_its_cells_and_keeps_true_ranges(make_city, make_plan):
 def test_literal_three_leaves_a_child_open_and_repair_closes_it(make_city, make_plan):
     cells = make_city({"1": [2], "2": [3, 3]})
     bare = run(make_plan({**BARE, "tie_break": "max"}, high=2), cells)
-    assert not bare.holds
-    assert run(make_plan({"name": "intervals", "tie_break": "max"}, high=2), cells).holds
+    assert not bare.passed
+    assert run(make_plan({"name": "intervals", "tie_break": "max"}, high=2), cells).passed
 
 
 def test_tie_goes_to_the_preferred_code(make_city, make_plan):

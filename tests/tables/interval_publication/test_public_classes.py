@@ -74,7 +74,7 @@ TABLES = {
 def published(values, more):
     frame = pandas.DataFrame({"area": ["Total", *map(str, range(len(values)))], "n": [sum(values), *values]})
     done = protect(frame, **PARTS | more)
-    return done.parts[0].part.table, done.parts[0].mask, sum(done.external.texts.values(), ())
+    return done.parts[0].part.table, done.parts[0].suppressed, sum(done.external.texts.values(), ())
 
 
 @pytest.mark.parametrize("plan", PLANS)
@@ -85,16 +85,16 @@ def test_no_output_is_that_of_fewer_values_than_promised(plan, tables):
     alike: dict[tuple, list] = {}
     for values in TABLES[tables]:
         table, mask, texts = published(values, PLANS[plan])
-        known = (*mask, *table.unsafe, *np.where(mask, -1, table.values))
+        known = (*mask, *table.sensitive, *np.where(mask, -1, table.values))
         every.setdefault(known, []).append(table)
         alike.setdefault((known, texts), []).append(table)
     checked = 0
     for (known, _), group in alike.items():
         told, anyway = (np.ptp([table.values for table in part], axis=0) for part in (group, every[known]))
         for table in group:
-            width = np.minimum(table.reach.down + table.reach.up, anyway)[table.unsafe]
+            width = np.minimum(table.protection_levels.lower + table.protection_levels.upper, anyway)[table.sensitive]
             checked += len(width)
-            assert (told[table.unsafe] >= width - 1e-6).all()
+            assert (told[table.sensitive] >= width - 1e-6).all()
     assert checked >= 6
 
 

@@ -46,7 +46,7 @@ def test_all_faults_at_once():
     }
     with pytest.raises(PlanError) as caught:
         read_table_plan(wrong)
-    places = {fault.at for fault in caught.value.faults}
+    places = {fault.path for fault in caught.value.issues}
     assert {
         "version",
         "table.valeu",

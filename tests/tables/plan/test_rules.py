@@ -43,8 +43,8 @@ def test_rules(name):
     rule, unsafe, down, up = CASES[name]
     found = rule.apply(facts())
     assert found.unsafe.tolist() == [bool(flag) for flag in unsafe]
-    assert found.reach.down == pytest.approx(down)
-    assert found.reach.up == pytest.approx(up)
+    assert found.reach.lower == pytest.approx(down)
+    assert found.reach.upper == pytest.approx(up)
 
 
 def test_range_makes_its_bounds_public():
@@ -67,7 +67,7 @@ def test_waiver_overrules_and_the_widest_reach_counts():
     found = primary.combine([rule.apply(facts()) for rule in rules], 4)
     assert found.unsafe.tolist() == [False, False, True, False]
     both = primary.combine([primary.PriorPosterior(10).apply(facts()), primary.Frequency(11).apply(facts())], 4)
-    assert both.reach.up == pytest.approx([10, 5, 2, 0])
+    assert both.reach.upper == pytest.approx([10, 5, 2, 0])
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_losses_are_as_telling_as_profits(rule):
     largest = np.array([-100.0, 10.0, -60.0, 50.0]), np.array([0.0, -100.0, -55.0, -50.0])
     found = rule.apply(facts(values=values, contributions=largest, frequency=np.array([1.0, 2.0, 12.0, 2.0])))
     assert found.unsafe.tolist() == [True, True, False, True]
-    assert (found.reach.up[[0, 1, 3]] > 0).all()
+    assert (found.reach.upper[[0, 1, 3]] > 0).all()
 
 
 def test_levels_of_respondents_and_holdings_are_judged_beside_each_other():
@@ -122,7 +122,7 @@ LINES = {"sex": np.array([-1, 0, 0, 0])}
 def test_a_group_that_is_in_few_categories_is_disclosed(values, rule, unsafe, up):
     judgment = rule.apply(facts(values=np.array(values), counts=True, lines=LINES))
     assert judgment.unsafe.tolist() == [bool(flag) for flag in unsafe]
-    assert judgment.reach.up.max() == up
+    assert judgment.reach.upper.max() == up
 
 
 def test_group_disclosure_is_for_counts_with_that_dimension():

@@ -88,7 +88,7 @@ def unsafe_by(**table):
         },
     )
     part = done.joint.parts[0].part.table
-    return {name for name, unsafe in zip(part.names, part.unsafe, strict=True) if unsafe}, done
+    return {name for name, unsafe in zip(part.names, part.sensitive, strict=True) if unsafe}, done
 
 
 def test_a_shadow_is_what_the_rules_look_at():
@@ -97,7 +97,7 @@ def test_a_shadow_is_what_the_rules_look_at():
     # In (a, x) two firms turn over the same, but one has nearly all of the staff.
     assert "area a, branch x" not in plain
     assert "area a, branch x" in shadowed
-    assert done.holds
+    assert done.passed
 
 
 def test_rules_look_at_holdings_or_at_respondents():

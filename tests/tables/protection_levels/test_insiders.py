@@ -52,10 +52,10 @@ DOMINATED = [
 def test_only_what_is_not_his_is_protected_from_a_respondent():
     part = parts(survey(DOMINATED))
     cell = part.table.names.index("a I, b 13")
-    assert part.table.reach.up[cell] == pytest.approx(643.17)
+    assert part.table.protection_levels.upper[cell] == pytest.approx(643.17)
     known = {attacker.name: attacker for attacker in part.knowledge.attackers}
     open_to = {
-        name: float(known[name].reach.up[known[name].cells == cell][0]) for name in ("holding big", "holding small")
+        name: float(known[name].reach.upper[known[name].cells == cell][0]) for name in ("holding big", "holding small")
     }
     assert open_to == pytest.approx({"holding big": 19.999, "holding small": 643.17})
 
@@ -64,7 +64,7 @@ def test_default_protects_a_table_with_a_dominant_respondent():
     done = protect(
         survey(DOMINATED), value="v", **NAMED, dimensions={"a": {"column": "a"}, "b": {"column": "b"}}, primary=PERCENT
     )
-    assert done.holds
+    assert done.passed
     assert done.report["attackers"]["attacked"]["holdings"] == 11
     assert "holdings" not in done.report["attackers"]["did_not_attack"]
 
@@ -135,8 +135,8 @@ def test_refusal_names_the_attacker_and_what_would_help():
     rules = [{"rule": "status", "column": "s"}]
     with pytest.raises(UnattainableError) as caught:
         protect(table, value="v", frequency="n", dimensions={"a": {"column": "a"}}, primary=rules)
-    assert "from the respondent of a" in caught.value.what
-    assert "attackers: {respondents: false}" in caught.value.do
+    assert "from the respondent of a" in caught.value.message
+    assert "attackers: {respondents: false}" in caught.value.hint
 
 
 def test_outsider_cannot_be_switched_off():

@@ -88,7 +88,7 @@ def test_steps():
     values, unsafe = np.array([2.0, 2.0]), np.array([True, False])
     bounds, wished = Bounds(np.zeros(2), np.array([2.0, 9.0])), ProtectionLevels(np.zeros(2), np.zeros(2))
     reach = attainable(values, unsafe, bounds, wished, 1.0)
-    assert (reach.down.tolist(), reach.up.tolist()) == ([1, 0], [0, 0])
+    assert (reach.lower.tolist(), reach.upper.tolist()) == ([1, 0], [0, 0])
 
 
 def test_ends_are_never_rounded_into_the_range():

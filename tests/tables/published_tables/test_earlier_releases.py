@@ -77,7 +77,7 @@ def test_what_was_unsafe_before_is_not_computed_with_new_cells(tmp_path, method)
     shown = dict(zip(table.columns.text("x"), table.columns.text("v_published"), strict=True))
     ends = zip(table.columns.optional("v_lower"), table.columns.optional("v_upper"), strict=True)
     low, high = list(ends)[table.columns.text("x").index("a")]
-    assert done.holds and shown["a"] == shown["ab"] == "*"
+    assert done.passed and shown["a"] == shown["ab"] == "*"
     # As the rule of before wanted: 20 % of the largest contribution, less the others.
     assert high - 964 >= 900 * 0.2 - 4
     assert low <= 964 - (900 * 0.2 - 4)

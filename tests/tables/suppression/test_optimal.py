@@ -49,13 +49,13 @@ def square(values, needs, rows, columns, ceiling=np.inf):
     down, up = np.zeros(grid.size), np.zeros(grid.size)
     for cell, need in needs.items():
         place = inner[cell]
-        status[place] = CellStatus.UNSAFE
+        status[place] = CellStatus.SENSITIVE
         down[place], up[place] = min(need, grid.ravel()[place]), need
     return make_table(
         grid.ravel(),
         relations,
         status=status,
-        reach=ProtectionLevels(down, up),
+        protection_levels=ProtectionLevels(down, up),
         bounds=Bounds(np.zeros(grid.size), np.full(grid.size, ceiling)),
     )
 
@@ -80,23 +80,23 @@ def respondents_of(table, cells):
 
 def holds(table, masked, alone=()):
     exact = np.where(masked, np.nan, table.values)
-    shown = AttackerView(exact, no_bounds(len(table)), table.bounds, table.relations, table.names)
-    audit = audit_publication(shown, table.promise, AttackerKnowledge(attackers=alone), table.values)
-    return not [leak for leak in audit.leaks if table.unsafe[leak.cell]]
+    shown = AttackerView(exact, no_bounds(len(table)), table.bounds, table.constraints, table.names)
+    audit = audit_publication(shown, table.protection_interval, AttackerKnowledge(attackers=alone), table.values)
+    return not [leak for leak in audit.leaks if table.sensitive[leak.cell]]
 
 
 def lone(table, masked):
     """Whether a mask stands alone in a relation: it tells as much as no mask, so the pattern without it comes first."""
-    counts = np.add.reduceat(masked[table.relations.cells], table.relations.starts[:-1])
+    counts = np.add.reduceat(masked[table.constraints.cells], table.constraints.starts[:-1])
     return bool((counts == 1).any())
 
 
 def cheapest(table, alone=()):
     """The least cost over all patterns; those with a lone mask are no better than others that cost no more."""
-    free = np.flatnonzero(~table.unsafe)
+    free = np.flatnonzero(~table.sensitive)
     order = sorted(product([False, True], repeat=len(free)), key=lambda bits: table.costs[free[list(bits)]].sum())
     for bits in order:
-        masked = table.unsafe.copy()
+        masked = table.sensitive.copy()
         masked[free[list(bits)]] = True
         if not lone(table, masked) and holds(table, masked, alone):
             return table.costs[free[list(bits)]].sum()
@@ -143,12 +143,16 @@ def test_optimal_equals_brute_force_with_bounds(values, unsafe, ceiling):
     )
     numbers = np.array(totals + values, float)
     status = np.zeros(9, np.int8)
-    status[[3 + cell for cell in unsafe]] = CellStatus.UNSAFE
+    status[[3 + cell for cell in unsafe]] = CellStatus.SENSITIVE
     upper = np.maximum(numbers, ceiling)
-    need_up = np.where(status == CellStatus.UNSAFE, np.minimum(2, upper - numbers), 0)
-    need_down = np.where(status == CellStatus.UNSAFE, np.minimum(2, numbers), 0)
+    need_up = np.where(status == CellStatus.SENSITIVE, np.minimum(2, upper - numbers), 0)
+    need_down = np.where(status == CellStatus.SENSITIVE, np.minimum(2, numbers), 0)
     table = make_table(
-        numbers, relations, status=status, bounds=Bounds(np.zeros(9), upper), reach=ProtectionLevels(need_down, need_up)
+        numbers,
+        relations,
+        status=status,
+        bounds=Bounds(np.zeros(9), upper),
+        protection_levels=ProtectionLevels(need_down, need_up),
     )
     least = cheapest(table)
     if least is None:
@@ -173,9 +177,9 @@ def cube(seed, inner=2, unsafe=2):
     lines = [line for axis in range(3) for line in np.moveaxis(places, axis, 2).reshape(-1, side).tolist()]
     relations = make_constraints([(line, [-1.0] + [1.0] * inner) for line in lines])
     status = np.zeros(side**3, np.int8)
-    status[rng.choice(places[1:, 1:, 1:].ravel(), unsafe, replace=False)] = CellStatus.UNSAFE
-    need = np.where(status == CellStatus.UNSAFE, 1.0, 0.0)
-    return make_table(values.ravel(), relations, status=status, reach=ProtectionLevels(need, need))
+    status[rng.choice(places[1:, 1:, 1:].ravel(), unsafe, replace=False)] = CellStatus.SENSITIVE
+    need = np.where(status == CellStatus.SENSITIVE, 1.0, 0.0)
+    return make_table(values.ravel(), relations, status=status, protection_levels=ProtectionLevels(need, need))
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -193,7 +197,7 @@ def test_three_way_tables_hold_and_optimal_is_never_costlier(seed):
 def test_where_dimensions_are_known_the_least_cost_is_the_same(seed):
     """Then attackers are asked in another way: a bound that is too high would end the search with a dearer pattern."""
     table = cube(seed)
-    alone = respondents_of(table, np.flatnonzero(table.unsafe)[:1])
+    alone = respondents_of(table, np.flatnonzero(table.sensitive)[:1])
     known, unknown = (optimal(make_problem(table, None, alone, places)) for places in (coordinates_of(2), None))
     assert known.proved
     assert known.cost == unknown.cost
@@ -209,7 +213,7 @@ def coordinates_of(inner):
 @pytest.mark.parametrize("seed", range(4))
 def test_sums_of_cuts_raise_the_bound_and_leave_the_least_cost_as_it_is(seed, monkeypatch):
     table = cube(seed, 3, 6)
-    problem = make_problem(table, None, respondents_of(table, np.flatnonzero(table.unsafe)), coordinates_of(3))
+    problem = make_problem(table, None, respondents_of(table, np.flatnonzero(table.sensitive)), coordinates_of(3))
     plain, bound = optimal(problem), bound_of_points(problem)
     monkeypatch.setattr(cut_separation, "SMALL", 0)
     monkeypatch.setattr(search, "FAR", 0.0)
@@ -236,12 +240,12 @@ def bound_of_points(problem):
 def test_every_safe_pattern_satisfies_what_attackers_say_of_points(seed):
     """Points of all kinds; attackers from outside and from within answer with cuts that they violate."""
     table, rng = cube(seed), np.random.default_rng(seed)
-    alone = respondents_of(table, np.flatnonzero(table.unsafe))
+    alone = respondents_of(table, np.flatnonzero(table.sensitive))
     problem = make_problem(table, attackers=alone)
     watch = AttackerChecks(problem)
     points = (np.where(problem.forced, 1.0, rng.random(27) ** (1 + place)) for place in range(8))
     cuts = [(cut, point) for point in points for cut in watch.cuts(point, Deadline())]
-    patterns = [table.unsafe | (rng.random(27) < share) for share in (0.5, 0.7, 0.9) for _ in range(5)]
+    patterns = [table.sensitive | (rng.random(27) < share) for share in (0.5, 0.7, 0.9) for _ in range(5)]
     safe = [masked.astype(float) for masked in patterns if holds(table, masked, alone)]
     assert len(safe) > 3
     assert len(cuts) > 5
@@ -297,7 +301,9 @@ def test_single_respondents_need_a_wider_pattern():
 
 def test_cells_to_be_published_stay_open():
     table = square([3, 9, 9, 9], {0: 1}, 2, 2)
-    fixed = table.with_columns(status=np.where(table.unsafe, CellStatus.UNSAFE, CellStatus.PUBLISH).astype(np.int8))
+    fixed = table.with_columns(
+        status=np.where(table.sensitive, CellStatus.SENSITIVE, CellStatus.PUBLISH).astype(np.int8)
+    )
     with pytest.raises(UnattainableError):
         optimal(make_problem(fixed))
 

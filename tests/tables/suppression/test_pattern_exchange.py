@@ -20,7 +20,7 @@ def cube(seed, size=4, unsafe=8, share=0.0):
     rng = np.random.default_rng(seed)
     values = np.floor(rng.lognormal(3, 1, (size, size, size))).clip(1)
     status = np.zeros(values.size, np.int8)
-    status[rng.choice(values.size, unsafe, replace=False)] = CellStatus.UNSAFE
+    status[rng.choice(values.size, unsafe, replace=False)] = CellStatus.SENSITIVE
     status = status.reshape(values.shape)
     for axis in range(3):
         values = np.concatenate([values.sum(axis=axis, keepdims=True), values], axis=axis)
@@ -28,8 +28,8 @@ def cube(seed, size=4, unsafe=8, share=0.0):
     places = np.arange(values.size).reshape(values.shape)
     lines = [line for axis in range(3) for line in np.moveaxis(places, axis, 2).reshape(-1, size + 1).tolist()]
     relations = make_constraints([(line, [-1.0] + [1.0] * size) for line in lines])
-    need = np.where(status.ravel() == CellStatus.UNSAFE, np.maximum(share * values.ravel(), 1.0), 0.0)
-    return make_table(values.ravel(), relations, status=status.ravel(), reach=ProtectionLevels(need, need))
+    need = np.where(status.ravel() == CellStatus.SENSITIVE, np.maximum(share * values.ravel(), 1.0), 0.0)
+    return make_table(values.ravel(), relations, status=status.ravel(), protection_levels=ProtectionLevels(need, need))
 
 
 def pruned(search):
@@ -40,7 +40,7 @@ def pruned(search):
 def shown(table, pattern):
     """A pattern as it is published."""
     exact = np.where(pattern.masked, np.nan, table.values)
-    return AttackerView(exact, no_bounds(len(table)), table.bounds, table.relations, table.names)
+    return AttackerView(exact, no_bounds(len(table)), table.bounds, table.constraints, table.names)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 4, 5, 6])
@@ -52,8 +52,8 @@ def test_exchanges_lead_to_cheaper_patterns_that_hold(seed):
     better = Exchange(search).improved(first, Deadline())
     assert problem.cost_of(better.masked) < problem.cost_of(first.masked)
     assert set(better.proofs) == set(problem.threats)
-    audit = audit_publication(shown(table, better), table.promise, AttackerKnowledge(), table.values)
-    assert not [leak for leak in audit.leaks if table.unsafe[leak.cell]]
+    audit = audit_publication(shown(table, better), table.protection_interval, AttackerKnowledge(), table.values)
+    assert not [leak for leak in audit.leaks if table.sensitive[leak.cell]]
 
 
 @pytest.mark.parametrize("seed", [3, 7, 8])
@@ -75,7 +75,7 @@ def test_proofs_remembered_between_patterns_do_not_multiply():
     """Each side of a cell took over those of the other turned round: after thirty patterns there were millions."""
     table = cube(2, size=5, unsafe=15)
     nothing = ProtectionLevels(np.zeros(1), np.zeros(1))
-    alone = [np.array([place]) for place in np.flatnonzero(table.unsafe)]
+    alone = [np.array([place]) for place in np.flatnonzero(table.sensitive)]
     single = [
         Insider(
             f"c{place[0]}", AttackerKind.RESPONDENT, place, Bounds(table.values[place], table.values[place]), nothing

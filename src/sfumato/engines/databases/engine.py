@@ -99,10 +99,10 @@ class PostgreSQLEngine(CountsPersons):
     def data(self) -> Any:
         return self.address
 
-    def fingerprint(self) -> str:
+    def checksum(self) -> str:
         """Return the SHA-256 of the column names and of sums of row hashes, regardless of their order."""
         with faults(), self._connection.cursor() as cursor:
-            cursor.execute(self._table.fingerprint())
+            cursor.execute(self._table.checksum())
             found = cursor.fetchone()
         return hashlib.sha256(repr((self.columns, *map(str, found))).encode()).hexdigest()
 

@@ -99,7 +99,7 @@ class Table:
         rows = f"{numbers} FROM {self.name} AS s"
         return f"SELECT place FROM ({rows}) AS q WHERE value IN ({wanted}) ORDER BY place LIMIT {int(limit)}"
 
-    def fingerprint(self) -> str:
+    def checksum(self) -> str:
         """Return the statement that adds up hashes of the rows, regardless of their order."""
         part = "('x' || substr(md5(s::text), {}, 15))::bit(60)::bigint::numeric"
         return f"SELECT count(*), sum({part.format(1)})::text, sum({part.format(17)})::text FROM {self.name} AS s"

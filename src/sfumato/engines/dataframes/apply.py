@@ -101,14 +101,14 @@ class RecodingApplier:
         for place, column in enumerate(recoding.columns):
             if hides or not recoding.identical[place]:
                 new[column] = self._labels(place, shown, classes)
-        for column in handling.withheld_columns:
+        for column in handling.removed_columns:
             new[column] = (STAR,), np.zeros(len(rows), np.int32)
         if handling.key_column is not None:
             new[handling.key_column] = tuple(keys), np.arange(len(keys), dtype=np.int32)
         for column, by_text in handling.labels.items():
             texts, codes = occurring(*self.coded(column), rows)
             new[column] = tuple(by_text[text] for text in texts), codes
-        for column in handling.veiled_columns if hides else ():
+        for column in handling.suppressed_sensitive_columns if hides else ():
             texts, codes = new[column] if column in handling.labels else occurring(*self.coded(column), rows)
             veiled = np.where(recoding.suppressed[classes], len(texts), codes)
             new[column] = occurring((*texts, STAR), veiled, ALL)

@@ -117,7 +117,7 @@ class FrameEngine(CountsPersons):
     ) -> "FrameEngine":
         if target is not None:
             raise EngineError("frames are published as frames.", "Save the release to write files.", "frames-target")
-        if shown := self._textless - {*handling.withheld_columns}:
+        if shown := self._textless - {*handling.removed_columns}:
             raise no_text(*(name for name in self.columns if name in shown))
         application = RecodingApplier(recoding, handling, self._frame, self.coded)
         frame, keys = application.published(self._present(reading))
@@ -178,7 +178,7 @@ class FrameEngine(CountsPersons):
             return None
         return self._made_of(column, lambda values, _written: floats_of(values))
 
-    def fingerprint(self) -> str:
+    def checksum(self) -> str:
         digest = hashlib.sha256()
         for column in self.columns:
             if self._has_no_text(column):

@@ -386,7 +386,7 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
         with self.faults():
             return relations(self._connection, f"SELECT * FROM {self.source.table}").to_arrow_reader()
 
-    def fingerprint(self) -> str:
+    def checksum(self) -> str:
         return checksum(self.path)
 
     def close(self) -> None:

@@ -98,7 +98,7 @@ class RowCodes:
             and application.packing.words == 1
             and application.division is None
             and not (application.partition or application.reading.required)
-            and not (handling.labels or handling.veiled_columns or handling.person)
+            and not (handling.labels or handling.suppressed_sensitive_columns or handling.person)
             and not (application.strip and self.kept)
             and all(column in self._pickers or application.kinds.get(column) in NUMBERS for column in self.kept)
         )
@@ -151,7 +151,7 @@ class RowCodes:
                 columns.append(self._kept_column(column, arrays[f"r{self.kept.index(column)}"], rows))
             elif column == handling.class_column:
                 columns.append(PublishedColumn(numbered(recoding)[classes], kind="BIGINT"))
-            elif column in handling.withheld_columns:
+            elif column in handling.removed_columns:
                 columns.append(PublishedColumn(np.ones(len(rows), np.uint8), (STAR,)))
             else:
                 texts, codes = self.joining.labels(recoding.columns.index(column))

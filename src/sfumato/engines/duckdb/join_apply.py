@@ -197,7 +197,7 @@ class Joining:
         strip, raw = self.application.strip, self.raw(column)
         if column == handling.key_column:
             return f"s.{PERSON}"
-        if column in handling.withheld_columns:
+        if column in handling.removed_columns:
             return sql.text(STAR)
         if column in recoding.columns:
             place = recoding.columns.index(column)
@@ -206,7 +206,7 @@ class Joining:
             return raw if kept and self.application.kinds.get(column) != "VARCHAR" else f"c.p{place}"
         if column in handling.labels:
             raw = f"s.sfumato_label{[*handling.labels].index(column)}"
-        if column in handling.veiled_columns:
+        if column in handling.suppressed_sensitive_columns:
             text = raw if column in handling.labels else as_text(column, strip)
             return f"CASE WHEN c.hidden THEN '{STAR}' ELSE {text} END"
         return raw

@@ -261,7 +261,7 @@ def _excel(connection: Any, path: Path, data: DataPlan, names: Sequence[str], _s
         columns, notes = header_of(first, sample, data.dialect, names)
         check_names(columns)
     except DataError as error:
-        error.do = " ".join((error.do, *others))
+        error.hint = " ".join((error.hint, *others))
         raise
     rows = cells if data.header is False else cells[1:]
     texts = {name: _cells(name, [row[place] for row in rows]) for place, name in enumerate(columns)}

@@ -171,7 +171,7 @@ class Stream:
         stars = self.application.stars
         if column == handling.key_column:
             return self.application.person_key
-        if column in handling.withheld_columns:
+        if column in handling.removed_columns:
             return sql.text(STAR)
         if column in recoding.columns:
             place = recoding.columns.index(column)
@@ -179,7 +179,7 @@ class Stream:
                 return raw
             label = self._label(place)
             return f"CASE WHEN s.sfumato_hidden THEN '{STAR}' ELSE {label} END" if stars else label
-        if column in handling.veiled_columns:
+        if column in handling.suppressed_sensitive_columns:
             return f"CASE WHEN s.sfumato_hidden THEN '{STAR}' ELSE {text} END"
         return raw
 

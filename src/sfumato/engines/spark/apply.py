@@ -211,7 +211,7 @@ class RecodingApplier(JoinTables):
         return F.substring(F.sha2(F.concat(key, plain_key_of(text)), 256), 1, 32)
 
     def _published_column(self, place: int, name: str) -> Any:
-        if name in self.handling.withheld_columns and name != self.handling.key_column:
+        if name in self.handling.removed_columns and name != self.handling.key_column:
             return F.lit(STAR)
         raw, kind = F.col(f"s{place}"), self.source.kind(place)
         if is_float(kind):
@@ -227,7 +227,7 @@ class RecodingApplier(JoinTables):
             return F.when(F.col("hidden"), star).otherwise(F.col(f"p{at}")) if self.stars else F.col(f"p{at}")
         if name in self.handling.labels:
             raw = bare = F.col(f"m{[*self.handling.labels].index(name)}")
-        if name in self.handling.veiled_columns:
+        if name in self.handling.suppressed_sensitive_columns:
             text = raw if name in self.handling.labels else text_of(raw, kind, self.strip)
             return F.when(F.col("hidden"), star).otherwise(text)
         return bare

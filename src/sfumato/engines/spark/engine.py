@@ -237,7 +237,7 @@ class SparkEngine(ReadsSource):
             return self.source.frame.toDF(*self.columns)
         return self._kept.drop(PERSON) if self.source.hidden else self._kept
 
-    def fingerprint(self) -> str:
+    def checksum(self) -> str:
         """Return the SHA-256 of files; for a frame, that of its columns and of sums of row hashes in any order."""
         if self.path is not None and "://" not in str(self.path):
             return checksum(Path(self.path))

@@ -107,13 +107,13 @@ def _fit(profile: Profile, content: Content) -> Content | None:
     domain = list(dict.fromkeys(text for text in texts if text is not None))
     try:
         hierarchy = read(HIERARCHY, content.hierarchy)
-        binding = hierarchy.bind_alone(domain) if isinstance(hierarchy, Intervals) else hierarchy.bind(domain)
+        binding = hierarchy.bind_alone(domain) if isinstance(hierarchy, Intervals) else hierarchy.fit(domain)
     except PlanError:
         return None
     rejected = (*(profile.values[place] for place in wrong), *binding.rejected)
     if len(rejected) > len(profile.values) / 2:
         return None
-    labels = _labels(binding.ladder, domain, len(domain) - len(binding.rejected))
+    labels = _labels(binding.hierarchy, domain, len(domain) - len(binding.rejected))
     return replace(content, hierarchy=_lean(content.hierarchy, labels), rejected=rejected)
 
 

@@ -94,7 +94,7 @@ def _fails(parts: Codes, values: Codes, target: SensitiveTarget) -> bool:
     """Return whether some part violates a model."""
     classes = _classes(parts, values, target)
     whole = _classes(np.zeros(len(parts), np.int64), values, target)
-    return any(bool(model.failing(classes, whole).any()) for model in target.models)
+    return any(bool(model.violating(classes, whole).any()) for model in target.models)
 
 
 def _classes(parts: Codes, values: Codes, target: SensitiveTarget) -> EquivalenceClasses:

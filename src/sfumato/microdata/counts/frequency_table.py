@@ -352,11 +352,11 @@ def code_column(texts: Sequence[str | None], column: ColumnPlan, plan: Plan) -> 
     present = [text for text in texts if text is not None and text not in missing]
     forms, _ = canonical(present, column.type)
     accepted = list(dict.fromkeys(form for form in forms if form is not None))
-    binding = (column.hierarchy or SuppressAll()).bind(accepted)
+    binding = (column.hierarchy or SuppressAll()).fit(accepted)
     outside = set(binding.rejected)
     forms_by_text = {text: None if form in outside else form for text, form in zip(present, forms, strict=True)}
     rejected = tuple(text for text in present if forms_by_text[text] is None)
-    ladder = binding.ladder
+    ladder = binding.hierarchy
     if plan.data.on_missing != "drop" and (
         len(present) < len(texts) or (rejected and plan.data.on_invalid == "missing")
     ):

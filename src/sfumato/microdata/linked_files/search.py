@@ -95,7 +95,7 @@ class Search:
         classes = self.relations.classes(groups, number)
         failing = np.zeros(number, bool)
         for model in self.models:
-            failing |= model.failing(classes, self.relations.whole)
+            failing |= model.violating(classes, self.relations.whole)
         withheld = failing[groups]
         kept = np.flatnonzero(~failing)
         losses = tuple(self._losses(levels, withheld))
@@ -161,7 +161,7 @@ def _reached(model: PrivacyModel, classes: EquivalenceClasses, relations: Linked
         contents[name] = histogram(
             content.owners[inside], content.values[inside], content.counts[inside], kept, content.size
         )
-    return model.reached(EquivalenceClasses(classes.sizes[:kept], contents, counts_persons=True), relations.whole)
+    return model.achieved(EquivalenceClasses(classes.sizes[:kept], contents, counts_persons=True), relations.whole)
 
 
 # The hash of a row is made of its labels and the hashes of its child rows in any order; the hash of a person is that of

@@ -98,8 +98,8 @@ class Disclosure:
         sensitive: Metrics of each sensitive column.
         unique_rows: By each column alone, and by the pairs that make most rows unique.
         unique_in_classes: For each column the rows that are unique by it and the quasi-identifiers together.
-        tells: Columns that predict a quasi-identifier.
-        joint_tells: Columns nearly determined by two quasi-identifiers, or by one and another column.
+        inference_risks: Columns that predict a quasi-identifier.
+        pair_inferences: Columns nearly determined by two quasi-identifiers, or by one and another column.
         largest_share: The largest share of a class's rows that belong to one person, if persons are counted.
         unmeasured: What was left out because there are too many rows, in sentences.
         several: Rows that several columns make unique together, if there are many columns.
@@ -109,8 +109,8 @@ class Disclosure:
     unique_rows: tuple[UniqueRows, ...] = ()
     unmeasured: tuple[str, ...] = ()
     unique_in_classes: Mapping[str, int] = field(default_factory=dict)
-    tells: tuple[InferenceRisk, ...] = ()
-    joint_tells: tuple[PairInference, ...] = ()
+    inference_risks: tuple[InferenceRisk, ...] = ()
+    pair_inferences: tuple[PairInference, ...] = ()
     largest_share: float | None = None
     several: SeveralKnown | None = None
 
@@ -125,8 +125,8 @@ class Disclosure:
             "sensitive": {name: asdict(figures) for name, figures in self.sensitive.items()},
             "unique_rows": [{"columns": list(entry.columns), "rows": entry.rows} for entry in self.unique_rows],
             "unique_in_classes": dict(self.unique_in_classes),
-            "inference_risks": [asdict(tell) for tell in self.tells],
-            "pair_inferences": [asdict(tell) for tell in self.joint_tells],
+            "inference_risks": [asdict(tell) for tell in self.inference_risks],
+            "pair_inferences": [asdict(tell) for tell in self.pair_inferences],
             "not_measured": list(self.unmeasured),
             **({} if self.largest_share is None else {"largest_share": self.largest_share}),
             **({} if self.several is None else {"column_sets": asdict(self.several)}),
@@ -182,7 +182,7 @@ def attribute_figures(
         int(alone.sum()),
         int(sizes[alone].sum()),
         _least(values),
-        TCloseness(1.0, column).reached(visible, published.shown),
+        TCloseness(1.0, column).achieved(visible, published.shown),
         spelled,
         min(_least(values), _least(np.diff(meant.starts))) if spelled else None,
         int(blank.sum()),

@@ -27,7 +27,7 @@ def column_fates(
     published = pieces.kept(~recoding.suppressed[pieces.classes] & (pieces.rows > 0))
     fates: dict[str, Fate] = {}
     for name, column in plan.columns.items():
-        if name in plan.withheld_columns:
+        if name in plan.removed_columns:
             fates[name] = "removed"
         elif column.publish is not None:
             fates[name] = "kept" if name in unchanged else "changed"

@@ -172,9 +172,9 @@ def _failing_rows(plan: Plan, table: FrequencyTable, grouper: Grouper, populatio
     failing = np.zeros(len(classes.sizes), bool)
     for model in plan.privacy:
         if is_global(model):
-            failing |= model.short(classes)
+            failing |= model.classes_to_suppress(classes)
         else:
-            failing |= model.failing(classes, table.whole)
+            failing |= model.violating(classes, table.whole)
     return int(classes.sizes[failing].sum())
 
 

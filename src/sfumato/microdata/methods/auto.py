@@ -82,18 +82,18 @@ def search(plan: Plan, method: Auto, table: FrequencyTable, progress: ProgressCa
     won = _least(trials)
     if won is None or won.result is None or won.loss is None:
         raise _error(trials)
-    remarks = (_why(won, trials), *_late(trials), *won.result.remarks)
+    remarks = (_why(won, trials), *_late(trials), *won.result.notes)
     details = {**won.result.details, "methods_tried": [trial.to_dict() for trial in trials]}
     chosen = replace(won.method, time_limit=method.time_limit)
     others = {trial.method.name: trial.result for trial in trials if trial.result is not None and trial is not won}
-    return replace(won.result, remarks=remarks, details=details, method=chosen, others=others)
+    return replace(won.result, notes=remarks, details=details, method=chosen, others=others)
 
 
 def _error(trials: Sequence[Trial]) -> SfumatoError:
     """Return the error: a timeout if there was one, else the error of the first method."""
     errors = [trial.error for trial in trials if trial.error is not None]
     late = next((error for error in errors if not isinstance(error, UnattainableError)), None)
-    return late or UnattainableError(errors[0].what, "Ask for less, or allow more rows to be suppressed.", "auto")
+    return late or UnattainableError(errors[0].message, "Ask for less, or allow more rows to be suppressed.", "auto")
 
 
 def _methods(plan: Plan, method: Auto) -> list[Method]:

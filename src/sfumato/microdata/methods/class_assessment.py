@@ -17,19 +17,19 @@ class ClassAssessment:
     """The result of evaluating a table's classes by all models.
 
     Attributes:
-        failing: The classes that must be suppressed.
-        lost: For each class, a lower bound of the rows that every finer table must suppress.
-        lost_together: The same for all classes together, by global models.
+        violating: The classes that must be suppressed.
+        suppression_lower_bound: For each class, a lower bound of the rows that every finer table must suppress.
+        global_suppression_lower_bound: The same for all classes together, by global models.
     """
 
-    failing: BoolArray
-    lost: Counts
-    lost_together: int = 0
+    violating: BoolArray
+    suppression_lower_bound: Counts
+    global_suppression_lower_bound: int = 0
 
     @property
     def certain_rows(self) -> int:
         """A lower bound of the rows that every finer table must suppress."""
-        return max(int(self.lost.sum()), self.lost_together)
+        return max(int(self.suppression_lower_bound.sum()), self.global_suppression_lower_bound)
 
 
 def assess(
@@ -42,7 +42,7 @@ def assess(
     """Evaluate classes by all models: first class by class, then the remaining ones jointly.
 
     Args:
-        enough: Once more rows than this must be suppressed, the evaluation stops; `failing` may then be incomplete.
+        enough: Once more rows than this must be suppressed, the evaluation stops; `violating` may then be incomplete.
         bounded: Whether lower bounds for finer tables are needed; if not, they are computed only if that is fast.
     """
     failing: BoolArray = np.zeros(len(classes.sizes), bool)
@@ -52,23 +52,23 @@ def assess(
         if not is_global(model):
             # A class that one model suppresses completely is not evaluated by the next.
             settled = lost == classes.sizes
-            mask = model.failing_among(classes, whole, ~settled)
+            mask = model.violating_among(classes, whole, ~settled)
             failing = failing | mask
             if (bounded or model.monotone_suppression) and mask.any():
                 left = enough - int(lost[settled].sum())
-                lost = np.maximum(lost, model.lost(classes, whole, mask, left))
+                lost = np.maximum(lost, model.suppression_lower_bound(classes, whole, mask, left))
                 if enough < ALL and int(lost.sum()) > enough:
                     return ClassAssessment(failing, lost)
     while True:
         assessment = _together(models, classes, failing, lost)
-        failing = suppress_skewed_classes(classes, whole, models, assessment.failing)
-        if failing is assessment.failing or (failing == assessment.failing).all():
+        failing = suppress_skewed_classes(classes, whole, models, assessment.violating)
+        if failing is assessment.violating or (failing == assessment.violating).all():
             return assessment
 
 
 def beyond_limits(models: Sequence[PrivacyModel], whole: EquivalenceClasses) -> UnattainableError | None:
     """Return the error for a model that no recoding of these data can satisfy; None if there is none."""
-    reasons = ((model.name, model.limits(whole)) for model in models)
+    reasons = ((model.name, model.infeasibility(whole)) for model in models)
     return next((UnattainableError(why, "Ask for less, or add rows.", name) for name, why in reasons if why), None)
 
 
@@ -77,7 +77,7 @@ def _together(
 ) -> ClassAssessment:
     """Evaluate the remaining classes by the global models."""
     judging = [model for model in models if is_global(model)]
-    together = max((model.lost_together(classes) for model in judging), default=0)
+    together = max((model.global_suppression_lower_bound(classes) for model in judging), default=0)
     while True:
         before = failing
         for model in judging:
@@ -90,7 +90,7 @@ def _together(
 def _without_short(model: GlobalModel, classes: EquivalenceClasses, failing: BoolArray) -> BoolArray:
     """Suppress further classes until the remaining ones satisfy a global model."""
     left = np.flatnonzero(~failing)
-    short = model.short(classes.kept(~failing))
+    short = model.classes_to_suppress(classes.kept(~failing))
     if not short.any():
         return failing
     more = failing.copy()

@@ -62,7 +62,7 @@ def _together(plan: Plan, table: FrequencyTable, recoding: ClassRecoding) -> Cla
         for name, whole in table.sensitive.items()
     }
     one = EquivalenceClasses(np.array([table.rows]), sensitive)
-    if any(model.failing(one, table.whole).any() for model in plan.privacy):
+    if any(model.violating(one, table.whole).any() for model in plan.privacy):
         raise _nothing_told(plan)
     return replace(
         recoding,
@@ -77,7 +77,7 @@ def _together(plan: Plan, table: FrequencyTable, recoding: ClassRecoding) -> Cla
 
 def _nothing_told(plan: Plan) -> UnattainableError:
     asked = " and ".join(
-        f"{model.name} {model.asked:g}" + ("" if model.column is None else f" of {model.column}")
+        f"{model.name} {model.requested:g}" + ("" if model.column is None else f" of {model.column}")
         for model in plan.privacy
     )
     return UnattainableError(

@@ -33,7 +33,7 @@ def search(
     """
     del method
     operation = plan.microaggregated or Microaggregate(2)
-    k = max(operation.k, *(model.least_rows for model in plan.privacy))
+    k = max(operation.k, *(model.min_class_size for model in plan.privacy))
     if k > table.rows:
         raise UnattainableError(
             f"k = {k} needs at least {k} rows, the data have {table.rows}.", "Ask for less.", "rows"

@@ -45,7 +45,7 @@ def _with_protection(
     classes = holding_groups(
         EquivalenceClasses(recoding.sizes[kept]), (protection,), table.columns, recoding.classes[kept], recoding.labels
     )
-    disclosed = kept[protection.short(classes)]
+    disclosed = kept[protection.classes_to_suppress(classes)]
     if not len(disclosed):
         return result
     column = protection.subject or ""
@@ -53,7 +53,7 @@ def _with_protection(
     changed = _starred(recoding, table.columns.index(column), disclosed)
     hidden: BoolArray = changed.suppressed
     whole = classes_of(table, changed)
-    if assess(whole.kept(~hidden), table.whole, plan.privacy).failing.any():
+    if assess(whole.kept(~hidden), table.whole, plan.privacy).violating.any():
         raise UnattainableError(
             f"what protects {column} makes classes that do not satisfy the privacy models.",
             "Use method: optimal, or ask for less protection.",
@@ -65,7 +65,7 @@ def _with_protection(
         recoding=changed,
         per_column={**result.per_column, column: lost},
         proved_optimal=False,
-        remarks=(*result.remarks, REMARK.format(column=column, rows=rows)),
+        notes=(*result.notes, REMARK.format(column=column, rows=rows)),
     )
 
 

@@ -64,7 +64,7 @@ class TrialOutcome:
     losses: Mapping[str, float]
     hidden: int
 
-    def keeps(self, name: str) -> bool:
+    def is_satisfied(self, name: str) -> bool:
         return self.losses.get(name, 1.0) <= HALF
 
 
@@ -98,7 +98,7 @@ class RecoverySearch:
         for key, trial, remedy in self._ways(place):
             asked.append(key)
             outcome = self._tried(key, trial)
-            if outcome is not None and outcome.keeps(name):
+            if outcome is not None and outcome.is_satisfied(name):
                 found = remedy(outcome)
                 return replace(found, levels=found.levels or self.freed)
         late = [key for key in asked if key in self.late]
@@ -174,7 +174,7 @@ class RecoverySearch:
         for level in range(recoding.node[place] - 1, problem.lowest[place] - 1, -1):
             mean = float((ladder.penalties[level][ladder.codes[level]] * rows).sum()) / max(self.table.rows, 1)
             if mean <= HALF:
-                return problem.judge((*recoding.node[:place], level, *recoding.node[place + 1 :])).suppressed_rows
+                return problem.evaluate((*recoding.node[:place], level, *recoding.node[place + 1 :])).suppressed_rows
         return None
 
     def _others(self, place: int) -> list[int]:

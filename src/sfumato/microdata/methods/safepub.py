@@ -63,7 +63,7 @@ def search(plan: Plan, method: SafePub, table: FrequencyTable, progress: Progres
         choice.checked,
         choice.nodes,
         dict(zip(table.columns, node, strict=True)),
-        remarks=_remarks(plan, promise),
+        notes=_remarks(plan, promise),
         details={"differential_privacy": figures},
     )
 

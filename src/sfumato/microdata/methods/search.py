@@ -97,7 +97,7 @@ def with_persons_kept(plan: Plan, table: FrequencyTable, result: Result) -> Resu
     classes = holding_population(classes_of(table, recoding), table, recoding)
     failing = np.zeros(len(recoding.sizes), bool)
     for model in plan.privacy:
-        failing |= model.failing(classes, table.whole)
+        failing |= model.violating(classes, table.whole)
     failing &= ~recoding.suppressed & (recoding.sizes > 0)
     if not failing.any():
         return result
@@ -109,7 +109,7 @@ def with_persons_kept(plan: Plan, table: FrequencyTable, result: Result) -> Resu
     rows = int(recoding.sizes[failing].sum())
     remark = f"{rows} rows more are suppressed: their classes have enough rows, but too few persons."
     return replace(
-        result, recoding=replace(recoding, suppressed=hidden), proved_optimal=False, remarks=(*result.remarks, remark)
+        result, recoding=replace(recoding, suppressed=hidden), proved_optimal=False, notes=(*result.notes, remark)
     )
 
 
@@ -131,6 +131,9 @@ def _with_cost(plan: Plan, table: FrequencyTable, result: Result) -> Result:
     drawn: Any = result.method or plan.method
     least = find_recoding(replace(plan, method=replace(drawn, hide_minimality=False)), table, None)
     cost = result.loss - least.loss
-    remark = f"The release was chosen at random among near-optimal ones to prevent minimality attacks: it loses {result.loss:.6g} instead of {least.loss:.6g}."
+    remark = (
+        "The release was chosen at random among near-optimal ones to prevent minimality attacks: "
+        f"it loses {result.loss:.6g} instead of {least.loss:.6g}."
+    )
     details = {**result.details, "minimality": {"least_loss": least.loss, "cost": cost}}
-    return replace(result, details=details, remarks=(*result.remarks, remark), proved_optimal=False)
+    return replace(result, details=details, notes=(*result.notes, remark), proved_optimal=False)

@@ -33,7 +33,7 @@ class Result:
     total: int
     levels: Mapping[str, int] = field(default_factory=dict)
     nodes: tuple[NodeEvaluation, ...] = ()
-    remarks: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
     cut_short: bool = False
     method: Method | None = None

@@ -42,26 +42,28 @@ class AlphaKAnonymity(BaseModel):
     column: SensitiveColumn
     values: Annotated[tuple[TextOrNumber, ...], KeyInfo("the delicate values; all when not given", at_least=1)] = ()
     name: ClassVar[str] = "alpha-k-anonymity"
-    asks: ClassVar[str] = "alpha"
+    parameter: ClassVar[str] = "alpha"
 
     @property
-    def least_rows(self) -> int:
+    def min_class_size(self) -> int:
         return self.k
 
-    def failing(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:
+    def violating(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:
         return (classes.sizes < self.k) | (self._shares(classes, whole) > self.alpha + EXACT)
 
-    def lost(self, classes: EquivalenceClasses, whole: EquivalenceClasses, failing: BoolArray, enough: int) -> Counts:
+    def suppression_lower_bound(
+        self, classes: EquivalenceClasses, whole: EquivalenceClasses, failing: BoolArray, enough: int
+    ) -> Counts:
         content = classes.sensitive[self.column]
         kept = classes.sizes.copy()
         caps = np.where(self._bounded(whole), self.alpha, 1.0)
         bounds_kernels.capped(content.starts, content.values, content.counts, caps, failing, enough, kept)
         return rows_beyond(classes.sizes, np.where(kept < self.k, 0, kept))
 
-    def reached(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:
+    def achieved(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:
         return float(self._shares(classes, whole).max(initial=0.0))
 
-    def limits(self, whole: EquivalenceClasses) -> str | None:
+    def infeasibility(self, whole: EquivalenceClasses) -> str | None:
         if self.k > whole.rows:
             return f"k = {self.k} needs at least {self.k} rows, the data have {whole.rows}."
         most = float(whole.shares(self.column)[self._bounded(whole)].max(initial=0.0))

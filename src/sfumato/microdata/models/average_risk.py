@@ -29,7 +29,7 @@ from sfumato.schema.typed_parts import plan_part
 class AverageRisk(GlobalRiskModel):
     """Classes / rows is at most `threshold`.
 
-    >>> AverageRisk(0.25).short(EquivalenceClasses(np.array([1, 3, 5]))).tolist()
+    >>> AverageRisk(0.25).classes_to_suppress(EquivalenceClasses(np.array([1, 3, 5]))).tolist()
     [True, False, False]
     """
 
@@ -40,16 +40,16 @@ class AverageRisk(GlobalRiskModel):
         if self.threshold <= 0:
             raise ValueError("threshold must be greater than 0.")
 
-    def failing(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:  # noqa: ARG002
+    def violating(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:  # noqa: ARG002
         return classes.sizes * self.threshold < 1 - EXACT
 
-    def keeps(self, classes: EquivalenceClasses) -> bool:
+    def is_satisfied(self, classes: EquivalenceClasses) -> bool:
         sizes = classes.sizes
         return len(sizes) <= self.threshold * int(sizes.sum()) + EXACT
 
-    def short(self, classes: EquivalenceClasses) -> BoolArray:
+    def classes_to_suppress(self, classes: EquivalenceClasses) -> BoolArray:
         sizes = classes.sizes
-        if self.keeps(classes):
+        if self.is_satisfied(classes):
             return np.zeros(len(sizes), bool)
         distinct, alike = np.unique(sizes, return_counts=True)
         # From the largest size down: classes and rows of all classes at least as large.
@@ -59,7 +59,7 @@ class AverageRisk(GlobalRiskModel):
         least = distinct[::-1][fits[-1]] if len(fits) else int(sizes.max(initial=0)) + 1
         return sizes < least
 
-    def lost_together(self, classes: EquivalenceClasses) -> int:
+    def global_suppression_lower_bound(self, classes: EquivalenceClasses) -> int:
         """Return the rows outside the largest classes that together satisfy the model.
 
         A finer table that keeps R rows of u of these classes needs at least u classes for them, so u is at most
@@ -70,10 +70,10 @@ class AverageRisk(GlobalRiskModel):
         fits = np.flatnonzero(np.arange(1, len(rows) + 1) <= self.threshold * rows + EXACT)
         return int(sizes.sum()) - (int(rows[fits[-1]]) if len(fits) else 0)
 
-    def reached(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:  # noqa: ARG002
+    def achieved(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:  # noqa: ARG002
         return len(classes.sizes) / max(classes.rows, 1)
 
-    def limits(self, whole: EquivalenceClasses) -> str | None:
+    def infeasibility(self, whole: EquivalenceClasses) -> str | None:
         if self.threshold * whole.rows < 1 - EXACT:
             rows = int(np.ceil(1 / self.threshold))
             return f"threshold = {self.threshold:g} needs {rows} rows, the data have {whole.rows}."

@@ -38,18 +38,20 @@ class BetaLikeness(DistributionModel):
     ] = "enhanced"
     reference: Comparison = "both"
     name: ClassVar[str] = "beta-likeness"
-    asks: ClassVar[str] = "beta"
+    parameter: ClassVar[str] = "beta"
 
-    def failing(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:
+    def violating(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:
         return self._ratios(classes, self._caps(whole)) > 1 + EXACT
 
-    def lost(self, classes: EquivalenceClasses, whole: EquivalenceClasses, failing: BoolArray, enough: int) -> Counts:
+    def suppression_lower_bound(
+        self, classes: EquivalenceClasses, whole: EquivalenceClasses, failing: BoolArray, enough: int
+    ) -> Counts:
         content = classes.sensitive[self.column]
         kept = classes.sizes.copy()
         bounds_kernels.capped(content.starts, content.values, content.counts, self._caps(whole), failing, enough, kept)
         return rows_beyond(classes.sizes, kept)
 
-    def reached(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:
+    def achieved(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:
         """Return the largest (q - p) / p of all classes."""
         shares = _positive(whole.shares(self.column))
         return max(0.0, float(self._ratios(classes, shares).max(initial=1.0)) - 1)

@@ -1,7 +1,7 @@
 """Compiled loops of the models: the largest part of a class that satisfies a model.
 
 A histogram has n classes in compressed rows: class i holds values[starts[i]:starts[i+1]], each counts[...] times. For
-the classes marked in `failing` (n,), every kernel writes the maximum number of rows of the class that can be kept to
+the classes marked in `violating` (n,), every kernel writes the maximum number of rows of the class that can be kept to
 `out` (n,), which holds the class sizes before; it stops once more than `enough` rows are lost.
 """
 

@@ -33,16 +33,18 @@ class DeltaDisclosure(DistributionModel):
     column: SensitiveColumn
     reference: Comparison = "both"
     name: ClassVar[str] = "delta-disclosure"
-    asks: ClassVar[str] = "delta"
+    parameter: ClassVar[str] = "delta"
 
     def __post_init__(self) -> None:
         if self.delta <= 0:
             raise ValueError("delta must be greater than 0.")
 
-    def failing(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:
+    def violating(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:
         return self._distances(classes, whole) >= self.delta - EXACT
 
-    def lost(self, classes: EquivalenceClasses, whole: EquivalenceClasses, failing: BoolArray, enough: int) -> Counts:
+    def suppression_lower_bound(
+        self, classes: EquivalenceClasses, whole: EquivalenceClasses, failing: BoolArray, enough: int
+    ) -> Counts:
         content = classes.sensitive[self.column]
         shares = whole.shares(self.column)
         kept = classes.sizes.copy()
@@ -53,7 +55,7 @@ class DeltaDisclosure(DistributionModel):
         scarce = np.floor(low * classes.sizes * np.exp(self.delta) + 1e-6).astype(np.int64)
         return rows_beyond(classes.sizes, np.where(failing, np.minimum(kept, scarce), classes.sizes))
 
-    def reached(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:
+    def achieved(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:
         """Return the largest |ln(q/p)|; infinite if a class lacks a value."""
         return float(self._distances(classes, whole).max(initial=0.0))
 

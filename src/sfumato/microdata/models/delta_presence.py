@@ -47,7 +47,7 @@ class DeltaPresence(BaseModel):
     upper: Annotated[float, KeyInfo("the greatest share", minimum=0, maximum=1)]
     subset: Annotated[Subset, KeyInfo("which rows belong to the subset")]
     name: ClassVar[str] = "delta-presence"
-    asks: ClassVar[str] = "upper"
+    parameter: ClassVar[str] = "upper"
     column: ClassVar[None] = None
 
     def __post_init__(self) -> None:
@@ -58,16 +58,22 @@ class DeltaPresence(BaseModel):
     def monotone_generalization(self) -> bool:
         return self.lower == 0
 
-    def failing(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:  # noqa: ARG002
+    def violating(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:  # noqa: ARG002
         shares = _shares(classes)
         return (shares < self.lower - EXACT) | (shares > self.upper + EXACT)
 
-    def lost(self, classes: EquivalenceClasses, whole: EquivalenceClasses, failing: BoolArray, enough: int) -> Counts:  # noqa: ARG002
+    def suppression_lower_bound(
+        self,
+        classes: EquivalenceClasses,
+        whole: EquivalenceClasses,  # noqa: ARG002
+        failing: BoolArray,
+        enough: int,  # noqa: ARG002
+    ) -> Counts:
         """Return a bound: finer classes have no more persons together, so no more rows than these allow."""
         kept = np.floor(self.upper * persons_of(classes) + 1e-6).astype(np.int64)
         return rows_beyond(classes.sizes, np.where(failing, kept, classes.sizes))
 
-    def reached(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:  # noqa: ARG002
+    def achieved(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:  # noqa: ARG002
         """Return the largest share."""
         return float(_shares(classes).max(initial=0.0))
 

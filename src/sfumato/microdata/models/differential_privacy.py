@@ -60,7 +60,7 @@ class DifferentialPrivacy(BaseModel):
         KeyInfo("the share of epsilon with which levels are chosen; 0: the method names them", minimum=0, maximum=1),
     ] = 0.1
     name: ClassVar[str] = "differential-privacy"
-    asks: ClassVar[str] = "epsilon"
+    parameter: ClassVar[str] = "epsilon"
     column: ClassVar[None] = None
     monotone_suppression: ClassVar[bool] = True
 
@@ -92,17 +92,17 @@ class DifferentialPrivacy(BaseModel):
         return least_k(self.rows_epsilon, self.delta, self.search_epsilon)
 
     @property
-    def least_rows(self) -> int:
+    def min_class_size(self) -> int:
         return self.k
 
-    def failing(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:  # noqa: ARG002
+    def violating(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:  # noqa: ARG002
         return classes.sizes < self.k
 
-    def reached(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:
+    def achieved(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:
         """Return epsilon if every class has k rows, else infinity."""
-        return float("inf") if bool(self.failing(classes, whole).any()) else self.epsilon
+        return float("inf") if bool(self.violating(classes, whole).any()) else self.epsilon
 
-    def limits(self, whole: EquivalenceClasses) -> str | None:
+    def infeasibility(self, whole: EquivalenceClasses) -> str | None:
         if self.k > whole.rows:
             return f"epsilon and delta need classes of {self.k} rows, the data have {whole.rows}."
         return None

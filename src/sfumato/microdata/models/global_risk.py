@@ -36,14 +36,14 @@ class GlobalRisk(GlobalRiskModel):
         if self.threshold <= 0 or self.sampling_fraction == 0:
             raise ValueError("threshold and sampling_fraction must be greater than 0.")
 
-    def failing(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:  # noqa: ARG002
+    def violating(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:  # noqa: ARG002
         return individual_risks(classes, self.sampling_fraction) > self.threshold * (1 + EXACT)
 
-    def keeps(self, classes: EquivalenceClasses) -> bool:
+    def is_satisfied(self, classes: EquivalenceClasses) -> bool:
         return self._share(classes) <= self.threshold * (1 + EXACT)
 
-    def short(self, classes: EquivalenceClasses) -> BoolArray:
-        if self.keeps(classes):
+    def classes_to_suppress(self, classes: EquivalenceClasses) -> BoolArray:
+        if self.is_satisfied(classes):
             return np.zeros(len(classes.sizes), bool)
         risks = individual_risks(classes, self.sampling_fraction)
         order = np.argsort(risks, kind="stable")
@@ -54,7 +54,7 @@ class GlobalRisk(GlobalRiskModel):
         short: BoolArray = risks > most
         return short
 
-    def reached(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:  # noqa: ARG002
+    def achieved(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:  # noqa: ARG002
         return self._share(classes)
 
     def _share(self, classes: EquivalenceClasses) -> float:

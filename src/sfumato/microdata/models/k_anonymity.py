@@ -55,7 +55,7 @@ class KAnonymity(BaseModel):
 
     >>> import numpy as np
     >>> classes = EquivalenceClasses(np.array([2, 5]))
-    >>> KAnonymity(3).failing(classes, classes).tolist()
+    >>> KAnonymity(3).violating(classes, classes).tolist()
     [True, False]
     """
 
@@ -68,22 +68,22 @@ class KAnonymity(BaseModel):
         ),
     ] = SetSizes()
     name: ClassVar[str] = "k-anonymity"
-    asks: ClassVar[str] = "k"
+    parameter: ClassVar[str] = "k"
     least: ClassVar[bool] = True
     column: ClassVar[None] = None
     monotone_suppression: ClassVar[bool] = True
 
     @property
-    def least_rows(self) -> int:
+    def min_class_size(self) -> int:
         return self.k
 
-    def failing(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:  # noqa: ARG002
+    def violating(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:  # noqa: ARG002
         return classes.sizes < self.k
 
-    def reached(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:  # noqa: ARG002
+    def achieved(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:  # noqa: ARG002
         return int(classes.sizes.min()) if len(classes.sizes) else 0
 
-    def limits(self, whole: EquivalenceClasses) -> str | None:
+    def infeasibility(self, whole: EquivalenceClasses) -> str | None:
         if self.k > whole.rows:
             return f"k = {self.k} needs at least {self.k} rows, the data have {whole.rows}."
         return None

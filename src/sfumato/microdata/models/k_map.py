@@ -67,7 +67,7 @@ class KMap(BaseModel):
         KeyInfo("how often a class of fewer persons may have the requested number of rows", minimum=0, maximum=1),
     ] = 0.05
     name: ClassVar[str] = "k-map"
-    asks: ClassVar[str] = "k"
+    parameter: ClassVar[str] = "k"
     least: ClassVar[bool] = True
     column: ClassVar[None] = None
     monotone_suppression: ClassVar[bool] = True
@@ -79,33 +79,33 @@ class KMap(BaseModel):
             raise ValueError("sampling_fraction must be greater than 0, significance between 0 and 1.")
 
     @property
-    def least_rows(self) -> int:
+    def min_class_size(self) -> int:
         """The minimum class size: enough to represent k persons by estimate if the population is not known."""
         if self.sampling_fraction is None:
             return 1
         return min(self.k, rows_by_estimate(self.k * self.sampling_fraction, self.significance))
 
-    def located(self, folder: Path) -> "KMap":
+    def resolve_paths(self, folder: Path) -> "KMap":
         """Return the model with the path of its population table resolved from a folder."""
         if self.population is None or self.population.source is None:
             return self
         return replace(self, population=replace(self.population, source=self.population.source.located(folder)))
 
-    def failing(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:  # noqa: ARG002
+    def violating(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:  # noqa: ARG002
         if self.population is None:
-            return classes.sizes < self.least_rows
+            return classes.sizes < self.min_class_size
         return persons_of(classes) < self.k
 
-    def reached(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:  # noqa: ARG002
+    def achieved(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:  # noqa: ARG002
         """Return the fewest persons of a class; by estimate, the largest k that its rows represent."""
         if not len(classes.sizes):
             return 0
         if self.population is not None:
             return int(persons_of(classes).min())
         k, rows = self.k, int(classes.sizes.min())
-        while replace(self, k=k + 1).least_rows <= rows:
+        while replace(self, k=k + 1).min_class_size <= rows:
             k += 1
-        while k > 1 and replace(self, k=k).least_rows > rows:
+        while k > 1 and replace(self, k=k).min_class_size > rows:
             k -= 1
         return k
 

@@ -59,7 +59,7 @@ class LDiversity(BaseModel):
     variant: Annotated[Variant, KeyInfo("how well represented a value must be")] = "distinct"
     c: Annotated[float | None, KeyInfo("the constant of recursive (c,l)-diversity", minimum=0)] = None
     name: ClassVar[str] = "l-diversity"
-    asks: ClassVar[str] = "l"
+    parameter: ClassVar[str] = "l"
     least: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -73,21 +73,23 @@ class LDiversity(BaseModel):
         return self.variant == "distinct"
 
     @property
-    def asked(self) -> float:
+    def requested(self) -> float:
         return int(self.l) if self.l == int(self.l) else self.l
 
     @property
-    def least_rows(self) -> int:
+    def min_class_size(self) -> int:
         """The minimum class size: l rows for l values; recursive diversity with l = 1 requires none."""
         return int(np.ceil(self.l - EXACT))
 
-    def failing(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:
+    def violating(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:
         content = judged_values(classes, whole, self.column)
         if self.variant == "recursive":
             return ~_recursive(content, int(self.l), self.c or 0.0)
         return self._diversity(content) < self.l - EXACT
 
-    def lost(self, classes: EquivalenceClasses, whole: EquivalenceClasses, failing: BoolArray, enough: int) -> Counts:
+    def suppression_lower_bound(
+        self, classes: EquivalenceClasses, whole: EquivalenceClasses, failing: BoolArray, enough: int
+    ) -> Counts:
         if self.variant == "distinct":
             return np.where(failing, classes.sizes, 0)
         content = told_values(classes, whole, self.column)
@@ -100,7 +102,7 @@ class LDiversity(BaseModel):
             bounds_kernels.recursive(content.starts, content.counts, int(self.l), self.c or 0.0, failing, enough, kept)
         return rows_beyond(classes.sizes, kept + without)
 
-    def reached(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:
+    def achieved(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:
         content = judged_values(classes, whole, self.column)
         if not len(classes.sizes):
             return 0
@@ -109,11 +111,11 @@ class LDiversity(BaseModel):
         worst = float(self._diversity(content).min())
         return int(worst) if self.variant == "distinct" else worst
 
-    def limits(self, whole: EquivalenceClasses) -> str | None:
+    def infeasibility(self, whole: EquivalenceClasses) -> str | None:
         totals = told_values(whole, whole, self.column).totals()
         distinct = int((totals > 0).sum())
         if distinct < self.l:
-            return f"l = {self.asked} needs {self.asked} distinct values of {self.column}, it has {distinct}."
+            return f"l = {self.requested} needs {self.requested} distinct values of {self.column}, it has {distinct}."
         return None
 
     def _diversity(self, content: Histogram) -> Floats:

@@ -25,19 +25,20 @@ class PrivacyModel(Protocol):
 
     Attributes:
         name: The model's name in a plan.
-        asks: Name of the parameter that sets the threshold, such as `k`.
+        parameter: Name of the parameter that sets the threshold, such as `k`.
         monotone_generalization: If all classes of a table satisfy the model, so do all of any coarser table.
         monotone_suppression: A class that satisfies the model still does after any other rows were merged into it (so
             the rows in violating classes only decrease when a table gets coarser).
         is_global: The model is evaluated on all classes jointly (see `GlobalModel`).
-        compares: The model compares the proportions of a column's values in each class with a reference table.
+        compares_distributions: The model compares the proportions of a column's values in each class with a reference
+            table.
         least: Whether the parameter is a minimum; else it is a maximum.
     """
 
     name: ClassVar[str]
-    asks: ClassVar[str]
-    of_release: ClassVar[bool]
-    compares: ClassVar[bool]
+    parameter: ClassVar[str]
+    is_global: ClassVar[bool]
+    compares_distributions: ClassVar[bool]
 
     @property
     def reference(self) -> Against:
@@ -64,40 +65,42 @@ class PrivacyModel(Protocol):
     def least(self) -> bool: ...
 
     @property
-    def asked(self) -> float:
+    def requested(self) -> float:
         """The requested parameter."""
         ...
 
     @property
-    def least_rows(self) -> int:
+    def min_class_size(self) -> int:
         """The minimum class size that the model implies, whatever the class contains."""
         ...
 
-    def failing(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:
+    def violating(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:
         """Return which classes violate the model; `whole` is the original table (one class per combination)."""
         ...
 
-    def failing_among(self, classes: EquivalenceClasses, whole: EquivalenceClasses, asked: BoolArray) -> BoolArray:
-        """Like `failing`, for some classes; the others count as satisfying."""
+    def violating_among(self, classes: EquivalenceClasses, whole: EquivalenceClasses, asked: BoolArray) -> BoolArray:
+        """Like `violating`, for some classes; the others count as satisfying."""
         ...
 
-    def lost(self, classes: EquivalenceClasses, whole: EquivalenceClasses, failing: BoolArray, enough: int) -> Counts:
+    def suppression_lower_bound(
+        self, classes: EquivalenceClasses, whole: EquivalenceClasses, failing: BoolArray, enough: int
+    ) -> Counts:
         """Return for each class a lower bound of its rows that every finer table must suppress.
 
         If the model is monotone under generalization, the rows of a class that a finer table keeps satisfy the
         model together; so a class loses at least its size minus its largest part that satisfies it.
 
         Args:
-            failing: The result of `failing` for the same classes; other classes lose nothing.
+            failing: The result of `violating` for the same classes; other classes lose nothing.
             enough: The computation may stop once all classes together lose more than this.
         """
         ...
 
-    def reached(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:
-        """Return the achieved parameter: the value of the worst class, in the unit of `asked`."""
+    def achieved(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:
+        """Return the achieved parameter: the value of the worst class, in the unit of `requested`."""
         ...
 
-    def limits(self, whole: EquivalenceClasses) -> str | None:
+    def infeasibility(self, whole: EquivalenceClasses) -> str | None:
         """Return the reason why no recoding of the table can satisfy the model, or None if one may."""
         ...
 
@@ -105,29 +108,29 @@ class PrivacyModel(Protocol):
 class GlobalModel(PrivacyModel, Protocol):
     """A global model: a requirement on all classes of a release jointly, such as their average risk.
 
-    Its `failing` evaluates classes one by one by a sufficient condition, so that methods that never see all classes at
-    once can use it. A full-domain search evaluates the classes jointly by these functions.
+    Its `violating` evaluates classes one by one by a sufficient condition, so that methods that never see all classes
+    at once can use it. A full-domain search evaluates the classes jointly by these functions.
     """
 
-    def short(self, classes: EquivalenceClasses) -> BoolArray:
+    def classes_to_suppress(self, classes: EquivalenceClasses) -> BoolArray:
         """Return the classes to suppress so that the others jointly satisfy the model.
 
         The classes of highest risk are suppressed first, as few as possible, classes of equal risk together.
         """
         ...
 
-    def keeps(self, classes: EquivalenceClasses) -> bool:
+    def is_satisfied(self, classes: EquivalenceClasses) -> bool:
         """Return whether the classes jointly satisfy the model."""
         ...
 
-    def lost_together(self, classes: EquivalenceClasses) -> int:
+    def global_suppression_lower_bound(self, classes: EquivalenceClasses) -> int:
         """Return a lower bound of the rows that every finer table must suppress."""
         ...
 
 
 def checks_published(model: PrivacyModel) -> bool:
     """Return whether a model must also be satisfied for the published rows as reference."""
-    return model.compares and model.reference == "both"
+    return model.compares_distributions and model.reference == "both"
 
 
 def evaluate(model: PrivacyModel, classes: EquivalenceClasses, whole: EquivalenceClasses) -> tuple[bool, float]:
@@ -137,27 +140,27 @@ def evaluate(model: PrivacyModel, classes: EquivalenceClasses, whole: Equivalenc
         needs
     both, so that a condition which one of them forgets is never reported as satisfied.
     """
-    reached = model.reached(classes, whole)
+    reached = model.achieved(classes, whole)
     if not len(classes.sizes):
         return True, reached
-    fine = model.keeps(classes) if is_global(model) else not model.failing(classes, whole).any()
-    gap = model.asked - reached if model.least else reached - model.asked
-    return bool(fine) and gap <= EXACT * (1 + abs(model.asked)), reached
+    fine = model.is_satisfied(classes) if is_global(model) else not model.violating(classes, whole).any()
+    gap = model.requested - reached if model.least else reached - model.requested
+    return bool(fine) and gap <= EXACT * (1 + abs(model.requested)), reached
 
 
 def is_global(model: PrivacyModel) -> TypeGuard[GlobalModel]:
     """Return whether a model is global."""
-    return model.of_release
+    return model.is_global
 
 
 class BaseModel(ABC):
     """Base class of privacy models, with defaults."""
 
     __slots__ = ()
-    of_release: ClassVar[bool] = False
-    compares: ClassVar[bool] = False
+    is_global: ClassVar[bool] = False
+    compares_distributions: ClassVar[bool] = False
     least: ClassVar[bool] = False
-    asks: ClassVar[str]
+    parameter: ClassVar[str]
 
     @property
     def reference(self) -> Against:
@@ -178,34 +181,40 @@ class BaseModel(ABC):
         return column
 
     @property
-    def asked(self) -> float:
-        asked: float = getattr(self, self.asks)
+    def requested(self) -> float:
+        asked: float = getattr(self, self.parameter)
         return asked
 
     @property
-    def least_rows(self) -> int:
+    def min_class_size(self) -> int:
         return 1
 
-    def limits(self, whole: EquivalenceClasses) -> str | None:  # noqa: ARG002
+    def infeasibility(self, whole: EquivalenceClasses) -> str | None:  # noqa: ARG002
         """Return None: nothing in the original table excludes the model."""
         return None
 
     @abstractmethod
-    def failing(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:
+    def violating(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:
         """Return which classes violate the model."""
 
-    def failing_among(self, classes: EquivalenceClasses, whole: EquivalenceClasses, asked: BoolArray) -> BoolArray:
-        """Like `failing`, for some classes."""
-        found: BoolArray = self.failing(classes, whole) & asked
+    def violating_among(self, classes: EquivalenceClasses, whole: EquivalenceClasses, asked: BoolArray) -> BoolArray:
+        """Like `violating`, for some classes."""
+        found: BoolArray = self.violating(classes, whole) & asked
         return found
 
-    def lost(self, classes: EquivalenceClasses, whole: EquivalenceClasses, failing: BoolArray, enough: int) -> Counts:  # noqa: ARG002
+    def suppression_lower_bound(
+        self,
+        classes: EquivalenceClasses,
+        whole: EquivalenceClasses,  # noqa: ARG002
+        failing: BoolArray,
+        enough: int,  # noqa: ARG002
+    ) -> Counts:
         """Return all rows of a violating class that nothing can fix, one if a finer class must violate, else none."""
         if self.monotone_suppression:
             return np.where(failing, classes.sizes, 0)
         return failing.astype(np.int64) if self.monotone_generalization else np.zeros(len(failing), np.int64)
 
-    def lost_together(self, classes: EquivalenceClasses) -> int:  # noqa: ARG002
+    def global_suppression_lower_bound(self, classes: EquivalenceClasses) -> int:  # noqa: ARG002
         """Return 0: nothing is known about finer tables."""
         return 0
 
@@ -214,7 +223,7 @@ class RiskModel(BaseModel):
     """Base class of models with a maximum risk and no sensitive column."""
 
     __slots__ = ()
-    asks: ClassVar[str] = "threshold"
+    parameter: ClassVar[str] = "threshold"
     column: ClassVar[None] = None
 
 
@@ -222,14 +231,14 @@ class GlobalRiskModel(RiskModel):
     """Base class of models with a maximum risk of all classes jointly."""
 
     __slots__ = ()
-    of_release: ClassVar[bool] = True
+    is_global: ClassVar[bool] = True
 
 
 class DistributionModel(BaseModel):
     """Base class of models that compare proportions in a class with those in a reference table."""
 
     __slots__ = ()
-    compares: ClassVar[bool] = True
+    compares_distributions: ClassVar[bool] = True
 
 
 def rows_beyond(sizes: Counts, kept: Counts) -> Counts:
@@ -258,7 +267,7 @@ def suppress_skewed_classes(
         if not len(left) or kept.rows == whole.rows:
             break
         seen = reference_of(kept, whole)
-        skewed = np.any([model.failing(kept, seen) for model in comparing], axis=0)
+        skewed = np.any([model.violating(kept, seen) for model in comparing], axis=0)
         if not skewed.any():
             break
         suppressed = suppressed.copy()

@@ -110,7 +110,7 @@ class PersonModel:
     """
 
     model: PrivacyModel
-    of_release: ClassVar[bool] = False
+    is_global: ClassVar[bool] = False
 
     def __getattr__(self, name: str) -> Any:
         """Delegate all other attributes, such as the parameter and the minimum class size, to the model of rows."""
@@ -126,24 +126,30 @@ class PersonModel:
     def monotone_generalization(self) -> bool:
         return self.monotone_suppression
 
-    def failing(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:
-        return self.model.failing(self._members(classes, whole), whole_by_persons(whole))
+    def violating(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:
+        return self.model.violating(self._members(classes, whole), whole_by_persons(whole))
 
-    def failing_among(self, classes: EquivalenceClasses, whole: EquivalenceClasses, asked: BoolArray) -> BoolArray:
-        return self.failing(classes, whole) & asked
+    def violating_among(self, classes: EquivalenceClasses, whole: EquivalenceClasses, asked: BoolArray) -> BoolArray:
+        return self.violating(classes, whole) & asked
 
-    def lost(self, classes: EquivalenceClasses, whole: EquivalenceClasses, failing: BoolArray, enough: int) -> Counts:  # noqa: ARG002
+    def suppression_lower_bound(
+        self,
+        classes: EquivalenceClasses,
+        whole: EquivalenceClasses,  # noqa: ARG002
+        failing: BoolArray,
+        enough: int,  # noqa: ARG002
+    ) -> Counts:
         return np.where(failing, classes.sizes, 0) if self.monotone_suppression else np.zeros(len(failing), np.int64)
 
-    def reached(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:
-        return self.model.reached(self._members(classes, whole), whole_by_persons(whole))
+    def achieved(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:
+        return self.model.achieved(self._members(classes, whole), whole_by_persons(whole))
 
     def _members(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> EquivalenceClasses:
         """Return the persons of classes, with their values of the model's column only."""
         return by_persons(classes.holding(looked_at(self.model)), whole)
 
-    def limits(self, whole: EquivalenceClasses) -> str | None:
-        return self.model.limits(whole_by_persons(whole))
+    def infeasibility(self, whole: EquivalenceClasses) -> str | None:
+        return self.model.infeasibility(whole_by_persons(whole))
 
 
 def against_raw(model: PrivacyModel) -> PrivacyModel:
@@ -163,4 +169,4 @@ def enough_persons(models: Sequence[PrivacyModel]) -> int | None:
     about_persons = [model.model for model in models if isinstance(model, PersonModel)]
     if len(about_persons) < len(models) or not all(isinstance(model, KAnonymity) for model in about_persons):
         return None
-    return max((model.least_rows for model in about_persons), default=0)
+    return max((model.min_class_size for model in about_persons), default=0)

@@ -45,16 +45,16 @@ class PopulationUniqueness(GlobalRiskModel):
         if self.sampling_fraction == 0:
             raise ValueError("sampling_fraction must be greater than 0.")
 
-    def failing(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:  # noqa: ARG002
+    def violating(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:  # noqa: ARG002
         return classes.sizes < 2 if self.threshold < 1 else np.zeros(len(classes.sizes), bool)
 
-    def keeps(self, classes: EquivalenceClasses) -> bool:
-        return self.reached(classes, classes) <= self.threshold + EXACT
+    def is_satisfied(self, classes: EquivalenceClasses) -> bool:
+        return self.achieved(classes, classes) <= self.threshold + EXACT
 
-    def short(self, classes: EquivalenceClasses) -> BoolArray:
-        return np.zeros(len(classes.sizes), bool) if self.keeps(classes) else classes.sizes < 2
+    def classes_to_suppress(self, classes: EquivalenceClasses) -> BoolArray:
+        return np.zeros(len(classes.sizes), bool) if self.is_satisfied(classes) else classes.sizes < 2
 
-    def reached(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:  # noqa: ARG002
+    def achieved(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:  # noqa: ARG002
         """Return the estimated share; 1, the maximum, if there is no estimate."""
         if not classes.rows:
             return 0.0

@@ -74,9 +74,9 @@ class Protection(BaseModel):
 
     model: PrivacyModel
     name: ClassVar[str] = "attribute-disclosure"
-    of_release: ClassVar[bool] = True
+    is_global: ClassVar[bool] = True
     column: ClassVar[None] = None
-    asks: ClassVar[str] = "model"
+    parameter: ClassVar[str] = "model"
 
     @classmethod
     def of(cls, model: BaseModel, column: str) -> "Protection":
@@ -92,34 +92,34 @@ class Protection(BaseModel):
         return self.model.least
 
     @property
-    def asked(self) -> float:
-        return self.model.asked
+    def requested(self) -> float:
+        return self.model.requested
 
     @property
     def monotone_generalization(self) -> bool:
         """False: a coarser label may be the only one of its group."""
         return False
 
-    def failing(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:  # noqa: ARG002
+    def violating(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:  # noqa: ARG002
         """Return none: no class violates by itself, because groups are evaluated jointly."""
         return np.zeros(len(classes.sizes), bool)
 
-    def short(self, classes: EquivalenceClasses) -> BoolArray:
+    def classes_to_suppress(self, classes: EquivalenceClasses) -> BoolArray:
         """Return the classes that disclose a label in a group that does not satisfy the model."""
         group, groups, whole = self._groups(classes)
         mask: BoolArray = np.zeros(len(classes.sizes), bool)
         if len(groups.sizes):
             # A group with one label discloses it, however close that is to the published distribution.
             alone = np.diff(groups.sensitive[self.model.column or ""].starts) < 2
-            mask[group >= 0] = (alone | self.model.failing(groups, whole))[group[group >= 0]]
+            mask[group >= 0] = (alone | self.model.violating(groups, whole))[group[group >= 0]]
         return mask
 
-    def keeps(self, classes: EquivalenceClasses) -> bool:
-        return not self.short(classes).any()
+    def is_satisfied(self, classes: EquivalenceClasses) -> bool:
+        return not self.classes_to_suppress(classes).any()
 
-    def reached(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:  # noqa: ARG002
+    def achieved(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:  # noqa: ARG002
         _group, groups, published = self._groups(classes)
-        return self.model.reached(groups, published) if len(groups.sizes) else self.asked
+        return self.model.achieved(groups, published) if len(groups.sizes) else self.requested
 
     def _groups(self, classes: EquivalenceClasses) -> tuple[Codes, EquivalenceClasses, EquivalenceClasses]:
         """Return the group of each class (-1 if its label is the root), the groups, and all of them as one."""

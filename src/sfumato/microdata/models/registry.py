@@ -31,4 +31,4 @@ MODEL: TaggedUnionSchema[PrivacyModel] = TaggedUnionSchema(
 
 def located(model: PrivacyModel, folder: Path) -> PrivacyModel:
     """Return the model with the paths of its files resolved from a folder."""
-    return model.located(folder) if hasattr(model, "located") else model
+    return model.resolve_paths(folder) if hasattr(model, "resolve_paths") else model

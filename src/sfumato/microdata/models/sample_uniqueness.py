@@ -29,25 +29,25 @@ from sfumato.schema.typed_parts import plan_part
 class SampleUniqueness(GlobalRiskModel):
     """Unique rows / rows is at most `threshold`.
 
-    >>> SampleUniqueness(0.1).short(EquivalenceClasses(np.array([1, 3, 5]))).tolist()
+    >>> SampleUniqueness(0.1).classes_to_suppress(EquivalenceClasses(np.array([1, 3, 5]))).tolist()
     [True, False, False]
     """
 
     threshold: Annotated[float, KeyInfo("the greatest share of unique rows", minimum=0, maximum=1)]
     name: ClassVar[str] = "sample-uniqueness"
 
-    def failing(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:  # noqa: ARG002
+    def violating(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:  # noqa: ARG002
         if self.threshold >= 1:
             return np.zeros(len(classes.sizes), bool)
         return classes.sizes < 2
 
-    def keeps(self, classes: EquivalenceClasses) -> bool:
+    def is_satisfied(self, classes: EquivalenceClasses) -> bool:
         return int((classes.sizes == 1).sum()) <= self.threshold * classes.rows + EXACT
 
-    def short(self, classes: EquivalenceClasses) -> BoolArray:
-        return np.zeros(len(classes.sizes), bool) if self.keeps(classes) else classes.sizes < 2
+    def classes_to_suppress(self, classes: EquivalenceClasses) -> BoolArray:
+        return np.zeros(len(classes.sizes), bool) if self.is_satisfied(classes) else classes.sizes < 2
 
-    def lost_together(self, classes: EquivalenceClasses) -> int:
+    def global_suppression_lower_bound(self, classes: EquivalenceClasses) -> int:
         """Return a bound: unique rows stay unique in finer tables; x of u may stay if x <= threshold (rows - u + x)."""
         unique = int((classes.sizes == 1).sum())
         if self.threshold >= 1:
@@ -55,10 +55,10 @@ class SampleUniqueness(GlobalRiskModel):
         others = classes.rows - unique
         return max(0, unique - int(self.threshold * others / (1 - self.threshold) + 1e-6))
 
-    def reached(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:  # noqa: ARG002
+    def achieved(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:  # noqa: ARG002
         return int((classes.sizes == 1).sum()) / max(classes.rows, 1)
 
-    def limits(self, whole: EquivalenceClasses) -> str | None:
+    def infeasibility(self, whole: EquivalenceClasses) -> str | None:
         if whole.rows == 1 and self.threshold < 1:
             return "the data have one row, and it is unique."
         return None

@@ -61,7 +61,7 @@ class TCloseness(DistributionModel):
     order: Annotated[tuple[TextOrNumber, ...], KeyInfo("all values from the lowest to the highest", at_least=2)] = ()
     reference: Comparison = "both"
     name: ClassVar[str] = "t-closeness"
-    asks: ClassVar[str] = "t"
+    parameter: ClassVar[str] = "t"
 
     def __post_init__(self) -> None:
         if (self.distance == "hierarchical") != (self.hierarchy is not None):
@@ -69,14 +69,14 @@ class TCloseness(DistributionModel):
         if self.order and self.distance != "ordered":
             raise ValueError("an order belongs to the distance ordered.")
 
-    def located(self, folder: Path) -> "TCloseness":
+    def resolve_paths(self, folder: Path) -> "TCloseness":
         """Return the model with the path of its hierarchy file resolved from a folder."""
-        return replace(self, hierarchy=self.hierarchy.located(folder)) if self.hierarchy else self
+        return replace(self, hierarchy=self.hierarchy.resolve_paths(folder)) if self.hierarchy else self
 
-    def failing(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:
+    def violating(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:
         return self.distances(classes, whole) > self.t + EXACT
 
-    def failing_among(self, classes: EquivalenceClasses, whole: EquivalenceClasses, asked: BoolArray) -> BoolArray:
+    def violating_among(self, classes: EquivalenceClasses, whole: EquivalenceClasses, asked: BoolArray) -> BoolArray:
         return self.distances(classes, whole, asked) > self.t + EXACT
 
     def distances(
@@ -95,7 +95,9 @@ class TCloseness(DistributionModel):
             distance_kernels.tree_distances(*entries, tree.labels, tree.shares, distances)
         return distances
 
-    def lost(self, classes: EquivalenceClasses, whole: EquivalenceClasses, failing: BoolArray, enough: int) -> Counts:
+    def suppression_lower_bound(
+        self, classes: EquivalenceClasses, whole: EquivalenceClasses, failing: BoolArray, enough: int
+    ) -> Counts:
         content = classes.sensitive[self.column]
         kept = classes.sizes.copy()
         entries = (content.starts, content.values, content.counts, classes.sizes)
@@ -108,7 +110,7 @@ class TCloseness(DistributionModel):
             distance_kernels.tree_kept(*entries, tree.labels, tree.shares, most, failing, enough, kept)
         return rows_beyond(classes.sizes, kept)
 
-    def reached(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:
+    def achieved(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:
         """Return the largest distance."""
         return float(self.distances(classes, whole).max(initial=0.0))
 
@@ -218,7 +220,7 @@ def levels_of(whole: Histogram, hierarchy: HierarchyBuilder | None, column: str)
     present = [text for text in whole.texts if text is not None]
     if hierarchy is None or not present:
         return plain
-    binding = hierarchy.bind(present)
+    binding = hierarchy.fit(present)
     if binding.rejected:
         raise PlanError(
             f'the hierarchy for the sensitive column "{column}" lacks {len(binding.rejected)} values of the data.',
@@ -226,7 +228,7 @@ def levels_of(whole: Histogram, hierarchy: HierarchyBuilder | None, column: str)
             "hierarchy-incomplete",
             values=binding.rejected,
         )
-    ladder = binding.ladder if None not in whole.texts else binding.ladder.with_missing()
+    ladder = binding.hierarchy if None not in whole.texts else binding.hierarchy.with_missing()
     places = np.array([ladder.places[text] for text in whole.texts], np.int64)
     return np.array([_dense(ladder.codes[level][places]) for level in range(max(ladder.height - 1, 1))], np.int32)
 

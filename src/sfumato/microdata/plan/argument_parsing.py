@@ -59,7 +59,7 @@ def promise_faults(promises: Iterable[object]) -> list[PlanIssue]:
     return [
         PlanIssue(f"privacy[{place}]", f"must be a privacy model, is {kind_of(promise)}.", do)
         for place, promise in enumerate(promises)
-        if isinstance(promise, type) or not hasattr(promise, "failing")
+        if isinstance(promise, type) or not hasattr(promise, "violating")
     ]
 
 
@@ -67,7 +67,7 @@ def _column_faults(columns: Mapping[str, object]) -> list[PlanIssue]:
     faults: list[PlanIssue] = []
     for name, column in columns.items():
         if not isinstance(column, ColumnPlan):
-            do = f'Say sf.Plan(…).identify("{name}") or .quasi("{name}"), or read a mapping: sf.read_plan({{…}}).'
+            do = f'Say sf.Plan(…).identifiers("{name}") or .quasi("{name}"), or read a mapping: sf.read_plan({{…}}).'
             faults.append(PlanIssue(f"columns.{name}", f"must be a column, is {kind_of(column)}.", do))
     return faults
 
@@ -91,8 +91,8 @@ def at_column(name: str) -> Iterator[None]:
         yield
     except PlanError as error:
         faults = [
-            PlanIssue(f"columns.{name}" + fault.at.removeprefix(ColumnPlan.__name__), fault.what, fault.do)
-            for fault in error.faults
+            PlanIssue(f"columns.{name}" + fault.path.removeprefix(ColumnPlan.__name__), fault.message, fault.hint)
+            for fault in error.issues
         ]
         raise PlanError(faults, code="faults") from None
 

@@ -43,7 +43,7 @@ class Plan(model.RequestedPlan):
 
     >>> from sfumato.hierarchies.builders import digits, intervals
     >>> from sfumato.microdata.models.k_anonymity import KAnonymity
-    >>> plan = Plan(KAnonymity(5), other="insensitive").identify("name").quasi("sex", zip=digits(5))
+    >>> plan = Plan(KAnonymity(5), other="insensitive").identifiers("name").quasi("sex", zip=digits(5))
     >>> plan
     Plan(k-anonymity 5; 1 identifier, 2 quasi-identifiers, others insensitive; optimal)
     """
@@ -117,7 +117,7 @@ class Plan(model.RequestedPlan):
             return plan
         return cls(**{part.name: getattr(plan, part.name) for part in fields(plan)})
 
-    def identify(self, *names: str) -> Self:
+    def identifiers(self, *names: str) -> Self:
         """Return the plan with identifiers: they are published as `*`."""
         return self._with(names, ColumnPlan("identifier"))
 
@@ -174,8 +174,8 @@ class Plan(model.RequestedPlan):
             column = ColumnPlan(role, type, hierarchy, weight, min_level, max_level, importance, publish, codes, kept)
         return self._having({name: column})
 
-    def promise(self, *promises: AnyModel) -> Self:
-        """Return the plan with these models instead of its own; `plan.promise(*plan.privacy, …)` adds to them."""
+    def require(self, *promises: AnyModel) -> Self:
+        """Return the plan with these models instead of its own; `plan.require(*plan.privacy, …)` adds to them."""
         promised: tuple[Any, ...] = promises
         refuse_promises(promised)
         return self._replaced(privacy=promised, columns={**self.columns, **_promised(promised, self.columns)})
@@ -282,7 +282,7 @@ class Plan(model.RequestedPlan):
 
     def _promises(self) -> str:
         return ", ".join(
-            f"{one.name} {one.asked:g}" + (f" of {one.column}" if one.column else "") for one in self.privacy
+            f"{one.name} {one.requested:g}" + (f" of {one.column}" if one.column else "") for one in self.privacy
         )
 
     def _codes(self) -> Iterator[str]:
@@ -308,7 +308,7 @@ def _quasi(name: str, entry: HierarchyBuilder | ColumnPlan) -> ColumnPlan:
     """Return the plan of a quasi-identifier from its hierarchy, or unchanged."""
     if isinstance(entry, ColumnPlan):
         return entry
-    if not hasattr(entry, "bind"):
+    if not hasattr(entry, "fit"):
         do = f"Say how it is generalized: {name}=sf.suppress_all(), sf.intervals(5, 10), sf.digits(5), sf.dates(), …"
         raise PlanError([PlanIssue(f"columns.{name}", f"must be a hierarchy, is {kind_of(entry)}.", do)], code="faults")
     return ColumnPlan("quasi-identifier", hierarchy=entry)

@@ -78,7 +78,7 @@ def _level_faults(plan: RequestedPlan, method: SafePub, promise: "DifferentialPr
 def _column_faults(plan: RequestedPlan) -> list[PlanIssue]:
     """Return issues of published columns that are no quasi-identifiers: they would add to the disclosure."""
     faults = []
-    published = plan.columns.keys() - plan.withheld_columns - {*plan.quasi_identifiers}
+    published = plan.columns.keys() - plan.removed_columns - {*plan.quasi_identifiers}
     for name, column in plan.columns.items():
         at = f"columns.{name}"
         if name in published:
@@ -89,6 +89,6 @@ def _column_faults(plan: RequestedPlan) -> list[PlanIssue]:
         if column.role == "person":
             do = "The promise is about rows. Make one row of each person first, or leave the role out and say so."
             faults.append(PlanIssue(at, "names persons, who may have several rows.", do))
-        if column.hierarchy is not None and not column.hierarchy.by_rule:
+        if column.hierarchy is not None and not column.hierarchy.is_rule_based:
             faults.append(PlanIssue(at, "its hierarchy looks at the data.", "Name its start and end, or its length."))
     return faults

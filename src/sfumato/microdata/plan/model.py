@@ -246,7 +246,7 @@ class RequestedPlan:
     @property
     def minimum_class_size(self) -> int:
         """The smallest class size that satisfies all privacy models."""
-        return max((model.least_rows for model in self.privacy), default=1)
+        return max((model.min_class_size for model in self.privacy), default=1)
 
     @property
     def chain_secret(self) -> str:
@@ -355,7 +355,7 @@ class RequestedPlan:
         return next((model.subset for model in self.privacy if is_delta_presence(model)), None)
 
     @property
-    def withheld_columns(self) -> tuple[str, ...]:
+    def removed_columns(self) -> tuple[str, ...]:
         """The columns that are `*` in every row: identifiers, persons, households, weights that are not published, and
         what marks the rows that are published."""
         marked = None if self.subset is None else self.subset.column
@@ -374,7 +374,7 @@ class RequestedPlan:
     @property
     def shown_sensitive(self) -> tuple[str, ...]:
         """The sensitive columns that are published."""
-        return tuple(name for name in self.named("sensitive") if name not in self.withheld_columns)
+        return tuple(name for name in self.named("sensitive") if name not in self.removed_columns)
 
     @property
     def promise_columns(self) -> tuple[str, ...]:
@@ -450,4 +450,4 @@ def located(plan: AnyPlan) -> AnyPlan:
 def hierarchy_of(plan: RequestedPlan, name: str) -> HierarchyBuilder | None:
     """Return the hierarchy of a column, with its file resolved from the plan's folder."""
     hierarchy = plan.columns[name].hierarchy
-    return hierarchy.located(plan.folder) if hierarchy else None
+    return hierarchy.resolve_paths(plan.folder) if hierarchy else None

@@ -95,7 +95,7 @@ def _read(value: object, folder: Path) -> Plan:
     if whole is not None:
         whole = replace(whole, text=text)
         unsure = () if plan is not None else ("columns",) if whole.method.name else ("columns", "method.name")
-        faults.entries.extend(fault for fault in faults_between(whole) if fault.at not in unsure)
+        faults.entries.extend(fault for fault in faults_between(whole) if fault.path not in unsure)
     if faults.entries or plan is None:
         raise PlanError(faults.entries, code="faults")
     privacy = tuple(_resolved(model, plan, folder) for model in plan.privacy)
@@ -385,7 +385,7 @@ def _named_faults(plan: RequestedPlan, name: str, at: str) -> list[PlanIssue]:
     """Return issues of a column that a perturbation uses: it must be published."""
     if name not in plan.columns:
         return [PlanIssue(at, f'there is no column "{name}" in the plan.', did_you_mean(name, plan.columns))]
-    hidden = name in plan.withheld_columns
+    hidden = name in plan.removed_columns
     return [PlanIssue(at, f'the column "{name}" is not published.', "Name another.")] if hidden else []
 
 

@@ -159,9 +159,11 @@ def expected_counts(
     tallies, pools, pooled = [CountDifference(classes.texts, classes.codes[shown], recoding.sizes[shown])], None, {}
     division = recoding.division if isinstance(recoding, ClassRecoding) else None
     for name, content in table.sensitive.items():
-        values, veiled, alone = table.sensitive_values[name], name in handling.veiled_columns, shown
+        values, veiled, alone = table.sensitive_values[name], name in handling.suppressed_sensitive_columns, shown
         if division is not None and division.column != name:
-            pools = pools or _pools(division, classes, shown & ~(recoding.suppressed & bool(handling.veiled_columns)))
+            pools = pools or _pools(
+                division, classes, shown & ~(recoding.suppressed & bool(handling.suppressed_sensitive_columns))
+            )
             pooled[name] = pools.foretell(recoding, content, values)
             alone = shown & (pools.classes == NOWHERE)
         tallies.append(_with_values(recoding, classes, alone, content, values, veiled))
@@ -250,4 +252,4 @@ def hides_sensitive(table: FrequencyTable, recoding: Recoding, plan: Plan) -> bo
         owners = np.zeros(int(entries.sum()), np.int64)
         contents[name] = histogram(owners, whole.values[entries], whole.counts[entries], 1, whole.size)
     together = EquivalenceClasses(np.array([int(table.counts[hidden].sum())]), contents)
-    return any(bool(model.failing(together, table.whole).any()) for model in plan.privacy)
+    return any(bool(model.violating(together, table.whole).any()) for model in plan.privacy)

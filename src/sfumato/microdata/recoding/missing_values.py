@@ -44,7 +44,7 @@ class AbsentTexts:
         """Return whether the only text is a specific word of fewer rows or persons than the models require."""
         if plan.data.spellings == "keep" or len(self.texts) != 1:
             return False
-        fewest = max([_FEWEST, *(int(model.asked) for model in plan.privacy if model.name == "k-anonymity")])
+        fewest = max([_FEWEST, *(int(model.requested) for model in plan.privacy if model.name == "k-anonymity")])
         return self.count < fewest and not any(text is None or is_plain(text) for text in self.texts)
 
     def are_blanked(self, plan: Plan) -> bool:

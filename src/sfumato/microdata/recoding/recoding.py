@@ -38,8 +38,9 @@ class SuppressionHandling:
 
     Attributes:
         suppressed: Suppressed rows are dropped, or published with `*` in every quasi-identifier.
-        withheld_columns: Columns that are `*` in every row (identifiers).
-        veiled_columns: Columns that are `*` in suppressed rows, because those rows alone would disclose them.
+        removed_columns: Columns that are `*` in every row (identifiers).
+        suppressed_sensitive_columns: Columns that are `*` in suppressed rows, because those rows alone would disclose
+            them.
         labels: For each transformed column, the published text of each of its texts.
         class_column: Name of a further column with the number of each row's class.
         order_key: If given, rows are published in the order of its hashes with their numbers.
@@ -48,8 +49,8 @@ class SuppressionHandling:
     """
 
     suppressed: Literal["drop", "star"] = "drop"
-    withheld_columns: tuple[str, ...] = ()
-    veiled_columns: tuple[str, ...] = ()
+    removed_columns: tuple[str, ...] = ()
+    suppressed_sensitive_columns: tuple[str, ...] = ()
     labels: Mapping[str, Mapping[str | None, str | None]] = field(default_factory=dict)
     class_column: str | None = None
     order_key: str | None = None

@@ -57,7 +57,7 @@ class ListedHierarchy(PathFree):
 
     rows: tuple[tuple[str, ...], ...]
 
-    def bind(self, values: Sequence[str]) -> BoundHierarchy:
+    def fit(self, values: Sequence[str]) -> BoundHierarchy:
         """Return the hierarchy of the rows."""
         names, *levels = zip(*self.rows, strict=True)
         return BoundHierarchy(make_hierarchy(names, levels), outside(values, set(names)))
@@ -77,7 +77,7 @@ def reference_dict(plan: Plan, table: FrequencyTable, recoding: Recoding) -> dic
             "sensitive": {name: _totals(members.sensitive[name]) for name in plan.promise_columns},
         }
     ladders = {
-        str(place): [list(row) for row in model.hierarchy.bind([]).ladder.rows()]
+        str(place): [list(row) for row in model.hierarchy.fit([]).hierarchy.rows()]
         for place, model in enumerate(plan.privacy)
         if isinstance(model, TCloseness) and isinstance(model.hierarchy, HierarchyFile)
     }

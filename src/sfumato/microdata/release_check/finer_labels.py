@@ -100,6 +100,6 @@ def _in_hierarchy(
 def _ladder_of(labels: Sequence[Text], hierarchy: HierarchyBuilder) -> Hierarchy | None:
     """Return the hierarchy of the published labels; None if its file is not available."""
     try:
-        return hierarchy.bind([label for label in labels if label is not None and label.strip(STAR)]).ladder
+        return hierarchy.fit([label for label in labels if label is not None and label.strip(STAR)]).hierarchy
     except (SfumatoError, OSError, ValueError):
         return None

@@ -59,7 +59,7 @@ class AttackReport:
     rows: Mapping[str, int]
     rerun: bool
     seed: int
-    remarks: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = field(default=())
 
     def __repr__(self) -> str:
         reached = f"{len(self.found)} succeeded, highest risk {self.highest:.1%}" if self.found else "none succeeded"
@@ -91,7 +91,7 @@ class AttackReport:
             "highest_risk": self.highest,
             "attacks": [attack.to_dict() for attack in self.attacks],
             "not_run": [absence.to_dict() for absence in self.absences],
-            "remarks": list(self.remarks),
+            "remarks": list(self.notes),
         }
 
 
@@ -360,7 +360,7 @@ def _classes(target: AttackTarget, roles: _Roles) -> dict[tuple[Hashable, ...], 
 
 def _least(plan: Plan | None) -> int:
     """Return the requested k, or a common one if there is none."""
-    asked = [int(model.asked) for model in plan.privacy if model.name == "k-anonymity"] if plan is not None else []
+    asked = [int(model.requested) for model in plan.privacy if model.name == "k-anonymity"] if plan is not None else []
     return max(asked, default=K)
 
 

@@ -155,5 +155,5 @@ def ladders_of(plan: Plan | None, raw: Columns) -> dict[str, Hierarchy]:
         hierarchy = hierarchy_of(plan, name)
         if hierarchy is not None and name in raw:
             values = [text for text in codes_of(raw[name])[0] if text is not None]
-            ladders[name] = hierarchy.bind(values).ladder
+            ladders[name] = hierarchy.fit(values).hierarchy
     return ladders

@@ -51,8 +51,8 @@ class LinkedFilesVerdict:
     checked: ReleaseCheck
 
     @property
-    def holds(self) -> bool:
-        return self.persons > 0 and self.integrity and not self.faults and self.checked.holds
+    def satisfied(self) -> bool:
+        return self.persons > 0 and self.integrity and not self.faults and self.checked.satisfied
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def judge_joined(plan: Plan, published: Mapping[str, Engine]) -> LinkedFilesVerd
     reached = []
     for model in plan.privacy:
         satisfied, figure = evaluate(model, classes, whole) if persons else (False, 0.0)
-        failing = model.failing(classes, whole) if persons else np.ones(1, bool)
+        failing = model.violating(classes, whole) if persons else np.ones(1, bool)
         if failing.any() or not satisfied:
             faults.append(f"{model.name}: {max(int(failing.sum()), 1)} groups of persons do not keep it.")
         reached.append(figure)

@@ -89,7 +89,7 @@ def anonymize_files(
             published[file.name] = rows
         verdict = judge_joined(resolved, published)
         refuse(verdict.checked, resolved)
-        if not verdict.holds:
+        if not verdict.satisfied:
             raise InternalError("the published files together violate the privacy models.", code="promise")
         unique = unique_rows_of_files(resolved, opened, published)
         seconds = perf_counter() - begin
@@ -166,7 +166,7 @@ def _publish(
     """Write one file, read it back and compare it; shift dates if the plan requests it."""
     recoding = _recoding(file, relations, placement, keys)
     handling = SuppressionHandling(
-        withheld_columns=tuple(name for name in file.plan.withheld_columns if name not in file.keys),
+        removed_columns=tuple(name for name in file.plan.removed_columns if name not in file.keys),
         order_key=f"{plan.secret}:order:{file.name}:" if plan.output.order == "shuffle" else None,
         labels=blanks,
     )
@@ -283,7 +283,7 @@ def _figures(
     names = [f"{file}.{column}" for file, column in relations.columns]
     withheld = int(placement.withheld.sum())
     promises = [
-        {"model": model.name, "requested": model.asked, "achieved": reached, "satisfied": True}
+        {"model": model.name, "requested": model.requested, "achieved": reached, "satisfied": True}
         | ({"column": model.column} if model.column else {})
         for model, reached in zip(plan.privacy, verdict.reached, strict=True)
     ]

@@ -18,7 +18,7 @@ def verify_files(folder: Path, plan: Plan) -> Verdict:
     joined = _joined(folder, plan)
     broken = {fault.split(":")[0] for fault in joined.faults}
     promises = tuple(
-        Guarantee(model.name, model.asked, reached, model.name not in broken, model.column)
+        Guarantee(model.name, model.requested, reached, model.name not in broken, model.column)
         for model, reached in zip(plan.privacy, joined.reached, strict=True)
     )
     rows = sum(joined.rows.values())

@@ -113,7 +113,7 @@ def _of_one_file(verdict: PolicyVerdict, siblings: str) -> PolicyVerdict:
         else judgment
         for judgment in verdict.clauses
     )
-    return replace(verdict, clauses=clauses, remarks=(*verdict.remarks, siblings))
+    return replace(verdict, clauses=clauses, notes=(*verdict.notes, siblings))
 
 
 def _check_attested(policy: Policy, attested: Mapping[str, str]) -> None:

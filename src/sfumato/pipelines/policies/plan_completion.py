@@ -136,7 +136,7 @@ def judge_published(plan: Plan, published: Engine) -> PolicyVerdict | None:
     roles = roles_of(published, profiles, plan, None, None)
     measured, remarks = measure_rows(published, profiles, roles, setting_of(plan), plan)
     verdict = judge_policy(policy, measured, plan.policy.attested, remarks)
-    if not verdict.holds:
+    if not verdict.satisfied:
         raise ViolationError(
             f"{policy.id}: {verdict.line}; failed: {', '.join(verdict.failed)}.",
             "Change these columns, or request more privacy models; nothing was published.",

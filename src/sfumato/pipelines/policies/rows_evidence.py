@@ -144,7 +144,7 @@ def techniques_of(plan: Plan) -> list[str]:
 
 def _technique(plan: Plan, name: str) -> str:
     column = plan.columns[name]
-    if name in plan.withheld_columns:
+    if name in plan.removed_columns:
         return "suppression"
     if column.publish == "key":
         return "pseudonymisation"

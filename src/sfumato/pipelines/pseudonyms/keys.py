@@ -14,7 +14,10 @@ from sfumato.microdata.pseudonyms.key import PseudonymKey
 # The key in a release folder, readable by its owner only and never published.
 KEY_FILE = "pseudonyms.key"
 PRIVATE = 0o600
-EXPOSED = "The key file {names} is readable by others than its owner: anyone who has it finds the persons. Restrict its permissions."
+EXPOSED = (
+    "The key file {names} is readable by others than its owner: anyone who has it finds the persons. "
+    "Restrict its permissions."
+)
 
 
 def new_key(path: Path, domain: str) -> PseudonymKey:

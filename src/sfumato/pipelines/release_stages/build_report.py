@@ -116,9 +116,9 @@ def report_of(plan: Plan, source: Engine, outcome: ReleaseOutcome, seconds: Mapp
         seconds=Timings(**seconds),
         engine=source.name,
         seed=plan.seed,
-        input_sha256=source.fingerprint(),
+        input_sha256=source.checksum(),
         candidates=result.nodes,
-        remarks=_remarks(looks, outcome, withheld_rows),
+        notes=_remarks(looks, outcome, withheld_rows),
         details={
             "column_count": len(plan.columns),
             "column_outcomes": _fates(plan, outcome),
@@ -128,7 +128,7 @@ def report_of(plan: Plan, source: Engine, outcome: ReleaseOutcome, seconds: Mapp
         },
         disclosure=outcome.disclosed,
         star_rows=plan.output.suppressed == "star",
-        withheld_columns=plan.withheld_columns,
+        removed_columns=plan.removed_columns,
     )
 
 
@@ -170,7 +170,7 @@ def _further_figures(looks: ColumnProfiles, outcome: ReleaseOutcome) -> Iterator
     if few := [*few_values_left(plan, outcome.table)]:
         yield "columns_with_few_values", few
     if plan.household is not None:
-        k = next((int(model.asked) for model in plan.privacy if model.name == "k-anonymity"), 2)
+        k = next((int(model.requested) for model in plan.privacy if model.name == "k-anonymity"), 2)
         figures_of_households = household_figures(outcome.table, outcome.result.recoding, k)
         yield "households", {} if figures_of_households is None else figures_of_households.to_dict()
 
@@ -193,7 +193,7 @@ def _remarks(looks: ColumnProfiles, outcome: ReleaseOutcome, withheld_rows: int)
         *undone_swaps(plan, source, table.rows),
         *inferring_columns(outcome.disclosed, table.rows - withheld_rows),
         *source.notes,
-        *result.remarks,
+        *result.notes,
         *unnamed(plan, table),
         *matching_values(outcome.measures),
         *risks_of_persons(plan),
@@ -202,7 +202,7 @@ def _remarks(looks: ColumnProfiles, outcome: ReleaseOutcome, withheld_rows: int)
         *decimal_points(plan),
         *column_codes(plan),
         *outcome.limit_remarks,
-        *(() if outcome.perturbation is None else outcome.perturbation.remarks),
+        *(() if outcome.perturbation is None else outcome.perturbation.notes),
         *exposed_keys(plan),
     )
 
@@ -272,7 +272,7 @@ def _repeated_names(looks: ColumnProfiles) -> tuple[str, ...]:
         return ()
     known = {name: looks.profile(name) for name in looks.plan.quasi_identifiers}
     suggestions |= {name: looks.suggestion(name) for name in known}
-    k = next((int(model.asked) for model in looks.plan.privacy if model.name == "k-anonymity"), 2)
+    k = next((int(model.requested) for model in looks.plan.privacy if model.name == "k-anonymity"), 2)
     note = repeated_names(looks.source, suggestions, {**profiles, **known}, k)
     return (note,) if note else ()
 

@@ -161,5 +161,5 @@ def _asked(report: Mapping[str, Any], plan: Plan) -> list[str]:
     said = [
         (entry.get("model"), entry.get("column"), entry.get("requested")) for entry in listed if isinstance(entry, dict)
     ]
-    meant = [(model.name, model.subject, model.asked) for model in plan.guarantees]
+    meant = [(model.name, model.subject, model.requested) for model in plan.guarantees]
     return [] if said == meant else [f"plan.yaml asks for other promises than {REPORT} tells of."]

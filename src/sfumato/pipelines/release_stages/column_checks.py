@@ -43,9 +43,9 @@ def column_promises(published: Engine, plan: Plan, count: CountBy | None = None)
         count: Counts the rows by some columns; by default the engine does.
     """
     count = count or (lambda columns: published.count(columns, MissingRules()))
-    yield from _removed([name for name in plan.withheld_columns if name in published.columns], count)
+    yield from _removed([name for name in plan.removed_columns if name in published.columns], count)
     for name, column in plan.columns.items():
-        if name in published.columns and name not in plan.withheld_columns:
+        if name in published.columns and name not in plan.removed_columns:
             yield from _as_planned(name, column, plan, count)
     for name, pair in plan.bound_columns.items():
         if pair[0] in published.columns:

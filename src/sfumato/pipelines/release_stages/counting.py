@@ -137,7 +137,7 @@ def _as_published(plan: Plan, text_counts: ValueCounts) -> ValueCounts:
 
 def published_weights(plan: Plan, published: Engine) -> dict[Labels, int] | None:
     """Return the sum of weights of each combination of labels, or None if weights are not published."""
-    if plan.weight is None or plan.weight in plan.withheld_columns or plan.weight not in published.columns:
+    if plan.weight is None or plan.weight in plan.removed_columns or plan.weight not in published.columns:
         return None
     text_counts = published.count((*plan.quasi_identifiers, plan.weight), MissingRules(plan.data.missing))
     return weights_of_labels(text_counts, plan.data.missing)
@@ -292,7 +292,7 @@ def lost_zeros(hierarchy: HierarchyBuilder | None, texts: Sequence[str]) -> bool
         return False
     longest = max(map(len, texts))
     return any(
-        not hierarchy.bind([text.zfill(width) for text in dict.fromkeys(texts)]).rejected
+        not hierarchy.fit([text.zfill(width) for text in dict.fromkeys(texts)]).rejected
         for width in range(longest + 1, longest + MOST_ZEROS)
     )
 

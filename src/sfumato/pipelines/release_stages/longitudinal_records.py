@@ -24,7 +24,7 @@ def check_longitudinal_records(plan: Plan, source: Engine, table: FrequencyTable
     """Refuse to publish keys by which persons could be distinguished."""
     groups = _groups(plan, source, table, recoding)
     whole = whole_by_persons(table.whole)
-    broken = [model.name for model in plan.privacy if bool(model.failing(groups, whole).any())]
+    broken = [model.name for model in plan.privacy if bool(model.violating(groups, whole).any())]
     if broken:
         raise UnattainableError(
             f"with keys, all rows of a person together break {' and '.join(broken)}: they tell some persons apart.",

@@ -57,7 +57,7 @@ class PerturbedRows:
     unchanged: tuple[str, ...] = ()
 
     @property
-    def remarks(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[str, ...]:
         """Notes that data users must see."""
         parts = self.figures["operations"]
         drawn = [name for part in parts if part["operation"] != "pseudonym" for name in part["columns"]]

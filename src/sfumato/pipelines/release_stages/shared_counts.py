@@ -52,5 +52,5 @@ class SharedCounts:
 
 def other_columns(plan: Plan) -> tuple[str, ...]:
     """Return the published columns that are no quasi-identifiers, including weights."""
-    weights = (name for name in plan.named("weight") if name not in plan.withheld_columns)
+    weights = (name for name in plan.named("weight") if name not in plan.removed_columns)
     return (*plan.shown_sensitive, *plan.named("insensitive"), *weights)

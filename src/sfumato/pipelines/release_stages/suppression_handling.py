@@ -42,8 +42,8 @@ def handling_of(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Suppre
     """Return how suppressed rows and other columns are published, as the plan requests."""
     return SuppressionHandling(
         suppressed=plan.output.suppressed,
-        withheld_columns=plan.withheld_columns,
-        veiled_columns=plan.shown_sensitive if hides_sensitive(table, recoding, plan) else (),
+        removed_columns=plan.removed_columns,
+        suppressed_sensitive_columns=plan.shown_sensitive if hides_sensitive(table, recoding, plan) else (),
         labels=dict(_changed(plan, table)),
         class_column=plan.output.class_column,
         order_key=f"{plan.secret}:order:" if plan.output.order == "shuffle" else None,

@@ -21,7 +21,7 @@ MOST_CELLS = 20_000_000
 def coded_columns(plan: Plan, source: Engine, rows: int) -> Iterator[dict[str, Any]]:
     """Yield the columns published rounded, limited or in intervals, with what is preserved of them."""
     for name, column in plan.columns.items():
-        if column.operations is None or name in plan.withheld_columns or rows > MOST_ROWS:
+        if column.operations is None or name in plan.removed_columns or rows > MOST_ROWS:
             continue
         texts = _texts(source.count((name,), reading_of(plan)))
         coded = coded_column(

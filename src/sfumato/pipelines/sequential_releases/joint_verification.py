@@ -40,14 +40,14 @@ class JointVerdict:
     fault: str = ""
 
     @property
-    def holds(self) -> bool:
+    def satisfied(self) -> bool:
         """Whether each release satisfies its models, and comparing them singles out nobody."""
         together = not self.fault and self.smallest >= self.k
-        return together and all(verdict.holds for verdict in self.verdicts.values())
+        return together and all(verdict.satisfied for verdict in self.verdicts.values())
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "satisfied": self.holds,
+            "satisfied": self.satisfied,
             "releases": {name: verdict.to_dict() for name, verdict in self.verdicts.items()},
             "together": {
                 "k": self.k,
@@ -62,7 +62,9 @@ class JointVerdict:
 
     def text(self) -> str:
         """Return one line for each release, and the result of comparing them."""
-        lines = [f"{'holds        ' if one.holds else 'DOES NOT HOLD'}  {name}" for name, one in self.verdicts.items()]
+        lines = [
+            f"{'holds        ' if one.satisfied else 'DOES NOT HOLD'}  {name}" for name, one in self.verdicts.items()
+        ]
         mark = "holds        " if not self.fault and self.smallest >= self.k else "DOES NOT HOLD"
         seen = self.fault or (
             f"{self.persons:,} persons in {self.groups:,} groups of one history, the smallest of {self.smallest:,} "

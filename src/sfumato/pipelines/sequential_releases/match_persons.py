@@ -62,11 +62,11 @@ def match_with_earlier(plan: Plan, source: Engine) -> MatchedRelease:
     contents = _now(kept, source)
     keys = {text: record_key(text, f"{secret}:person:") for text in contents}
     placement = _placement(plan, releases, {keys[text]: rows for text, rows in contents.items()})
-    withheld = sorted(text for text in contents if keys[text] in placement.withheld)
+    withheld = sorted(text for text in contents if keys[text] in placement.suppressed_persons)
     chosen = with_repeated_draws(replace(kept, person_secret=secret), [release.folder for release in releases])
     # In the order of the plan's entries.
     seals = [seal_of(entry.within(plan.folder)) for entry in plan.previous]
-    figures = {"releases": len(releases), "suppressed_persons": len(placement.withheld), "seals": seals}
+    figures = {"releases": len(releases), "suppressed_persons": len(placement.suppressed_persons), "seals": seals}
     return MatchedRelease(chosen, without(source, plan.person or "", withheld), tuple(releases), figures)
 
 
@@ -79,13 +79,13 @@ def _placement(plan: Plan, releases: Sequence[EarlierRelease], now: dict[str, Co
     placement = match_persons(
         histories_by_person(releases), classes, lambda person: person_hash(person, plan.secret), rule.keeps
     )
-    if not placement.placed:
+    if not placement.matched:
         raise UnattainableError(
             "No person can be matched with the earlier releases.",
             "Too few came, went and stayed alike: wait until more have, or release with coarser levels.",
             "previous",
         )
-    _judged(plan, releases, {person: classes[person] for person in placement.placed})
+    _judged(plan, releases, {person: classes[person] for person in placement.matched})
     return placement
 
 
@@ -168,7 +168,7 @@ def _labels(plan: Plan, name: str, texts: Sequence[str | None]) -> list[str | No
     values = [form for form in dict.fromkeys(forms) if form is not None]
     if (hierarchy := hierarchy_of(plan, name)) is None:
         raise PlanError(f"previous: {name} has no hierarchy.", "At least {type: any}.", "previous-levels")
-    ladder = hierarchy.bind(values).ladder
+    ladder = hierarchy.fit(values).hierarchy
     if column.min_level >= len(ladder.labels):
         raise PlanError(
             f"previous: the earlier release has {name} at level {column.min_level}, which its hierarchy does not have.",
@@ -217,7 +217,7 @@ class _Rule:
         codes = np.array([texts.index(value) for value in values], np.int32)
         content = histogram(np.zeros(len(codes), np.int64), codes, np.ones(len(codes), np.int64), 1, len(texts))
         classes = EquivalenceClasses(np.array([len(codes)], np.int64), {model.column: replace(content, texts=texts)})
-        return not bool(model.failing(classes, classes).any())
+        return not bool(model.violating(classes, classes).any())
 
 
 def check_together(placed: MatchedRelease, published: PublishedRows, plan: Plan) -> dict[str, Any]:

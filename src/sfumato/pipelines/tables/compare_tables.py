@@ -99,7 +99,7 @@ def compare_tables(
         if progress is not None:
             progress(name)
         runs.append(_run(made, keyed, name, base, time_limit))
-    unsafe = sum(int(part.table.unsafe.sum()) for part in parts)
+    unsafe = sum(int(part.table.sensitive.sum()) for part in parts)
     proposals = _proposals(made, columns, redesign_seconds)
     return TableComparison(len(columns), unsafe, tuple(runs), proposals, made.output.language)
 
@@ -124,9 +124,9 @@ def _base(plan: TablePlan, parts: Sequence[Any]) -> float:
     """Return the plan's rounding base, or the smallest of 3, 5, 10, 20, 50, … that satisfies all protection levels."""
     if isinstance(plan.perturbation, Rounding):
         return plan.perturbation.base
-    needs = [part.table.reach for part in parts]
-    most = max((float(np.maximum(need.down, need.up).max(initial=0.0)) for need in needs), default=0.0)
-    step = min((part.knowledge.step for part in parts), default=1.0)
+    needs = [part.table.protection_levels for part in parts]
+    most = max((float(np.maximum(need.lower, need.upper).max(initial=0.0)) for need in needs), default=0.0)
+    step = min((part.knowledge.precision for part in parts), default=1.0)
     nice = [3 * step, *(factor * 10.0**power * step for power in range(13) for factor in (5, 10, 20))]
     return next((one for one in nice if one >= most + step), math.ceil(most))
 
@@ -156,7 +156,7 @@ def _run(plan: TablePlan, columns: TextColumns, name: str, base: float, seconds:
             label = f"{name} rounding to {base:g}" if isinstance(method, Rounding) else name
             answer = _of_changes(change(replace(plan, perturbation=method), columns), label)
     except SfumatoError as error:
-        answer = TableRun(label, error=error.what)
+        answer = TableRun(label, error=error.message)
     return replace(answer, seconds=round(time.perf_counter() - start, 3))
 
 
@@ -176,12 +176,12 @@ def _method(plan: TablePlan, name: str, base: float, seconds: float) -> Rounding
 
 
 def _of_masks(protected: SuppressedTable, name: str) -> TableRun:
-    masked = sum(int(part.mask.sum()) for part in protected.parts)
+    masked = sum(int(part.suppressed.sum()) for part in protected.parts)
     values = sum(float(np.abs(part.part.table.values).sum()) for part in protected.parts)
-    lost = sum(float(np.abs(part.part.table.values[part.mask]).sum()) for part in protected.parts)
+    lost = sum(float(np.abs(part.part.table.values[part.suppressed]).sum()) for part in protected.parts)
     widths = [
-        (part.ends.high - part.ends.low)[part.part.table.unsafe]
-        / np.maximum(np.abs(part.part.table.values), 1)[part.part.table.unsafe]
+        (part.ends.high - part.ends.low)[part.part.table.sensitive]
+        / np.maximum(np.abs(part.part.table.values), 1)[part.part.table.sensitive]
         for part in protected.parts
     ]
     kinds = {str(one.kind) for part in protected.parts for one in part.part.knowledge.attackers}
@@ -199,8 +199,8 @@ def _of_masks(protected: SuppressedTable, name: str) -> TableRun:
 def _of_changes(changed: Any, label: str) -> TableRun:
     report = changed.report
     widths = [
-        (part.ranges.high - part.ranges.low)[part.part.table.unsafe]
-        / np.maximum(np.abs(part.part.table.values), 1)[part.part.table.unsafe]
+        (part.ranges.high - part.ranges.low)[part.part.table.sensitive]
+        / np.maximum(np.abs(part.part.table.values), 1)[part.part.table.sensitive]
         for part in changed.parts
     ]
     return TableRun(

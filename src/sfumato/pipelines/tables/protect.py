@@ -254,7 +254,7 @@ def run(
     done = _masked(parts, plan, deadline, progress)
     seconds = {"check": built - start, "mask": time.perf_counter() - built}
     protected = ProtectedTable(plan, columns, tuple(done), seconds, like)
-    if not protected.holds and not plan.method.faithful:
+    if not protected.passed and not plan.method.faithful:
         raise ViolationError(
             f"the attacker still narrows {len(protected.audit.failing)} suppressed cells below "
             f"their protection level: {cells_named(protected.audit.failing)}.",

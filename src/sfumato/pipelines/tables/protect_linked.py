@@ -69,7 +69,7 @@ def protect_several(
     releases = read_releases(plan)
     plan, sheets = sheets_of(plan, table, releases)
     part, joint = joint_part(plan, sheets, releases)
-    part = with_cross(with_inconsistent_records(part, joint.loose), joint, deadline=deadline.share(0.5))
+    part = with_cross(with_inconsistent_records(part, joint.inconsistent), joint, deadline=deadline.share(0.5))
     built = time.perf_counter()
     try:
         masked = shown_of(mask_part(part, plan.method, plan.output.language, deadline, progress), joint)
@@ -78,7 +78,7 @@ def protect_several(
     check_kind(plan, masked)
     seconds = {"check": built - start, "mask": time.perf_counter() - built}
     whole = ProtectedTable(plan, joint.columns, (masked,), seconds)
-    if not whole.holds:
+    if not whole.passed:
         raise ViolationError(
             f"attackers still narrow {len(whole.audit.failing)} suppressed cells below their "
             f"protection level: {cells_named(whole.audit.failing)}.",
@@ -91,7 +91,7 @@ def protect_several(
     }
     for own in tables.values():
         own.check(own.external)
-    check_inferred(plan, masked, np.where(masked.mask, np.nan, masked.part.table.values))
+    check_inferred(plan, masked, np.where(masked.suppressed, np.nan, masked.part.table.values))
     return ProtectedTables(whole, tables, sheets[0].chains, sheets[0].recorded)
 
 
@@ -101,8 +101,12 @@ def _explained(error: UnattainableError, plan: TablePlan, chains: Sequence[Chain
     Either the codes of some columns are inconsistent in a few records, or dimensions determine each other. In that case
     all respondents of a group are in one category, whatever is suppressed.
     """
-    odd = [f"{' and '.join(chain.columns)} ({len(chain.odd)} of their combinations)" for chain in chains if chain.odd]
-    do = error.do
+    odd = [
+        f"{' and '.join(chain.columns)} ({len(chain.inconsistent)} of their combinations)"
+        for chain in chains
+        if chain.inconsistent
+    ]
+    do = error.hint
     if odd:
         do += (
             f" A few records have codes of {', '.join(odd)} that do not fit all others, which may be why: correct them."
@@ -110,7 +114,7 @@ def _explained(error: UnattainableError, plan: TablePlan, chains: Sequence[Chain
     if plan.table.group_disclosure:
         do += " Where one dimension determines another, make them levels of one, or set table.group_disclosure: false."
     code = error.code.partition(".")[2]
-    return UnattainableError(error.what, do, code, values=error.values, column=error.column, rows=error.rows)
+    return UnattainableError(error.message, do, code, values=error.values, column=error.column, rows=error.rows)
 
 
 def crossings_of(plan: TablePlan) -> tuple[TableSpec, ...]:

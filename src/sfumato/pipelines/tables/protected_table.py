@@ -24,8 +24,8 @@ class ProtectedTable(SuppressedTable, TableRelease[SuppressedCells]):
     """A protected table with its audit, as a report, a frame, a page or a folder."""
 
     def __repr__(self) -> str:
-        masked = sum(int(part.mask.sum()) for part in self.parts)
-        return f"ProtectedTable({len(self.source):,} cells, {masked:,} masked; {'holds' if self.holds else 'LEAKS'})"
+        masked = sum(int(part.suppressed.sum()) for part in self.parts)
+        return f"ProtectedTable({len(self.source):,} cells, {masked:,} masked; {'holds' if self.passed else 'LEAKS'})"
 
     @cached_property
     def report(self) -> dict[str, Any]:
@@ -38,12 +38,12 @@ class ProtectedTable(SuppressedTable, TableRelease[SuppressedCells]):
         return masked_house(self, report, papers)
 
     def check(self, external: TextColumns) -> None:
-        if self.holds:
+        if self.passed:
             check_masked(self, external)
 
     def sheets(self) -> dict[str, TextColumns]:
         """Return the internal file, the published columns, and the file for publication if the audit passed."""
-        handed_out = {"table-external.csv": self.external} if self.holds else {}
+        handed_out = {"table-external.csv": self.external} if self.passed else {}
         return {"table.csv": self.columns, "published.csv": self.public, **handed_out}
 
     def office_files(self, group: SuppressedCells, columns: TextColumns) -> dict[str, bytes]:
@@ -63,7 +63,7 @@ class ProtectedTables(TablesRelease[ProtectedTable]):
     recorded: frozenset[str] = frozenset()
 
     def __repr__(self) -> str:
-        return f"ProtectedTables({', '.join(self.tables)}; {'holds' if self.holds else 'LEAKS'})"
+        return f"ProtectedTables({', '.join(self.tables)}; {'holds' if self.passed else 'LEAKS'})"
 
     @property
     def audit(self) -> Audit:
@@ -73,7 +73,7 @@ class ProtectedTables(TablesRelease[ProtectedTable]):
     @cached_property
     def report(self) -> dict[str, Any]:
         own = {
-            name: {"cells": len(table.source), "masked": int(table.parts[0].mask.sum())}
+            name: {"cells": len(table.source), "masked": int(table.parts[0].suppressed.sum())}
             for name, table in self.tables.items()
         }
         return self.joint.report | {"tables": own}

@@ -66,7 +66,7 @@ class TableRelease(TableAnswer[Group_co]):
     def further_files(self) -> dict[str, bytes]:
         """Return the further files that the plan requests, one set for each group."""
         files: dict[str, bytes] = {}
-        for group in self.parts if self.plan.output.files and self.holds else ():
+        for group in self.parts if self.plan.output.files and self.passed else ():
             own = self.office_files(group, self.source.rows(group.part.rows))
             files |= {_marked(name, "-".join(group.part.group)): data for name, data in own.items()}
         return files
@@ -100,7 +100,7 @@ class TableRelease(TableAnswer[Group_co]):
         """Write the files of a release and the plan with paths relative to `home`, without the internal documents."""
         for name, columns in self.sheets().items():
             write_text(stage / name, delimited_text([columns.texts, *zip(*columns.texts.values(), strict=True)]))
-        if self.holds:
+        if self.passed:
             # The check reads the written file, which is the published one.
             self.check(_on_disk(stage / HANDED_OUT))
             dated = {**report, DAY: date.today(), SEAL: hash_of(stage / HANDED_OUT)}
@@ -161,9 +161,9 @@ class TablesRelease(ABC, Generic[Release_co]):
     tables: Mapping[str, Release_co]
 
     @property
-    def holds(self) -> bool:
+    def passed(self) -> bool:
         """Whether the joint audit of all tables passed."""
-        return self.joint.holds
+        return self.joint.passed
 
     @cached_property
     @abstractmethod

@@ -66,5 +66,5 @@ def _necessity(dossier: ReportData) -> str:
 def _seals(dossier: ReportData) -> Iterator[tuple[str, str]]:
     words = dossier.words
     yield words["report.sha_input"], dossier.report.input_sha256
-    for key, seal in dossier.seals.items():
+    for key, seal in dossier.checksums.items():
         yield words[f"report.sha_{key.removesuffix('_sha256')}"], seal

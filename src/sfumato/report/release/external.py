@@ -81,13 +81,13 @@ def metrics(dossier: ReportData) -> dict[str, Any]:
         "language": words.language,
         **({"date": dossier.day.isoformat()} if dossier.day else {}),
         "release": dossier.about(),
-        "satisfied": report.holds,
+        "satisfied": report.satisfied,
         "counts_persons": report.counts_persons,
         "checked": words["report.checked"],
         "models": [_model(dossier, promise) for promise in report.models],
         "columns": {name: _column(dossier, name) for name in plan.columns},
         "max_suppressed": _bound(dossier),
-        **({DATA_SEAL: dossier.seals[DATA_SEAL]} if DATA_SEAL in dossier.seals else {}),
+        **({DATA_SEAL: dossier.checksums[DATA_SEAL]} if DATA_SEAL in dossier.checksums else {}),
         "limits": [
             *findings.inferred(words, report),
             *findings.persons_uncounted(words, report),
@@ -101,7 +101,7 @@ def metrics(dossier: ReportData) -> dict[str, Any]:
 
 def _hashes(dossier: ReportData) -> str:
     """Return the checksums that tie the report to the published file."""
-    words, seal = dossier.words, dossier.seals.get(DATA_SEAL)
+    words, seal = dossier.words, dossier.checksums.get(DATA_SEAL)
     if seal is None:
         return ""
     rows = [(words["external.data_file"], seal)]
@@ -134,7 +134,7 @@ def _document(dossier: ReportData) -> str:
 def _model(dossier: ReportData, promise: Guarantee) -> dict[str, Any]:
     column = {"column": promise.column} if promise.column else {}
     says = sentences.promised(dossier.words, promise, dossier.plan, dossier.star_rows, outside=True)
-    told = {"model": promise.model, "requested": promise.asked, "satisfied": promise.holds}
+    told = {"model": promise.model, "requested": promise.requested, "satisfied": promise.satisfied}
     return told | column | {"statement": says}
 
 
@@ -163,7 +163,7 @@ def _matrices(dossier: ReportData, name: str) -> dict[str, Any]:
 
 def _fewest(dossier: ReportData) -> int:
     """Return the minimum number of rows of a named category: k, and at least three."""
-    return max([FEWEST, *(int(one.asked) for one in dossier.report.models if one.model == "k-anonymity")])
+    return max([FEWEST, *(int(one.requested) for one in dossier.report.models if one.model == "k-anonymity")])
 
 
 def _matrix(dossier: ReportData, name: str) -> str:
@@ -213,7 +213,7 @@ def _meanings(dossier: ReportData) -> str:
 def _missing_words(dossier: ReportData, name: str) -> list[LabelMeaning]:
     """Return the codes for missing values in a published column; a quasi-identifier has none."""
     plan = _plan(dossier)
-    if plan.columns[name].role not in KEEP_MISSING_WORDS or name in plan.withheld_columns:
+    if plan.columns[name].role not in KEEP_MISSING_WORDS or name in plan.removed_columns:
         return []
     # Other codes of a plan may be remarks of single rows, which the file does not contain.
     published = dossier.evidence.missing.get(name, ()) if dossier.evidence else ()

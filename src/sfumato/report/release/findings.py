@@ -45,7 +45,7 @@ def columns_alike(words: Messages, told: Iterable[tuple[str, Said]]) -> list[tup
 def persons_uncounted(words: Messages, report: Report) -> list[str]:
     """Return the removed columns that identify persons although models count their rows, with a hint."""
     entries: Sequence[Mapping[str, Any]] = report.details.get("persons_uncounted", ())
-    k = next((f"{one.asked:g}" for one in report.models if one.model == "k-anonymity"), "k")
+    k = next((f"{one.requested:g}" for one in report.models if one.model == "k-anonymity"), "k")
     return [
         words["disclosure.uncounted"].format(
             column=entry["column"], rows=words.figure(f"{entry['rows_each']:.1f}"), k=words.figure(k)
@@ -154,7 +154,7 @@ def _few_left(words: Messages, report: Report) -> list[str]:
 
 def _mostly_withheld(words: Messages, report: Report) -> list[str]:
     """Return the note that most columns are removed, because a loss covers the remaining ones only."""
-    columns, withheld = report.details.get("column_count", 0), len(report.withheld_columns)
+    columns, withheld = report.details.get("column_count", 0), len(report.removed_columns)
     if 2 * withheld <= columns:
         return []
     return [words["lost.withheld"].format(withheld=words.count(withheld), columns=words.count(columns))]
@@ -259,7 +259,7 @@ def _joint_tells(words: Messages, report: Report) -> list[str]:
             "share": words.percent(tell.share),
             "rows": words.count(report.disclosure.unique_in_classes.get(tell.column, 0)),
         }
-        for tell in report.disclosure.joint_tells
+        for tell in report.disclosure.pair_inferences
     )
     return told_of_columns(words, "disclosure.joint_tells", figures)
 
@@ -267,7 +267,7 @@ def _joint_tells(words: Messages, report: Report) -> list[str]:
 def _single_tells(words: Messages, report: Report) -> list[str]:
     """Return quasi-identifiers that single columns predict; all these columns share the published label of each."""
     given_away: dict[tuple[str, str], list[Figures]] = {}
-    for tell in report.disclosure.tells:
+    for tell in report.disclosure.inference_risks:
         rows = words.count(report.disclosure.unique_in_classes.get(tell.column, 0))
         figures = {"column": tell.column, "known": words.percent(tell.guessed_with_column), "rows": rows}
         given_away.setdefault((tell.quasi_identifier, words.percent(tell.guessed_by_label)), []).append(figures)

@@ -54,7 +54,7 @@ def text(report: Report) -> str:
         *_lines("LOST", findings.heavily_generalized_columns(words_in(), report)),
         f"  seconds       {report.seconds.total:.2f} (search {report.seconds.search:.3f}, engine {report.engine})",
     ]
-    return "\n".join([*lines, *(f"  note          {remark}" for remark in report.remarks)]) + "\n"
+    return "\n".join([*lines, *(f"  note          {remark}" for remark in report.notes)]) + "\n"
 
 
 def _proved(report: Report) -> str:
@@ -74,7 +74,7 @@ def line(report: Report) -> str:
     """Return a release in one line."""
     suppressed = f", {report.suppressed_rows:,} suppressed" if report.suppressed_rows else ""
     kept = "satisfied for rows, NOT FOR PERSONS" if report.uncounted else f"holds for {_unit(report)}"
-    holds = kept if report.holds else "DOES NOT HOLD"
+    holds = kept if report.satisfied else "DOES NOT HOLD"
     rows = f"{report.published_rows:,} rows{suppressed}, {report.classes.count:,} classes"
     mean = report.mean_loss
     lost = f"mean loss {mean:.3g}" if mean is not None else f"{report.loss.name} {report.loss.value:.3g}"
@@ -92,7 +92,7 @@ def _loss(report: Report) -> list[str]:
 
 def _withheld(report: Report) -> list[str]:
     """Return how many columns are removed, and which."""
-    columns, words = report.withheld_columns, words_in()
+    columns, words = report.removed_columns, words_in()
     told = enumeration(words, "{count} removed (* in every row): {columns}", columns)
     return _lines("columns", [told]) if columns else []
 
@@ -114,7 +114,7 @@ def _policy(report: Report) -> list[str]:
 
 def promise_text(report: Report) -> str:
     """Return all models, and whether they are satisfied, in a line."""
-    if report.holds and report.uncounted:
+    if report.satisfied and report.uncounted:
         named = report.uncounted[0]
         return f'{_promises(report)}: satisfied for rows, NOT FOR PERSONS: rows of one "{named}" were counted.'
     if report.inferred:
@@ -122,7 +122,7 @@ def promise_text(report: Report) -> str:
     shared = [*report.details.get("shared_identifiers", ())][:1]
     more = "".join(f'; {entry["rows"]:,} rows share their "{entry["column"]}"' for entry in shared)
     told = "persons published" if report.counts_persons else f"rows published (rows, not persons{more})"
-    return f"{_promises(report)}: {'holds' if report.holds else 'DOES NOT HOLD'} for the {told}."
+    return f"{_promises(report)}: {'holds' if report.satisfied else 'DOES NOT HOLD'} for the {told}."
 
 
 def _unit(report: Report) -> str:
@@ -132,7 +132,7 @@ def _unit(report: Report) -> str:
 def _promises(report: Report) -> str:
     alike: dict[str, list[str]] = {}
     for promise in report.models:
-        alike.setdefault(f"{promise.model} {promise.asked:g}", []).append(promise.column or "")
+        alike.setdefault(f"{promise.model} {promise.requested:g}", []).append(promise.column or "")
     return ", ".join(told for promise, names in alike.items() for told in _of_columns(promise, names))
 
 
@@ -191,7 +191,7 @@ def attack(dossier: ReportData) -> str:
 
 def fragment(report: Report) -> str:
     """Return a few lines for a notebook, without page and styles."""
-    color = "#1f7a4d" if report.holds and not report.uncounted else "#b3261e"
+    color = "#1f7a4d" if report.satisfied and not report.uncounted else "#b3261e"
     rows = "".join(
         f'<tr><th style="text-align:left;padding-right:1.5em">{escape(words)}</th>'
         f'<td style="text-align:left">{escape(value)}</td></tr>'
@@ -216,7 +216,7 @@ def files(dossier: ReportData) -> dict[str, str]:
             "report-external.html": external.html(dossier),
             "report-external.json": _json(external.metrics(dossier)),
         }
-    seals = {**dossier.seals, **external_seals(outside)} if dossier.seals else {}
+    seals = {**dossier.checksums, **external_seals(outside)} if dossier.checksums else {}
     return {"report.html": html(dossier), "report.json": _json(metrics(dossier) | seals)} | outside
 
 

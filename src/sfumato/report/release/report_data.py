@@ -19,7 +19,7 @@ class ReportData:
 
     Attributes:
         plan: The plan; evidence: findings about the rows; others: releases that were not chosen.
-        seals: Checksums (SHA-256) of the other files of the folder, by report key.
+        checksums: Checksums (SHA-256) of the other files of the folder, by report key.
         house: The other internal files of its folder.
         day: Date of the release; language: of the report, if it is not the plan's.
         home: Base of the paths in plan.yaml, shown in the report; by default where the plan was read.
@@ -29,7 +29,7 @@ class ReportData:
     plan: Plan | None = None
     evidence: ReleaseEvidence | None = None
     others: tuple[TradeOffPoint, ...] = ()
-    seals: Mapping[str, str] = field(default_factory=dict)
+    checksums: Mapping[str, str] = field(default_factory=dict)
     day: date | None = None
     language: str | None = None
     home: Path | None = None

@@ -37,7 +37,7 @@ def requested(words: Messages, models: Iterable[Guarantee]) -> list[tuple[str, s
     """Return the requested models: their names, parameters, and columns."""
     columns: dict[tuple[str, str], list[str]] = {}
     for one in models:
-        key = (words[f"model.{one.model}"].partition(":")[0], words.figure(f"{one.asked:g}"))
+        key = (words[f"model.{one.model}"].partition(":")[0], words.figure(f"{one.requested:g}"))
         columns.setdefault(key, []).append(one.column or "")
     return [(model, number, names_told(words, names)) for (model, number), names in columns.items()]
 
@@ -46,7 +46,7 @@ def coded(words: Messages, plan: Plan) -> dict[str, list[str]]:
     """Return how numbers are coded, each operation with its columns."""
     ways: dict[str, list[str]] = {}
     for name, column in plan.columns.items():
-        if column.operations is not None and name not in plan.withheld_columns:
+        if column.operations is not None and name not in plan.removed_columns:
             ways.setdefault(", ".join(_coding(words, column.operations, "brief")), []).append(name)
     return ways
 
@@ -86,8 +86,10 @@ def promised(
     if star_rows:
         says = says.replace(words["promise.published"], words["promise.published_save_stars"])
     reached = "" if outside else words[f"promise.{kind}.reached"]
-    figures = {name: words.figure(str(promise.parameters.get(name, f"{promise.asked:g}"))) for name in ("k", "lower")}
-    figures |= {"asked": words.figure(f"{promise.asked:g}"), "reached": words.figure(_figure(promise.reached))}
+    figures = {
+        name: words.figure(str(promise.parameters.get(name, f"{promise.requested:g}"))) for name in ("k", "lower")
+    }
+    figures |= {"asked": words.figure(f"{promise.requested:g}"), "reached": words.figure(_figure(promise.achieved))}
     named_in = {
         "by": str(promise.parameters.get("by", "")),
         "model": promise.model,
@@ -100,13 +102,13 @@ def promised(
         sentence += " " + words["promise.subsets"].format(columns=columns, rows=words.count(rows))
     if "reference" in promise.parameters and not outside:
         sentence += " " + words[f"promise.reference.{promise.parameters['reference']}"]
-    return sentence if promise.holds else sentence + words["promise.broken"]
+    return sentence if promise.satisfied else sentence + words["promise.broken"]
 
 
 def _limited(words: Messages, promise: Guarantee, plan: Plan | None, name: str, outside: bool) -> str:
     """Return which values of its column a model limits: all of them, or those listed in the plan (internal only)."""
-    asked = (promise.model, promise.column, promise.asked)
-    alike = [] if plan is None else [one for one in plan.privacy if (one.name, one.column, one.asked) == asked]
+    asked = (promise.model, promise.column, promise.requested)
+    alike = [] if plan is None else [one for one in plan.privacy if (one.name, one.column, one.requested) == asked]
     values = [str(value) for model in alike for value in named(model)]
     kind = "by_plan" if plan is None else "all" if not values else "named" if outside else "values"
     return words[f"promise.limited_{kind}"].format(column=name, values=", ".join(dict.fromkeys(values)))
@@ -160,7 +162,7 @@ def untouched(words: Messages, plan: Plan, name: str, report: Report, under_prom
     column = plan.columns[name]
     if name in unchanged_columns(report):
         return words["perturbed.unchanged"]
-    if name in plan.withheld_columns:
+    if name in plan.removed_columns:
         return words["fate.identifier"]
     if column.operations is not None:
         return words["fate.changed"].format(steps=", ".join(_coding(words, column.operations)))
@@ -174,7 +176,7 @@ def coded_together(words: Messages, plan: Plan) -> dict[str, ListMessage]:
     """Return common texts of columns whose numbers are coded in the same ways, with different parameters."""
     alike: dict[tuple[str, ...], dict[str, str]] = {}
     for name, column in plan.columns.items():
-        if column.operations is not None and name not in plan.withheld_columns:
+        if column.operations is not None and name not in plan.removed_columns:
             ways = (column.role, *(part for part in OPERATIONS if getattr(column.operations, part) is not None))
             alike.setdefault(ways, {})[name] = ", ".join(_coding(words, column.operations, "brief"))
     told: dict[str, ListMessage] = {}

@@ -131,7 +131,7 @@ def columns_by_decision(plan: Plan) -> dict[str, tuple[str, ...]]:
     Columns with `*` in every row are removed, whatever their role; what models count (persons, households, weights) is
     listed nevertheless.
     """
-    removed = plan.withheld_columns
+    removed = plan.removed_columns
     hidden = tuple(name for name, column in plan.columns.items() if column.is_pseudonymous)
     named = {role: plan.named(role) for role in ROLES if role != "identifier"}
     shown = {role: tuple(name for name in named[role] if name not in removed) for role in ("sensitive", "insensitive")}

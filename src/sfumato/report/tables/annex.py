@@ -18,7 +18,7 @@ def tables_annex(teller: ReportWriter, papers: DocumentContext) -> Annex:
         Chapter(words["annex.measures"], points=_measures(teller)),
         Chapter(words["annex.residual"], points=[*story.residual, *story.limits]),
         Chapter(
-            words["annex.evidence"], [words["tabled.house"]], tables=[checksums(words, list(papers.seals.items()))]
+            words["annex.evidence"], [words["tabled.house"]], tables=[checksums(words, list(papers.checksums.items()))]
         ),
         signatures(words),
     ]

@@ -18,7 +18,7 @@ def table_page(done: Protected) -> str:
         for status in ArgusStatus
         if (own := office.statuses == status).any()
     ]
-    said = [f"{office.value} by {names or 'relations'}: {len(office):,} cells.", *done.remarks]
+    said = [f"{office.value} by {names or 'relations'}: {len(office):,} cells.", *done.notes]
     if done.published is not None:
         change = np.abs(done.published - office.values)
         said.append(

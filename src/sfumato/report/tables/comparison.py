@@ -43,7 +43,7 @@ def way(words: Messages, method: str) -> str:
 
 def verdict(runs: TableRuns, words: Messages) -> str:
     """Return which methods satisfy the rules, and which of them loses least."""
-    safe = [run for run in runs.runs if run.holds]
+    safe = [run for run in runs.runs if run.passed]
     if not safe:
         return words["ways.none"]
     masks = min((run for run in safe if run.masked), key=lambda run: run.masked, default=None)

@@ -16,7 +16,7 @@ def known_figures(ends: Iterable[ReducedLevel], group: Sequence[str] = ()) -> li
         {
             "cell": ", ".join([*group, end.name]),
             "end": end.end,
-            "requested": tidy(end.asked),
+            "requested": tidy(end.requested),
             "guaranteed": tidy(end.promised),
             "attacker": end.attacker or EVERYONE,
         }

@@ -27,12 +27,12 @@ class DocumentContext:
     Attributes:
         day: Date of the release, if known.
         home: Base of the paths in plan.yaml, shown in the report.
-        seals: Checksums (SHA-256) of the other files, by name.
+        checksums: Checksums (SHA-256) of the other files, by name.
     """
 
     day: date | None
     home: Path
-    seals: Mapping[str, str] = field(default_factory=dict)
+    checksums: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +168,7 @@ def _origin(words: Messages, plan: TablePlan, report: Mapping[str, Any], papers:
         (words["noised.method"], report["method"]),
         (words["report.seconds"], words.figure(f"{seconds:.2f}")),
         *(((words["tabled.sha_columns"], report["input_sha256"]),) if "input_sha256" in report else ()),
-        *((f"SHA-256: {name}", seal) for name, seal in papers.seals.items()),
+        *((f"SHA-256: {name}", seal) for name, seal in papers.checksums.items()),
         ("Sfumato", report["version"]),
     ]
     listed = approval.plan_listing(words, written(table_plan_dict(plan, papers.home), width=80))

@@ -12,7 +12,7 @@ UNATTACKED = "Not audited, therefore not guaranteed:"
 
 def not_audited(parts: Iterable[TablePart]) -> list[str]:
     """Return what was not audited in some parts, each once."""
-    said = dict.fromkeys(what for part in parts for what in part.unattacked)
+    said = dict.fromkeys(what for part in parts for what in part.not_audited)
     return [f"{UNATTACKED} {what}" for what in said]
 
 

@@ -59,7 +59,7 @@ def verdict(words: Messages, protected: SuppressedTable, report: Mapping[str, An
 
 def _state(protected: SuppressedTable) -> tuple[str, str]:
     """Return the style of the verdict, and its message key."""
-    if not protected.holds:
+    if not protected.passed:
         return "verdict bad", "tabled.leaks"
     if not masked_cells(protected):
         return "verdict not", "tabled.nothing"
@@ -74,14 +74,14 @@ def _said(words: Messages, protected: SuppressedTable, report: Mapping[str, Any]
     """
     names = dict.fromkeys(rule.name for rule in protected.plan.primary)
     rules = words["tabled.rules"].format(names="; ".join(words.get(f"rule.{name}", name) for name in names))
-    if not protected.holds:
+    if not protected.passed:
         yield audit_words(words, report["audit"])
     elif not masked_cells(protected):
         yield from [rules] if names else []
         yield from map(words.sentence, not_audited(part.part for part in protected.parts))
         return
     yield attackers_considered(words, protected.plan)
-    if protected.holds:
+    if protected.passed:
         yield from map(words.sentence, report["warnings"])
         promise = [words["tabled.promise"]] if protected.attacked else []
         yield from [rules, *promise] if names else []
@@ -95,7 +95,7 @@ def not_promised(words: Messages, lines: Iterable[str]) -> str:
 
 def masked_cells(protected: SuppressedTable) -> int:
     """Return how many cells of a table are suppressed; only of this one, if there are several."""
-    return sum(int(part.mask.sum()) for part in protected.parts)
+    return sum(int(part.suppressed.sum()) for part in protected.parts)
 
 
 def audit_words(words: Messages, counts: Mapping[str, int]) -> str:

@@ -27,7 +27,7 @@ def metrics(changed: PerturbedResult) -> dict[str, Any]:
         "noise": off,
         "additivity": additivity(changed.parts),
         "reader": reader(changed.parts),
-        "satisfied": changed.holds and (changed.attacked or not changed.promised),
+        "satisfied": changed.passed and (changed.attacked or not changed.promised),
         "attacked": changed.attacked,
         "warnings": [
             *said,
@@ -87,8 +87,8 @@ def reader(parts: Sequence[PerturbedCells]) -> dict[str, Any]:
         "median_width": _tidy(float(np.median(moving))) if len(moving) else None,
         "computed": sum(int(part.attained.sum()) for part in parts),
         "not_computed": sum(int((~part.attained).sum()) for part in parts),
-        "unsafe": sum(int(part.part.table.unsafe.sum()) for part in parts),
-        "unsafe_exact": sum(int((part.exact & part.part.table.unsafe).sum()) for part in parts),
+        "unsafe": sum(int(part.part.table.sensitive.sum()) for part in parts),
+        "unsafe_exact": sum(int((part.exact & part.part.table.sensitive).sum()) for part in parts),
         "unsafe_too_narrow": sum(int(part.too_narrow.sum()) for part in parts),
     }
 

@@ -40,8 +40,8 @@ WARNING = "The original's answer, faults included: the attacker gets through. Do
 def metrics(protected: SuppressedTable) -> dict[str, Any]:
     """Return the metrics of report.json."""
     parts = protected.parts
-    primary = sum(int(part.part.table.unsafe.sum()) for part in parts)
-    masked = sum(int(part.mask.sum()) for part in parts)
+    primary = sum(int(part.part.table.sensitive.sum()) for part in parts)
+    masked = sum(int(part.suppressed.sum()) for part in parts)
     cost = sum(part.cost for part in parts)
     bound = None if any(part.bound is None for part in parts) else sum(part.bound or 0.0 for part in parts)
     counts = protected.audit.counts()
@@ -57,7 +57,7 @@ def metrics(protected: SuppressedTable) -> dict[str, Any]:
         "bound": None if bound is None else tidy(min(bound, cost)),
         "proved_optimal": _gap(cost, bound) == 0.0,
         "gap": _gap(cost, bound),
-        "satisfied": protected.holds and (protected.attacked or not primary),
+        "satisfied": protected.passed and (protected.attacked or not primary),
         "attacked": protected.attacked,
         "attackers": _attackers(protected),
         "group_disclosure": [rule.dimension for rule in protected.plan.primary if isinstance(rule, GroupDisclosure)],
@@ -65,11 +65,11 @@ def metrics(protected: SuppressedTable) -> dict[str, Any]:
         "sensitive_intervals": _unsafe_ranges(parts),
         "audit": {key: count for key, count in counts.items() if count or key != "inconsistent"},
         "inherent_disclosure": [
-            one for part in parts for one in known_figures(part.audit.known_anyway, part.part.group)
+            one for part in parts for one in known_figures(part.audit.inherently_disclosed, part.part.group)
         ],
         "seconds": {stage: round(seconds, 4) for stage, seconds in protected.seconds.items()},
         "warnings": [
-            *([] if protected.holds else [WARNING]),
+            *([] if protected.passed else [WARNING]),
             *([] if masked else [NOTHING_UNSAFE]),
             *not_audited(part.part for part in protected.parts),
         ],
@@ -79,7 +79,7 @@ def metrics(protected: SuppressedTable) -> dict[str, Any]:
 
 def _without_ranges(part: SuppressedCells) -> bool:
     """Return whether there was no time to compute the feasibility intervals."""
-    return not part.bare and bool(np.isnan(part.ends.low[part.mask]).any())
+    return not part.without_audit and bool(np.isnan(part.ends.low[part.suppressed]).any())
 
 
 def _unsafe_ranges(parts: Sequence[SuppressedCells]) -> dict[str, float] | None:
@@ -89,7 +89,7 @@ def _unsafe_ranges(parts: Sequence[SuppressedCells]) -> dict[str, float] | None:
 
 
 def _widths(part: SuppressedCells) -> Numbers:
-    width = (part.ends.high - part.ends.low)[part.mask & part.part.table.unsafe]
+    width = (part.ends.high - part.ends.low)[part.suppressed & part.part.table.sensitive]
     return np.asarray(width[np.isfinite(width)])
 
 
@@ -177,13 +177,13 @@ def review_lines(review: Audit) -> list[str]:
             f"{name}: what is published is false, or contradicts the rest of the table"
             for name in review.contradictions
         ),
-        *([known_line(review.known_anyway)] if review.known_anyway else []),
+        *([known_line(review.inherently_disclosed)] if review.inherently_disclosed else []),
         *([ALL_UNSAFE] if review.all_unsafe else []),
         *([BY_CASES] if review.by_cases and review.leaks else []),
         *(f"Not judged: rule {name}, for the table lacks its columns" for name in review.unjudged),
         *([f"{UNLISTED} {cells_named(review.unlisted)}."] if review.unlisted else []),
         *(f"{one.what} ({one.code})" for one in review.unexplained),
-        *(f"{UNATTACKED} {what}" for what in review.unattacked),
+        *(f"{UNATTACKED} {what}" for what in review.not_audited),
     ]
 
 
@@ -206,7 +206,7 @@ def review_figures(review: Audit) -> dict[str, Any]:
         "audit": review.counts(),
         "inconsistent": list(review.contradictions),
         "unjudged": list(review.unjudged),
-        "not_audited": list(review.unattacked),
+        "not_audited": list(review.not_audited),
         "unlisted": list(review.unlisted),
         "unexplained": [
             {"code": one.code, "column": one.name, "relation": one.relation, "cells": list(one.cells)}
@@ -214,7 +214,7 @@ def review_figures(review: Audit) -> dict[str, Any]:
         ],
         "by_cases": review.by_cases,
         "all_sensitive": review.all_unsafe,
-        "inherent_disclosure": known_figures(review.known_anyway),
+        "inherent_disclosure": known_figures(review.inherently_disclosed),
         "cells": [
             {
                 "cell": finding.name,

@@ -129,7 +129,7 @@ def _masked_cells(words: Messages, protected: SuppressedTable) -> list[str]:
 
 def _rows(words: Messages, protected: SuppressedTable, part: SuppressedCells) -> Iterator[tuple[str, ...]]:
     struck = _struck(words, protected, part)
-    for cell in np.flatnonzero(part.mask):
+    for cell in np.flatnonzero(part.suppressed):
         low, high = float(part.ends.low[cell]), float(part.ends.high[cell])
         ends = ("", "") if np.isnan(low) or np.isnan(high) else (lower_end(low), upper_end(high))
         case = words.get(f"case.{part.case[cell]}", str(part.case[cell]))
@@ -140,13 +140,13 @@ def _rows(words: Messages, protected: SuppressedTable, part: SuppressedCells) ->
 def _struck(words: Messages, protected: SuppressedTable, part: SuppressedCells) -> list[list[str]]:
     """Return the rules that classify each cell as sensitive; empty for linked tables, or cells with constraints."""
     own, rules = part.part, protected.plan.primary
-    names: list[list[str]] = [[] for _ in part.mask]
+    names: list[list[str]] = [[] for _ in part.suppressed]
     if not own.trees or len(own.trees) != len(protected.plan.dimensions):
         return names
     lines = dict(zip(protected.plan.dimensions, lines_of(own.trees, own.keys), strict=True))
     columns = protected.source.rows(own.rows)
-    facts = facts_of(protected.plan.table, columns, own.table.values, own.table.relations, lines)
+    facts = facts_of(protected.plan.table, columns, own.table.values, own.table.constraints, lines)
     for rule in rules:
-        for cell in np.flatnonzero(rule.apply(facts).unsafe & own.table.unsafe):
+        for cell in np.flatnonzero(rule.apply(facts).unsafe & own.table.sensitive):
             names[cell].append(rule_words(words, rule))
     return names

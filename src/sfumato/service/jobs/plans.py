@@ -137,4 +137,4 @@ def check_paths(plan: Any, files: Container[str], shape: Schema[Any] | None = No
     if isinstance(data, dict) and data.get("format") == "duckdb":
         faults.append(PlanIssue("data.format", "DuckDB files are not taken.", "Send CSV or Parquet."))
     if faults:
-        raise PlanError(sorted(faults, key=lambda fault: fault.at), code="path")
+        raise PlanError(sorted(faults, key=lambda fault: fault.path), code="path")

@@ -81,8 +81,8 @@ class Webhooks:
         try:
             self._fetcher.check(webhook.address)
         except PlanError as error:
-            what = f"the webhook cannot be told: {error.what}"
-            raise PlanError(what, error.do, error.code.partition(".")[2]) from None
+            what = f"the webhook cannot be told: {error.message}"
+            raise PlanError(what, error.hint, error.code.partition(".")[2]) from None
         self._folder.mkdir(mode=0o700, exist_ok=True)
         note = self._folder / f".{job_id}"
         note.write_text(json.dumps(asdict(webhook)), encoding="utf-8")

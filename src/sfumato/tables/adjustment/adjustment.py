@@ -44,16 +44,16 @@ def adjust_part(part: TablePart, deadline: Deadline) -> PerturbedCells:
             else "Allow more seconds in method.time_limit.",
             "adjustment-infeasible" if proved else "time-limit",
         )
-    size, step = len(table), part.knowledge.step
+    size, step = len(table), part.knowledge.precision
     steps = order.back(_moves(answer, size))
     moved = np.array(ValueUnit(step).clean((steps * step).tolist()))
     published = np.array(ValueUnit(step).clean((table.values + moved).tolist()))
-    if np.abs(table.relations.residuals(steps)).max(initial=0.0) > 0:
+    if np.abs(table.constraints.residuals(steps)).max(initial=0.0) > 0:
         raise InternalError("an adjusted table does not add up.", code="adjustment")
     change = float(table.costs @ np.abs(moved))
     informed = _informed_reader(part, published, float(np.abs(moved).max(initial=0.0)), deadline)
     figures = {
-        "moved_unsafe": int(table.unsafe.sum()),
+        "moved_unsafe": int(table.sensitive.sum()),
         "cost": round(change, 6),
         "bound": round(min(answer.bound * step, change), 6),
         "proved_optimal": change - answer.bound * step <= 1e-6 * max(1.0, change),
@@ -69,21 +69,21 @@ def _reader(part: TablePart) -> Bounds:
 
 def _informed_reader(part: TablePart, published: Numbers, most: float, deadline: Deadline) -> dict[str, float]:
     """Measure what an attacker computes who knows the largest move, which quality reports often publish."""
-    table, step = part.table, part.knowledge.step
+    table, step = part.table, part.knowledge.precision
     near = Bounds(np.maximum(published - most, table.bounds.low), np.minimum(published + most, table.bounds.high))
     ends = deadline.later(READER) if deadline.left < READER else deadline
-    reader = feasibility_intervals(near, table.relations, table.unsafe, step, ends, table.values)
+    reader = feasibility_intervals(near, table.constraints, table.sensitive, step, ends, table.values)
     narrow = reader.ranges.high - reader.ranges.low
     exact = narrow < step * (1 - 1e-6)
-    promise, slack = table.promise, 1e-6 * step
+    promise, slack = table.protection_interval, 1e-6 * step
     short = (reader.ranges.low > promise.low + slack) | (reader.ranges.high < promise.high - slack)
     return {
         "largest_move": most,
         "exact": int(exact.sum()),
         "median_width": float(np.median(narrow)),
         "computed": int(reader.attained.sum()),
-        "unsafe_exact": int((exact & table.unsafe).sum()),
-        "unsafe_too_narrow": int((table.unsafe & (short | exact)).sum()),
+        "unsafe_exact": int((exact & table.sensitive).sum()),
+        "unsafe_too_narrow": int((table.sensitive & (short | exact)).sum()),
     }
 
 
@@ -108,15 +108,15 @@ def _solved(part: TablePart, seconds: float, whole_moves: bool) -> SolverResult:
     from scipy.sparse import csr_matrix, hstack, vstack
 
     table = part.table
-    size, cells = len(table), np.flatnonzero(table.unsafe)
+    size, cells = len(table), np.flatnonzero(table.sensitive)
     many = len(cells)
     up, down = _most(part)
-    relations = table.relations.matrix(size)
-    adding_up = hstack([relations, -relations, csr_matrix((len(table.relations), many))])
+    relations = table.constraints.matrix(size)
+    adding_up = hstack([relations, -relations, csr_matrix((len(table.constraints), many))])
     rows: list[Any] = [adding_up]
-    low, high = [np.zeros(len(table.relations))], [np.zeros(len(table.relations))]
-    step = part.knowledge.step
-    reaches = (np.ceil(reach / step - 1e-6) for reach in (table.reach.up, table.reach.down))
+    low, high = [np.zeros(len(table.constraints))], [np.zeros(len(table.constraints))]
+    step = part.knowledge.precision
+    reaches = (np.ceil(reach / step - 1e-6) for reach in (table.protection_levels.upper, table.protection_levels.lower))
     for sign, most, reach in zip((1.0, 0.0), (up, down), reaches, strict=True):
         # Up: reach · b ≤ up ≤ most · b; down: reach · (1 - b) ≤ down ≤ most · (1 - b).
         start = 0 if sign else size
@@ -140,10 +140,14 @@ def _solved(part: TablePart, seconds: float, whole_moves: bool) -> SolverResult:
 
 def _most(part: TablePart) -> tuple[Numbers, Numbers]:
     """Return how far each cell may move up and down, in units: within its bounds and the size of the table."""
-    table, step = part.table, part.knowledge.step
-    far = float(np.abs(table.values).max(initial=0.0) + (table.reach.up + table.reach.down).sum() + step)
+    table, step = part.table, part.knowledge.precision
+    far = float(
+        np.abs(table.values).max(initial=0.0)
+        + (table.protection_levels.upper + table.protection_levels.lower).sum()
+        + step
+    )
     fixed = table.values == 0
-    up = np.where(fixed & ~table.unsafe, 0.0, np.minimum(table.bounds.high - table.values, far))
+    up = np.where(fixed & ~table.sensitive, 0.0, np.minimum(table.bounds.high - table.values, far))
     down = np.minimum(table.values - table.bounds.low, far)
-    most = (np.maximum(up, 0.0), np.maximum(np.where(fixed & ~table.unsafe, 0.0, down), 0.0))
+    most = (np.maximum(up, 0.0), np.maximum(np.where(fixed & ~table.sensitive, 0.0, down), 0.0))
     return np.floor(most[0] / step + 1e-6), np.floor(most[1] / step + 1e-6)

@@ -74,7 +74,7 @@ def choices_of(statuses: Places) -> Statuses:
     """Return what may happen to each cell: 10 and 14 must be published, 3 to 9 suppressed, others either way."""
     fixed = np.isin(statuses, (ArgusStatus.PROTECTED, ArgusStatus.EMPTY))
     free = np.where(fixed, CellStatus.PUBLISH, CellStatus.SAFE)
-    return np.where(unsafe_of(statuses), CellStatus.UNSAFE, free).astype(np.int8)
+    return np.where(unsafe_of(statuses), CellStatus.SENSITIVE, free).astype(np.int8)
 
 
 def status_in(text: str, letters: dict[str, ArgusStatus]) -> ArgusStatus | None:

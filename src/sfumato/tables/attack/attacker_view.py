@@ -25,18 +25,18 @@ class AttackerView:
         exact: The published values; NaN if suppressed.
         ranges: The published intervals; NaN if there is none.
         bounds: The a priori bounds of each cell.
-        relations: The additive constraints, which everyone knows.
+        constraints: The additive constraints, which everyone knows.
         equations: What follows for an attacker who knows the method.
-        unshown: Hidden cells: in no table, and not to be protected; None if there are none.
+        hidden: Hidden cells: in no table, and not to be protected; None if there are none.
     """
 
     exact: Numbers
     ranges: Bounds
     bounds: Bounds
-    relations: LinearConstraints
+    constraints: LinearConstraints
     names: tuple[str, ...]
     equations: tuple[Equation, ...] = ()
-    unshown: BoolArray | None = None
+    hidden: BoolArray | None = None
 
     def matrix(self) -> Any:
         """Return constraints and equations (rows) by cells (columns)."""
@@ -47,11 +47,11 @@ class AttackerView:
         cells = [cell for equation in self.equations for cell in equation.cells]
         coefs = [coef for equation in self.equations for coef in equation.coefs]
         more = csr_matrix((coefs, (rows, cells)), shape=(len(self.equations), size))
-        return vstack([self.relations.matrix(size), more]).tocsr() if rows else self.relations.matrix(size)
+        return vstack([self.constraints.matrix(size), more]).tocsr() if rows else self.constraints.matrix(size)
 
     def sides(self) -> Numbers:
         """Return the right-hand sides of those rows."""
-        return np.concatenate([np.zeros(len(self.relations)), [equation.side for equation in self.equations]])
+        return np.concatenate([np.zeros(len(self.constraints)), [equation.side for equation in self.equations]])
 
 
 def false_cells(publication: AttackerView, values: Numbers, step: float) -> tuple[str, ...]:

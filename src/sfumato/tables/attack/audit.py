@@ -104,8 +104,8 @@ class _Attack:
         """Return all findings, component by component or with all cells as one component."""
         answers = [self.on(cells, rows) for cells, rows in self.components(together)]
         findings = [finding for part, _ in answers for finding in part] + self.exposed()
-        if self.table.publication.unshown is not None:
-            findings = [finding for finding in findings if not self.table.publication.unshown[finding.cell]]
+        if self.table.publication.hidden is not None:
+            findings = [finding for finding in findings if not self.table.publication.hidden[finding.cell]]
         findings.sort(key=lambda finding: finding.cell)
         names = tuple(name for _, names in answers for name in names)
         return Audit(tuple(findings), names, rounding=self.table.scale.value(self.table.rounding))
@@ -117,7 +117,7 @@ class _Attack:
             Finding(
                 int(cell), names[cell], float(shown[cell]), float(shown[cell]), DisclosureStatus.EXACT, published=True
             )
-            for cell in np.flatnonzero(~self.table.masked & ~np.isnan(self.table.promise.low))
+            for cell in np.flatnonzero(~self.table.masked & ~np.isnan(self.table.protection_interval.low))
         ]
 
     def components(self, together: bool) -> Iterator[tuple[Places, Places]]:
@@ -137,9 +137,9 @@ class _Attack:
     def on(self, cells: Places, rows: Places) -> tuple[list[Finding], list[str]]:
         """Audit one component; published intervals that contradict the rest are ignored, as an attacker would do."""
         certain = self.table.certain[cells]
-        idle = np.isnan(self.table.promise.low[cells]) & self.table.evidence.promised
-        if self.table.publication.unshown is not None:
-            idle |= self.table.publication.unshown[cells]
+        idle = np.isnan(self.table.protection_interval.low[cells]) & self.table.evidence.promised
+        if self.table.publication.hidden is not None:
+            idle |= self.table.publication.hidden[cells]
         if idle.all() or (certain.all() and self.pace.hurried):
             return [self._unranged(int(cell)) for cell in cells], []
         component = self.table.component(cells, rows, None)
@@ -154,11 +154,11 @@ class _Attack:
                 continue
             end = self.table.evidence.deadline if sure and not contradicted else FOREVER
             with self.pace:
-                range_ = self.table.range_within(component, place, self.table.promise, end)
+                range_ = self.table.range_within(component, place, self.table.protection_interval, end)
             findings.append(
                 self._unranged(int(cells[place]))
                 if range_ is None
-                else self.table.finding(component, place, range_, self.table.promise)
+                else self.table.finding(component, place, range_, self.table.protection_interval)
             )
         if self.table.knowledge.attackers and self.table.values is not None and not contradicted:
             attack_from_within(self.table, component, findings)
@@ -170,15 +170,15 @@ class _Attack:
 
     def _mended(self, cells: Places, rows: Places) -> tuple[Component, list[str]]:
         """Remove contradictions from a component: first allow rounded totals, then ignore published intervals."""
-        allowed = self.table.knowledge.rounding / self.table.knowledge.step
+        allowed = self.table.knowledge.rounding / self.table.knowledge.precision
         if allowed > self.table.rounding:
             self.table.rounding = allowed
             component = self.table.component(cells, rows, None)
             if component.feasible():
                 return component, []
         # Equations were read from the intervals, so they are ignored with them.
-        rows = rows[rows < len(self.table.publication.relations)]
-        for trusted in (~np.isnan(self.table.promise.low), np.zeros(len(self.table.masked), bool)):
+        rows = rows[rows < len(self.table.publication.constraints)]
+        for trusted in (~np.isnan(self.table.protection_interval.low), np.zeros(len(self.table.masked), bool)):
             component = self.table.component(cells, rows, trusted)
             if component.feasible():
                 return component, [self.table.publication.names[cell] for cell in cells]
@@ -267,7 +267,7 @@ def attack_from_within(table: AttackedTable, component: Component, findings: lis
     Raises:
         UnattainableError: The time limit was reached.
     """
-    places = np.flatnonzero(~np.isnan(table.promise.low[component.cells]) & ~table.certain[component.cells])
+    places = np.flatnonzero(~np.isnan(table.protection_interval.low[component.cells]) & ~table.certain[component.cells])
     if not len(places):
         return
     witnesses = AlternativeTableSearch(component.matrix, component.sides, component.bounds, component.unit)
@@ -312,15 +312,22 @@ def _by_insider(
 def _needs(table: AttackedTable, component: Component, place: int, promise: Bounds) -> tuple[float, float]:
     """Return the required deviation of a cell below and above its value, in units."""
     cell = component.cells[place]
-    low, high = promise.low[cell] / table.scale.step, promise.high[cell] / table.scale.step
+    low, high = (
+        promise.low[cell] / table.scale.precision,
+        promise.high[cell] / table.scale.precision,
+    )
     return float(table.center[cell] - low), float(high - table.center[cell])
 
 
 def _promise_to(table: AttackedTable, attacker: Insider) -> Bounds:
     """Return the protection intervals against an insider: for cells with an own contribution, that of the others."""
     assert table.values is not None
-    low, high, values = table.promise.low.copy(), table.promise.high.copy(), table.values[attacker.cells]
-    open_ = (attacker.reach.down > 0) | (attacker.reach.up > 0)
-    low[attacker.cells] = np.where(open_, values - attacker.reach.down, np.nan)
-    high[attacker.cells] = np.where(open_, values + attacker.reach.up, np.nan)
+    low, high, values = (
+        table.protection_interval.low.copy(),
+        table.protection_interval.high.copy(),
+        table.values[attacker.cells],
+    )
+    open_ = (attacker.reach.lower > 0) | (attacker.reach.upper > 0)
+    low[attacker.cells] = np.where(open_, values - attacker.reach.lower, np.nan)
+    high[attacker.cells] = np.where(open_, values + attacker.reach.upper, np.nan)
     return Bounds(low, high)

@@ -136,7 +136,7 @@ def _kept(
     """
     from scipy.sparse import csc_matrix
 
-    steps = [AlternativeTable(one.cell, one.cells, one.amounts / scale.step) for one in witnesses]
+    steps = [AlternativeTable(one.cell, one.cells, one.amounts / scale.precision) for one in witnesses]
     if not steps:
         return []
     starts = np.concatenate([[0], np.cumsum([len(one.cells) for one in steps])])

@@ -31,7 +31,7 @@ class AttackedTable:
 
     Attributes:
         publication: The published values and intervals.
-        promise: The protection interval of each cell; NaN if the cell has none.
+        protection_interval: The protection interval of each cell; NaN if the cell has none.
         knowledge: Rounding, integrality and the insiders.
         values: The true values, or None if they are not known.
         evidence: Alternative tables supplied by the caller.
@@ -46,7 +46,7 @@ class AttackedTable:
     """
 
     publication: AttackerView
-    promise: Bounds
+    protection_interval: Bounds
     knowledge: AttackerKnowledge
     values: Numbers | None
     evidence: AuditEvidence
@@ -61,31 +61,37 @@ class AttackedTable:
 
     def __post_init__(self) -> None:
         shown = self.publication.exact
-        self.scale = ValueUnit(self.knowledge.step)
+        self.scale = ValueUnit(self.knowledge.precision)
         self.matrix = self.publication.matrix()
         self.masked = np.isnan(shown)
         start = np.zeros(len(shown)) if self.values is None else self.values
         self.center = self.scale.steps(np.where(self.masked, start, shown))
         self.sides = self.scale.steps(self.publication.sides()) - self.matrix @ self.center
-        shown_cells = self.center if self.publication.unshown is None else self.center[~self.publication.unshown]
+        shown_cells = self.center if self.publication.hidden is None else self.center[~self.publication.hidden]
         self.whole = bool((shown_cells == np.round(shown_cells)).all())
         self.rounding = self._rounding_shown()
         self.certain = self._certain()
 
     def _certain(self) -> BoolArray:
         """Return the cells that alternative tables prove to be safe from every attacker."""
-        agree = np.abs(self.sides).max(initial=0.0) <= max(self.knowledge.rounding / self.knowledge.step, NOISE)
+        agree = np.abs(self.sides).max(initial=0.0) <= max(self.knowledge.rounding / self.knowledge.precision, NOISE)
         if not self.evidence.witnesses or self.values is None or self.knowledge.integer or not agree:
             return np.zeros(len(self.masked), bool)
         known = self.scale.bounds(self.publication.bounds.within(self.publication.ranges))
         bounds = Bounds(known.low - self.center, known.high - self.center)
-        low, high = self.promise.low / self.scale.step, self.promise.high / self.scale.step
+        low, high = (
+            self.protection_interval.low / self.scale.precision,
+            self.protection_interval.high / self.scale.precision,
+        )
         needs = Bounds(self.center - low, high - self.center)
         attackers = self.knowledge.attackers
         inside = inside_of(
             [attacker.cells for attacker in attackers],
             [self.known_to(attacker, np.ones(len(attacker.cells), bool)) for attacker in attackers],
-            [(attacker.reach.down / self.scale.step, attacker.reach.up / self.scale.step) for attacker in attackers],
+            [
+                (attacker.reach.lower / self.scale.precision, attacker.reach.upper / self.scale.precision)
+                for attacker in attackers
+            ],
             len(self.masked),
         )
         return certified(self.evidence.witnesses, self.matrix, self.masked, bounds, needs, inside, self.scale)
@@ -97,7 +103,7 @@ class AttackedTable:
 
     def _rounding_shown(self) -> float:
         """Return how far published totals differ from their published parts, up to the allowed rounding."""
-        allowed = self.knowledge.rounding / self.knowledge.step
+        allowed = self.knowledge.rounding / self.knowledge.precision
         if allowed <= 0:
             return 0.0
         visible = abs(self.matrix) @ self.masked.astype(np.float64) == 0
@@ -112,7 +118,7 @@ class AttackedTable:
         if self.values is not None:
             # A rounded total keeps its actual difference, so that the true values always remain feasible.
             own = np.where(
-                np.abs(self.sides[rows]) <= self.knowledge.rounding / self.knowledge.step, 0.0, self.sides[rows]
+                np.abs(self.sides[rows]) <= self.knowledge.rounding / self.knowledge.precision, 0.0, self.sides[rows]
             )
             sides = Bounds(np.minimum(sides.low, own), np.maximum(sides.high, own))
         matrix = self.matrix[rows][:, cells]
@@ -160,7 +166,7 @@ class AttackedTable:
 
         A cell without protection interval that is known to be safe is disclosed only by an interval of width zero.
         """
-        low, high = promise.low[cell] / self.scale.step, promise.high[cell] / self.scale.step
+        low, high = promise.low[cell] / self.scale.precision, promise.high[cell] / self.scale.precision
         if np.isnan(low):
             least = 1.0 if self.values is None else NOISE
             return (
@@ -181,6 +187,6 @@ class AttackedTable:
             named |= (np.abs(self.matrix[component.rows].T @ proof.relations) > 1e-9) & ~self.masked
             named[component.cells[np.abs(proof.bounds) > 1e-9]] = True
         named[cell] = False
-        if self.publication.unshown is not None:
-            named &= ~self.publication.unshown
+        if self.publication.hidden is not None:
+            named &= ~self.publication.hidden
         return tuple(self.publication.names[other] for other in np.flatnonzero(named))

@@ -72,10 +72,11 @@ class Audit:
         contradictions: Cells that the publication states falsely, or whose statement contradicts the rest of it.
         unjudged: Rules of the plan that could not be evaluated because a column is missing.
         rounding: How far totals are assumed to differ from the sum of their parts, because published ones do.
-        unattacked: What was not audited, and why; it may disclose cells.
+        not_audited: What was not audited, and why; it may disclose cells.
         by_cases: Whether the table shows which suppressed cells are primary, so that the attacker knows more about
             the others.
-        known_anyway: Protection levels that were lowered, because the value can be inferred whatever is suppressed.
+        inherently_disclosed: Protection levels that were lowered, because the value can be inferred whatever is
+            suppressed.
         unexplained: Columns with numbers next to suppressed cells that nothing explains.
         unlisted: Combinations without a row that no number shows to be empty, and that were taken to be.
         all_unsafe: Whether every suppressed cell was treated as sensitive, because the file does not mark secondary
@@ -86,9 +87,9 @@ class Audit:
     contradictions: tuple[str, ...] = ()
     unjudged: tuple[str, ...] = ()
     rounding: float = 0.0
-    unattacked: tuple[str, ...] = ()
+    not_audited: tuple[str, ...] = ()
     by_cases: bool = False
-    known_anyway: tuple[ReducedLevel, ...] = ()
+    inherently_disclosed: tuple[ReducedLevel, ...] = ()
     all_unsafe: bool = False
     unexplained: tuple[UnexplainedColumn, ...] = ()
     unlisted: tuple[str, ...] = ()
@@ -118,11 +119,11 @@ class Audit:
         """What makes the audit fail: disclosed or contradicted cells, unexplained columns, what was not audited."""
         columns = (one.name for one in self.unexplained)
         leaks = (leak.name for leak in self.leaks)
-        return tuple(dict.fromkeys((*leaks, *self.contradictions, *columns, *self.unattacked)))
+        return tuple(dict.fromkeys((*leaks, *self.contradictions, *columns, *self.not_audited)))
 
     @property
     def passed(self) -> bool:
-        return not (self.leaks or self.contradictions or self.unexplained or self.unattacked)
+        return not (self.leaks or self.contradictions or self.unexplained or self.not_audited)
 
     def with_contradictions(self, names: Iterable[str]) -> "Audit":
         """Return the same findings with further cells that the publication contradicts."""
@@ -140,8 +141,8 @@ def joined(audits: Iterable[Audit], unjudged: tuple[str, ...] = ()) -> Audit:
     findings = tuple(finding for audit in listed for finding in audit.findings)
     names = tuple(name for audit in listed for name in audit.contradictions)
     rounding = max((audit.rounding for audit in listed), default=0.0)
-    unattacked = tuple(dict.fromkeys(what for audit in listed for what in audit.unattacked))
-    known = tuple(end for audit in listed for end in audit.known_anyway)
+    unattacked = tuple(dict.fromkeys(what for audit in listed for what in audit.not_audited))
+    known = tuple(end for audit in listed for end in audit.inherently_disclosed)
     by_cases = any(audit.by_cases for audit in listed)
     unexplained = tuple(dict.fromkeys(one for audit in listed for one in audit.unexplained))
     return Audit(findings, names, unjudged, rounding, unattacked, by_cases, known, unexplained=unexplained)

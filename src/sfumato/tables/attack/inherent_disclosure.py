@@ -36,13 +36,13 @@ def audit_promises(
     """
     asked, evidence = part, evidence or AuditEvidence()
     audit = _audit(publication, part, evidence)
-    while leaks := [leak for leak in audit.leaks if part.table.unsafe[leak.cell] and not leak.published]:
+    while leaks := [leak for leak in audit.leaks if part.table.sensitive[leak.cell] and not leak.published]:
         known = _without_known(part, leaks, evidence.limit)
         if known is part:
             break
         part = known
         audit = _audit(publication, part, evidence)
-    return replace(audit, known_anyway=reduced_levels(asked, part)), part
+    return replace(audit, inherently_disclosed=reduced_levels(asked, part)), part
 
 
 def without_inherent_disclosure(part: TablePart, limit: Deadline) -> TablePart:
@@ -55,17 +55,17 @@ def without_inherent_disclosure(part: TablePart, limit: Deadline) -> TablePart:
 
 
 def _audit(publication: AttackerView, part: TablePart, evidence: AuditEvidence) -> Audit:
-    return audit_publication(publication, part.table.promise, part.knowledge, part.table.values, evidence)
+    return audit_publication(publication, part.table.protection_interval, part.knowledge, part.table.values, evidence)
 
 
 def _all_masked(part: TablePart) -> AttackerView:
     """Return the publication that shows least: the empty cells only."""
     table = part.table
     empty = (table.status == CellStatus.PUBLISH) & (table.values == 0)
-    if part.masked_before is not None:
-        empty &= ~part.masked_before
+    if part.suppressed_before is not None:
+        empty &= ~part.suppressed_before
     exact = np.where(empty, table.values, np.nan)
-    return AttackerView(exact, no_bounds(len(table)), table.bounds, table.relations, table.names, unshown=part.unshown)
+    return AttackerView(exact, no_bounds(len(table)), table.bounds, table.constraints, table.names, hidden=part.hidden)
 
 
 def _without_known(part: TablePart, leaks: Sequence[Finding], limit: Deadline) -> TablePart:
@@ -73,9 +73,9 @@ def _without_known(part: TablePart, leaks: Sequence[Finding], limit: Deadline) -
     outside = [leak.cell for leak in leaks if not leak.attacker]
     table, attackers = part.table, list(part.knowledge.attackers)
     for leak in _found(part, (), outside, limit):
-        reach = _open(part, leak, table.reach)
+        reach = _open(part, leak, table.protection_levels)
         if reach is not None:
-            table = table.with_columns(reach=reach)
+            table = table.with_columns(protection_levels=reach)
     for place, attacker in enumerate(attackers):
         cells = [leak.cell for leak in leaks if leak.attacker == attacker.name]
         for leak in _found(part, (attacker,), cells, limit):
@@ -92,7 +92,7 @@ def _found(part: TablePart, attackers: tuple[Insider, ...], cells: Iterable[int]
         return []
     audit = audit_publication(
         _all_masked(part),
-        part.table.promise.only(there),
+        part.table.protection_interval.only(there),
         replace(part.knowledge, attackers=attackers),
         part.table.values,
         AuditEvidence(limit=limit, promised=True),
@@ -108,20 +108,20 @@ def _open(part: TablePart, leak: Finding, asked: ProtectionLevels, place: int | 
         asked: The requested protection levels.
         place: The position of the cell in `asked`, if it differs from its position in the table.
     """
-    step, here = part.knowledge.step, np.array([leak.cell if place is None else place])
+    step, here = part.knowledge.precision, np.array([leak.cell if place is None else place])
     value = part.table.values[[leak.cell]]
-    wished = ProtectionLevels(asked.down[here], asked.up[here])
+    wished = ProtectionLevels(asked.lower[here], asked.upper[here])
     ends = Bounds(np.array([leak.lower]), np.array([leak.upper]))
     reach = thickened(value, np.ones(1, bool), ends, wished, step)
     # Insiders get at most the levels of outsiders, but at least one unit of precision on the remaining side.
-    most = part.table.reach
-    down = np.minimum(reach.down, max(most.down[leak.cell], step))
-    up = np.minimum(reach.up, max(most.up[leak.cell], step))
-    unchanged = down[0] == wished.down[0] and up[0] == wished.up[0]
+    most = part.table.protection_levels
+    down = np.minimum(reach.lower, max(most.lower[leak.cell], step))
+    up = np.minimum(reach.upper, max(most.upper[leak.cell], step))
+    unchanged = down[0] == wished.lower[0] and up[0] == wished.upper[0]
     if unchanged or max(down[0], up[0]) < step * (1 - 1e-9):
         return None
-    changed = ProtectionLevels(asked.down.copy(), asked.up.copy())
-    changed.down[here], changed.up[here] = down, up
+    changed = ProtectionLevels(asked.lower.copy(), asked.upper.copy())
+    changed.lower[here], changed.upper[here] = down, up
     return changed
 
 
@@ -139,8 +139,8 @@ def _knowing(part: TablePart, attacker: Insider, cell: int) -> Insider:
     order, public = np.argsort(cells), table.bounds.rows(np.array(more, np.int64))
     low, high = np.append(attacker.bounds.low, public.low), np.append(attacker.bounds.high, public.high)
     down, up = (
-        np.append(attacker.reach.down, table.reach.down[more]),
-        np.append(attacker.reach.up, table.reach.up[more]),
+        np.append(attacker.reach.lower, table.protection_levels.lower[more]),
+        np.append(attacker.reach.upper, table.protection_levels.upper[more]),
     )
     return replace(
         attacker,

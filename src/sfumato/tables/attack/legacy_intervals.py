@@ -46,7 +46,7 @@ def attack(
     values = part.table.values
     if promise is None:
         plain, part = audit_promises(publication, part, evidence)
-        promise = part.table.promise
+        promise = part.table.protection_interval
     else:
         plain = audit_publication(publication, promise, part.knowledge, values, evidence)
     original = np.array([bool(_ORIGINAL.match(text)) for text in case], bool)
@@ -56,7 +56,7 @@ def attack(
     if not read:
         return plain, part
     audit = audit_publication(replace(publication, equations=read), promise, part.knowledge, values)
-    return replace(audit, known_anyway=plain.known_anyway), part
+    return replace(audit, inherently_disclosed=plain.inherently_disclosed), part
 
 
 def _tells_more(publication: AttackerView, promise: Bounds, part: TablePart, original: BoolArray) -> bool:
@@ -72,7 +72,7 @@ def _tells_more(publication: AttackerView, promise: Bounds, part: TablePart, ori
 
 def equations(part: TablePart, publication: AttackerView, case: Sequence[str]) -> tuple[Equation, ...]:
     """Return the equations between suppressed values that follow from the published interval ends."""
-    relations = part.table.relations
+    relations = part.table.constraints
     read: list[Equation | None] = []
     for relation in range(len(relations)):
         cells, _ = relations.row(relation)

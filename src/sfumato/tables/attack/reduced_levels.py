@@ -25,7 +25,7 @@ class ReducedLevel:
     Attributes:
         cell: The sensitive cell.
         end: Which end, lower or upper.
-        asked: The requested protection level on this side.
+        requested: The requested protection level on this side.
         promised: The lowered protection level, the highest that is possible.
         attacker: The insider who knows the end; empty if everyone does.
     """
@@ -33,21 +33,23 @@ class ReducedLevel:
     cell: int
     name: str
     end: Literal["lower", "upper"]
-    asked: float
+    requested: float
     promised: float
     attacker: str = ""
 
 
 def reduced_levels(asked: TablePart, promised: TablePart) -> tuple[ReducedLevel, ...]:
     """Return the requested protection levels that were lowered, in the order of cells."""
-    wish = asked.table.reach if asked.asked is None else asked.asked
-    cells = np.flatnonzero(asked.table.unsafe[: len(wish.down)])
-    ends = list(_fewer(asked.table, cells, wish.rows(cells), promised.table.reach.rows(cells)))
+    wish = asked.table.protection_levels if asked.requested is None else asked.requested
+    cells = np.flatnonzero(asked.table.sensitive[: len(wish.lower)])
+    ends = list(_fewer(asked.table, cells, wish.rows(cells), promised.table.protection_levels.rows(cells)))
     for before, now in zip(asked.knowledge.attackers, promised.knowledge.attackers, strict=True):
         if now is not before:
-            wished = ProtectionLevels(asked.table.reach.down.copy(), asked.table.reach.up.copy())
-            wished.down[before.cells], wished.up[before.cells] = before.reach.down, before.reach.up
-            own = ProtectionLevels(wished.down[now.cells], wished.up[now.cells])
+            wished = ProtectionLevels(
+                asked.table.protection_levels.lower.copy(), asked.table.protection_levels.upper.copy()
+            )
+            wished.lower[before.cells], wished.upper[before.cells] = before.reach.lower, before.reach.upper
+            own = ProtectionLevels(wished.lower[now.cells], wished.upper[now.cells])
             ends += _fewer(asked.table, now.cells, own, now.reach, now.name)
     return tuple(sorted(ends, key=lambda end: end.cell))
 
@@ -57,8 +59,8 @@ def _fewer(
 ) -> Iterator[ReducedLevel]:
     """Yield the ends whose protection level was lowered."""
     sides: tuple[tuple[Literal["lower", "upper"], Numbers, Numbers], ...] = (
-        ("lower", asked.down, promised.down),
-        ("upper", asked.up, promised.up),
+        ("lower", asked.lower, promised.lower),
+        ("upper", asked.upper, promised.upper),
     )
     for end, wished, kept in sides:
         for place in np.flatnonzero(kept < wished):

@@ -74,11 +74,11 @@ def office_part(
         status=choices_of(table.statuses),
         costs=np.abs(values) if table.costs is None else table.costs,
         bounds=bounds,
-        reach=attainable(values, unsafe, bounds, wished, step).at(unsafe),
-        relations=relations,
+        protection_levels=attainable(values, unsafe, bounds, wished, step).at(unsafe),
+        constraints=relations,
         names=table.names(),
     )
-    knowledge = AttackerKnowledge(rounding=tolerance, step=step)
+    knowledge = AttackerKnowledge(rounding=tolerance, precision=step)
     before = secondary_of(table.statuses)
     part = TablePart(
         np.arange(len(table)),
@@ -87,10 +87,10 @@ def office_part(
         table.trees,
         table.keys,
         knowledge=knowledge,
-        asked=wished,
+        requested=wished,
         inferred=table.low is None if inferred is None else inferred,
-        masked_before=before,
-        unshown=unshown if unshown is not None and unshown.any() else None,
+        suppressed_before=before,
+        hidden=unshown if unshown is not None and unshown.any() else None,
     )
     return _with_attackers(part, table) if singletons else part
 
@@ -137,7 +137,7 @@ def _masked(part: TablePart, method: str, deadline: Deadline) -> SuppressedCells
         return mask_part(part, MethodChoice(name="fast" if method == "fast" else "optimal"), "en", deadline)
     except UnattainableError as error:
         if error.code == f"{error.kind}.unprotectable":
-            error.do = JOIN
+            error.hint = JOIN
         raise
 
 
@@ -149,23 +149,23 @@ def _protected(table: ArgusTable, masked: SuppressedCells, shown: BoolArray | No
             "Lower the protection levels, or allow more cells to be suppressed.",
             "audit",
         )
-    new = masked.mask & ~unsafe_of(table.statuses) & ~secondary_of(table.statuses)
+    new = masked.suppressed & ~unsafe_of(table.statuses) & ~secondary_of(table.statuses)
     statuses = np.where(new, int(ArgusStatus.SECONDARY), table.statuses)
     ranges = tidied(masked.ends.low), tidied(masked.ends.high)
     wished = secondary_of(table.statuses) if shown is None else secondary_of(table.statuses) & shown
-    open_ = int((wished & ~masked.mask).sum())
+    open_ = int((wished & ~masked.suppressed).sum())
     warnings = (f"{open_} {COMPUTED}",) if open_ else ()
-    known = masked.audit.known_anyway
+    known = masked.audit.inherently_disclosed
     remarks = (*warnings, *([known_line(known)] if known else []))
     lower, upper = _promised(table, masked)
     made = table.with_columns(statuses=statuses, lower=lower, upper=upper)
-    return Protected(made, "masks", ranges=ranges, remarks=remarks, warnings=warnings)
+    return Protected(made, "masks", ranges=ranges, notes=remarks, warnings=warnings)
 
 
 def _promised(table: ArgusTable, masked: SuppressedCells) -> tuple[Numbers | None, Numbers | None]:
     """Return the protection levels, lowered for ends that everyone can infer whatever is suppressed."""
     levels = {"lower": table.lower, "upper": table.upper}
-    for end in masked.audit.known_anyway:
+    for end in masked.audit.inherently_disclosed:
         own = levels[end.end]
         if not end.attacker and own is not None:
             own = own.copy()
@@ -196,13 +196,13 @@ def mask_linked(
             "tables-differ",
         )
     inferred = all(table.low is None for table in tables)
-    part = office_part(joint.whole, unshown=joint.crossed, step=joint.step, inferred=inferred)
+    part = office_part(joint.whole, unshown=joint.crossed, step=joint.precision, inferred=inferred)
     masked = _masked(part, method, deadline)
     done = _protected(joint.whole, masked, joint.shown)
     said = tuple(f"Not audited, therefore not guaranteed: {what}" for what in joint.left_out)
     warned = (*done.warnings, *said)
     # Also without sensitive cells in the tables: an implicit cell may have few respondents.
-    done = replace(done, remarks=(*done.remarks, *said), warnings=warned, attacked=not said)
+    done = replace(done, notes=(*done.notes, *said), warnings=warned, attacked=not said)
     return [_share(table, done, own) for table, own in zip(tables, joint.places, strict=True)]
 
 

@@ -32,18 +32,18 @@ class JointAudit:
         leaks: Number of cells that are sensitive in one table, and published in another or computable from all of
             them.
         differing: Number of cells whose value differs from that of the same codes in another table.
-        unattacked: Variables whose cross was not audited, because too many cells differ or it is too large.
+        not_audited: Variables whose cross was not audited, because too many cells differ or it is too large.
         left_out: Messages for crosses that are too large; their tables were audited pairwise.
         names: Names of the disclosed cells.
-        known_anyway: Protection levels that were lowered because of inherent disclosure.
+        inherently_disclosed: Protection levels that were lowered because of inherent disclosure.
     """
 
     leaks: int
     differing: int
-    unattacked: tuple[str, ...] = ()
+    not_audited: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
-    known_anyway: tuple[ReducedLevel, ...] = ()
+    inherently_disclosed: tuple[ReducedLevel, ...] = ()
 
 
 def same_records(tables: Sequence[ArgusTable], sources: Sequence[Hashable] = ()) -> list[list[int]]:
@@ -79,23 +79,23 @@ def audit_together(
         UnattainableError: The time is over, or codes of the tables differ in too many ways.
     """
     joint = joined([done.table for done in published], tolerance, presences)
-    part = office_part(joint.whole, tolerance, unshown=joint.crossed, step=joint.step)
+    part = office_part(joint.whole, tolerance, unshown=joint.crossed, step=joint.precision)
     exact, ranges = _exact(published, joint), _ranges(published, joint)
     masked = np.isnan(exact)
     table = part.table
     publication = AttackerView(
-        exact, ranges.only(masked), table.bounds, table.relations, table.names, unshown=part.unshown
+        exact, ranges.only(masked), table.bounds, table.constraints, table.names, hidden=part.hidden
     )
     evidence = AuditEvidence(deadline=deadline, limit=deadline, promised=True)
     audit, part = audit_promises(publication, part, evidence)
     # Suppression protects against insiders; perturbed numbers guarantee nothing against them.
     inside = _unsafe(published, joint)
     computed = {one.cell for one in audit.leaks if not one.attacker or inside[one.cell]}
-    guessed = _guessed(published, joint, part) & table.unsafe
+    guessed = _guessed(published, joint, part) & table.sensitive
     leaks = sorted(computed | set(np.flatnonzero(guessed).tolist()))
-    unattacked, left_out = (joint.broken, joint.left_out) if table.unsafe.any() else ((), ())
+    unattacked, left_out = (joint.broken, joint.left_out) if table.sensitive.any() else ((), ())
     names = tuple(table.names[cell] for cell in leaks)
-    return JointAudit(len(leaks), joint.differing, unattacked, names, left_out, audit.known_anyway)
+    return JointAudit(len(leaks), joint.differing, unattacked, names, left_out, audit.inherently_disclosed)
 
 
 def _unsafe(published: Sequence[Protected], joint: JointTable) -> BoolArray:
@@ -136,9 +136,9 @@ def _ranges(published: Sequence[Protected], joint: JointTable) -> Bounds:
 
 def _guessed(published: Sequence[Protected], joint: JointTable, part: TablePart) -> BoolArray:
     """Return cells whose adjusted value lies within the protection interval, or differs between tables."""
-    promise, first = part.table.promise, np.full(len(joint.whole), np.nan)
+    promise, first = part.table.protection_interval, np.full(len(joint.whole), np.nan)
     guessed = np.zeros(len(joint.whole), bool)
-    slack = 1e-6 * part.knowledge.step
+    slack = 1e-6 * part.knowledge.precision
     for done, own in zip(published, joint.places, strict=True):
         if done.method == ADJUSTED and done.published is not None:
             near = (done.published > promise.low[own] + slack) & (done.published < promise.high[own] - slack)

@@ -47,7 +47,7 @@ class JointTable:
     left_out: tuple[str, ...] = ()
 
     @property
-    def step(self) -> float:
+    def precision(self) -> float:
         """The precision of the values that tables show."""
         return precision_of(self.whole.values[self.shown])
 
@@ -123,7 +123,7 @@ def _parts(
 
 def _odd_places(views: Sequence[VariableTable], numbers: Mapping[Identity, int]) -> set[int]:
     """Return the cells made of inconsistent records only; data users do not know that these records exist."""
-    odd = {axis.variable.lower(): axis.odd for view in views for axis in view.axes if axis.odd}
+    odd = {axis.variable.lower(): axis.inconsistent for view in views for axis in view.axes if axis.inconsistent}
     return {
         place
         for identity, place in (numbers.items() if odd else ())
@@ -241,7 +241,7 @@ class _Columns:
         """
         levels = self._most(name)
         for table, own, grain in zip(self.tables, self.places, self.grains or (), strict=False):
-            np.maximum.at(levels, own, np.where(unsafe_of(table.statuses), grain.step, 0.0))
+            np.maximum.at(levels, own, np.where(unsafe_of(table.statuses), grain.precision, 0.0))
         return levels
 
     def _lows(self, start: float) -> Numbers:

@@ -28,12 +28,12 @@ class RecordLinks:
 
     Attributes:
         chains: The linked variables, names in lower case.
-        odd: Variables that determine another one in nearly all records, that other one, and the number of
+        inconsistent: Variables that determine another one in nearly all records, that other one, and the number of
             exceptions.
     """
 
     chains: tuple[Chain, ...] = ()
-    odd: tuple[tuple[tuple[str, ...], str, int], ...] = ()
+    inconsistent: tuple[tuple[tuple[str, ...], str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +88,9 @@ def record_links(tables: Sequence[SpannedTable], folder: Path) -> RecordLinks:
     dimensions = [(name,) for name in variables]
     links = column_links(codes, dimensions, trees, crossed, [table.shown(rows, folder) for table in tables])
     odd = [
-        (tuple(variables[name] for name in link.fine), variables[name], int(counts[link.odd].sum()))
+        (tuple(variables[name] for name in link.fine), variables[name], int(counts[link.inconsistent].sum()))
         for link in links
-        for name in (link.columns - set(link.fine) if link.odd.any() else ())
+        for name in (link.columns - set(link.fine) if link.inconsistent.any() else ())
     ]
     return RecordLinks(chains_of(codes, dimensions, links), tuple(odd))
 

@@ -83,7 +83,7 @@ def _judged(
         return _requested(table, numbers, requests)
     _check_largest(table, rule)
     judgment, status = _by_values(rule, facts)
-    return judgment.unsafe, judgment.reach.down, judgment.reach.up, status
+    return judgment.unsafe, judgment.reach.lower, judgment.reach.upper, status
 
 
 def _check_largest(table: ArgusTable, rule: RuleCall) -> None:

@@ -32,11 +32,11 @@ class CellPrecision:
     """The precision of the cells of a table.
 
     Attributes:
-        step: The smallest difference of two values.
+        precision: The smallest difference of two values.
         finest: Number of finest cells that each cell consists of, at most.
     """
 
-    step: float
+    precision: float
     finest: Numbers
 
 
@@ -70,9 +70,9 @@ def _coarsest_step(values: Numbers) -> float:
 
 def rounding_between(one: CellPrecision, cell: int, two: CellPrecision, other: int) -> float:
     """Return how far two values of one cell may differ by rounding; 0 if the tables have the same precision."""
-    if one.step == two.step:
+    if one.precision == two.precision:
         return 0.0
-    return max(one.step, two.step) / 2 * max(float(one.finest[cell]), float(two.finest[other]))
+    return max(one.precision, two.precision) / 2 * max(float(one.finest[cell]), float(two.finest[other]))
 
 
 def agree(one: ArgusTable, two: ArgusTable, exactly: bool = False) -> bool:
@@ -184,7 +184,7 @@ class SharedCells:
     @property
     def mixed(self) -> bool:
         """Whether tables differ in precision."""
-        return len({grain.step for grain in self.grains}) > 1
+        return len({grain.precision for grain in self.grains}) > 1
 
     def pairs(self) -> Iterator[Row]:
         """Yield pairs of cells with the same codes but different values; they may be one cell up to rounding."""
@@ -218,7 +218,7 @@ class SharedCells:
         """Return the residual of a constraint between shown cells, and the residual that their precision allows."""
         cells, coefs = np.array(row[0]), np.array(row[1])
         origins = [self.origins[cell] for cell in cells]
-        steps = {self.grains[number].step for number, _ in origins}
+        steps = {self.grains[number].precision for number, _ in origins}
         finest = np.array([self.grains[number].finest[cell] for number, cell in origins])
         sides = max(float(finest[coefs < 0].sum()), float(finest[coefs > 0].sum()))
         off = float(coefs @ np.array([self.value(cell) for cell in row[0]]))

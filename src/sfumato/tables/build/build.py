@@ -137,18 +137,18 @@ def _part(
 
 def resolved(plan: TablePlan, part: TablePart, facts: RuleInputs, heights: Numbers) -> TablePart:
     """Complete a part by the plan: sensitive cells, attacker knowledge, protection levels and costs."""
-    relations, values = part.table.relations, facts.values
+    relations, values = part.table.constraints, facts.values
     judgment = judgment_of(plan, facts)
     status = _status(judgment, facts, plan.method.zeros)
     hidden = status != CellStatus.PUBLISH
-    public = public_bounds(plan, values, hidden if part.masked_before is None else hidden | part.masked_before)
+    public = public_bounds(plan, values, hidden if part.suppressed_before is None else hidden | part.suppressed_before)
     bounds = with_parts(known_bounds(plan, facts, judgment, public), relations, values)
     knowledge = knowledge_of(plan, values)
     table = part.table.with_columns(
         status=status,
         costs=costs_of(plan.method, facts) * plan.method.level_factor**heights,
         bounds=bounds,
-        reach=attainable(values, judgment.unsafe, bounds, judgment.reach, knowledge.step),
+        protection_levels=attainable(values, judgment.unsafe, bounds, judgment.reach, knowledge.precision),
     )
     shown = with_parts(reader_bounds(plan, judgment, public), relations, values)
     resolved = replace(
@@ -157,7 +157,7 @@ def resolved(plan: TablePlan, part: TablePart, facts: RuleInputs, heights: Numbe
         public=shown,
         knowledge=knowledge,
         terms=terms_of(plan, facts.counts),
-        asked=judgment.reach,
+        requested=judgment.reach,
         inferred=True,
     )
     return with_attackers(plan, resolved, facts)
@@ -166,7 +166,7 @@ def resolved(plan: TablePlan, part: TablePart, facts: RuleInputs, heights: Numbe
 def _status(judgment: RuleResult, facts: RuleInputs, zeros: bool) -> Statuses:
     """Return the statuses; empty cells are published unless the plan allows otherwise, as they are often known."""
     status = np.where(judgment.published | (facts.empty & (not zeros)), CellStatus.PUBLISH, CellStatus.SAFE)
-    return np.where(judgment.unsafe, CellStatus.UNSAFE, status).astype(np.int8)
+    return np.where(judgment.unsafe, CellStatus.SENSITIVE, status).astype(np.int8)
 
 
 def lines_of(trees: Sequence[CodeTree], keys: Sequence[Key]) -> list[Places]:

@@ -33,7 +33,7 @@ def _plain(sections: Sequence[TableView]) -> list[TableView]:
 def inconsistent_links(sections: Sequence[TableView]) -> list[Row]:
     """Return constraints between tables that hold except for inconsistent records."""
     plain = _plain(sections)
-    odd = [one for one in plain if any(axis.odd for axis in one.axes)]
+    odd = [one for one in plain if any(axis.inconsistent for axis in one.axes)]
     if len(plain) < 2 or not odd or any(all(_is_made_of(two, one) for two in odd) for one in odd):
         return []
     fitting = [replace(one, **_fitting(one)) for one in plain]
@@ -61,9 +61,9 @@ def _are_made_of(covers: Iterable[Cover], parts: Iterable[Cover]) -> bool:
 
 def _fitting(section: TableView) -> dict[str, Any]:
     """Return axes, keys and cells of a table without inconsistent records; cells with nothing else are dropped."""
-    covers = [{code: cover - axis.odd for code, cover in axis.covers.items()} for axis in section.axes]
+    covers = [{code: cover - axis.inconsistent for code, cover in axis.covers.items()} for axis in section.axes]
     axes = tuple(
-        replace(axis, covers=own, finest={text: cover - axis.odd for text, cover in axis.finest.items()})
+        replace(axis, covers=own, finest={text: cover - axis.inconsistent for text, cover in axis.finest.items()})
         for axis, own in zip(section.axes, covers, strict=True)
     )
     kept = [

@@ -27,12 +27,12 @@ class LinkedColumns:
     """Columns linked by chains, and which combinations each code of some of them covers.
 
     Attributes:
-        odd: The combinations of the few inconsistent records.
+        inconsistent: The combinations of the few inconsistent records.
     """
 
     columns: tuple[str, ...]
     combinations: tuple[Combination, ...]
-    odd: Cover = frozenset()
+    inconsistent: Cover = frozenset()
     _covers: dict[tuple[str, ...], dict[Code, Cover]] = field(default_factory=dict)
 
     @property
@@ -128,8 +128,8 @@ def _odd(chains: Iterable[Chain], columns: Sequence[str], combinations: Sequence
     return frozenset(
         _text(columns, one)
         for chain in chains
-        for one in (combinations if chain.odd else ())
-        if tuple(one.get(column, "") for column in chain.columns) in chain.odd
+        for one in (combinations if chain.inconsistent else ())
+        if tuple(one.get(column, "") for column in chain.columns) in chain.inconsistent
     )
 
 

@@ -32,7 +32,7 @@ class CommonDimension:
         variable: Name of the linked columns; empty if the dimension is not linked.
         covers: For linked columns, the combinations that each code covers.
         finest: The same for the finest codes, by their texts.
-        odd: The combinations of inconsistent records.
+        inconsistent: The combinations of inconsistent records.
         columns: For linked columns their names, in the order of the codes of combinations.
     """
 
@@ -41,7 +41,7 @@ class CommonDimension:
     variable: str = ""
     covers: Mapping[Code, Cover] = field(default_factory=dict)
     finest: Mapping[str, Cover] = field(default_factory=dict)
-    odd: Cover = frozenset()
+    inconsistent: Cover = frozenset()
     columns: tuple[str, ...] = ()
 
     def code(self, code: Code) -> Code:
@@ -116,7 +116,9 @@ def _axis(tree: CodeTree, linked: LinkedColumns | None, names: "_Names") -> Comm
     parents = {one_text(code): one_text(parent) for code, parent in tree.parents.items()}
     finest = {one_text(code)[0]: cover for code, cover in covers.items() if code not in totals}
     coded = CodeTree(linked.name, one_text(tree.root), parents, series=tree.series)
-    return CommonDimension(coded, names.of(tree, covers), linked.name, covers, finest, linked.odd, linked.columns)
+    return CommonDimension(
+        coded, names.of(tree, covers), linked.name, covers, finest, linked.inconsistent, linked.columns
+    )
 
 
 def one_text(code: Code) -> Code:

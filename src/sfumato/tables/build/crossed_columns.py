@@ -71,7 +71,7 @@ def _crossed_axis(
     tree = CodeTree(first.variable, one_text(root), {one_text(code): one_text(root) for code in covers})
     names = {code: (first.variable, code) for code in covers}
     finest_covers = {one_text(code)[0]: own for code, own in covers.items()}
-    return CommonDimension(tree, names, first.variable, covers, finest_covers, first.odd, first.columns)
+    return CommonDimension(tree, names, first.variable, covers, finest_covers, first.inconsistent, first.columns)
 
 
 def _joined(codes: Sequence[Code]) -> Code:

@@ -52,7 +52,7 @@ def with_cross(
     """
     if joint.sums:
         table = part.table
-        part = replace(part, table=table.with_columns(relations=table.relations.with_rows(joint.sums, SUMS)))
+        part = replace(part, table=table.with_columns(constraints=table.constraints.with_rows(joint.sums, SUMS)))
     linked = frozenset(axis.variable.lower() for own in joint.sections for axis in own.axes if axis.variable)
     if not is_cyclic(joint) and not presences and not linked:
         return part
@@ -69,7 +69,7 @@ def with_cross(
             "Publish fewer tables, or coarser codes.",
             "joint-size",
         )
-    part = replace(part, unattacked=cross.left_out)
+    part = replace(part, not_audited=cross.left_out)
     if not cross.size:
         return part
     try:
@@ -78,7 +78,7 @@ def with_cross(
         # The time is over: without implicit cells, tables are audited pairwise.
         if not cross.dispensable:
             raise
-        return replace(part, unattacked=cross.dispensable)
+        return replace(part, not_audited=cross.dispensable)
 
 
 def presence_in(section: TableView, filled: BoolArray) -> ZeroPattern:
@@ -100,22 +100,22 @@ def _behind(part: TablePart, cross: ImplicitCells, valued: bool, deadline: Deadl
     """Append implicit cells to the part: always suppressed, without cost and without protection level."""
     size, more = len(part.table), cross.size
     unshown = np.arange(size + more) >= size
-    relations = part.table.relations.with_rows(cross.rows, UNSHOWN)
+    relations = part.table.constraints.with_rows(cross.rows, UNSHOWN)
     values = _values(part, relations, unshown, deadline) if valued else None
-    before = np.zeros(size, bool) if part.masked_before is None else part.masked_before
+    before = np.zeros(size, bool) if part.suppressed_before is None else part.suppressed_before
     return replace(
         part,
         rows=np.arange(size + more),
         table=_table(part, relations, more, values),
         public=_bounds(part.public, more),
-        masked_before=np.append(before, np.ones(more, bool)),
-        unshown=unshown,
+        suppressed_before=np.append(before, np.ones(more, bool)),
+        hidden=unshown,
     )
 
 
 def _values(part: TablePart, relations: LinearConstraints, unshown: BoolArray, deadline: Deadline) -> Numbers:
     values = np.append(part.table.values, np.zeros(int(unshown.sum())))
-    step, rounding = part.knowledge.step, part.knowledge.rounding
+    step, rounding = part.knowledge.precision, part.knowledge.rounding
     return possible_values(values, ~unshown, relations, step, rounding, deadline.left)
 
 
@@ -126,8 +126,10 @@ def _table(part: TablePart, relations: LinearConstraints, more: int, values: Num
         status=np.append(table.status, np.zeros(more, np.int8)),
         costs=np.append(table.costs, none),
         bounds=_bounds(table.bounds, more),
-        reach=ProtectionLevels(np.append(table.reach.down, none), np.append(table.reach.up, none)),
-        relations=relations,
+        protection_levels=ProtectionLevels(
+            np.append(table.protection_levels.lower, none), np.append(table.protection_levels.upper, none)
+        ),
+        constraints=relations,
         names=(*table.names, *([UNSHOWN] * more)),
     )
 

@@ -39,7 +39,7 @@ from sfumato.tables.protection_levels.resolve_plan import (
     with_parts,
 )
 
-MARKS = {"u": CellStatus.UNSAFE, "s": CellStatus.SAFE, "z": CellStatus.PUBLISH}
+MARKS = {"u": CellStatus.SENSITIVE, "s": CellStatus.SAFE, "z": CellStatus.PUBLISH}
 
 
 def instance_part(plan: TablePlan, columns: TextColumns) -> TablePart:
@@ -56,7 +56,7 @@ def instance_part(plan: TablePlan, columns: TextColumns) -> TablePart:
     check(relations, values, plan.table.tolerance, plan_precision(plan.table, values))
     facts = facts_of(plan.table, columns, values, relations)
     judgment = judgment_of(plan, facts, _marks(columns))
-    status = np.where(judgment.unsafe, CellStatus.UNSAFE, _status(columns)).astype(np.int8)
+    status = np.where(judgment.unsafe, CellStatus.SENSITIVE, _status(columns)).astype(np.int8)
     public = optional_bounds(columns, values, status != CellStatus.PUBLISH, plan)
     rows, names = np.arange(len(columns)), cell_names(columns)
     try:
@@ -70,7 +70,7 @@ def instance_part(plan: TablePlan, columns: TextColumns) -> TablePart:
         shown,
         knowledge=knowledge,
         terms=terms_of(plan, facts.counts),
-        asked=judgment.reach,
+        requested=judgment.reach,
         inferred="lb" not in columns,
     )
     return with_attackers(plan, part, facts)
@@ -117,7 +117,7 @@ def optional_bounds(columns: TextColumns, values: Numbers, hidden: BoolArray, pl
 
 def marked_unsafe(columns: TextColumns) -> BoolArray:
     """Return the cells whose status is sensitive; none if there are no statuses."""
-    return _status(columns) == CellStatus.UNSAFE if "status" in columns else np.zeros(len(columns), bool)
+    return _status(columns) == CellStatus.SENSITIVE if "status" in columns else np.zeros(len(columns), bool)
 
 
 def _table(
@@ -139,8 +139,10 @@ def _table(
         status=status,
         costs=costs_of(replace(plan.method, cost=cost), facts),
         bounds=bounds,
-        reach=attainable(values, judgment.unsafe, bounds, judgment.reach, plan_precision(plan.table, values)),
-        relations=relations,
+        protection_levels=attainable(
+            values, judgment.unsafe, bounds, judgment.reach, plan_precision(plan.table, values)
+        ),
+        constraints=relations,
         names=("",) * len(values),
     )
 
@@ -150,7 +152,7 @@ def _marks(columns: TextColumns) -> RuleResult:
     status, none = _status(columns), np.zeros(len(columns))
     return replace(
         nothing(len(columns)),
-        unsafe=status == CellStatus.UNSAFE,
+        unsafe=status == CellStatus.SENSITIVE,
         reach=ProtectionLevels(_column(columns, "lpl", none), _column(columns, "upl", none)),
         published=status == CellStatus.PUBLISH,
     )

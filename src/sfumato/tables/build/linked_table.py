@@ -53,7 +53,7 @@ class LinkedTable:
         columns: The columns that all tables have, one row per joint cell, from the first table that has it.
         names: A name for each joint cell.
         heights: Number of levels of each joint cell above the finest.
-        loose: Constraints that hold except for a few inconsistent records.
+        inconsistent: Constraints that hold except for a few inconsistent records.
         sums: Sums of cells that are equal in two tables, though neither shows them.
     """
 
@@ -62,7 +62,7 @@ class LinkedTable:
     relations: LinearConstraints
     names: tuple[str, ...]
     heights: Numbers
-    loose: tuple[Row, ...] = ()
+    inconsistent: tuple[Row, ...] = ()
     sums: tuple[Row, ...] = ()
 
 
@@ -115,14 +115,14 @@ def _first_rows(cells: Places, known: int) -> Places:
 
 def settled(joint: LinkedTable, values: Numbers, step: float) -> LinkedTable:
     """Turn inconsistent constraints that hold for the given values into ordinary ones."""
-    sums = [abs(float(np.array(coefs) @ values[cells])) for cells, coefs in joint.loose]
-    holding = [row for row, off in zip(joint.loose, sums, strict=True) if off < step / 2]
+    sums = [abs(float(np.array(coefs) @ values[cells])) for cells, coefs in joint.inconsistent]
+    holding = [row for row, off in zip(joint.inconsistent, sums, strict=True) if off < step / 2]
     if not holding:
         return joint
-    loose = tuple(row for row, off in zip(joint.loose, sums, strict=True) if off >= step / 2)
+    loose = tuple(row for row, off in zip(joint.inconsistent, sums, strict=True) if off >= step / 2)
     totals, both = _apart(holding)
     relations = joint.relations.with_rows(totals, "codes within others")
-    return replace(joint, relations=relations, loose=loose, sums=(*joint.sums, *both))
+    return replace(joint, relations=relations, inconsistent=loose, sums=(*joint.sums, *both))
 
 
 def _apart(rows: Iterable[Row]) -> tuple[list[Row], list[Row]]:
@@ -240,5 +240,5 @@ def in_table(error: DataError, name: str) -> DataError:
     """Return the same error with the name of the table."""
     code = error.code.partition(".")[2]
     return DataError(
-        f"table {name}: {error.what}", error.do, code, values=error.values, column=error.column, rows=error.rows
+        f"table {name}: {error.message}", error.hint, code, values=error.values, column=error.column, rows=error.rows
     )

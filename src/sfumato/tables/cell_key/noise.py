@@ -67,7 +67,7 @@ def noisy_part(
     sums = contents.counts is not None
     still = _still(part, method, table, contents)
     noise = _noise_of_sums(part, method, table, contents) if sums else _noise_of_counts(part, method, table, contents)
-    published = np.array(ValueUnit(part.knowledge.step).clean((part.table.values + noise).tolist()))
+    published = np.array(ValueUnit(part.knowledge.precision).clean((part.table.values + noise).tolist()))
     if sums:
         reader = _reader_of_sums(published, part, method, table, contents, deadline)
     else:
@@ -92,7 +92,7 @@ def check_cell_keys(part: TablePart, keys: Sequence[int], modulus: int, empty: B
     The finest cells of one table share no records, so their keys are independent. Cells of several tables may share
     records, so only keys that a single cell could not have are refused.
     """
-    finest = np.flatnonzero(finest_of(part.table.relations, len(part.table)) & ~empty)
+    finest = np.flatnonzero(finest_of(part.table.constraints, len(part.table)) & ~empty)
     own = [keys[cell] for cell in finest.tolist()]
     if not part.trees and own:
         own = [max(own)]
@@ -110,7 +110,7 @@ def _still(part: TablePart, method: CellKey, table: Ptable, contents: Contents) 
     there = ~_empty(part, contents)
     noise = sum_noise(_largest(method, contents), len(part.table), method, table)
     most = np.maximum(np.abs(noise.low), np.abs(noise.high))
-    still = np.asarray(there & (most < part.knowledge.step / 2))
+    still = np.asarray(there & (most < part.knowledge.precision / 2))
     if there.any() and (still == there).all():
         raise PlanError(
             "the noise of every sum lies below the table's precision: all numbers would be published as they are.",
@@ -147,7 +147,7 @@ def _noise_of_sums(part: TablePart, method: CellKey, table: Ptable, contents: Co
         modulus = contents.modulus if place == 0 else 2**64
         drawn = table.noise(counts, chances_of(keys, modulus))
         total += method.share * np.abs(amounts) * drawn / max(table.deviation, 1)
-    steps = np.round(total / part.knowledge.step) * part.knowledge.step
+    steps = np.round(total / part.knowledge.precision) * part.knowledge.precision
     return np.where(_empty(part, contents), 0.0, steps)
 
 
@@ -179,7 +179,7 @@ def known_sums(
 
     If sums are almost never changed, a data user takes unchanged ones for true.
     """
-    own, half = largest[: method.largest], part.knowledge.step / 2
+    own, half = largest[: method.largest], part.knowledge.precision / 2
     noise = sum_noise(own, len(published), method, table)
     last = table.rows[-1]
     sure = float(last.chances[last.targets == last.count].sum()) ** max(len(own), 1) >= SURE
@@ -193,10 +193,10 @@ def known_sums(
 def _reader_of_sums(
     published: Numbers, part: TablePart, method: CellKey, table: Ptable, contents: Contents, deadline: Deadline
 ) -> FeasibilityIntervals:
-    values, step = part.table.values, part.knowledge.step
+    values, step = part.table.values, part.knowledge.precision
     start = known_sums(published, _largest(method, contents), part, method, table, values)
     start = Bounds(np.minimum(start.low, values), np.maximum(start.high, values))
-    return feasibility_intervals(start, part.table.relations, part.table.unsafe, step, deadline, values)
+    return feasibility_intervals(start, part.table.constraints, part.table.sensitive, step, deadline, values)
 
 
 def difference_figures(part: TablePart, published: Numbers) -> dict[str, Any]:
@@ -205,7 +205,7 @@ def difference_figures(part: TablePart, published: Numbers) -> dict[str, Any]:
 
     If subtraction is right no more often than the published number alone, differencing discloses nothing more.
     """
-    values, relations = part.table.values, part.table.relations
+    values, relations = part.table.values, part.table.constraints
     attacks = right = direct = 0
     errors = []
     for relation in range(len(relations)):

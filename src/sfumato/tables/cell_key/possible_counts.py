@@ -126,7 +126,7 @@ def reader_counts(
     reader = FeasibilityIntervals(start, np.zeros(len(values), bool))
     for _ in range(TURNS):
         reader = feasibility_intervals(
-            start, part.table.relations, part.table.unsafe, part.knowledge.step, deadline, values
+            start, part.table.constraints, part.table.sensitive, part.knowledge.precision, deadline, values
         )
         ends = snapped(reader.ranges, possible)
         start = Bounds(np.minimum(ends.low, values), np.maximum(ends.high, values))

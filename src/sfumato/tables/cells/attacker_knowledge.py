@@ -47,5 +47,5 @@ class AttackerKnowledge:
 
     integer: bool = False
     rounding: float = 0.0
-    step: float = 1.0
+    precision: float = 1.0
     attackers: tuple[Insider, ...] = ()

@@ -33,14 +33,14 @@ class CellOrder:
 
     def table(self, table: Table) -> Table:
         """Return the table with its cells and constraints in this order."""
-        cells, reach = self.cells, table.reach
+        cells, reach = self.cells, table.protection_levels
         return table.with_columns(
             values=table.values[cells],
             status=table.status[cells],
             costs=table.costs[cells],
             bounds=Bounds(table.bounds.low[cells], table.bounds.high[cells]),
-            reach=ProtectionLevels(reach.down[cells], reach.up[cells]),
-            relations=self.relations(table.relations),
+            protection_levels=ProtectionLevels(reach.lower[cells], reach.upper[cells]),
+            constraints=self.relations(table.constraints),
             names=tuple(table.names[cell] for cell in cells),
         )
 

@@ -17,10 +17,10 @@ Statuses = npt.NDArray[np.int8]
 
 
 class CellStatus(IntEnum):
-    """Whether a cell may be suppressed (SAFE), must be suppressed (UNSAFE), or must be published."""
+    """Whether a cell may be suppressed (SAFE), must be suppressed (SENSITIVE), or must be published."""
 
     SAFE = 0
-    UNSAFE = 1
+    SENSITIVE = 1
     PUBLISH = 2
 
 
@@ -140,16 +140,16 @@ def no_bounds(size: int) -> Bounds:
 class ProtectionLevels:
     """Protection levels: how far the feasibility interval of a sensitive cell must extend below and above its value."""
 
-    down: Numbers
-    up: Numbers
+    lower: Numbers
+    upper: Numbers
 
     def rows(self, places: Places | BoolArray) -> "ProtectionLevels":
         """Return the levels of some cells."""
-        return ProtectionLevels(self.down[places], self.up[places])
+        return ProtectionLevels(self.lower[places], self.upper[places])
 
     def at(self, cells: BoolArray) -> "ProtectionLevels":
         """Return the levels of some cells, and 0 for the others."""
-        return ProtectionLevels(np.where(cells, self.down, 0.0), np.where(cells, self.up, 0.0))
+        return ProtectionLevels(np.where(cells, self.lower, 0.0), np.where(cells, self.upper, 0.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +161,8 @@ class Table:
         status: A `CellStatus` for each cell.
         costs: The cost of suppressing each cell.
         bounds: The a priori bounds of the attacker for each cell.
-        reach: The protection levels.
-        relations: The additive constraints.
+        protection_levels: The protection levels.
+        constraints: The additive constraints.
         names: A name for each cell, for messages and certificates.
     """
 
@@ -170,12 +170,12 @@ class Table:
     status: Statuses
     costs: Numbers
     bounds: Bounds
-    reach: ProtectionLevels
-    relations: LinearConstraints
+    protection_levels: ProtectionLevels
+    constraints: LinearConstraints
     names: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        columns = (self.values, self.status, self.costs, self.bounds, self.reach.down, self.names)
+        columns = (self.values, self.status, self.costs, self.bounds, self.protection_levels.lower, self.names)
         if len({len(column) for column in columns}) != 1:
             raise ValueError("every column of a table needs one entry for each cell")
 
@@ -183,14 +183,16 @@ class Table:
         return len(self.values)
 
     @property
-    def unsafe(self) -> BoolArray:
+    def sensitive(self) -> BoolArray:
         """Which cells must be suppressed."""
-        return np.asarray(self.status == CellStatus.UNSAFE)
+        return np.asarray(self.status == CellStatus.SENSITIVE)
 
     @property
-    def promise(self) -> Bounds:
+    def protection_interval(self) -> Bounds:
         """The protection intervals of the sensitive cells; NaN for others."""
-        return Bounds(self.values - self.reach.down, self.values + self.reach.up).only(self.unsafe)
+        return Bounds(self.values - self.protection_levels.lower, self.values + self.protection_levels.upper).only(
+            self.sensitive
+        )
 
     def with_columns(self, **columns: Any) -> Self:
         """Return the same table with some columns replaced."""
@@ -209,10 +211,10 @@ def make_table(values: Sequence[float] | Numbers, relations: LinearConstraints, 
         "status": np.zeros(size, np.int8),
         "costs": np.abs(numbers),
         "bounds": Bounds(np.full(size, 0.0 if (numbers >= 0).all() else -np.inf), np.full(size, np.inf)),
-        "reach": ProtectionLevels(np.zeros(size), np.zeros(size)),
+        "protection_levels": ProtectionLevels(np.zeros(size), np.zeros(size)),
         "names": tuple(str(place) for place in range(size)),
     }
-    return Table(values=numbers, relations=relations, **(defaults | columns))
+    return Table(values=numbers, constraints=relations, **(defaults | columns))
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,7 +109,7 @@ def file_tree(name: str, path: Path, total: str, codes: Iterable[str], encoding:
         read = _hrc if path.suffix.lower() == ".hrc" else _child_parent
         parents = read(path, encoding or likely_encoding(path))
     except (DataError, EngineError) as error:
-        raise PlanError(f"the hierarchy {error.what}", error.do, "hierarchy") from None
+        raise PlanError(f"the hierarchy {error.message}", error.hint, "hierarchy") from None
     below: dict[Code, Code] = {(child,): (parent or total,) for child, parent in parents.items() if child != total}
     below |= {parent: (total,) for parent in below.values() if parent not in below and parent != (total,)}
     _check_tree(below, total, path.name)

@@ -46,7 +46,7 @@ def precision_of(values: Numbers) -> float:
 class ValueUnit:
     """Conversion between values and units of a table's precision."""
 
-    step: float = 1.0
+    precision: float = 1.0
 
     def steps(self, values: Numbers) -> Numbers:
         """Return values in units, rounded to integers within the tolerance.
@@ -58,7 +58,7 @@ class ValueUnit:
         [9000081303.0, 0.5, 2.00001, inf]
         """
         # 0.1 has no exact binary form: dividing by it is less exact than multiplying by 10.
-        numbers = values * round(1 / self.step) if self.step < 1 else values / self.step
+        numbers = values * round(1 / self.precision) if self.precision < 1 else values / self.precision
         whole = np.round(numbers)
         with np.errstate(invalid="ignore"):
             near = np.abs(numbers - whole) <= np.minimum(SMALL_NOISE + NOISE_SHARE * np.abs(numbers), NOISE)
@@ -66,7 +66,7 @@ class ValueUnit:
 
     def value(self, steps: float) -> float:
         """Return a number of units as a value."""
-        return float(steps / round(1 / self.step) if self.step < 1 else steps * self.step)
+        return float(steps / round(1 / self.precision) if self.precision < 1 else steps * self.precision)
 
     def clean(self, values: Sequence[float]) -> list[float]:
         """Return values without floating-point errors.

@@ -67,12 +67,12 @@ class TablePart:
         public: The bounds known to data users who cannot tell which suppressed cells are primary.
         knowledge: What attackers know in addition.
         terms: What the rules make public.
-        asked: The requested protection levels, before a priori bounds lower them; shorter than the table if
+        requested: The requested protection levels, before a priori bounds lower them; shorter than the table if
             implicit cells were added. None if they equal the levels of the table.
         inferred: Whether lower bounds are inferred from what is published rather than given for each cell.
-        masked_before: Cells that an earlier release suppressed; they stay suppressed.
-        unshown: Hidden cells: in no table, always suppressed, and without protection level; they link tables.
-        unattacked: What is not audited, and why.
+        suppressed_before: Cells that an earlier release suppressed; they stay suppressed.
+        hidden: Hidden cells: in no table, always suppressed, and without protection level; they link tables.
+        not_audited: What is not audited, and why.
         coordinates: The coordinates of the cells of several tables, which have no common trees and keys.
     """
 
@@ -84,11 +84,11 @@ class TablePart:
     group: tuple[str, ...] = ()
     knowledge: AttackerKnowledge = field(default_factory=AttackerKnowledge)
     terms: PublicRuleInfo = field(default_factory=PublicRuleInfo)
-    asked: ProtectionLevels | None = None
+    requested: ProtectionLevels | None = None
     inferred: bool = False
-    masked_before: BoolArray | None = None
-    unshown: BoolArray | None = None
-    unattacked: tuple[str, ...] = ()
+    suppressed_before: BoolArray | None = None
+    hidden: BoolArray | None = None
+    not_audited: tuple[str, ...] = ()
     coordinates: Coordinates | None = None
 
     @property
@@ -101,14 +101,14 @@ class TablePart:
     @property
     def finest(self) -> BoolArray:
         """The cells that are not totals of others that a table shows."""
-        if self.unshown is None:
-            return finest_of(self.table.relations, len(self.table))
-        return finest_of(self.table.relations.without(self.unshown), len(self.table)) & ~self.unshown
+        if self.hidden is None:
+            return finest_of(self.table.constraints, len(self.table))
+        return finest_of(self.table.constraints.without(self.hidden), len(self.table)) & ~self.hidden
 
     @property
     def shown(self) -> "TablePart":
         """The part without cells that are in no table."""
-        return self if self.unshown is None else replace(self.without(self.unshown), unshown=None)
+        return self if self.hidden is None else replace(self.without(self.hidden), hidden=None)
 
     def without(self, left_out: BoolArray) -> "TablePart":
         """Return the part without some cells, and without the constraints that contain them."""
@@ -118,20 +118,20 @@ class TablePart:
             table.status[cells],
             table.costs[cells],
             table.bounds.rows(cells),
-            ProtectionLevels(table.reach.down[cells], table.reach.up[cells]),
-            table.relations.without(left_out),
+            ProtectionLevels(table.protection_levels.lower[cells], table.protection_levels.upper[cells]),
+            table.constraints.without(left_out),
             tuple(table.names[cell] for cell in cells),
         )
-        asked = None if self.asked is None else self.asked.rows(cells[cells < len(self.asked.down)])
-        before, unshown = (None if mask is None else mask[cells] for mask in (self.masked_before, self.unshown))
+        asked = None if self.requested is None else self.requested.rows(cells[cells < len(self.requested.lower)])
+        before, unshown = (None if mask is None else mask[cells] for mask in (self.suppressed_before, self.hidden))
         return replace(
             self,
             rows=self.rows[cells],
             table=own,
             public=self.public.rows(cells),
-            asked=asked,
-            masked_before=before,
-            unshown=unshown,
+            requested=asked,
+            suppressed_before=before,
+            hidden=unshown,
             coordinates=None if self.coordinates is None else self.coordinates.padded(len(table)).rows(cells),
         )
 
@@ -139,9 +139,9 @@ class TablePart:
 def in_part(error: UnattainableError, rows: Places, names: Sequence[str]) -> UnattainableError:
     """Return the same error with the names and source rows of the cells that cannot be protected."""
     cells = [row - 1 for row in error.rows]
-    what = f"{', '.join(names[cell] for cell in cells[:5])}: {error.what}" if cells else error.what
+    what = f"{', '.join(names[cell] for cell in cells[:5])}: {error.message}" if cells else error.message
     name = error.code.partition(".")[2]
-    return UnattainableError(what, error.do, name, rows=[int(rows[cell]) + 1 for cell in cells])
+    return UnattainableError(what, error.hint, name, rows=[int(rows[cell]) + 1 for cell in cells])
 
 
 def in_group(error: DataError, group: tuple[str, ...], rows: Places) -> DataError:
@@ -149,4 +149,4 @@ def in_group(error: DataError, group: tuple[str, ...], rows: Places) -> DataErro
     where = f" (group {', '.join(group)})" if group else ""
     name = error.code.partition(".")[2]
     numbers = [int(rows[row - 1]) + 1 for row in error.rows]
-    return DataError(error.what + where, error.do, name, values=error.values, column=error.column, rows=numbers)
+    return DataError(error.message + where, error.hint, name, values=error.values, column=error.column, rows=numbers)

@@ -11,9 +11,9 @@ class Chain:
 
     Attributes:
         rows: The combinations of their codes.
-        odd: Inconsistent combinations: a code is not within the one that nearly all records put it in.
+        inconsistent: Inconsistent combinations: a code is not within the one that nearly all records put it in.
     """
 
     columns: Names
     rows: frozenset[Code]
-    odd: frozenset[Code] = frozenset()
+    inconsistent: frozenset[Code] = frozenset()

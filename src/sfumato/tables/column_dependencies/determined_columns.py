@@ -98,7 +98,7 @@ def chains_of(records: RecordCodes, dimensions: Sequence[Names], links: Sequence
 
 
 def _chain(records: RecordCodes, names: Names, links: Sequence[Link]) -> Chain:
-    odd = np.logical_or.reduce([link.odd for link in links])
+    odd = np.logical_or.reduce([link.inconsistent for link in links])
     rows = records.rows(names)
     return Chain(names, frozenset(rows), frozenset(rows[place] for place in np.flatnonzero(odd)))
 

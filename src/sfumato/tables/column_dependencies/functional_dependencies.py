@@ -40,12 +40,12 @@ class Link:
     """Columns that are dependent.
 
     Attributes:
-        odd: The rows that violate the dependency.
+        inconsistent: The rows that violate the dependency.
         fine: The columns that determine the other one; empty if only some of their codes are dependent.
     """
 
     columns: frozenset[str]
-    odd: BoolArray
+    inconsistent: BoolArray
     fine: Names = ()
 
 
@@ -109,9 +109,11 @@ def unexplained(links: Sequence[Link]) -> list[Link]:
     """
     below: dict[Names, set[str]] = {}
     for link in links:
-        if not link.odd.any():
+        if not link.inconsistent.any():
             below.setdefault(link.fine, set()).update(link.columns)
-    return [link for link in links if not link.odd.any() or not any(link.columns <= own for own in below.values())]
+    return [
+        link for link in links if not link.inconsistent.any() or not any(link.columns <= own for own in below.values())
+    ]
 
 
 def odd_rows(

@@ -23,7 +23,7 @@ def with_inconsistent_records(part: TablePart, rows: Sequence[Row]) -> TablePart
     """
     if not rows:
         return part
-    size, step, values = len(part.table), part.knowledge.step, part.table.values
+    size, step, values = len(part.table), part.knowledge.precision, part.table.values
     made, off = list[Row](), list[float]()
     for cells, coefs in rows:
         amount = float(np.round(np.array(coefs) @ values[cells] / step)) * step
@@ -40,17 +40,19 @@ def _behind(part: TablePart, rows: Sequence[Row], amounts: Numbers) -> TablePart
         np.append(table.status, np.zeros(more, np.int8)),
         np.append(table.costs, none),
         _open(table.bounds, amounts),
-        ProtectionLevels(np.append(table.reach.down, none), np.append(table.reach.up, none)),
-        table.relations.with_rows(rows, ODD),
+        ProtectionLevels(
+            np.append(table.protection_levels.lower, none), np.append(table.protection_levels.upper, none)
+        ),
+        table.constraints.with_rows(rows, ODD),
         (*table.names, *([ODD] * more)),
     )
-    before = np.zeros(len(table), bool) if part.masked_before is None else part.masked_before
+    before = np.zeros(len(table), bool) if part.suppressed_before is None else part.suppressed_before
     return replace(
         part,
         rows=np.arange(len(own)),
         table=own,
         public=_open(part.public, amounts),
-        masked_before=np.append(before, np.ones(more, bool)),
+        suppressed_before=np.append(before, np.ones(more, bool)),
     )
 
 

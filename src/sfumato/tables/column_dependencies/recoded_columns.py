@@ -78,7 +78,7 @@ def _choices(columns: Iterable[str], shown: Sequence[ShownColumn], names: Sequen
 def of_records(link: Link) -> Link:
     """Return a link with the original column names."""
     fine = tuple(name.partition(WAY)[0] for name in link.fine)
-    return Link(frozenset(name.partition(WAY)[0] for name in link.columns), link.odd, fine)
+    return Link(frozenset(name.partition(WAY)[0] for name in link.columns), link.inconsistent, fine)
 
 
 def upper_levels(column: str, tree: CodeTree, codes: Sequence[str]) -> list[ShownColumn]:

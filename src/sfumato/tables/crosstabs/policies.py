@@ -100,12 +100,14 @@ def _table(values: Numbers, unsafe: BoolArray, hidden: BoolArray, relations: Lin
     """Build the table with protection levels; a level is at most what is possible, since a total is at least the sum of
     its suppressed parts.
     """
-    status = np.where(unsafe, CellStatus.UNSAFE, np.where(hidden, CellStatus.SAFE, CellStatus.PUBLISH)).astype(np.int8)
+    status = np.where(unsafe, CellStatus.SENSITIVE, np.where(hidden, CellStatus.SAFE, CellStatus.PUBLISH)).astype(
+        np.int8
+    )
     low = public_floor(values, hidden, 1.0, announced=zeros)
     bounds = with_parts(Bounds(low, np.full(len(values), np.inf)), relations, values)
     up = np.where(unsafe, 1.0, 0.0)
     reach = ProtectionLevels(np.minimum(up, values - bounds.low), up)
-    return make_table(values, relations, status=status, bounds=bounds, reach=reach, costs=values + 1.0)
+    return make_table(values, relations, status=status, bounds=bounds, protection_levels=reach, costs=values + 1.0)
 
 
 def _check_shown(
@@ -127,7 +129,7 @@ def _check_shown(
     publication = AttackerView(
         np.where(hidden, np.nan, values), no_bounds(len(table)), table.bounds, relations, table.names
     )
-    if any(small[leak.cell] for leak in audit_publication(publication, table.promise).leaks):
+    if any(small[leak.cell] for leak in audit_publication(publication, table.protection_interval).leaks):
         raise ViolationError("a small cell can still be computed from the margins.", "Join categories.", "audit")
 
 

@@ -84,7 +84,7 @@ def apply_apriori(
         except DataError as error:
             if not ignore_errors:
                 raise
-            passed_over.append(error.what)
+            passed_over.append(error.message)
     changed = table.with_columns(
         statuses=columns.statuses, costs=columns.costs, lower=columns.lower, upper=columns.upper
     )

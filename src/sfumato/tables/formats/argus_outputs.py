@@ -35,7 +35,7 @@ class Protected:
         method: The kind of method: masks (suppression), rounding, adjustment, cell-key, or empty.
         published: The published numbers, if they were perturbed.
         ranges: The feasibility intervals of suppressed cells, lower and upper ends, if computed.
-        remarks: Notes about the result.
+        notes: Notes about the result.
         warnings: Warnings about the result.
         reader: The feasibility intervals of each cell, by perturbed numbers.
         linked: Number of the joint suppression run that the table was part of; 0 if it was protected alone.
@@ -47,7 +47,7 @@ class Protected:
     method: str = ""
     published: Numbers | None = None
     ranges: tuple[Numbers, Numbers] | None = None
-    remarks: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = field(default=())
     warnings: tuple[str, ...] = field(default=())
     reader: Bounds | None = None
     linked: int = 0

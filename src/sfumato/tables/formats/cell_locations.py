@@ -29,9 +29,9 @@ def errors_in(path: Path | None, source: TableSource, dimensions: Mapping[str, D
     try:
         yield
     except DataError as error:
-        place = None if path is None or _PLACED.search(error.what) else _place_of(error, path, source, dimensions)
+        place = None if path is None or _PLACED.search(error.message) else _place_of(error, path, source, dimensions)
         if path is not None and place is not None:
-            error.what = f"{place_in(path.name, *place)}{error.what}"
+            error.message = f"{place_in(path.name, *place)}{error.message}"
         raise
 
 

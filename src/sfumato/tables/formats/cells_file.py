@@ -127,7 +127,7 @@ def _tree(lines: list[_Line], metadata: Metadata, one: Variable, path: Path) -> 
             raise
         number, fields = lines[error.rows[0] - 1]
         column = fields[metadata.variables.index(one)][1]
-        raise wrong(path.name, number, column, error.what.rstrip("."), error.do, "unknown-code") from None
+        raise wrong(path.name, number, column, error.message.rstrip("."), error.hint, "unknown-code") from None
 
 
 def tree_of(one: Variable, codes: list[str], folder: Path, encoding: str | None = None) -> CodeTree:
@@ -229,10 +229,10 @@ def check_totals(table: ArgusTable, name: str, do: str = "", tolerance: float = 
         check(table.relations(), table.values, tolerance, precision_of(table.values))
     except DataError as error:
         # The tolerance is an option of plans; callers with their own hint have none.
-        own = "Correct the table." if do and error.code == "data.totals" else error.do
+        own = "Correct the table." if do and error.code == "data.totals" else error.hint
         more, row = f"{own} {do}".strip(), error.rows[0]
         line = table.lines[row - 1] if table.lines else row
-        raise wrong(name, line, 1, error.what.rstrip("."), more, error.code.partition(".")[2]) from None
+        raise wrong(name, line, 1, error.message.rstrip("."), more, error.code.partition(".")[2]) from None
 
 
 def written_cells(table: ArgusTable, stem: str, separator: str = ";") -> dict[str, str]:

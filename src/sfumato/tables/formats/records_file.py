@@ -185,4 +185,4 @@ def record_tree(records: Records, one: Variable, folder: Path, encoding: str | N
     except DataError as error:
         if not error.rows or error.code != "data.unknown-code":
             raise
-        raise records.fault(one, error.rows[0] - 1, error.what.rstrip("."), error.do, "unknown-code") from None
+        raise records.fault(one, error.rows[0] - 1, error.message.rstrip("."), error.hint, "unknown-code") from None

@@ -60,7 +60,7 @@ def masked_files(masked: SuppressedCells, plan: TablePlan, columns: TextColumns)
     Raises:
         PlanError: The table has no dimensions of one column each.
     """
-    done = Protected(argus_table(masked.part, plan, columns, masked.mask), "masks")
+    done = Protected(argus_table(masked.part, plan, columns, masked.suppressed), "masks")
     return _files(done, replace(done, table=_alike(done.table)), plan)
 
 
@@ -100,19 +100,19 @@ def argus_table(part: TablePart, plan: TablePlan, columns: TextColumns, mask: Bo
             "files of offices need dimensions of one column each.", "Give column and hierarchy, or no files.", "files"
         )
     lines = dict(zip(plan.dimensions, lines_of(trees, part.keys), strict=True))
-    facts = facts_of(plan.table, columns, table.values, table.relations, lines)
-    statuses = np.where(table.unsafe, _reasons(plan, facts), int(ArgusStatus.SAFE))
+    facts = facts_of(plan.table, columns, table.values, table.constraints, lines)
+    statuses = np.where(table.sensitive, _reasons(plan, facts), int(ArgusStatus.SAFE))
     return ArgusTable(
         plan.table.value,
         trees,
         part.keys,
         table.values,
-        np.where(mask & ~table.unsafe, int(ArgusStatus.SECONDARY), statuses).astype(np.int64),
+        np.where(mask & ~table.sensitive, int(ArgusStatus.SECONDARY), statuses).astype(np.int64),
         frequency=facts.frequency,
         largest=tuple(np.nan_to_num(column) for column in facts.contributions),
         holdings=facts.holdings,
-        lower=tidied(table.reach.down),
-        upper=tidied(table.reach.up),
+        lower=tidied(table.protection_levels.lower),
+        upper=tidied(table.protection_levels.upper),
         costs=tidied(table.costs),
         decimals=_decimals(table.values),
     )

@@ -134,7 +134,7 @@ def jj_text(table: ArgusTable) -> str:
     high = tidied(np.full(len(table), most)) if table.high is None else table.high
     costs = np.abs(table.values) if table.costs is None else table.costs
     levels = (table.lower if table.lower is not None else none, table.upper if table.upper is not None else none)
-    choices = np.where(secondary_of(table.statuses), CellStatus.UNSAFE, choices_of(table.statuses))
+    choices = np.where(secondary_of(table.statuses), CellStatus.SENSITIVE, choices_of(table.statuses))
     lines = ["0", str(len(table))]
     for cell in range(len(table)):
         numbers = (low[cell], high[cell], levels[0][cell], levels[1][cell], 0.0)

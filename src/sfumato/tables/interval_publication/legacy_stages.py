@@ -82,7 +82,7 @@ def _unit(levels: Sequence[str], level: int, code: Sequence[str]) -> Unit:
 
 def _parts(part: TablePart, level: Places, count: int) -> tuple[tuple[tuple[int, Places], ...], ...]:
     steps: list[list[tuple[int, Places]]] = [[] for _ in range(count)]
-    relations = part.table.relations
+    relations = part.table.constraints
     for relation in range(len(relations)):
         cells, _ = relations.row(relation)
         steps[level[cells[0]] - 2].append((int(cells[0]), cells[1:]))

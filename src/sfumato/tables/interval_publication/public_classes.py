@@ -29,7 +29,7 @@ def class_ranges(part: TablePart, masked: BoolArray, deadline: Deadline | None =
     Cells that hang together get ranges together or, where the time is over, not at all.
     """
     end = deadline or Deadline()
-    cluster = clusters(part.table.relations, masked)
+    cluster = clusters(part.table.constraints, masked)
     ranges = no_bounds(len(masked))
     for number in range(cluster.max(initial=-1) + 1):
         for cell, span in _together(part, np.flatnonzero(cluster == number), end).items():
@@ -40,8 +40,8 @@ def class_ranges(part: TablePart, masked: BoolArray, deadline: Deadline | None =
 def _together(part: TablePart, cells: Places, deadline: Deadline) -> dict[int, Span]:
     """The ranges of cells that hang together; none where one who knows the method would narrow any of them too far."""
     table = part.table
-    reader = IntervalReader(table.relations, table.values, cells, part.public)
-    step = part.knowledge.step
+    reader = IntervalReader(table.constraints, table.values, cells, part.public)
+    step = part.knowledge.precision
     before = _spans(reader, cells, deadline)
     if before is None:
         return {}
@@ -49,7 +49,7 @@ def _together(part: TablePart, cells: Places, deadline: Deadline) -> dict[int, S
     if not math.isfinite(reach):
         return {}
     grid = ValueClasses(reach, step, part.terms.zone)
-    ranges = draw(reader, table.values, free_cells(table.relations, cells), grid, deadline)
+    ranges = draw(reader, table.values, free_cells(table.constraints, cells), grid, deadline)
     if ranges is None:
         return {}
     after = _spans(reader, cells, deadline)

@@ -50,20 +50,20 @@ def _with_values(part: TablePart, plan: TablePlan, columns: TextColumns, publish
     """Audit with true values: all sensitive cells are compared with their protection intervals."""
     own = columns.rows(part.rows)
     ranges = _ranges(part, plan, own, published, part.table.values, part.table.values)
-    promise, slack, step = part.table.promise, 1e-6 * part.knowledge.step, part.knowledge.step
+    promise, slack, step = part.table.protection_interval, 1e-6 * part.knowledge.precision, part.knowledge.precision
     narrow = (ranges.low > promise.low + slack) | (ranges.high < promise.high - slack)
-    return _audit(part, ranges, part.table.unsafe, narrow, step)
+    return _audit(part, ranges, part.table.sensitive, narrow, step)
 
 
 def _without_values(part: TablePart, plan: TablePlan, columns: TextColumns, published: Numbers) -> Audit:
     """Audit without true values: cells whose value can be computed are evaluated by the rules."""
     own = columns.rows(part.rows)
-    center = _possible(part, on_grid(_known(part, plan, own, published, None), part.knowledge.step))
+    center = _possible(part, on_grid(_known(part, plan, own, published, None), part.knowledge.precision))
     ranges = _ranges(part, plan, own, published, center, None)
-    one = ranges.high - ranges.low < part.knowledge.step * (1 - 1e-6)
+    one = ranges.high - ranges.low < part.knowledge.precision * (1 - 1e-6)
     exact = np.where(one, ranges.low, np.nan)
-    judged = part_of(plan, own, exact, part.table.relations, part.table.names)
-    return _audit(part, ranges, judged.part.table.unsafe, one, part.knowledge.step)
+    judged = part_of(plan, own, exact, part.table.constraints, part.table.names)
+    return _audit(part, ranges, judged.part.table.sensitive, one, part.knowledge.precision)
 
 
 def _audit(part: TablePart, ranges: Bounds, judged: BoolArray, narrow: BoolArray, step: float) -> Audit:
@@ -87,13 +87,13 @@ def _ranges(
         center: Values that satisfy the constraints; the intervals contain them.
         values: The true values, if the file has them.
     """
-    method, step, deadline = plan.perturbation, part.knowledge.step, within(PATIENCE)
+    method, step, deadline = plan.perturbation, part.knowledge.precision, within(PATIENCE)
     if isinstance(method, CellKey) and plan.table.counts:
         possible = possible_counts(ptable_of(method, plan.folder), published, method.zeros, values)
         return reader_counts(possible, part, deadline, center).ranges
     start = on_grid(_known(part, plan, columns, published, values), step)
     wide = Bounds(np.minimum(start.low, center), np.maximum(start.high, center))
-    return feasibility_intervals(wide, part.table.relations, part.table.unsafe, step, deadline, center).ranges
+    return feasibility_intervals(wide, part.table.constraints, part.table.sensitive, step, deadline, center).ranges
 
 
 def _known(
@@ -103,7 +103,7 @@ def _known(
     method = plan.perturbation
     if isinstance(method, Rounding):
         bases, steps = np.full(len(published), method.base), _steps(method, part, published)
-        return ranges_by_rounding(method, published, bases, part.knowledge.step, part, steps)
+        return ranges_by_rounding(method, published, bases, part.knowledge.precision, part, steps)
     named = [name for name in plan.table.contributions if name in columns]
     if isinstance(method, CellKey) and plan.table.counts:
         return hull_of(possible_counts(ptable_of(method, plan.folder), published, method.zeros, values))
@@ -120,7 +120,7 @@ def _steps(method: Rounding, part: TablePart, published: Numbers) -> int:
         return 0
     bases = np.full(len(published), method.base)
     for steps in range(method.steps):
-        start = ranges_by_rounding(method, published, bases, part.knowledge.step, part, steps)
+        start = ranges_by_rounding(method, published, bases, part.knowledge.precision, part, steps)
         if _feasible(part, start) is not None:
             return steps
     return method.steps
@@ -129,7 +129,7 @@ def _steps(method: Rounding, part: TablePart, published: Numbers) -> int:
 def _feasible(part: TablePart, start: Bounds) -> Numbers | None:
     from highspy import HighsModelStatus
 
-    matrix = part.table.relations.matrix(len(start))
+    matrix = part.table.constraints.matrix(len(start))
     highs = linear_program(matrix, np.zeros(len(start)), start)
     highs.run()
     optimal = highs.getModelStatus() == HighsModelStatus.kOptimal
@@ -165,4 +165,6 @@ def _part(
     plan: TablePlan, rows: Places, published: Numbers, relations: LinearConstraints, names: tuple[str, ...]
 ) -> TablePart:
     table = make_table(published, relations, names=names)
-    return TablePart(rows, table, table.bounds, knowledge=AttackerKnowledge(step=plan_precision(plan.table, published)))
+    return TablePart(
+        rows, table, table.bounds, knowledge=AttackerKnowledge(precision=plan_precision(plan.table, published))
+    )

@@ -20,13 +20,15 @@ def with_cross_ranges(changed: PerturbedCells, joint: LinkedTable, deadline: Dea
     """
     own, size = changed.part, len(changed.published)
     part = with_cross(own, joint, changed.ranges.high <= 0, deadline=deadline.share(0.5))
-    changed = replace(changed, part=replace(own, unattacked=part.unattacked))
-    if part.unshown is None:
+    changed = replace(changed, part=replace(own, not_audited=part.not_audited))
+    if part.hidden is None:
         return changed
     more = len(part.table) - size
     start = Bounds(
         np.append(changed.ranges.low, part.table.bounds.low[size:]), np.append(changed.ranges.high, [np.inf] * more)
     )
-    step, table = own.knowledge.step, part.table
-    reader = feasibility_intervals(start, table.relations, table.unsafe, step, deadline, table.values, ~part.unshown)
+    step, table = own.knowledge.precision, part.table
+    reader = feasibility_intervals(
+        start, table.constraints, table.sensitive, step, deadline, table.values, ~part.hidden
+    )
     return replace(changed, ranges=reader.ranges.rows(np.arange(size)), attained=reader.attained[:size])

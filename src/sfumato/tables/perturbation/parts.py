@@ -86,8 +86,8 @@ def _part(
     bounds = Bounds(np.full(len(numbers), low), np.full(len(numbers), np.inf))
     judgment = judgment_of(plan, facts)
     table = make_table(numbers, relations, names=names, bounds=bounds).with_columns(
-        status=np.where(judgment.unsafe, CellStatus.UNSAFE, CellStatus.SAFE).astype(np.int8),
-        reach=ProtectionLevels(np.minimum(judgment.reach.down, numbers - low), judgment.reach.up),
+        status=np.where(judgment.unsafe, CellStatus.SENSITIVE, CellStatus.SAFE).astype(np.int8),
+        protection_levels=ProtectionLevels(np.minimum(judgment.reach.lower, numbers - low), judgment.reach.upper),
         costs=_costs(plan, facts) * plan.method.level_factor**heights,
     )
     return TablePart(np.arange(len(numbers)), table, bounds, knowledge=knowledge_of(plan, numbers))

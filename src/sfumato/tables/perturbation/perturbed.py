@@ -44,20 +44,20 @@ class PerturbedCells:
     @property
     def off(self) -> Numbers:
         """The absolute residual of each constraint in published values."""
-        return np.abs(self.part.table.relations.residuals(self.published))
+        return np.abs(self.part.table.constraints.residuals(self.published))
 
     @property
     def exact(self) -> BoolArray:
         """The cells whose true value can be computed."""
         width = self.ranges.high - self.ranges.low
-        return np.asarray(width < self.part.knowledge.step * (1 - 1e-6))
+        return np.asarray(width < self.part.knowledge.precision * (1 - 1e-6))
 
     @property
     def too_narrow(self) -> BoolArray:
         """The sensitive cells whose feasibility interval is too narrow or exact."""
-        promise, slack = self.part.table.promise, 1e-6 * self.part.knowledge.step
+        promise, slack = self.part.table.protection_interval, 1e-6 * self.part.knowledge.precision
         narrow = (self.ranges.low > promise.low + slack) | (self.ranges.high < promise.high - slack)
-        return np.asarray(self.part.table.unsafe & (narrow | self.exact))
+        return np.asarray(self.part.table.sensitive & (narrow | self.exact))
 
 
 def check_readers(parts: Sequence[PerturbedCells]) -> None:
@@ -87,10 +87,10 @@ class PerturbedResult(TableAnswer[PerturbedCells]):
     @property
     def promised(self) -> bool:
         """Whether rules or a file classify cells as sensitive, so that there is a guarantee."""
-        return any(part.part.table.unsafe.any() for part in self.parts)
+        return any(part.part.table.sensitive.any() for part in self.parts)
 
     @property
-    def holds(self) -> bool:
+    def passed(self) -> bool:
         """Whether no sensitive cell is disclosed."""
         return not any(part.too_narrow.any() for part in self.parts)
 

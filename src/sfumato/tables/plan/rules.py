@@ -260,7 +260,9 @@ def combine(judgments: Sequence[RuleResult], size: int) -> RuleResult:
     for other in judgments:
         one = RuleResult(
             one.unsafe | other.unsafe,
-            ProtectionLevels(np.maximum(one.reach.down, other.reach.down), np.maximum(one.reach.up, other.reach.up)),
+            ProtectionLevels(
+                np.maximum(one.reach.lower, other.reach.lower), np.maximum(one.reach.upper, other.reach.upper)
+            ),
             one.bounds.within(other.bounds),
             one.waived | other.waived,
             one.published | other.published,

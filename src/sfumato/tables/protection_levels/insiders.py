@@ -84,7 +84,7 @@ def attackers_of(plan: TablePlan, facts: RuleInputs, table: Table, step: float) 
 
 def _add_empty_parts(insiders: Sequence[_InsiderDraft], facts: RuleInputs, table: Table) -> None:
     """Add to an insider who is alone in a total the knowledge that its sensitive empty parts are empty."""
-    empty = np.flatnonzero(table.unsafe & facts.empty)
+    empty = np.flatnonzero(table.sensitive & facts.empty)
     below: dict[int, list[int]] = {}
     for above in facts.lines.values():
         for cell in empty[above[empty] >= 0].tolist():
@@ -190,7 +190,7 @@ def _dominant(table: Table, facts: RuleInputs, alone: BoolArray, kind: AttackerK
     stack = np.nan_to_num(np.stack(facts.contributions))
     largest = np.take_along_axis(stack, np.abs(stack).argmax(axis=0)[None], 0)[0]
     above, insiders = _around(table), []
-    for cell in np.flatnonzero(table.unsafe & facts.finest & ~alone & (largest > 0)).tolist():
+    for cell in np.flatnonzero(table.sensitive & facts.finest & ~alone & (largest > 0)).tolist():
         insider = _InsiderDraft(f"the largest contributor of {table.names[cell]}", kind)
         _climb(insider, cell, float(largest[cell]), above)
         insiders.append(insider)
@@ -213,7 +213,7 @@ def _around(table: Table) -> Mapping[int, tuple[int, ...]]:
     """
     empty = (table.values == 0) & (table.status == CellStatus.PUBLISH)
     above: dict[int, tuple[int, ...]] = {}
-    for total, parts in _sums(table.relations):
+    for total, parts in _sums(table.constraints):
         for cell in parts.tolist():
             above[cell] = (*above.get(cell, ()), total)
         left = parts[~empty[parts]]
@@ -281,7 +281,7 @@ def _resolved(
             insider.kind,
             cells[own],
             knowledge.rows(own),
-            ProtectionLevels(reach.down[own], reach.up[own]),
+            ProtectionLevels(reach.lower[own], reach.upper[own]),
         )
         for insider, own in zip(active, owns, strict=True)
     )
@@ -315,7 +315,7 @@ def _with_floors(table: Table, cells: Places, least: Numbers, owns: Sequence[Pla
 def _floors_above(table: Table) -> Mapping[int, tuple[tuple[int, float], ...]]:
     """Return the totals of each cell, with the sum of public lower bounds of all parts."""
     above: dict[int, tuple[tuple[int, float], ...]] = {}
-    for total, parts in _sums(table.relations):
+    for total, parts in _sums(table.constraints):
         for cell in parts.tolist():
             above[cell] = (*above.get(cell, ()), (total, float(table.bounds.low[parts].sum())))
     return above
@@ -327,15 +327,17 @@ def _not_his(
     """Return the protection levels for contributions of others, at most those against an outsider, and where they
     apply.
     """
-    base, unsafe, values = table.reach, table.unsafe[cells], table.values[cells]
+    base, unsafe, values = table.protection_levels, table.sensitive[cells], table.values[cells]
     if plan.table.cells is not None or (plan.protection is not None and plan.protection.percent is not None):
         share = np.abs(values - parts) / np.maximum(np.abs(values), 1e-300)
         share = np.where(values == 0, 1.0, np.minimum(share, 1.0))
-        return ProtectionLevels(base.down[cells] * share, base.up[cells] * share), unsafe
+        return ProtectionLevels(base.lower[cells] * share, base.upper[cells] * share), unsafe
     judgment = combine([_seen_by(rule, facts, cells, parts) for rule in plan.primary], len(cells))
     if plan.protection is not None:
-        return ProtectionLevels(base.down[cells], base.up[cells]).at(judgment.unsafe & unsafe), judgment.unsafe & unsafe
-    down, up = np.minimum(judgment.reach.down, base.down[cells]), np.minimum(judgment.reach.up, base.up[cells])
+        return ProtectionLevels(base.lower[cells], base.upper[cells]).at(
+            judgment.unsafe & unsafe
+        ), judgment.unsafe & unsafe
+    down, up = np.minimum(judgment.reach.lower, base.lower[cells]), np.minimum(judgment.reach.upper, base.upper[cells])
     return ProtectionLevels(down, up), judgment.unsafe & unsafe
 
 
@@ -344,4 +346,4 @@ def _seen_by(rule: SensitivityRule, facts: RuleInputs, cells: Places, parts: Num
     if not isinstance(rule, GroupDisclosure):
         return rule.apply(facts.without(cells, parts))
     whole = rule.apply(facts)
-    return evaluate(whole.unsafe[cells], whole.reach.down[cells], whole.reach.up[cells])
+    return evaluate(whole.unsafe[cells], whole.reach.lower[cells], whole.reach.upper[cells])

@@ -16,7 +16,7 @@ def attainable(
     """
     reach = thickened(values, unsafe, bounds, wished, step)
     least = step * (1 - 1e-9)
-    _refuse(unsafe & (reach.down < least) & (reach.up < least))
+    _refuse(unsafe & (reach.lower < least) & (reach.upper < least))
     return reach
 
 
@@ -29,11 +29,11 @@ def thickened(
     is not suppressed.
     """
     room = ProtectionLevels(np.maximum(values - bounds.low, 0.0), np.maximum(bounds.high - values, 0.0))
-    down, up = np.clip(wished.down, 0.0, room.down), np.clip(wished.up, 0.0, room.up)
+    down, up = np.clip(wished.lower, 0.0, room.lower), np.clip(wished.upper, 0.0, room.upper)
     least = step * (1 - 1e-9)
     thin = unsafe & (down < least) & (up < least)
-    down, up = np.where(thin & (room.down >= least), step, down), np.where(thin & (room.up >= least), step, up)
-    return ProtectionLevels(np.minimum(down, room.down), np.minimum(up, room.up))
+    down, up = np.where(thin & (room.lower >= least), step, down), np.where(thin & (room.upper >= least), step, up)
+    return ProtectionLevels(np.minimum(down, room.lower), np.minimum(up, room.upper))
 
 
 def _refuse(hopeless: BoolArray) -> None:

@@ -16,9 +16,9 @@ from sfumato.tables.cells.table_part import TablePart
 
 def with_own_contributions(part: TablePart) -> TablePart:
     """Give insiders who are alone in a cell their contribution to all cells that must contain them."""
-    if part.unshown is None or not part.knowledge.attackers:
+    if part.hidden is None or not part.knowledge.attackers:
         return part
-    below = _with_totals(part, _below(part, part.unshown), part.unshown)
+    below = _with_totals(part, _below(part, part.hidden), part.hidden)
     attackers = tuple(_with_own(part, below, attacker) for attacker in part.knowledge.attackers)
     return replace(part, knowledge=replace(part.knowledge, attackers=attackers))
 
@@ -27,7 +27,7 @@ def _below(part: TablePart, unshown: BoolArray) -> Any:
     """Return which implicit cells are below each finest cell of a table, as a sparse matrix of ones."""
     from scipy.sparse import csr_matrix
 
-    relations, size = part.table.relations, len(part.table)
+    relations, size = part.table.constraints, len(part.table)
     owners = np.repeat(np.arange(len(relations)), np.diff(relations.starts))
     totals = np.zeros(len(relations), np.int64)
     totals[owners[relations.coefs < 0]] = relations.cells[relations.coefs < 0]
@@ -38,7 +38,7 @@ def _below(part: TablePart, unshown: BoolArray) -> Any:
 
 def _with_totals(part: TablePart, below: Any, unshown: BoolArray) -> Any:
     """Return the same for totals, if all their parts consist of implicit cells or are empty."""
-    relations = part.table.relations.without(unshown)
+    relations = part.table.constraints.without(unshown)
     empty = (part.table.values == 0) & (part.table.status == CellStatus.PUBLISH)
     matrix = relations.matrix(len(part.table))
     totals, parts = (matrix < 0).astype(np.float64), (matrix > 0).astype(np.float64)
@@ -76,8 +76,8 @@ def _with_cells(part: TablePart, attacker: Insider, own: Places, amounts: Number
     table, cells = part.table, np.concatenate([attacker.cells, own])
     others, order = np.maximum(table.values[own] - amounts, 0.0), np.argsort(cells)
     low = np.where(sure, np.maximum(table.bounds.low[own], amounts), table.bounds.low[own])
-    down = np.minimum(table.reach.down[own], others)
-    up = np.where(others > 0, table.reach.up[own], 0.0)
+    down = np.minimum(table.protection_levels.lower[own], others)
+    up = np.where(others > 0, table.protection_levels.upper[own], 0.0)
     return Insider(
         attacker.name,
         attacker.kind,
@@ -85,5 +85,5 @@ def _with_cells(part: TablePart, attacker: Insider, own: Places, amounts: Number
         Bounds(np.append(attacker.bounds.low, low), np.append(attacker.bounds.high, table.bounds.high[own])).rows(
             order
         ),
-        ProtectionLevels(np.append(attacker.reach.down, down)[order], np.append(attacker.reach.up, up)[order]),
+        ProtectionLevels(np.append(attacker.reach.lower, down)[order], np.append(attacker.reach.upper, up)[order]),
     )

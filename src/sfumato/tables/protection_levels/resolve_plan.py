@@ -135,7 +135,7 @@ def knowledge_of(plan: TablePlan, values: Numbers) -> AttackerKnowledge:
 
 def with_attackers(plan: TablePlan, part: TablePart, facts: RuleInputs) -> TablePart:
     """Add all insiders to the part."""
-    attackers = attackers_of(plan, facts, part.table, part.knowledge.step)
+    attackers = attackers_of(plan, facts, part.table, part.knowledge.precision)
     return replace(part, knowledge=replace(part.knowledge, attackers=attackers))
 
 

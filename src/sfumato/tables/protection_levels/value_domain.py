@@ -25,9 +25,9 @@ def check_kind(plan: TablePlan, masked: SuppressedCells) -> None:
     Raises:
         DataError: A suppressed cell is negative or has decimals, unlike all published ones.
     """
-    if masked.bare:
+    if masked.without_audit:
         return
-    values, mask = masked.part.table.values, masked.mask
+    values, mask = masked.part.table.values, masked.suppressed
     hidden = bool((values[mask] < 0).any()) and not (values[~mask] < 0).any()
     if hidden and not _names_least(plan, masked) and _adds_up(masked, plan.table.tolerance):
         raise DataError(
@@ -46,14 +46,14 @@ def check_kind(plan: TablePlan, masked: SuppressedCells) -> None:
 
 def _names_least(plan: TablePlan, masked: SuppressedCells) -> bool:
     """Return whether the plan declares the minimum, or the file of cells does for each negative cell."""
-    below = masked.mask & (masked.part.table.values < 0)
+    below = masked.suppressed & (masked.part.table.values < 0)
     by_file = plan.table.cells is not None and bool(np.isfinite(masked.part.public.low[below]).all())
     return plan.attacker.lower is not None or by_file
 
 
 def _adds_up(masked: SuppressedCells, tolerance: float) -> bool:
     """Return whether the publication is consistent with a table without negative cells."""
-    table, mask = masked.part.table, masked.mask
+    table, mask = masked.part.table, masked.suppressed
     bounds = Bounds(np.where(mask, 0.0, table.values), np.where(mask, np.inf, table.values))
-    sides = np.full(len(table.relations), tolerance)
-    return LinearProgram(table.relations.matrix(len(table)), bounds, Bounds(-sides, sides)).feasible()
+    sides = np.full(len(table.constraints), tolerance)
+    return LinearProgram(table.constraints.matrix(len(table)), bounds, Bounds(-sides, sides)).feasible()

@@ -67,7 +67,7 @@ def review_responses(responses: Sequence[Sequence[ReleasedTable]]) -> Audit:
         presences = _presences(own, others)
         audit = review_several(own[0].plan, [one.sheet for one in own], [one.reading for one in own], presences or ())
         if presences is None:
-            audit = replace(audit, unattacked=(*audit.unattacked, OTHER_COLUMNS))
+            audit = replace(audit, not_audited=(*audit.not_audited, OTHER_COLUMNS))
         audits.append(_named(audit, own[0].plan.table.value) if others else audit)
     return audits[0] if len(audits) == 1 else joined(audits, tuple(dict.fromkeys(_unjudged(audits))))
 
@@ -97,9 +97,9 @@ def _unjudged(audits: Sequence[Audit]) -> list[str]:
 def _named(audit: Audit, value: str) -> Audit:
     """The audit with the response before the names of cells: others have the same."""
     findings = tuple(replace(finding, name=f"{value}: {finding.name}") for finding in audit.findings)
-    known = tuple(replace(end, name=f"{value}: {end.name}") for end in audit.known_anyway)
+    known = tuple(replace(end, name=f"{value}: {end.name}") for end in audit.inherently_disclosed)
     false = tuple(f"{value}: {one}" for one in audit.contradictions)
-    return replace(audit, findings=findings, contradictions=false, known_anyway=known)
+    return replace(audit, findings=findings, contradictions=false, inherently_disclosed=known)
 
 
 def review_several(
@@ -120,11 +120,11 @@ def review_several(
     recorded = frozenset().union(*(sheet.recorded for sheet in sheets))
     if all(reading.valued for reading in readings):
         part, joint = joint_part(plan, sheets)
-        reading = _together(joint, readings, part.knowledge.step)
-        part = with_inconsistent_records(part, joint.loose)
+        reading = _together(joint, readings, part.knowledge.precision)
+        part = with_inconsistent_records(part, joint.inconsistent)
         part, unattacked = _crossed(part, joint, None, True, presences)
-        unattacked += _unlinked(joint, readings, part.knowledge.step, recorded)
-        audit = replace(audit_values(part, _padded(reading, part)), unattacked=unattacked)
+        unattacked += _unlinked(joint, readings, part.knowledge.precision, recorded)
+        audit = replace(audit_values(part, _padded(reading, part)), not_audited=unattacked)
         return _with_shown(audit, joint, readings, reading)
     joint = join(sheets, plan.folder)
     step = plan_precision(plan.table, np.concatenate([reading.exact for reading in readings]))
@@ -135,9 +135,9 @@ def review_several(
     low = reading.ranges.low
     published = part_of(plan, joint.columns, reading.exact, joint.relations, joint.names, lines, low)
     part, unattacked = _crossed(published.part, joint, reading.exact == 0, False, presences)
-    unattacked += _unlinked(joint, readings, step, recorded) + ((ODD_RECORDS,) if joint.loose else ())
+    unattacked += _unlinked(joint, readings, step, recorded) + ((ODD_RECORDS,) if joint.inconsistent else ())
     audit = audit_part(part, published.shown, plan, _padded(reading, part))
-    audit = replace(audit, unjudged=published.unjudged, unattacked=unattacked)
+    audit = replace(audit, unjudged=published.unjudged, not_audited=unattacked)
     return _with_shown(audit, joint, readings, reading)
 
 
@@ -147,9 +147,9 @@ def _crossed(
     """The part with the cells of a cross, or why they cannot be attacked."""
     try:
         crossed = with_cross(part, joint, empty, valued, presences=presences)
-        return crossed, crossed.unattacked
+        return crossed, crossed.not_audited
     except UnattainableError as error:
-        return part, (error.what,)
+        return part, (error.message,)
 
 
 def _unlinked(

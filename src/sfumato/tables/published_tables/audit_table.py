@@ -98,7 +98,7 @@ def _with_zeros(plan: TablePlan) -> TablePlan:
 def _publication(part: TablePart, reading: ParsedTable) -> AttackerView:
     table = part.table
     exact, ranges = reading.exact[part.rows], reading.ranges.rows(part.rows)
-    return AttackerView(exact, ranges, table.bounds, table.relations, table.names, unshown=part.unshown)
+    return AttackerView(exact, ranges, table.bounds, table.constraints, table.names, hidden=part.hidden)
 
 
 def audit_values(part: TablePart, reading: ParsedTable) -> Audit:
@@ -106,7 +106,7 @@ def audit_values(part: TablePart, reading: ParsedTable) -> Audit:
     part = as_shown(part, np.isnan(reading.exact[part.rows]))
     publication = _publication(part, reading)
     audit, _ = attack(publication, part, [reading.case[row] for row in part.rows])
-    return audit.with_contradictions(false_cells(publication, part.table.values, part.knowledge.step))
+    return audit.with_contradictions(false_cells(publication, part.table.values, part.knowledge.precision))
 
 
 def _audit_texts(columns: TextColumns, plan: TablePlan, reading: ParsedTable) -> Audit:
@@ -120,10 +120,16 @@ def audit_part(part: TablePart, shown: ShownFacts, plan: TablePlan, reading: Par
     publication = _publication(part, reading)
     cases = [reading.case[row] for row in part.rows]
     masked = np.isnan(publication.exact)
-    primary = np.array([case in (SuppressionReason.PRIMARY, SuppressionReason.UNSAFE) for case in cases], bool) & masked
+    primary = (
+        np.array([case in (SuppressionReason.PRIMARY, SuppressionReason.SENSITIVE) for case in cases], bool) & masked
+    )
     if reading.cases:
         others = np.array([bool(case) for case in cases], bool) & masked & ~primary
-        counts, bounds, step = as_counts(plan.table, reading.exact) is not None, part.table.bounds, part.knowledge.step
+        counts, bounds, step = (
+            as_counts(plan.table, reading.exact) is not None,
+            part.table.bounds,
+            part.knowledge.precision,
+        )
         told = case_bounds(plan.primary, counts, part.finest, bounds.low, step, primary, others)
         publication = replace(publication, bounds=bounds.within(told))
     promise = _promise(part, plan, publication, primary)
@@ -144,7 +150,7 @@ def _promise(part: TablePart, plan: TablePlan, publication: AttackerView, primar
     there at all.
     """
     masked, ranges, bounds = np.isnan(publication.exact), publication.ranges, publication.bounds
-    low = np.where(part.table.unsafe & ~masked, publication.exact, np.nan)
+    low = np.where(part.table.sensitive & ~masked, publication.exact, np.nan)
     high = low.copy()
     for rule in plan.primary if plan.protection is None else ():
         if isinstance(rule, RangeRule):
@@ -181,7 +187,7 @@ def narrow_ranges(
 
 def _needs(plan: TablePlan, part: TablePart, shown: ShownFacts, cells: Places, ends: Bounds, bounds: Bounds) -> Bounds:
     """What the rules ask of all values of each range together; not a number where one of them asks no more than it."""
-    step, own = part.knowledge.step, bounds.rows(cells)
+    step, own = part.knowledge.precision, bounds.rows(cells)
     rules = [rule for rule in plan.primary if _judges(rule, shown)]
     if not rules:
         return no_bounds(len(cells))
@@ -195,7 +201,7 @@ def _needs(plan: TablePlan, part: TablePart, shown: ShownFacts, cells: Places, e
             break
         judgment = judgment_of(asked, shown.safest_at(cells[here], value[here]))
         reach = thickened(value[here], judgment.unsafe, own.rows(here), judgment.reach, step)
-        least, most = value[here] - reach.down, value[here] + reach.up
+        least, most = value[here] - reach.lower, value[here] + reach.upper
         allowed = (least >= ends.low[here] - step / 2) & (most <= ends.high[here] + step / 2)
         left[here] = judgment.unsafe & ~allowed
         low[here], high[here] = np.minimum(low[here], least), np.maximum(high[here], most)

@@ -41,7 +41,7 @@ class EarlierTable:
     def unsafe(self) -> BoolArray:
         """The rows that were masked because a rule said so; all masked ones where the file does not tell."""
         primary = [
-            not self.reading.cases or case in (SuppressionReason.PRIMARY, SuppressionReason.UNSAFE)
+            not self.reading.cases or case in (SuppressionReason.PRIMARY, SuppressionReason.SENSITIVE)
             for case in self.reading.case
         ]
         return np.asarray(np.isnan(self.reading.exact) & np.array(primary, bool))
@@ -139,8 +139,8 @@ def _reach(plan: TablePlan, columns: TextColumns) -> ProtectionLevels:
     try:
         # Relations in a file of their own are not looked for: a plan in a ZIP file may name any file.
         for part in build(plan, columns) if plan.table.cells is None else ():
-            own = part.table.reach.at(part.table.unsafe)
-            reach.down[part.rows], reach.up[part.rows] = own.down, own.up
+            own = part.table.protection_levels.at(part.table.sensitive)
+            reach.lower[part.rows], reach.upper[part.rows] = own.lower, own.upper
     except SfumatoError:
         # A cell that was unsafe is still never computed exactly.
         return ProtectionLevels(np.zeros(len(columns)), np.zeros(len(columns)))
@@ -167,8 +167,8 @@ def history_of(joint: LinkedTable, releases: list[EarlierTable], step: float) ->
     for section, release in zip(own, releases, strict=True):
         masked[section.cells] = True
         unsafe[section.cells[release.unsafe]] = True
-        np.maximum.at(reach.down, section.cells, release.reach.down)
-        np.maximum.at(reach.up, section.cells, release.reach.up)
+        np.maximum.at(reach.lower, section.cells, release.reach.lower)
+        np.maximum.at(reach.upper, section.cells, release.reach.upper)
         ranges.low[section.cells] = np.fmax(ranges.low[section.cells], release.reading.ranges.low)
         ranges.high[section.cells] = np.fmin(ranges.high[section.cells], release.reading.ranges.high)
     published = ~np.isnan(exact)

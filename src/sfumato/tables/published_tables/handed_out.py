@@ -32,7 +32,7 @@ def check_masked(table: SuppressedTable, external: TextColumns) -> None:
         rows = places[answer.part.rows]
         if (rows < 0).any() or not _says(answer, reading, rows):
             raise _other("cells, values or ranges")
-        if len(answer.part.table.relations):
+        if len(answer.part.table.constraints):
             check_inferred(table.plan, answer, reading.exact[rows])
 
 
@@ -58,7 +58,7 @@ def check_inferred(plan: TablePlan, answer: SuppressedCells, exact: Numbers) -> 
     """
     if not answer.part.inferred:
         return
-    hidden = np.isnan(exact) if answer.part.unshown is None else np.isnan(exact) & ~answer.part.unshown
+    hidden = np.isnan(exact) if answer.part.hidden is None else np.isnan(exact) & ~answer.part.hidden
     table, inferred = answer.part.table, public_bounds(plan, exact, hidden)
     right = (table.values >= inferred.low) | ~hidden
     if right.all() and (hidden & (inferred.low > table.bounds.low + PRINTED)).any():
@@ -92,7 +92,7 @@ def _says(answer: SuppressedCells, reading: ParsedTable, rows: Places) -> bool:
     hidden = np.isnan(exact)
     known, told = np.isnan(answer.ends.low), ~(np.isnan(ranges.low) & np.isnan(ranges.high))
     narrower = _above(ranges.low, answer.ends.low) | _above(answer.ends.high, ranges.high) | (known & told)
-    same = np.array_equal(hidden, answer.mask) and _near(exact[~hidden], values[~hidden]).all()
+    same = np.array_equal(hidden, answer.suppressed) and _near(exact[~hidden], values[~hidden]).all()
     return bool(same and not (hidden & narrower).any())
 
 

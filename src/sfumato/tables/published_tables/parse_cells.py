@@ -124,12 +124,12 @@ def _cases_told(columns: TextColumns, exact: Numbers, prefix: str) -> tuple[str,
     """The cases of a file whose statuses, cases or reasons tell primary cells from others; None where none do."""
     masked = np.isnan(exact)
     told = [unsafe_of(own) for own in statuses_in(columns).values() if np.array_equal(masked_of(own), masked)]
-    words = primary_reasons() | {SuppressionReason.PRIMARY, SuppressionReason.UNSAFE}
+    words = primary_reasons() | {SuppressionReason.PRIMARY, SuppressionReason.SENSITIVE}
     named = [prefix + ending for names in NAMES.values() for ending in names[3:]]
     told += [np.array([text in words for text in columns.text(name)], bool) for name in named if name in columns]
     for primary in told:
         if (masked & primary).any() and (masked & ~primary).any():
-            cases = np.where(primary, SuppressionReason.UNSAFE, SuppressionReason.COMPLEMENT)
+            cases = np.where(primary, SuppressionReason.SENSITIVE, SuppressionReason.COMPLEMENT)
             return tuple(str(case) if hit else "" for case, hit in zip(cases, masked, strict=True))
     return None
 

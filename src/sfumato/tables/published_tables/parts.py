@@ -85,7 +85,7 @@ def _instance(plan: TablePlan, columns: TextColumns, reading: ParsedTable) -> Pu
     )
     one = part_of(plan, columns, exact, relations, cell_names(columns))
     bounds = optional_bounds(columns, exact, np.isnan(exact), plan)
-    status = np.where(marked_unsafe(columns) & ~np.isnan(exact), CellStatus.UNSAFE, one.part.table.status)
+    status = np.where(marked_unsafe(columns) & ~np.isnan(exact), CellStatus.SENSITIVE, one.part.table.status)
     table = one.part.table.with_columns(bounds=bounds, status=status.astype(np.int8))
     return replace(one, part=replace(one.part, table=table, public=bounds))
 
@@ -112,7 +112,7 @@ def part_of(
     shown = shown_facts(plan, columns, exact, finest_of(relations, len(exact)), held)
     judged, _ = _judged(plan.primary, shown.safest)
     unsafe = combine(judged, len(exact)).unsafe & ~np.isnan(exact)
-    status = np.where(unsafe, CellStatus.UNSAFE, CellStatus.SAFE).astype(np.int8)
+    status = np.where(unsafe, CellStatus.SENSITIVE, CellStatus.SAFE).astype(np.int8)
     table = make_table(np.nan_to_num(exact), relations, status=status, bounds=bounds, names=names)
     part = TablePart(np.arange(len(exact)), table, bounds, knowledge=knowledge_of(plan, exact))
     return PublishedPart(part, shown, _judged(plan.primary, shown.complete)[1])

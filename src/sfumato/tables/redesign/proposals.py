@@ -203,8 +203,8 @@ def _masked(plan: TablePlan, columns: TextColumns, deadline: Deadline) -> tuple[
     """How many cells are masked, and the rows of unsafe ones."""
     count, unsafe = 0, list[int]()
     for part in build(plan, columns):
-        count += int(mask_part(part, QUICK, "en", deadline).mask.sum())
-        unsafe += part.rows[part.table.unsafe].tolist()
+        count += int(mask_part(part, QUICK, "en", deadline).suppressed.sum())
+        unsafe += part.rows[part.table.sensitive].tolist()
     return count, unsafe
 
 

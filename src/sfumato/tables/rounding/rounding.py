@@ -181,7 +181,7 @@ def round_part(
         PlanError: The base is finer than the table.
         UnattainableError: Nothing adds up, or the time was over.
     """
-    step = part.knowledge.step
+    step = part.knowledge.precision
     if (bases < step * (1 - 1e-9)).any():
         raise PlanError(
             f"the base of rounding lies below the table's own precision, {step:g}.", "Take a larger one.", "base"
@@ -189,7 +189,9 @@ def round_part(
     shown = np.ones(len(part.table), bool) if rounding.inner else ~part.finest
     rounded = _rounded(part, rounding, bases, chances, shown, deadline.share(SEARCH))
     start = known_ranges(rounding, rounded.published, bases, step, part, rounded.steps)
-    reader = feasibility_intervals(start, part.table.relations, part.table.unsafe, step, deadline, part.table.values)
+    reader = feasibility_intervals(
+        start, part.table.constraints, part.table.sensitive, step, deadline, part.table.values
+    )
     published = np.array(ValueUnit(step).clean(rounded.published.tolist()))
     return PerturbedCells(part, published, shown, reader.ranges, reader.attained, _figures(rounding, rounded))
 
@@ -198,7 +200,7 @@ def _rounded(
     part: TablePart, rounding: Rounding, bases: Numbers, chances: Numbers, shown: BoolArray, deadline: Deadline
 ) -> Rounded:
     values, order = part.table.values, order_of(part.table)
-    own, relations = values[order.cells], order.relations(part.table.relations)
+    own, relations = values[order.cells], order.relations(part.table.constraints)
     if rounding.kind == "controlled":
         rounded = round_controlled(own, bases[order.cells], relations, rounding.steps, deadline)
         return replace(rounded, published=order.back(rounded.published))
@@ -237,7 +239,7 @@ def _around_small(published: Numbers, bases: Numbers, step: float, part: TablePa
     Where inner cells are not published, a total is off by less than a base for each of them.
     """
     finest = part.finest
-    many = np.asarray(inner_sums(part.table.relations, len(published)).matrix.sum(axis=1)).ravel()
+    many = np.asarray(inner_sums(part.table.constraints, len(published)).matrix.sum(axis=1)).ravel()
     reach = many * (bases - step)
     low, high = np.maximum(published - reach, 0.0), published + reach
     if inner:

@@ -57,7 +57,7 @@ class AttackerChecks:
         """The cuts of those who know that a flow cannot be, unless another flow convinces them."""
         waiting = self._unconvinced(threat, flow)
         while waiting and not end.over:
-            attack = self._problem.from_within(threat, waiting.pop(0))
+            attack = self._problem.with_insiders(threat, waiting.pop(0))
             answer = None if attack is None or attack in self._hostile else self._answer(attack)
             if isinstance(answer, Cut) and attack is not None:
                 self._hostile[attack] = None

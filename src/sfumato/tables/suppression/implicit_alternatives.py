@@ -35,9 +35,9 @@ def crossed_witnesses(
         witnesses: Other tables that agree with what is published, without a cross.
         deadline: Until when.
     """
-    if part.unshown is None:
+    if part.hidden is None:
         return ()
-    fitting = _Fitting.of(part, part.unshown)
+    fitting = _Fitting.of(part, part.hidden)
     crossed = (None if deadline.over else fitting.crossed(witness) for witness in witnesses)
     return tuple(witness for witness in crossed if witness is not None)
 
@@ -55,7 +55,7 @@ class _Fitting:
     @classmethod
     def of(cls, part: TablePart, unshown: BoolArray) -> "_Fitting":
         cells = np.flatnonzero(unshown)
-        bare = cls(cells, part.table.values, _margins(part, unshown), part.knowledge.step, np.ones(len(cells)))
+        bare = cls(cells, part.table.values, _margins(part, unshown), part.knowledge.precision, np.ones(len(cells)))
         start = bare.fitted(part.table.values)
         return bare if start is None else cls(cells, bare.values, bare.margins, bare.step, start)
 
@@ -88,7 +88,7 @@ class _Fitting:
 
 def _margins(part: TablePart, unshown: BoolArray) -> tuple[_Margin, ...]:
     """The tables that are sums of the cross: the rows of each share no cell of it."""
-    relations, first = part.table.relations, int(np.argmax(unshown))
+    relations, first = part.table.constraints, int(np.argmax(unshown))
     margins, totals = list[_Margin](), list[int]()
     owners = np.full(int(unshown.sum()), -1, np.int64)
     for relation in range(len(relations)):

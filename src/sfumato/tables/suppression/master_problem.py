@@ -160,7 +160,7 @@ def _attacks_within(problem: SuppressionProblem, threat: Threat, relation: int) 
     cells = problem.matrix.indices[problem.matrix.indptr[relation] : problem.matrix.indptr[relation + 1]]
     others = (cell for cell in cells.tolist() if cell != threat.cell)
     places = {place for cell in others for place, _, _ in problem.insiders.get(cell, ())}
-    attacks = (problem.from_within(threat, place) for place in sorted(places))
+    attacks = (problem.with_insiders(threat, place) for place in sorted(places))
     return [attack for attack in attacks if attack is not None]
 
 

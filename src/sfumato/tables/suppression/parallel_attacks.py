@@ -76,7 +76,7 @@ def _from_within(flow: Flow, problem: SuppressionProblem, threat: Threat) -> lis
     attacks: dict[int, Threat] = {}
     for cell, amount in zip(flow.cells.tolist(), flow.amounts.tolist(), strict=True):
         for place, up, down in problem.insiders.get(cell, ()) if cell != threat.cell else ():
-            inner = problem.from_within(threat, place) if place not in attacks else None
+            inner = problem.with_insiders(threat, place) if place not in attacks else None
             if inner is not None:
                 moved = amount * inner.need / threat.need
                 if moved > up * (1 + SLACK) + 1e-9 or -moved > down * (1 + SLACK) + 1e-9:

@@ -134,7 +134,7 @@ class PatternSearch:
             opposite = [proof for proof in self._proofs.get(threat.opposite, ()) if proof.within(masked)]
             proofs = with_turned(self.problem, threat, proofs, opposite)
         while left := open_attackers(self.problem, threat, proofs):
-            attack = threat if left[0] == OUTSIDER else self.problem.from_within(threat, left[0])
+            attack = threat if left[0] == OUTSIDER else self.problem.with_insiders(threat, left[0])
             assert attack is not None
             flow = self._within(masked, attack) or self._finder.find(attack, deadline, patience)
             if deadline.over:

@@ -118,7 +118,7 @@ class SuppressionProblem:
         own = self._here[attacker.cells]
         here = own >= 0
         up, down = self._rooms(own[here], attacker.bounds.rows(here))
-        needs = zip(attacker.reach.up[here].tolist(), attacker.reach.down[here].tolist(), strict=True)
+        needs = zip(attacker.reach.upper[here].tolist(), attacker.reach.lower[here].tolist(), strict=True)
         return InsiderKnowledge(own[here], up, down, dict(zip(own[here].tolist(), needs, strict=True)))
 
     def _rooms(self, cells: Places, bounds: Bounds) -> tuple[Numbers, Numbers]:
@@ -173,7 +173,7 @@ class SuppressionProblem:
         """Whether anything of a cell must stay open to an attacker."""
         return max(self.part_of(attacker).need.get(cell, (1.0, 1.0))) > 0
 
-    def from_within(self, threat: Threat, attacker: int) -> Threat | None:
+    def with_insiders(self, threat: Threat, attacker: int) -> Threat | None:
         """The same threat by one who has a part in cells; None where nothing must stay open to him."""
         need = self.need_of(threat, attacker)
         return Threat(threat.cell, threat.sign, need, attacker) if need > 0 else None
@@ -226,9 +226,9 @@ def make_problem(
         attackers: Who attacks besides the outsider.
         coordinates: Where its cells stand, where it has dimensions.
     """
-    fixed = table.unsafe if forced is None else table.unsafe | forced
+    fixed = table.sensitive if forced is None else table.sensitive | forced
     places = np.flatnonzero((table.status != CellStatus.PUBLISH) | fixed)
-    matrix = _without_empty_rows(table.relations.matrix(len(table))[:, places])
+    matrix = _without_empty_rows(table.constraints.matrix(len(table))[:, places])
     return SuppressionProblem(
         matrix=matrix,
         costs=np.where(fixed, 0.0, table.costs)[places],
@@ -252,9 +252,9 @@ def _threats(table: Table, places: Places) -> tuple[Threat, ...]:
     """The attacks on unsafe cells; a side on which nothing is promised is not attacked."""
     threats = []
     for new, place in enumerate(places):
-        if table.status[place] != CellStatus.UNSAFE:
+        if table.status[place] != CellStatus.SENSITIVE:
             continue
-        for sign, need in ((1, table.reach.up[place]), (-1, table.reach.down[place])):
+        for sign, need in ((1, table.protection_levels.upper[place]), (-1, table.protection_levels.lower[place])):
             if need > 0:
                 threats.append(Threat(new, sign, float(need)))
     return tuple(threats)

@@ -153,7 +153,7 @@ class SuppressionPruning:
             avoiding = [proof for proof in opposite if proof.avoids(cell)]
             proofs = with_turned(self._part, threat, proofs, avoiding)
         while left := open_attackers(self._part, threat, proofs):
-            attack = threat if left[0] == OUTSIDER else self._part.from_within(threat, left[0])
+            attack = threat if left[0] == OUTSIDER else self._part.with_insiders(threat, left[0])
             flow = self._finder.find(attack, self._end) if attack is not None else None
             if flow is None:
                 return None

@@ -177,7 +177,7 @@ def hierarchy_of(column: LoadedColumn, plan: dict[str, Any], folder: Path) -> tu
     Raises:
         PlanError: The settings are not a valid hierarchy.
     """
-    hierarchy = read_shape(HIERARCHY, plan["hierarchy"], "hierarchy").located(folder)
+    hierarchy = read_shape(HIERARCHY, plan["hierarchy"], "hierarchy").resolve_paths(folder)
     forms, wrong = canonical(list(column.values), plan.get("type", "text"))
-    binding = hierarchy.bind(list(dict.fromkeys(form for form in forms if form is not None)))
-    return binding.ladder, len(binding.rejected) + len(wrong)
+    binding = hierarchy.fit(list(dict.fromkeys(form for form in forms if form is not None)))
+    return binding.hierarchy, len(binding.rejected) + len(wrong)

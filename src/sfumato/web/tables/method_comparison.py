@@ -16,7 +16,7 @@ def show(folder: Path, words: Messages) -> None:
     """Show the comparison of a job."""
     runs = runs_of(folder / "compare.json")
     with components.card(words["ways.title"]):
-        components.notice(verdict(runs, words), any(run.holds for run in runs.runs))
+        components.notice(verdict(runs, words), any(run.passed for run in runs.runs))
         ui.label(size(runs, words)).classes("sf-soft sf-small")
         ui.html(table(runs, words), sanitize=False).classes("sf-table sf-ways").props('tabindex="0"')
         for failure in failures(runs, words):
@@ -51,9 +51,9 @@ def table(runs: TableRuns, words: Messages) -> str:
 
 
 def _row(run: TableRun, words: Messages) -> str:
-    sign = "✓" if run.holds else "✗"
-    kind = "good" if run.holds else "bad"
-    told = escape(words["ways.holds" if run.holds else "ways.fails"])
+    sign = "✓" if run.passed else "✗"
+    kind = "good" if run.passed else "bad"
+    told = escape(words["ways.holds" if run.passed else "ways.fails"])
     first = f'<th scope="row"><span class="{kind}" title="{told}">{sign}</span> {escape(way(words, run.method))}</th>'
     figures = "".join(f'<td class="number">{escape(cell)}</td>' for cell in cells(run, words)[1:])
     return f"<tr>{first}{figures}</tr>"

@@ -80,7 +80,7 @@ def test_a_bound_holds_whenever_time_runs_out(frame, suppression) -> None:
     problem = frame_problem(frame, 3, {"suppression": suppression})
     found = best_first.search(replace(problem, time_limit=0.0))
     best = exhaustive.search(problem).best
-    assert found.best.holds
+    assert found.best.satisfied
     if found.proved_optimal:
         assert found.best.loss == pytest.approx(best.loss)
     else:
@@ -124,7 +124,7 @@ def test_a_lattice_of_three_to_the_thirtieth_ends_in_time_with_a_bound() -> None
         return
     assert 0 <= report.details["bound"] < report.loss.value
     assert report.details["gap"] == pytest.approx(report.loss.value - report.details["bound"])
-    assert "best found" in report.remarks[0]
+    assert "best found" in report.notes[0]
 
 
 def test_many_columns_are_proved_and_no_lattice_is_written_down() -> None:

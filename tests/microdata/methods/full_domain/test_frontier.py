@@ -41,7 +41,7 @@ def test_the_best_node_is_that_of_all_nodes(loss, share):
     for seed in range(3):
         problem = problem_of(seed, loss, share)
         assert frontier.Frontier.suits(problem)
-        best = problem.best(problem.judge(node) for node in problem.nodes())
+        best = problem.best(problem.evaluate(node) for node in problem.nodes())
         search = frontier.Frontier(problem)
         assert search.search()
         assert search.best is not None
@@ -54,14 +54,14 @@ def test_the_best_node_is_that_of_all_nodes(loss, share):
 
 def test_a_geometric_mean_is_searched_alike():
     problem = problem_of(1, "loss-metric", 0.2, aggregate="geometric")
-    best = problem.best(problem.judge(node) for node in problem.nodes())
+    best = problem.best(problem.evaluate(node) for node in problem.nodes())
     assert optimal.search(problem).best.node == best.node
 
 
 def test_a_search_without_room_for_tables_finds_the_same(monkeypatch):
     monkeypatch.setattr(frontier, "MAX_KEPT_CLASSES", 600)
     problem = problem_of(2, "discernibility", 0.1)
-    best = problem.best(problem.judge(node) for node in problem.nodes())
+    best = problem.best(problem.evaluate(node) for node in problem.nodes())
     assert optimal.search(problem).best.node == best.node
 
 
@@ -70,7 +70,7 @@ def test_a_search_that_is_stopped_says_what_it_knows():
     search = frontier.Frontier(problem)
     assert not search.search()
     assert search.checked == 1
-    assert 0 < search.bound <= problem.best(problem.judge(node) for node in problem.nodes()).loss
+    assert 0 < search.bound <= problem.best(problem.evaluate(node) for node in problem.nodes()).loss
 
 
 def test_where_suppression_is_free_the_finest_node_is_the_answer():

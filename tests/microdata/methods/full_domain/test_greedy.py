@@ -33,7 +33,7 @@ def test_a_known_answer(direction) -> None:
     assert release.report.levels == {"c0": 3}
     assert release.data["c0"].to_list() == ["72***"] * 4
     assert not release.report.proved_optimal
-    assert "better one may exist" in release.report.remarks[0]
+    assert "better one may exist" in release.report.notes[0]
     lost = anonymize(pl.DataFrame({"c0": ZIPS}), plan(direction, suppression=0.5))
     assert lost.report.levels == {"c0": 0}
     assert lost.report.suppressed_rows == 2
@@ -49,7 +49,7 @@ def test_it_may_be_released_and_is_never_better_than_the_optimum(direction, seed
     best = anonymize(
         frame, plan(direction, 3, suppression, 3) | {"method": {"name": "optimal", "suppression": suppression}}
     )
-    assert found.report.models[0].reached >= 3
+    assert found.report.models[0].achieved >= 3
     assert found.report.suppressed_rows <= suppression * 50
     assert found.report.loss.value >= best.report.loss.value - 1e-9
 

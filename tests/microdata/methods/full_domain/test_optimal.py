@@ -228,7 +228,7 @@ def test_exhaustive_and_optimal_choose_the_same_node(table, k, share, loss) -> N
 @given(table=tables(), k=st.integers(1, 4), share=st.sampled_from(BUDGETS))
 def test_samarati_finds_the_lowest_height_and_its_best_node(table, k, share) -> None:
     problem = problem_of(table, "loss-metric", [KAnonymity(k)], share)
-    releasable = [node for node in exhaustive.judge_all(problem) if node.holds]
+    releasable = [node for node in exhaustive.judge_all(problem) if node.satisfied]
     if not releasable:
         return
     found = samarati.search(problem_of(table, "loss-metric", [KAnonymity(k)], share))

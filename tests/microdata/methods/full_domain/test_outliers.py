@@ -49,7 +49,7 @@ def test_the_best_node_is_that_of_all_nodes(loss):
     for seed in range(4):
         for k in (1, 4, 60):
             problem = problem_of(seed, loss, k)
-            best = problem.best(problem.judge(node) for node in problem.nodes())
+            best = problem.best(problem.evaluate(node) for node in problem.nodes())
             search = RareCombinationSearch(problem)
             assert RareCombinationSearch.suits(problem)
             assert search.search()
@@ -57,7 +57,7 @@ def test_the_best_node_is_that_of_all_nodes(loss):
             assert best is not None
             assert search.best.node == best.node
             assert search.best.loss == pytest.approx(best.loss, rel=1e-12)
-            assert (search.best.before, search.best.terms.suppression) == (best.before, 0.0)
+            assert (search.best.before, search.best.loss_terms.suppression) == (best.before, 0.0)
 
 
 def wide_table(seed: int) -> FrequencyTable:
@@ -75,7 +75,7 @@ def wide_table(seed: int) -> FrequencyTable:
 def test_columns_of_many_values_are_searched_alike(loss, k):
     rows = wide_table(k)
     problem = LatticeProblem(rows, (KAnonymity(k),), prepare(loss, rows, (1.0,) * 4, k=k), 0, (0,) * 4, (4,) * 4)
-    best = problem.best(problem.judge(node) for node in problem.nodes())
+    best = problem.best(problem.evaluate(node) for node in problem.nodes())
     search = RareCombinationSearch(problem)
     assert search.search()
     assert (search.best.node, search.best.before) == (best.node, best.before)
@@ -86,13 +86,13 @@ def test_more_rows_than_half_a_word_counts_are_searched_otherwise():
     rows = replace(problem.table, counts=problem.table.counts * (1 << 23))
     many = replace(problem, table=rows)
     assert not RareCombinationSearch.suits(many)
-    best = many.best(many.judge(node) for node in many.nodes())
+    best = many.best(many.evaluate(node) for node in many.nodes())
     assert optimal.search(many).best.node == best.node
 
 
 def test_a_geometric_mean_is_searched_alike():
     problem = problem_of(1, "loss-metric", 5, aggregate="geometric")
-    best = problem.best(problem.judge(node) for node in problem.nodes())
+    best = problem.best(problem.evaluate(node) for node in problem.nodes())
     assert best is not None
     assert optimal.search(problem).best.node == best.node
 
@@ -119,7 +119,7 @@ def test_a_search_that_is_stopped_says_what_it_knows():
     problem = replace(problem_of(0, "loss-metric", 5), time_limit=0.0)
     search = RareCombinationSearch(problem)
     assert not search.search()
-    assert search.bound <= problem.best(problem.judge(node) for node in problem.nodes()).loss
+    assert search.bound <= problem.best(problem.evaluate(node) for node in problem.nodes()).loss
 
 
 def test_a_search_that_is_stopped_before_a_node_holds_takes_the_coarsest():

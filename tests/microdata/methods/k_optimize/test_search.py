@@ -135,7 +135,7 @@ def test_releases_what_it_says(features, loss, suppressed) -> None:
     frame = ages()
     release = anonymize(frame, age_plan(**method) | {"output": {"suppressed": suppressed, "order": "keep"}})
     report = release.report
-    assert report.holds
+    assert report.satisfied
     assert report.proved_optimal
     assert report.nodes["checked"] == report.nodes["total"]
     visible = Counter(zip(release.data["age"], release.data["town"], strict=True))
@@ -279,9 +279,9 @@ def test_a_second_ctrl_c_ends_the_program() -> None:
 def test_no_time_at_all_still_gives_a_release() -> None:
     frame = ages()
     report = anonymize(frame, age_plan(time_limit=0)).report
-    assert report.holds
+    assert report.satisfied
     assert not report.proved_optimal
-    assert "time limit" in report.remarks[0]
+    assert "time limit" in report.notes[0]
     assert 0 < report.details["bound"] <= report.loss.value
 
 
@@ -315,7 +315,7 @@ def test_too_few_rows_are_unattainable() -> None:
 def test_refuses_plans_that_it_cannot_keep(change, place) -> None:
     with pytest.raises(PlanError) as error:
         read_plan(age_plan() | change)
-    assert place in [fault.at for fault in error.value.faults]
+    assert place in [fault.path for fault in error.value.issues]
 
 
 ADULT = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation"]

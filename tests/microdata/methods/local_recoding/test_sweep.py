@@ -87,10 +87,10 @@ def test_a_promise_counts_persons_of_its_own_column_alone(monkeypatch: pytest.Mo
     weights = persons._weights
     monkeypatch.setattr(persons, "_weights", lambda *args: counted.append(args) or weights(*args))
     owners = sweep.problem.grouper.owners((4, 4, 3)).astype(np.int64)
-    failing = sweep.failing(owners, int(owners.max()) + 1)
+    failing = sweep.violating(owners, int(owners.max()) + 1)
     assert len(counted) <= 3 + 3  # The raw table as one class is counted once, too.
     together = sweep.classes(owners, int(owners.max()) + 1)
-    each = [model.failing(together, sweep.table.whole) for model in sweep.problem.models]
+    each = [model.violating(together, sweep.table.whole) for model in sweep.problem.models]
     assert failing.tolist() == np.any(each, axis=0).tolist()
 
 

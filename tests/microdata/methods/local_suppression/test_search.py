@@ -103,7 +103,7 @@ def test_values_stay_or_are_missing_and_both_counts_are_reported(tmp_path) -> No
     assert risk["after"]["smallest"] >= 3
     assert risk["matching"]["after"]["smallest"] >= risk["after"]["smallest"]
     release.save(tmp_path / "out")
-    assert verify(tmp_path / "out").holds
+    assert verify(tmp_path / "out").satisfied
 
 
 def test_columns_that_must_not_be_touched_are_not() -> None:
@@ -136,9 +136,9 @@ def test_k_is_kept_for_all_sets_of_columns(tmp_path) -> None:
                 assert release.data.group_by(list(chosen)).len()["len"].min() >= least
     release.save(tmp_path / "out")
     verdict = verify(tmp_path / "out")
-    assert verdict.holds and verdict.promises[0].parameters["subsets_achieved"]["1"] >= 20
+    assert verdict.satisfied and verdict.promises[0].parameters["subsets_achieved"]["1"] >= 20
     stricter = plan(rows.columns, 2, {"2": 60})
-    assert not verify(tmp_path / "out" / "data.csv", stricter).holds
+    assert not verify(tmp_path / "out" / "data.csv", stricter).satisfied
 
 
 def test_every_engine_hides_the_same_cells(tmp_path) -> None:

@@ -22,9 +22,9 @@ def problem(*shape, seed=0):
     relations = make_constraints([(line.tolist(), [-1.0] + [1.0] * (len(line) - 1)) for line in lines])
     inner = places[tuple(slice(1, None) for _ in shape)].ravel()
     status = np.zeros(values.size, np.int8)
-    status[rng.choice(inner, 4, replace=False)] = CellStatus.UNSAFE
-    need = np.where(status == CellStatus.UNSAFE, 3.0, 0.0)
-    table = make_table(values.ravel(), relations, status=status, reach=ProtectionLevels(need, need))
+    status[rng.choice(inner, 4, replace=False)] = CellStatus.SENSITIVE
+    need = np.where(status == CellStatus.SENSITIVE, 3.0, 0.0)
+    table = make_table(values.ravel(), relations, status=status, protection_levels=ProtectionLevels(need, need))
     codes = np.stack(np.unravel_index(np.arange(values.size), values.shape), axis=1)
     above = tuple(np.array([-1] + [0] * size) for size in shape)
     return make_problem(table, coordinates=Coordinates(codes, above))

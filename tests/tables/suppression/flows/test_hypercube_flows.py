@@ -42,9 +42,11 @@ def problem(*trees, seed=0, unsafe=6, need=3.0, attackers=()):
                 parts = line[above == code].tolist()
                 relations.append(([int(line[code]), *parts], [-1.0] + [1.0] * len(parts)))
     status = np.zeros(values.size, np.int8)
-    status[rng.choice(values.size, unsafe, replace=False)] = CellStatus.UNSAFE
-    needs = np.where(status == CellStatus.UNSAFE, need, 0.0)
-    table = make_table(values.ravel(), make_constraints(relations), status=status, reach=ProtectionLevels(needs, needs))
+    status[rng.choice(values.size, unsafe, replace=False)] = CellStatus.SENSITIVE
+    needs = np.where(status == CellStatus.SENSITIVE, need, 0.0)
+    table = make_table(
+        values.ravel(), make_constraints(relations), status=status, protection_levels=ProtectionLevels(needs, needs)
+    )
     codes = np.stack(np.unravel_index(np.arange(values.size), shape), axis=1)
     return make_problem(table, None, attackers, Coordinates(codes, tuple(trees)))
 

@@ -26,9 +26,11 @@ def masked_part(seed, sides=(4, 4, 4), unsafe=6, share=0.4, need=0.5):
     masked = rng.choice(values.size, int(share * values.size), replace=False)
     status = np.full(values.size, CellStatus.PUBLISH, np.int8)
     status[masked] = CellStatus.SAFE
-    status[masked[:unsafe]] = CellStatus.UNSAFE
-    reach = np.where(status == CellStatus.UNSAFE, np.maximum(need * values.ravel(), 1.0), 0.0)
-    table = make_table(values.ravel(), make_constraints(lines), status=status, reach=ProtectionLevels(reach, reach))
+    status[masked[:unsafe]] = CellStatus.SENSITIVE
+    reach = np.where(status == CellStatus.SENSITIVE, np.maximum(need * values.ravel(), 1.0), 0.0)
+    table = make_table(
+        values.ravel(), make_constraints(lines), status=status, protection_levels=ProtectionLevels(reach, reach)
+    )
     nothing = ProtectionLevels(np.zeros(1), np.zeros(1))
     alone = [
         Insider(f"c{cell}", AttackerKind.RESPONDENT, np.array([cell]), Bounds(*[table.values[[cell]]] * 2), nothing)
@@ -40,7 +42,7 @@ def masked_part(seed, sides=(4, 4, 4), unsafe=6, share=0.4, need=0.5):
 def attacks(problem):
     """All threats, by the outsider and by those within."""
     within = (
-        problem.from_within(threat, place) for threat in problem.threats for place in range(len(problem.attackers))
+        problem.with_insiders(threat, place) for threat in problem.threats for place in range(len(problem.attackers))
     )
     return [*problem.threats, *(attack for attack in within if attack is not None)]
 

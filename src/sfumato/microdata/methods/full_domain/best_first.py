@@ -73,7 +73,7 @@ def cut_short(problem: LatticeProblem, best: NodeEvaluation, checked: int, least
         f"The lattice has {problem.size:,} nodes, too many to be searched to the end in {problem.time_limit:g} s: "
         f"the loss {best.loss:.6g} is the best found, and no result can have less than {bound:.6g}."
     )
-    return NodeSolution(best, False, checked, problem.size, remarks=(remark,), bound=bound, cut_short=True)
+    return NodeSolution(best, False, checked, problem.size, notes=(remark,), bound=bound, cut_short=True)
 
 
 class _Tree:
@@ -108,7 +108,7 @@ class _Tree:
         """Return the largest bound that is still of interest."""
         if self.best is None or not self.problem.offers(self.best):
             return np.inf
-        return self.best.terms.total + TIE * max(1.0, self.best.terms.total)
+        return self.best.loss_terms.total + TIE * max(1.0, self.best.loss_terms.total)
 
     def _push(self, choice: Choice) -> None:
         bound = self._bound(choice)
@@ -139,7 +139,7 @@ class _Tree:
         levels = list(self.problem.highest)
         for column, level in zip(self._order, choice.levels, strict=False):
             levels[column] = level
-        judgment = self.problem.judge(tuple(levels), priced=False)
+        judgment = self.problem.evaluate(tuple(levels), priced=False)
         self.checked += 1
         if self.problem.better(judgment, self.best):
             self.best = judgment

@@ -53,7 +53,7 @@ def _in_order(problem: LatticeProblem) -> Iterator[NodeEvaluation]:
     for done, node in enumerate(problem.nodes()):
         if problem.deadline.over:
             return
-        yield problem.judge(node)
+        yield problem.evaluate(node)
         problem.progress(done + 1, problem.size)
 
 
@@ -110,7 +110,7 @@ def search(problem: LatticeProblem) -> NodeSolution:
     nodes = judge_all(problem)
     complete = len(nodes) == problem.size
     if not complete and walk is None:
-        walk = problem.judge(problem.highest)
+        walk = problem.evaluate(problem.highest)
     best = problem.best([*nodes, walk] if walk else nodes)
     if best is None:
         raise unattainable(problem)
@@ -118,7 +118,7 @@ def search(problem: LatticeProblem) -> NodeSolution:
         f"{len(nodes):,} of {problem.size:,} nodes were judged in {problem.time_limit:g} s; the loss is the best found."
     )
     remarks = () if complete else (remark,)
-    return NodeSolution(best, complete, len(nodes), problem.size, nodes, remarks=remarks, cut_short=not complete)
+    return NodeSolution(best, complete, len(nodes), problem.size, nodes, notes=remarks, cut_short=not complete)
 
 
 def _smallest(problem: LatticeProblem, below: dict[Node, Grouped], node: Node) -> Grouped:

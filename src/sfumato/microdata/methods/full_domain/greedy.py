@@ -33,7 +33,7 @@ def search(problem: LatticeProblem) -> NodeSolution:
         raise unattainable(problem)
     late = f"Greedy search: {problem.time_limit:g} s were over, and further steps might improve this result."
     remarks = (late if walk.ended else REMARK,)
-    return NodeSolution(best, False, walk.checked, problem.size, remarks=remarks, cut_short=walk.ended)
+    return NodeSolution(best, False, walk.checked, problem.size, notes=remarks, cut_short=walk.ended)
 
 
 class Walk:
@@ -55,7 +55,7 @@ class Walk:
     def down(self, start: Node | None = None) -> NodeEvaluation | None:
         """Refine from a releasable node until no finer neighbor improves it; None if the start is not releasable."""
         best = self._judgments[start or self.problem.highest]
-        if not best.holds:
+        if not best.satisfied:
             return None
         while True:
             next_best = self.problem.best([best, *self._neighbors(best.node, -1)])
@@ -66,7 +66,7 @@ class Walk:
     def up(self) -> NodeEvaluation | None:
         """Generalize from the lowest levels to a releasable node, then refine; None if no node on the path is."""
         here = self._judgments[self.problem.lowest]
-        while not here.holds:
+        while not here.satisfied:
             coarser = list(self._neighbors(here.node, 1))
             if not coarser:
                 return self.down() if self.ended else None
@@ -85,5 +85,5 @@ class Walk:
 def _worth(before: NodeEvaluation, after: NodeEvaluation) -> tuple[bool, float, float]:
     """Return whether a step reaches a releasable node, and the rows it saves per additional loss."""
     saved = before.suppressed_rows - after.suppressed_rows
-    cost = max(after.terms.generalization - before.terms.generalization, 1e-12)
-    return (after.holds, -after.loss if after.holds else saved / cost, -after.loss)
+    cost = max(after.loss_terms.generalization - before.loss_terms.generalization, 1e-12)
+    return (after.satisfied, -after.loss if after.satisfied else saved / cost, -after.loss)

@@ -16,7 +16,7 @@ def problem_of(
     columns = [plan.columns[name] for name in table.columns]
     tops = [ladder.height - 1 for ladder in table.ladders]
     check_levels(plan, table)
-    k = max((model.least_rows for model in plan.privacy), default=1)
+    k = max((model.min_class_size for model in plan.privacy), default=1)
     weights = tuple(column.weight for column in columns)
     return LatticeProblem(
         table,

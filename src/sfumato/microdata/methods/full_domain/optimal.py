@@ -71,7 +71,7 @@ def _trivial(problem: LatticeProblem) -> NodeEvaluation | None:
     steps = zip(loss.generalization, loss.weights, problem.lowest, problem.highest, strict=True)
     if any(low < high and weight * (means[low + 1] - means[low]) <= TIE for means, weight, low, high in steps):
         return None
-    judgment = problem.judge(problem.lowest, priced=False)
+    judgment = problem.evaluate(problem.lowest, priced=False)
     return judgment if problem.offers(judgment) else None
 
 
@@ -118,16 +118,16 @@ class _Frontier:
         coarser = tuple(slice(place, None) for place in at)
         self._open[at] = False
         bounded = self.problem.sizes_alone or bool(self._open[finer].any())
-        judgment = self.problem.judge(node, priced=False, bounded=bounded)
+        judgment = self.problem.evaluate(node, priced=False, bounded=bounded)
         self.checked += 1
         if judgment.certain_rows > self.problem.limit:
             self._open[finer] = False
-        if judgment.terms.generalization > self._floors[at]:
-            np.maximum(self._floors[coarser], judgment.terms.generalization, out=self._floors[coarser])
+        if judgment.loss_terms.generalization > self._floors[at]:
+            np.maximum(self._floors[coarser], judgment.loss_terms.generalization, out=self._floors[coarser])
         if judgment.certain_suppression > 0:
             np.maximum(self._added[finer], judgment.certain_suppression, out=self._added[finer])
         if self.problem.better(judgment, self.best):
             self.best = judgment
         if self.best is not None and self.problem.offers(self.best):
-            most = self.best.terms.total + TIE * max(1.0, self.best.terms.total)
+            most = self.best.loss_terms.total + TIE * max(1.0, self.best.loss_terms.total)
             kernels.rule_out(self._open.reshape(-1), self._floors.reshape(-1), self._added.reshape(-1), most)

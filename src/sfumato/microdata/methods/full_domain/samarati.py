@@ -39,7 +39,7 @@ def search(problem: LatticeProblem) -> NodeSolution:
         raise unattainable(problem)
     if problem.deadline.over:
         late = (_first_remark(best, releasable), "No time was left to look for a smaller loss at other heights.")
-        return NodeSolution(best, False, len(judgments), problem.size, tuple(releasable), remarks=late, cut_short=True)
+        return NodeSolution(best, False, len(judgments), problem.size, tuple(releasable), notes=late, cut_short=True)
     better = optimal.search(problem)
     proved = better.best.rank[0] >= best.rank[0]
     remarks = _remarks(problem, releasable, best, better.best, proved)
@@ -54,13 +54,13 @@ def _cut_short(problem: LatticeProblem, judgments: Judgments) -> NodeSolution:
     if best is None:
         raise unattainable(problem)
     remark = f"{problem.time_limit:g} s were over before the lowest height with a releasable node was known."
-    return NodeSolution(best, False, len(judgments), problem.size, remarks=(remark,), cut_short=True)
+    return NodeSolution(best, False, len(judgments), problem.size, notes=(remark,), cut_short=True)
 
 
 def _releasable(problem: LatticeProblem, judgments: Judgments) -> list[NodeEvaluation]:
     """Return the releasable nodes of the lowest height that has some."""
     lowest = _lowest(problem, judgments)
-    return [] if lowest is None else [node for node in _height(problem, judgments, lowest) if node.holds]
+    return [] if lowest is None else [node for node in _height(problem, judgments, lowest) if node.satisfied]
 
 
 def _lowest(problem: LatticeProblem, judgments: Judgments) -> int | None:
@@ -68,7 +68,7 @@ def _lowest(problem: LatticeProblem, judgments: Judgments) -> int | None:
     low, high = sum(problem.lowest), sum(problem.highest)
 
     def some(height: int) -> bool:
-        return any(node.holds for node in _height(problem, judgments, height))
+        return any(node.satisfied for node in _height(problem, judgments, height))
 
     monotone = all(model.monotone_generalization for model in problem.models)
     if not monotone or (problem.limit > 0 and not problem.prunes_suppression):

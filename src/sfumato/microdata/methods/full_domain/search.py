@@ -43,7 +43,7 @@ def result_of(
     """Return the recoding at the node of a solution."""
     table = problem.table
     grouped, owners = problem.grouper.rolled_with_owners(solution.best.node)
-    failing: BoolArray = problem.failing(grouped)
+    failing: BoolArray = problem.violating(grouped)
     return Result(
         at_node(table, problem.grouper, grouped, owners, failing),
         loss,
@@ -54,7 +54,7 @@ def result_of(
         solution.total,
         dict(zip(table.columns, solution.best.node, strict=True)),
         solution.nodes,
-        solution.remarks,
+        solution.notes,
         details or {},
         solution.cut_short,
     )
@@ -81,7 +81,7 @@ def _details(method: FullDomain, table: FrequencyTable, solution: NodeSolution) 
     """Return further details of a search for the report."""
     details: dict[str, Any] = {}
     if method.name == "exhaustive":
-        details["satisfying_nodes"] = sum(node.holds for node in solution.nodes)
+        details["satisfying_nodes"] = sum(node.satisfied for node in solution.nodes)
     if solution.bound is not None:
         details |= {"bound": solution.bound, "gap": solution.best.loss - solution.bound}
     if solution.better is not None:

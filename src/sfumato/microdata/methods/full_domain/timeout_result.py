@@ -32,7 +32,7 @@ def first_release(problem: LatticeProblem, checked: int = 0) -> NodeSolution:
         UnattainableError: There is none.
         EngineError: There was no time to find it.
     """
-    top, deadline = problem.judge(problem.highest), Deadline(GRACE)
+    top, deadline = problem.evaluate(problem.highest), Deadline(GRACE)
     waiting, seen = [top], {top.node}
     for judgment in waiting:
         if problem.offers(judgment):
@@ -44,10 +44,10 @@ def first_release(problem: LatticeProblem, checked: int = 0) -> NodeSolution:
                 raise out_of_time(problem.time_limit)
             if node not in seen:
                 seen.add(node)
-                waiting.append(problem.judge(node))
+                waiting.append(problem.evaluate(node))
     raise only_top(problem, top)
 
 
 def _solution(problem: LatticeProblem, first: NodeEvaluation, checked: int) -> NodeSolution:
     remark = REMARK.format(seconds=problem.time_limit)
-    return NodeSolution(first, False, min(checked, problem.size), problem.size, remarks=(remark,), cut_short=True)
+    return NodeSolution(first, False, min(checked, problem.size), problem.size, notes=(remark,), cut_short=True)

@@ -27,17 +27,17 @@ class TradeOffPoint:
     Attributes:
         levels: Of each column; loss: its loss; suppressed_rows: how many rows it would suppress.
         changed: The column that is one level finer than in the release, for a neighbor; None for another limit.
-        budget: The suppression limit, if it differs from the plan's.
+        suppression_limit: The suppression limit, if it differs from the plan's.
     """
 
     levels: dict[str, int]
     loss: float
     suppressed_rows: int
     changed: str | None = None
-    budget: float | None = None
+    suppression_limit: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        more = {"finer": self.changed} if self.changed is not None else {"budget": self.budget}
+        more = {"finer": self.changed} if self.changed is not None else {"budget": self.suppression_limit}
         return {"levels": self.levels, "loss": self.loss, "suppressed_rows": self.suppressed_rows} | more
 
 
@@ -62,7 +62,7 @@ def _neighbors(problem: LatticeProblem, recoding: LevelRecoding) -> list[TradeOf
     entries = []
     for column, level in enumerate(node):
         if level > problem.lowest[column]:
-            judgment = problem.judge((*node[:column], level - 1, *node[column + 1 :]))
+            judgment = problem.evaluate((*node[:column], level - 1, *node[column + 1 :]))
             entries.append(_alternative(problem, judgment, changed=problem.table.columns[column]))
     return entries
 
@@ -74,7 +74,8 @@ def _budgets(table: FrequencyTable, problem: LatticeProblem) -> list[TradeOffPoi
         limit = Suppression(share=share).limit(table.rows)
         if limit != problem.limit:
             try:
-                entries.append(_alternative(problem, optimal.search(problem.with_limit(limit)).best, budget=share))
+                best = optimal.search(problem.with_limit(limit)).best
+                entries.append(_alternative(problem, best, suppression_limit=share))
             except UnattainableError:
                 continue
     return entries

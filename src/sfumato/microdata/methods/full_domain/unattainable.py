@@ -20,7 +20,7 @@ def unattainable(problem: LatticeProblem) -> SfumatoError:
     error = beyond_limits(problem.models, problem.table.whole)
     if error is not None:
         return error
-    if problem.deadline.over and problem.judge(problem.highest).certain_rows <= problem.limit:
+    if problem.deadline.over and problem.evaluate(problem.highest).certain_rows <= problem.limit:
         return out_of_time(problem.time_limit)
     nearest = least_suppression(problem, problem.highest)
     if nearest is not None and nearest.suppressed_rows < problem.table.rows:
@@ -44,7 +44,7 @@ def only_top(problem: LatticeProblem, best: NodeEvaluation) -> SfumatoError:
     Args:
         best: The node that was found, which may not be released.
     """
-    if not best.holds:
+    if not best.satisfied:
         return unattainable(problem)
     what = f"With {_share(problem.limit, problem)} suppression nothing below the top satisfies {_asked(problem)}"
     nearest = least_suppression(problem, problem.highest)
@@ -68,7 +68,7 @@ def least_suppression(problem: LatticeProblem, top: Node) -> NodeEvaluation | No
     for node in waiting:
         if deadline.over:
             break
-        judgment = problem.judge(node)
+        judgment = problem.evaluate(node)
         fewer = best is None or judgment.suppressed_rows < best.suppressed_rows
         if fewer and judgment.classes and judgment.tells:
             best = judgment
@@ -94,7 +94,7 @@ def _share(rows: int, problem: LatticeProblem) -> str:
 
 
 def _asked(problem: LatticeProblem) -> str:
-    return " and ".join(f"{_symbol(model)} = {model.asked:g} ({_name(model)})" for model in problem.models)
+    return " and ".join(f"{_symbol(model)} = {model.requested:g} ({_name(model)})" for model in problem.models)
 
 
 def _name(model: PrivacyModel) -> str:
@@ -107,7 +107,7 @@ def _symbol(model: PrivacyModel) -> str:
     from dataclasses import fields
 
     own: Any = getattr(model, "model", model)  # one that counts persons is about another
-    numbers = [part.name for part in fields(own) if getattr(own, part.name) == model.asked]
+    numbers = [part.name for part in fields(own) if getattr(own, part.name) == model.requested]
     return numbers[0] if numbers else "the limit"
 
 
@@ -115,10 +115,13 @@ def _reachable(problem: LatticeProblem, node: Node) -> str:
     """Return what could be requested instead: the achieved parameter of each violated model without suppression."""
     classes = problem.classes(problem.grouper.at(node))
     whole = problem.table.whole
+    achieved = [
+        (model, model.achieved(classes, whole)) for model in problem.models if model.violating(classes, whole).any()
+    ]
     reached = {
-        f"{_symbol(model)} = {_rounded(model.reached(classes, whole), model.asked)}{_of_which(problem, model)}": None
-        for model in problem.models
-        if model.failing(classes, whole).any() and _promises(model, model.reached(classes, whole))
+        f"{_symbol(model)} = {_rounded(number, model.requested)}{_of_which(problem, model)}": None
+        for model, number in achieved
+        if _promises(model, number)
     }
     return f" ({' and '.join(reached)} needs no suppression)" if reached else ""
 

@@ -147,7 +147,7 @@ def _instance(
     ordered = method.features == "ordered"
     asked = [np.arange(1 if ordered else 0, size) for size in sizes]
     rows = int(counts.sum())
-    k = max((model.least_rows for model in plan.privacy), default=1)
+    k = max((model.min_class_size for model in plan.privacy), default=1)
     features = np.repeat(np.arange(len(sizes)), [len(part) for part in asked])
     params = [KINDS[method.loss], int(ordered), k, rows, method.suppression.limit(rows)]
     return Instance(

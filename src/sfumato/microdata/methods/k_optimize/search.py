@@ -111,7 +111,7 @@ def search(plan: Plan, method: KOptimize, table: FrequencyTable, progress: Progr
         optimum.proved,
         optimum.nodes,
         optimum.nodes + optimum.left,
-        remarks=(_remark(optimum, method, scale),),
+        notes=(_remark(optimum, method, scale),),
         cut_short=not optimum.proved,
         details=_details(space, optimum, method, scale),
     )

@@ -150,7 +150,7 @@ def placed(sweep: Sweep, owners: Ints) -> Candidate | None:
     if placed is None or placed.max(initial=-1) < 0:
         return None
     answer = Candidate(sweep, placed)
-    return answer if answer.tells or not sweep.problem.must_tell else None
+    return answer if answer.tells or not sweep.problem.must_distinguish_rows else None
 
 
 def _for_readers(sweep: Sweep, owners: Ints) -> Ints | None:

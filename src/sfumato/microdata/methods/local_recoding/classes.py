@@ -87,7 +87,7 @@ class ClassAssigner:
         """Return whether a class with one more combination satisfies every model."""
         owners = np.where(self.owners == chosen, 0, UNPLACED)
         owners[row] = 0
-        return not self.sweep.failing(owners, 1).any()
+        return not self.sweep.violating(owners, 1).any()
 
 
 def _suppressed_cost(sweep: Sweep, row: int) -> float:

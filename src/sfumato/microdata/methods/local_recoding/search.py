@@ -73,7 +73,7 @@ def _at_node(problem: LatticeProblem, method: Local, node: NodeEvaluation) -> Re
         EngineError: The same, and the time was over before another was found.
     """
     late = problem.deadline.over
-    solution = NodeSolution(node, False, 0, problem.size, remarks=(_late(method),) if late else (), cut_short=late)
+    solution = NodeSolution(node, False, 0, problem.size, notes=(_late(method),) if late else (), cut_short=late)
     return full_domain.result_of(problem, method.loss, releasable(problem, solution))
 
 
@@ -112,7 +112,7 @@ def _prices_suffice(problem: LatticeProblem, method: Local) -> bool:
 def _guided(sweep: Sweep, best: Candidate | None) -> Candidate | None:
     """Return the better of a solution and the one by prices, if there is one."""
     owners = None if sweep.problem.deadline.over else guided(sweep)
-    if owners is None or sweep.failing(owners, int(owners.max()) + 1).any():
+    if owners is None or sweep.violating(owners, int(owners.max()) + 1).any():
         return best
     return better(best, placed(sweep, owners))
 
@@ -120,7 +120,7 @@ def _guided(sweep: Sweep, best: Candidate | None) -> Candidate | None:
 def _from_node(sweep: Sweep, judgment: NodeEvaluation) -> Candidate | None:
     """Return what a node keeps, with the rows that it suppresses generalized again."""
     grouper = sweep.problem.grouper
-    failing = sweep.problem.failing(grouper.rolled(grouper.base, judgment.node))
+    failing = sweep.problem.violating(grouper.rolled(grouper.base, judgment.node))
     numbers = np.where(failing, UNPLACED, np.cumsum(~failing) - 1)
     return placed(sweep, sweep.spread(numbers[grouper.owners(judgment.node)], np.array([np.inf])))
 
@@ -159,7 +159,7 @@ def _judge_down(problem: LatticeProblem, open_nodes: BoolArray, floors: Floats, 
         place = int(np.where(open_nodes, floors, -1.0).argmax())
         at = np.unravel_index(place, open_nodes.shape)
         node: Node = tuple(int(level) + low for level, low in zip(at, problem.lowest, strict=True))
-        judgment = problem.judge(node)
+        judgment = problem.evaluate(node)
         open_nodes[at] = False
         if judgment.certain_rows > problem.limit:
             open_nodes[tuple(slice(0, int(level) + 1) for level in at)] = False
@@ -179,7 +179,7 @@ def _result(answer: Candidate, method: Local) -> Result:
         checked=len(answer.sweep.nodes[0]) if problem.size <= MOST_LISTED else 0,
         total=problem.size,
         cut_short=problem.deadline.over,
-        remarks=(_late(method),) if problem.deadline.over else (),
+        notes=(_late(method),) if problem.deadline.over else (),
     )
 
 

@@ -154,7 +154,7 @@ class Sweep:
         sums: Floats = sum((least[column, nodes[:, column]] for column in range(nodes.shape[1])), np.zeros(len(nodes)))
         return sums
 
-    def failing(self, owners: Ints, number: int) -> BoolArray:
+    def violating(self, owners: Ints, number: int) -> BoolArray:
         """Return which classes violate some model; each model is evaluated on classes that satisfy the previous ones.
 
         Args:
@@ -168,7 +168,7 @@ class Sweep:
             numbers = np.full(number + 1, UNPLACED, np.int64)
             numbers[asked] = np.arange(len(asked))
             classes = self.classes(numbers[owners], len(asked), looked_at(model))
-            failing[asked] = model.failing(classes, self.table.whole)
+            failing[asked] = model.violating(classes, self.table.whole)
         return failing
 
     def classes(self, owners: Ints, number: int, names: Collection[str] | None = None) -> EquivalenceClasses:
@@ -247,7 +247,7 @@ class Sweep:
         owners = np.full(len(self.table.counts), UNPLACED, np.int64)
         owners[left] = numbers[owner]
         kept = good.copy()
-        kept[good] = ~self.failing(owners, int(good.sum()))
+        kept[good] = ~self.violating(owners, int(good.sum()))
         return kept
 
 

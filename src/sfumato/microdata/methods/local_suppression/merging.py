@@ -62,7 +62,7 @@ class RiskPromises:
         kept = sizes >= max(self.k, 1)
         for model in self.models:
             if isinstance(model, IndividualRisk):
-                kept &= ~model.failing(classes, classes)
+                kept &= ~model.violating(classes, classes)
         return kept
 
 

@@ -237,7 +237,7 @@ def _result(
         proved,
         1,
         1,
-        remarks=_remarks(number, cells, proved, gap),
+        notes=_remarks(number, cells, proved, gap),
         details={"local_suppression": figures | {"columns": counts, "blank": blank}},
     )
 

@@ -72,7 +72,7 @@ def search(plan: Plan, method: Mondrian, table: FrequencyTable, _progress: Progr
     result = _result(plan, method, items, axes, cutting)
     if deadline.over:
         remark = f"{method.time_limit:g} s were over before every class was cut as far as it could be."
-        result = replace(result, cut_short=True, remarks=(remark,))
+        result = replace(result, cut_short=True, notes=(remark,))
     return _node_of_less_loss(plan, method, table, result, deadline) or result
 
 
@@ -107,7 +107,7 @@ def _node_of_less_loss(
     if best is None or not problem.offers(best) or best.loss >= result.loss * LESS:
         return None
     remark = f"One level for each column loses {best.loss:.6g}, less than the classes of Mondrian ({result.loss:.6g})."
-    solution = NodeSolution(best, False, walk.checked, problem.size, remarks=(remark, *result.remarks))
+    solution = NodeSolution(best, False, walk.checked, problem.size, notes=(remark, *result.notes))
     if method.hide_minimality:
         solution = near_least(problem, solution, plan.drawing_seed)
     return full_domain.result_of(problem, "loss-metric", solution)
@@ -152,7 +152,7 @@ def partition(plan: Plan, table: FrequencyTable, least: int, deadline: Deadline)
 
 
 def _least(models: Sequence[PrivacyModel]) -> int:
-    return max((model.least_rows for model in models), default=1)
+    return max((model.min_class_size for model in models), default=1)
 
 
 def _choice(method: Mondrian) -> int:
@@ -234,7 +234,7 @@ def _classes(items: Items, axes: Sequence[Axis], rule: CutRule, models: Sequence
         classes = items.classes(ids, rows, owners, number)
         fine: BoolArray = classes.sizes >= rule.k
         for model in others:
-            fine &= ~model.failing(classes, table.whole)
+            fine &= ~model.violating(classes, table.whole)
         return fine
 
     together = accepts(start.ids, start.counts, np.zeros(len(start.counts), np.int64), 1)

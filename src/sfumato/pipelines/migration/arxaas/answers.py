@@ -131,7 +131,7 @@ def _release(frame: Any, plan: Plan, rows: int) -> Release:
         if error.code != TOP:
             raise
         release = anonymize(frame, alike)
-        if not verify(release.data, plan).holds:
+        if not verify(release.data, plan).satisfied:
             raise
         return release
 
@@ -188,8 +188,8 @@ def _metrics(report: Report, models: Sequence[PrivacyModel]) -> dict[str, Any]:
 
 def _promise(model: PrivacyModel) -> dict[str, Any]:
     """Return a model as ARX describes it."""
-    least = max(model.least_rows, int(model.asked) if isinstance(model, LDiversity) else 1)
-    own: dict[str, Any] = {model.asks: model.asked}
+    least = max(model.min_class_size, int(model.requested) if isinstance(model, LDiversity) else 1)
+    own: dict[str, Any] = {model.parameter: model.requested}
     if model.column is not None:
         own = {"attribute": model.column, **own}
     if isinstance(model, LDiversity) and model.variant == "recursive":

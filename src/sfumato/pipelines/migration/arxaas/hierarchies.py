@@ -43,7 +43,7 @@ class TableHierarchy(PathFree):
 
     rows: tuple[tuple[str, ...], ...]
 
-    def bind(self, values: Sequence[str]) -> BoundHierarchy:
+    def fit(self, values: Sequence[str]) -> BoundHierarchy:
         """Return the hierarchy of the rows, bound to values."""
         domain = [row[0] for row in self.rows]
         levels = [list(labels) for labels in list(zip(*self.rows, strict=True))[1:]]

@@ -70,7 +70,7 @@ def _warn_of_others(state: BatchState, written: Sequence[WrittenTable], groups: 
         ):
             files = ", ".join(sorted({written[number].file for number in (*one, *two)}))
             state.warn(f"{files}: {OTHER_UNITS}")
-            state.holds = False
+            state.passed = False
         elif alike:
             state.warn(
                 f"{', '.join(sorted(alike))}: cells of the same codes hold different values almost everywhere, so "
@@ -96,10 +96,10 @@ def _audit(state: BatchState, written: Sequence[WrittenTable], others: Sequence[
     try:
         audit = audit_together([one.done for one in written], within(SECONDS), tolerance, presences)
     except SfumatoError as error:
-        state.holds = False
+        state.passed = False
         raise UnattainableError(
-            f"{files}: these tables could not be attacked together, so nothing is promised of them: {error.what}",
-            f"{error.do} {REMEDY}",
+            f"{files}: these tables could not be attacked together, so nothing is promised of them: {error.message}",
+            f"{error.hint} {REMEDY}",
             "joint-audit",
         ) from None
     if audit.differing:
@@ -107,20 +107,20 @@ def _audit(state: BatchState, written: Sequence[WrittenTable], others: Sequence[
             f"{files}: {audit.differing} cells of the same codes hold different values in these tables; "
             "those that other decimals explain were attacked as one within these, others as different cells."
         )
-    for variables in audit.unattacked:
+    for variables in audit.not_audited:
         state.warn(f"{files}: {UNATTACKED.format(variables)}")
-        state.holds = False
+        state.passed = False
     for what in audit.left_out:
         state.warn(f"{files}: not attacked, so that nothing is promised: {what}")
-        state.holds = False
-    if audit.known_anyway:
-        state.log.append(f"{files}: {known_line(audit.known_anyway)}")
+        state.passed = False
+    if audit.inherently_disclosed:
+        state.log.append(f"{files}: {known_line(audit.inherently_disclosed)}")
     if audit.leaks:
         what = f"{files}: these tables were not protected together, and together they give {audit.leaks} unsafe cells "
         named = "; ".join(audit.names[:MOST_NAMED]) + ("; …" if audit.leaks > MOST_NAMED else "")
         empty = f"{_files(others)}, of the same records, may tell which cells are empty. " if others else ""
         state.warn(f"{what}away, which one hides and another publishes or lets compute: {named}. {empty}{REMEDY}")
-        state.holds = False
+        state.passed = False
 
 
 def _files(written: Sequence[WrittenTable]) -> str:

@@ -81,7 +81,7 @@ def _chains(state: BatchState) -> tuple[Chain, ...]:
         return ()
     tables = [frozenset(one.variables) for one in spanned]
     linked = record_links(spanned, state.folder)
-    for fine, coarse, count in linked.odd:
+    for fine, coarse, count in linked.inconsistent:
         if not any(own.issuperset(map(str.lower, (*fine, coarse))) for own in tables):
             determine = f"determines {coarse}" if len(fine) == 1 else f"determine {coarse} together"
             named = " and ".join(fine)

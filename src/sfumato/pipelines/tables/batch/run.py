@@ -60,13 +60,13 @@ class BatchRun:
     Attributes:
         log: Every command with its result.
         warnings: Problems that users must see.
-        holds: Whether no written table discloses its sensitive cells.
+        passed: Whether no written table discloses its sensitive cells.
     """
 
     log: tuple[str, ...]
     written: tuple[Path, ...]
     warnings: tuple[str, ...] = ()
-    holds: bool = True
+    passed: bool = True
 
 
 def run_batch(path: Path, out: Path | None = None, encoding: str | None = None) -> BatchRun:
@@ -93,13 +93,13 @@ def run_batch(path: Path, out: Path | None = None, encoding: str | None = None) 
         _run_all(commands, state, path.name)
     except SfumatoError as error:
         before = "Written before" if state.written else "Said before"
-        _end(state, f"Error: {error.what}")
+        _end(state, f"Error: {error.message}")
         # Files written already need their warnings even if a later command fails.
         if said := [*state.warnings, *state.notices]:
-            error.do = f"{error.do} {before}: {' '.join(said)}".strip()
+            error.hint = f"{error.hint} {before}: {' '.join(said)}".strip()
         raise
     _end(state)
-    return BatchRun(tuple(state.log), tuple(state.written), tuple(state.warnings), state.holds)
+    return BatchRun(tuple(state.log), tuple(state.written), tuple(state.warnings), state.passed)
 
 
 def _run_all(commands: Sequence[Command], state: BatchState, name: str) -> None:
@@ -122,10 +122,10 @@ def _end(state: BatchState, *remarks: str) -> None:
     try:
         audit_written(state)
     except SfumatoError as error:
-        state.log.append(f"Error: {error.what}")
+        state.log.append(f"Error: {error.message}")
         if not remarks:
             raise
-        state.notices.append(error.what)
+        state.notices.append(error.message)
     finally:
         if state.logbook is not None:
             _write(state, state.logbook, "".join(line + "\n" for line in state.log))
@@ -153,8 +153,8 @@ def _run(command: Command, state: BatchState, name: str, scratch: Path) -> None:
     try:
         steps.get(command.word, lambda: None)()
     except SfumatoError as error:
-        if f"{name}, line {command.line}" not in error.what:
-            error.what = f"{name}, line {command.line} (<{command.word}>): {error.what}"
+        if f"{name}, line {command.line}" not in error.message:
+            error.message = f"{name}, line {command.line} (<{command.word}>): {error.message}"
         raise
 
 
@@ -223,7 +223,7 @@ def _suppress(command: Command, state: BatchState, name: str) -> None:
         return
     job, _ = job_of(state, int(call.numbers[0]))
     job.done = protect_job(state, job, call)
-    state.log += list(job.done.remarks)
+    state.log += list(job.done.notes)
     for warning in job.done.warnings:
         state.warn(warning)
 
@@ -233,7 +233,7 @@ def _write_table(command: Command, state: BatchState, name: str) -> None:
     job, table = job_of(state, asked.table)
     done = job.done or Protected(table)
     if done.method in ("", "masks"):
-        done = replace(done, remarks=(*done.remarks, *_unprotected(state, job, done.table, asked)))
+        done = replace(done, notes=(*done.notes, *_unprotected(state, job, done.table, asked)))
     text = partial(output_text, kind=asked.kind, options=asked.options)
     reason = house_reason(done, asked.kind, asked.options)
     _write(state, asked.file, text(done) if reason else written_without_hidden(done, text))
@@ -262,7 +262,7 @@ def _unprotected(state: BatchState, job: TableJob, table: ArgusTable, asked: bat
     what = f"{asked.file}: table {asked.table} was not protected. "
     if unsafe:
         what += f"Its {unsafe} unsafe cells may be computed from the others: <SUPPRESS> comes before <WRITETABLE>."
-        state.holds = False
+        state.passed = False
     else:
         what += "No rule says which of its cells are unsafe: name some in <SAFETYRULE>."
     state.warn(what)
@@ -350,10 +350,10 @@ def _published(table: ArgusTable, method: str, done: PerturbedCells, *remarks: s
         ViolationError: They can.
     """
     check_readers([done])
-    unsafe = int(done.part.table.unsafe.sum())
+    unsafe = int(done.part.table.sensitive.sum())
     said = f"A reader was looked for: none computes one of {unsafe} unsafe cells more closely than the rules allow."
     said = said if unsafe else NO_PROMISE
-    return Protected(table, method, done.published, remarks=(*remarks, said), reader=done.ranges)
+    return Protected(table, method, done.published, notes=(*remarks, said), reader=done.ranges)
 
 
 def protect_linked(state: BatchState, call: RuleCall) -> None:
@@ -373,8 +373,8 @@ def protect_linked(state: BatchState, call: RuleCall) -> None:
     linked = 1 + max((one.done.linked for one in state.tables), default=0)
     for job, done in zip(state.jobs, mask_by_response(there, MASKS[call.name], _deadline(call)), strict=True):
         job.done = replace(done, linked=linked)
-        state.holds &= done.attacked
-        state.log += [remark for remark in done.remarks if remark not in (*done.warnings, *state.log)]
+        state.passed &= done.attacked
+        state.log += [remark for remark in done.notes if remark not in (*done.warnings, *state.log)]
         for warning in done.warnings:
             state.warn(warning)
 

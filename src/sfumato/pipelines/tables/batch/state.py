@@ -78,7 +78,7 @@ class BatchState:
         warnings: Problems that users must see.
         notices: Notes on written files that are internal.
         tables: The tables written for publication.
-        holds: Whether no written table discloses its sensitive cells.
+        passed: Whether no written table discloses its sensitive cells.
     """
 
     folder: Path
@@ -95,7 +95,7 @@ class BatchState:
     warnings: list[str] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
     tables: list[WrittenTable] = field(default_factory=list)
-    holds: bool = True
+    passed: bool = True
 
     def warn(self, what: str) -> None:
         """Add a warning once."""

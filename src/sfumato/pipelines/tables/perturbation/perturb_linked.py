@@ -87,7 +87,13 @@ def _section(changed: PerturbedCells, section: TableView) -> PerturbedCells:
         costs=table.costs[cells],
         bounds=table.bounds.rows(cells),
         names=tuple(table.names[cell] for cell in cells),
-    ).with_columns(reach=replace(table.reach, down=table.reach.down[cells], up=table.reach.up[cells]))
+    ).with_columns(
+        protection_levels=replace(
+            table.protection_levels,
+            lower=table.protection_levels.lower[cells],
+            upper=table.protection_levels.upper[cells],
+        )
+    )
     part = TablePart(
         np.arange(len(cells)),
         own,
@@ -95,7 +101,7 @@ def _section(changed: PerturbedCells, section: TableView) -> PerturbedCells:
         section.trees,
         section.keys,
         knowledge=changed.part.knowledge,
-        unattacked=changed.part.unattacked,
+        not_audited=changed.part.not_audited,
     )
     return replace(
         changed,

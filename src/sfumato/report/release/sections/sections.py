@@ -54,9 +54,9 @@ def verdict(dossier: ReportData, outside: bool = False) -> str:
     if report.inferred:
         lines = [*findings.inferred(words, report), *lines]
         bad = f'<div class="verdict bad"><strong>{escape(words["report.inferred"])}</strong>'
-    if report.holds and report.uncounted:
+    if report.satisfied and report.uncounted:
         return _uncounted_verdict(dossier, lines) + f"{checks}</div>"
-    return f"{verdict_head(words, succeeded, outside) if report.holds else bad}{listing(lines)}{checks}</div>"
+    return f"{verdict_head(words, succeeded, outside) if report.satisfied else bad}{listing(lines)}{checks}</div>"
 
 
 def _uncounted_verdict(dossier: ReportData, promised: list[str]) -> str:
@@ -288,7 +288,7 @@ def trade_off(dossier: ReportData) -> str:
 
 def notes(dossier: ReportData) -> str:
     """Return further notes for the reader."""
-    words, remarks = dossier.words, dossier.report.remarks
+    words, remarks = dossier.words, dossier.report.notes
     return section(words["report.notes"], listing(map(words.sentence, remarks))) if remarks else ""
 
 
@@ -321,7 +321,7 @@ def _origin_rows(dossier: ReportData) -> list[tuple[str, str]]:
             ),
         ),
         (words["report.sha_input"], report.input_sha256),
-        *((words[f"report.sha_{key.removesuffix('_sha256')}"], seal) for key, seal in dossier.seals.items()),
+        *((words[f"report.sha_{key.removesuffix('_sha256')}"], seal) for key, seal in dossier.checksums.items()),
         ("Sfumato", report.version),
     ]
 

@@ -9,7 +9,7 @@ def trade_off_sentences(
     words: Messages, alternatives: tuple[TradeOffPoint, ...], report: Report, limit: int
 ) -> list[str]:
     """Return the alternatives in words."""
-    lines = [_budget(words, entry, report) for entry in alternatives if entry.budget is not None]
+    lines = [_budget(words, entry, report) for entry in alternatives if entry.suppression_limit is not None]
     return [line for line in lines if line] + [
         _neighbor(words, entry, report, limit) for entry in alternatives if entry.changed is not None
     ]
@@ -32,7 +32,7 @@ def _budget(words: Messages, entry: TradeOffPoint, report: Report) -> str:
     if abs(entry.loss - loss) <= NEAR:
         return ""
     return words["report.budget_less" if entry.loss < loss else "report.budget_more"].format(
-        share=f"{100 * (entry.budget or 0.0):.0f} %",
+        share=f"{100 * (entry.suppression_limit or 0.0):.0f} %",
         **_losses(words, entry, report),
         suppressed=words.count(entry.suppressed_rows),
         rows=words.count(rows),

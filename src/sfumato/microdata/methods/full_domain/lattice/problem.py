@@ -43,24 +43,24 @@ class NodeEvaluation:
     """The evaluation of a node after grouping.
 
     Attributes:
-        terms: The parts of its loss.
+        loss_terms: The parts of its loss.
         suppressed_rows: Rows in classes that fail some model.
         certain_rows: A lower bound of the rows that every finer node must suppress.
         classes: Classes that are kept; smallest, largest: their sizes.
-        holds: Whether it may be released: all models are satisfied within the suppression limit.
+        satisfied: Whether it may be released: all models are satisfied within the suppression limit.
         certain_suppression: A lower bound of the loss by suppression at every finer node.
         before: Its class sizes before suppression.
     """
 
     node: Node
-    terms: LossTerms
+    loss_terms: LossTerms
     loss: float
     suppressed_rows: int
     certain_rows: int
     classes: int
     smallest: int
     largest: int
-    holds: bool
+    satisfied: bool
     certain_suppression: float = 0.0
     before: ClassSizeSummary = ClassSizeSummary(0, 0, 0)
 
@@ -118,7 +118,7 @@ class LatticeProblem:
     @cached_property
     def k(self) -> int:
         """The minimum size of a class that is kept."""
-        return max((model.least_rows for model in self.models), default=1)
+        return max((model.min_class_size for model in self.models), default=1)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -153,21 +153,21 @@ class LatticeProblem:
         return all(model.monotone_suppression for model in self.models)
 
     @cached_property
-    def must_tell(self) -> bool:
+    def must_distinguish_rows(self) -> bool:
         """Whether a release must distinguish rows: with a single class, a model of a sensitive column is empty."""
         return any(model.column for model in self.models) and len(self.table.counts) > 1
 
     def offers(self, judgment: NodeEvaluation) -> bool:
         """Return whether a node may be released, and distinguishes rows if required."""
-        return judgment.holds and (judgment.tells or not self.must_tell)
+        return judgment.satisfied and (judgment.tells or not self.must_distinguish_rows)
 
     def better(self, new: NodeEvaluation, old: NodeEvaluation | None) -> bool:
         """Return whether a releasable node is preferred to another; one with a single class is the last resort.
 
         It is kept if nothing else is releasable, so that the search can report it.
         """
-        if old is None or not new.holds:
-            return new.holds
+        if old is None or not new.satisfied:
+            return new.satisfied
         return (not self.offers(new), new.rank) < (not self.offers(old), old.rank)
 
     def best(self, nodes: Iterable[NodeEvaluation]) -> NodeEvaluation | None:
@@ -177,9 +177,9 @@ class LatticeProblem:
             best = node if self.better(node, best) else best
         return best
 
-    def failing(self, grouped: Grouped) -> BoolArray:
+    def violating(self, grouped: Grouped) -> BoolArray:
         """Return which classes violate some model."""
-        return self._assess(grouped).failing
+        return self._assess(grouped).violating
 
     def _assess(self, grouped: Grouped, enough: int = ALL, bounded: bool = True) -> ClassAssessment:
         """Evaluate a node's classes by all models; may stop once more rows than `enough` must be suppressed."""
@@ -224,7 +224,7 @@ class LatticeProblem:
         )
         return failing_classes(labels, unknown, grouped.sizes, self.k)
 
-    def judge(self, node: Node, priced: bool = True, bounded: bool = True) -> NodeEvaluation:
+    def evaluate(self, node: Node, priced: bool = True, bounded: bool = True) -> NodeEvaluation:
         """Evaluate one node."""
         return self.judge_classes(self.grouper.at(node), priced, bounded)
 
@@ -236,7 +236,7 @@ class LatticeProblem:
             bounded: Whether lower bounds for finer nodes are needed.
         """
         assessment = self._assess(grouped, ALL if priced else self.limit, bounded)
-        failing = assessment.failing
+        failing = assessment.violating
         suppressed, kept, smallest, largest, least, most = map(int, kernels.tally(grouped.sizes, failing))
         certain = suppressed if self.sizes_alone else assessment.certain_rows
         holds = suppressed <= self.limit and kept > 0
@@ -261,8 +261,8 @@ class LatticeProblem:
             return terms.suppression
         if not isinstance(self.loss, Marginal) or not 0 < assessment.certain_rows <= self.limit:
             return 0.0
-        lost = Grouped(grouped.node, grouped.keys, EquivalenceClasses(assessment.lost))
-        return self.loss.terms(lost, assessment.lost > 0, assessment.certain_rows).suppression
+        lost = Grouped(grouped.node, grouped.keys, EquivalenceClasses(assessment.suppression_lower_bound))
+        return self.loss.terms(lost, assessment.suppression_lower_bound > 0, assessment.certain_rows).suppression
 
 
 class Judgments(dict[Node, NodeEvaluation]):
@@ -272,7 +272,7 @@ class Judgments(dict[Node, NodeEvaluation]):
         self.problem = problem
 
     def __missing__(self, node: Node) -> NodeEvaluation:
-        self[node] = self.problem.judge(node)
+        self[node] = self.problem.evaluate(node)
         return self[node]
 
 
@@ -285,7 +285,7 @@ class NodeSolution:
         checked: Nodes that were grouped; total: all nodes.
         nodes: All evaluated nodes, if the method's result includes them.
         better: A node of less loss that the method does not choose but another one would.
-        remarks: Notes for the reader, in sentences.
+        notes: Notes for the reader, in sentences.
         bound: A proven lower bound of the loss, if the optimum is not proven.
         cut_short: Whether the search timed out.
     """
@@ -296,6 +296,6 @@ class NodeSolution:
     total: int
     nodes: tuple[NodeEvaluation, ...] = ()
     better: NodeEvaluation | None = None
-    remarks: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     bound: float | None = None
     cut_short: bool = False
