@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sfumato.errors import PlanError
-from sfumato.hierarchies.builders import dates, digits, hierarchy_file, intervals, order, tree
+from sfumato.hierarchies.builders import dates, digits, hierarchy_file, intervals, order, suppress_all, tree
 from sfumato.microdata.column_transforms.perturbation import Noise
 from sfumato.microdata.column_transforms.transform_plan import PublishPlan
 from sfumato.microdata.data_plan import DataPlan
