@@ -173,6 +173,6 @@ def test_dashes_that_an_editor_replaced_are_no_second_value(dash) -> None:
         "privacy": [{"model": "l-diversity", "l": 2, "column": "illness"}],
     }
     frame = rows().select("ward").with_columns(illness=alike)
-    assert not sf.verify(frame, asked).holds
+    assert not sf.verify(frame, asked).satisfied
     with pytest.raises(sf.SfumatoError, match="nothing below the top satisfies l = 2"):
         sf.anonymize(frame, asked)

@@ -29,19 +29,19 @@ def released(tmp_path_factory):
 @pytest.mark.parametrize(
     ("name", "old", "new"),
     [
-        ("report-external.json", '"asked": 5', '"asked": 50'),
+        ("report-external.json", '"requested": 5', '"requested": 50'),
         ("report-external.json", "at least 5 rows", "at least 50 rows"),
         ("report-external.html", "at least 5 rows", "at least 50 rows"),
     ],
 )
 def test_a_report_for_publication_that_promises_more_is_found(released, tmp_path, name, old, new) -> None:
     folder = shutil.copytree(released, tmp_path / "changed")
-    assert sf.verify(folder).holds
+    assert sf.verify(folder).satisfied
     text = (folder / name).read_text(encoding="utf-8")
     assert old in text
     (folder / name).write_text(text.replace(old, new), encoding="utf-8")
     verdict = sf.verify(folder)
-    assert not verdict.holds
+    assert not verdict.satisfied
     assert [name in fault for fault in verdict.faults] == [True]
 
 
@@ -55,4 +55,4 @@ def test_a_folder_holds_after_an_attack_was_added_to_its_reports(released, tmp_p
     folder = shutil.copytree(released, tmp_path / "attacked")
     add_to_folder(folder, attack(folder, FRAME, control=FRAME.with_columns(town=pl.lit("t9")), attempts=5))
     assert "attack" in json.loads((folder / "report-external.json").read_text(encoding="utf-8"))
-    assert sf.verify(folder).holds
+    assert sf.verify(folder).satisfied

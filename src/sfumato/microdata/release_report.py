@@ -13,7 +13,7 @@ from sfumato.microdata.verdict import Guarantee
 # The loss by which releases are compared, whatever their methods minimized.
 COMPARED = "loss-metric"
 # Keys in report.json and the reports for publication whose SHA-256 they hold.
-EXTERNAL_SEALS = {"external_html_sha256": "report-external.html", "external_json_sha256": "report-external.json"}
+EXTERNAL_CHECKSUMS = {"external_html_sha256": "report-external.html", "external_json_sha256": "report-external.json"}
 
 
 class NamedMetrics(dict[str, Any]):

@@ -160,14 +160,14 @@ class Release:
 
     def reports(
         self,
-        seals: Mapping[str, str] | None = None,
+        checksums: Mapping[str, str] | None = None,
         home: Path | None = None,
         house: tuple[str, ...] = (),
     ) -> dict[str, str]:
         """Return the reports by their file names.
 
         Args:
-            seals: The checksums of the other files in the folder.
+            checksums: The checksums of the other files in the folder.
             home: The folder from which paths in the printed plan are resolved; by default as they were read.
             house: The internal files of the folder.
         """
@@ -177,7 +177,7 @@ class Release:
 
         report, others = self._with_trade_off()
         evidence = gather(self.resolved, self.table, self.recoding)
-        dossier = ReportData(report, self.resolved, evidence, others, seals or {}, date.today(), home=home)
+        dossier = ReportData(report, self.resolved, evidence, others, checksums or {}, date.today(), home=home)
         return files(replace(dossier, house=house) if house else dossier)
 
     def _with_trade_off(self) -> tuple[Report, tuple[TradeOffPoint, ...]]:

@@ -59,7 +59,7 @@ DETAILS = (
     "interrupted",
     "release_check",
 )
-SEALS = ("output_sha256", "plan_sha256", "recoding_sha256", "persons_sha256")
+CHECKSUMS = ("output_sha256", "plan_sha256", "recoding_sha256", "persons_sha256")
 Made = TypeVar("Made")
 QUIET = ("--headless", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--no-pdf-header-footer")
 
@@ -119,8 +119,8 @@ def read_dossier(folder: Path) -> ReportData:
         refuse_several(folder, plan)
     report, content = _made(folder, lambda content: (_report(content), content))
     day = date.fromisoformat(content["date"]) if "date" in content else None
-    seals = {key: content[key] for key in SEALS if key in content}
-    return ReportData(report, plan or released_plan(folder), checksums=seals, day=day, home=folder)
+    checksums = {key: content[key] for key in CHECKSUMS if key in content}
+    return ReportData(report, plan or released_plan(folder), checksums=checksums, day=day, home=folder)
 
 
 def _report(content: Mapping[str, Any]) -> Report:

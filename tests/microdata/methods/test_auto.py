@@ -205,7 +205,7 @@ class TestTheWinner:
         assert auto._least([kept, scarce]) is scarce
         assert auto._least([kept, void]) is kept
         said = auto._why(kept, [kept, void])
-        assert "leaves something of job, of which mondrian (0.3000) leaves nothing" in said
+        assert "preserves some of job, of which mondrian (0.3000) preserves nothing" in said
         assert "of which mondrian" not in words_in("de").sentence(said)
 
     def test_a_trace_of_a_column_is_no_reason(self) -> None:
@@ -216,7 +216,7 @@ class TestTheWinner:
         assert auto._least([trace, none]) is none
         worse = auto.Trial(Mondrian(), 0.0, loss=0.64, lost=both, gone=both, void=both)
         assert auto._least([trace, worse]) is trace
-        assert "leaves something of age, of which mondrian" in auto._why(trace, [trace, worse])
+        assert "preserves some of age, of which mondrian" in auto._why(trace, [trace, worse])
 
     def test_columns_that_are_lost_altogether_are_shown_for_each_method(self) -> None:
         frame = pl.DataFrame({"age": [30, 31, 32, 33, 34, 35] * 10, "town": [f"t{place}" for place in range(60)]})

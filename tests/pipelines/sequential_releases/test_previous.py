@@ -250,7 +250,7 @@ def test_a_hierarchy_with_fewer_levels_is_refused(tmp_path) -> None:
 def test_all_releases_of_a_chain_are_named(tmp_path) -> None:
     visits(tmp_path, "first", [], [])
     visits(tmp_path, "second", [], ["first"])
-    with pytest.raises(PlanError, match="second was made beside first, which is not named"):
+    with pytest.raises(PlanError, match="second was released together with first, which is missing"):
         visits(tmp_path, "third", [], ["second"])
     assert visits(tmp_path, "third", [], ["second", "first"]).exists(), "in whatever order"
     (tmp_path / "archive").mkdir()
@@ -275,7 +275,7 @@ def test_a_chain_is_known_by_its_rows_wherever_it_lies(sealed, tmp_path) -> None
     (tmp_path / "first").rename(tmp_path / "eins")
     if sealed:
         assert visits(tmp_path, "fourth", [], ["eins", "second", "third"]).exists()
-        with pytest.raises(PlanError, match="second was made beside first, which is not named"):
+        with pytest.raises(PlanError, match="second was released together with first, which is missing"):
             visits(tmp_path, "fifth", [], ["second", "third"])
     else:
         with pytest.raises(PlanError, match="If it was renamed, give it back its name"):

@@ -15,7 +15,7 @@ from sfumato.pipelines.attacks.attack import AttackReport, attack
 from sfumato.pipelines.release_folder import HANDED_OUT, Release
 from sfumato.pipelines.release_stages import checksums
 from sfumato.report.attack import placed, summary
-from sfumato.report.release.report import external_seals
+from sfumato.report.release.report import external_checksums
 
 REPORTS = ("report.json", "report.html", "report-external.json", "report-external.html")
 
@@ -86,7 +86,7 @@ def add_to_folder(folder: Path, report: AttackReport) -> None:
         handed_out = json.loads(texts["report-external.json"])
         texts["report-external.json"] = _json({**handed_out, "attack": summary(figures)})
         texts["report-external.html"] = placed(texts["report-external.html"], figures, words, to_hand_out=True)
-    sealed = {**content, "attack": figures, **external_seals(texts)}
+    sealed = {**content, "attack": figures, **external_checksums(texts)}
     texts |= {"report.json": _json(sealed), "attack.json": _json(figures)}
     for name, text in texts.items():
         _replace(folder / name, text)

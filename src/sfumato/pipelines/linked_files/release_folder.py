@@ -63,15 +63,15 @@ class FilesRelease:
         """
         place = Path(folder)
         with staged(place) as stage:
-            seals = {}
+            checksums = {}
             for name, rows in self.published.items():
                 target = stage / f"{name}.{self.resolved.output.format}"
                 _write(rows, target, self.resolved)
                 if self.resolved.output.quotes_formulas:
                     quote_formulas(target, rows.columns, separator_of(rows, self.resolved.data.separator))
-                seals[name] = sha256(target.read_bytes()).hexdigest()
+                checksums[name] = sha256(target.read_bytes()).hexdigest()
             write_private(stage / "plan.yaml", plan_text(self.resolved, home or place))
-            write_private(stage / "report.json", json.dumps({**self.figures, "sha256": seals}, indent=2) + "\n")
+            write_private(stage / "report.json", json.dumps({**self.figures, "sha256": checksums}, indent=2) + "\n")
             write_private(stage / "report.html", html(self.resolved, self.figures))
             write_private(stage / "recoding.json", readable(self._recoding(home or place), ensure_ascii=True) + "\n")
             write_private(stage / KEYS_FILE, readable(self.keys) + "\n")

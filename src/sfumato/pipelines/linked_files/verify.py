@@ -22,20 +22,20 @@ def verify_files(folder: Path, plan: Plan) -> Verdict:
         for model, reached in zip(plan.privacy, joined.reached, strict=True)
     )
     rows = sum(joined.rows.values())
-    faults = (*joined.faults, *joined.checked.faults, *_broken_seals(folder, plan))
+    faults = (*joined.faults, *joined.checked.faults, *_broken_checksums(folder, plan))
     judged = (*promises, *joined.checked.columns)
     return Verdict(rows, 0, joined.groups, joined.smallest, joined.largest, judged, faults)
 
 
-def _broken_seals(folder: Path, plan: Plan) -> list[str]:
+def _broken_checksums(folder: Path, plan: Plan) -> list[str]:
     """Return sentences on files that differ from those in the report."""
     report = read_mapping(folder / "report.json") or {}
-    seals = report.get("sha256", {})
+    checksums = report.get("sha256", {})
     names = [f"{name}.{plan.output.format}" for name in plan.files]
     return [
         f"{name} is not the file that the report was written for."
         for name, path in zip(names, map(folder.joinpath, names), strict=True)
-        if seals.get(path.stem) != sha256(path.read_bytes()).hexdigest()
+        if checksums.get(path.stem) != sha256(path.read_bytes()).hexdigest()
     ]
 
 

@@ -14,7 +14,7 @@ from sfumato.engines.keyed_hashes import PERSONS_FILE
 from sfumato.errors import DataError, PlanError
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.resolve import released_plan
-from sfumato.microdata.release_report import EXTERNAL_SEALS, Report
+from sfumato.microdata.release_report import EXTERNAL_CHECKSUMS, Report
 from sfumato.microdata.verdict import Verdict
 
 DATA = ("data.csv", "data.parquet")
@@ -104,7 +104,7 @@ def integrity_issues(folder: Path, plan: Plan | None, verdict: Verdict) -> tuple
         return (f"{REPORT} is missing or no report: nothing says what was released.",)
     persons = PERSONS_SEAL if "persons_sha256" in report or (plan is not None and plan.person) else {}
     # Recipients may not have the reports for publication.
-    outside = {key: name for key, name in EXTERNAL_SEALS.items() if key in report and (folder / name).exists()}
+    outside = {key: name for key, name in EXTERNAL_CHECKSUMS.items() if key in report and (folder / name).exists()}
     changed = [
         f"{name} is not the file that was released: its SHA-256 is another than {REPORT} says."
         for key, name in {"output_sha256": data_of(folder).name, **OTHERS, **persons, **outside}.items()

@@ -9,7 +9,7 @@ from typing import Any
 
 from sfumato.localization.lists import MOST_NAMES, ListMessage, enumeration, names_told
 from sfumato.localization.messages import Messages, words_in, words_on_persons
-from sfumato.microdata.release_report import EXTERNAL_SEALS, Report
+from sfumato.microdata.release_report import EXTERNAL_CHECKSUMS, Report
 from sfumato.report import attack as attacks
 from sfumato.report import policy as policies
 from sfumato.report.page import approval
@@ -216,18 +216,20 @@ def files(dossier: ReportData) -> dict[str, str]:
             "report-external.html": external.html(dossier),
             "report-external.json": _json(external.metrics(dossier)),
         }
-    seals = {**dossier.checksums, **external_seals(outside)} if dossier.checksums else {}
-    return {"report.html": html(dossier), "report.json": _json(metrics(dossier) | seals)} | outside
+    checksums = {**dossier.checksums, **external_checksums(outside)} if dossier.checksums else {}
+    return {"report.html": html(dossier), "report.json": _json(metrics(dossier) | checksums)} | outside
 
 
-def external_seals(texts: Mapping[str, str]) -> dict[str, str]:
+def external_checksums(texts: Mapping[str, str]) -> dict[str, str]:
     """Return the SHA-256 of the reports for publication, by their keys in report.json.
 
     Args:
         texts: Files by their names.
     """
     return {
-        key: sha256(texts[name].encode("utf-8")).hexdigest() for key, name in EXTERNAL_SEALS.items() if name in texts
+        key: sha256(texts[name].encode("utf-8")).hexdigest()
+        for key, name in EXTERNAL_CHECKSUMS.items()
+        if name in texts
     }
 
 

@@ -229,6 +229,6 @@ def sentence(redesign: Redesign, proposal: Proposal) -> str:
 
     >>> change = Change("merge", "size", (("5",), ("6",)))
     >>> sentence(Redesign(118, (), 1, 1), Proposal(change, 41, 90))
-    'merge size 5 and 6: 41 instead of 118 masked cells'
+    'merge size 5 and 6: 41 instead of 118 suppressed cells'
     """
     return f"{proposal.change.label}: {proposal.masked:,} instead of {redesign.masked:,} suppressed cells"
