@@ -354,10 +354,10 @@ def test_the_tables_area_masks_the_known_example(base, open_page) -> None:
     page.reload()  # the result stays
     page.get_by_text("2 of 4 cells suppressed: 1 primary, 1 secondary.").wait_for()
     assert earlier.count() == 0
-    page.get_by_label("to", exact=True).first.fill("5")
+    page.get_by_label("To", exact=True).first.fill("5")
     page.locator(".sf-entry summary", has_text="≤ 5").wait_for()
     earlier.wait_for()
-    page.get_by_label("to", exact=True).first.fill("3")
+    page.get_by_label("To", exact=True).first.fill("3")
     earlier.wait_for(state="hidden")
     page.get_by_label("Paste the table (CSV with a header)").fill("area;n\nTotal;25\na;2\nb;9\nc;13")
     button(page, "Protect").click()
