@@ -41,7 +41,7 @@ TARGETS = {
 }
 # Equivalent changed lines, each with the reason.
 ALIKE = {
-    "np.zeros(len(self.masked), None)": "zeros are as false as False",
+    "np.zeros(len(self.table.masked), None)": "zeros are as false as False",
     "field(init=None)": "None is as false as False: no argument either way",
     "np.zeros(0, np.int64), 2)": "a histogram without entries has no value, however many there could be",
 }

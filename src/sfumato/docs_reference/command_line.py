@@ -6,7 +6,7 @@ from typing import Any
 EXITS = """| exit code | meaning |
 |---|---|
 | 0 | done |
-| 1 | a promise does not hold |
+| 1 | a guarantee is not satisfied |
 | 2 | wrong use, or a plan with faults |
 | 3 | data that cannot be taken |
 | 4 | what is asked for cannot be had |

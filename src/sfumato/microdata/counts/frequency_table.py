@@ -67,7 +67,7 @@ class InvalidValues:
 
 
 class HouseholdRisks(Protocol):
-    """Interface that computes household risks from row risks (counts/sample.py)."""
+    """Interface that computes household risks from row risks (counts/survey_sample.py)."""
 
     def risks(self, risks: Floats) -> tuple[Floats, Counts]: ...
 

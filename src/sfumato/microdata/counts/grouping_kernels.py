@@ -1,6 +1,6 @@
 """Compiled loops that pack, generalize and group combinations.
 
-Shapes: a table has n combinations of m columns, packed in w words (see packing.py); keys are (w, n), so that the keys
+Shapes: a table has n combinations of m columns, packed in w words (see key_packing.py); keys are (w, n), so that the keys
 of each word are contiguous. All loops release the interpreter lock.
 """
 
@@ -48,7 +48,7 @@ def recode(
 
     Args:
         keys: (w, n); word, shift, mask: (m,) where each column lies; low, high: (m,) the levels of both nodes.
-        labels, begins: see `level_maps.LevelMaps`; out: (w, n) receives the new keys.
+        labels, begins: see `grouping.LevelMaps`; out: (w, n) receives the new keys.
     """
     moved, begin = np.empty(len(word), np.int64), np.empty(len(word), np.uint64)
     for at in range(len(keys)):

@@ -6,7 +6,7 @@ univariate microaggregation, https://doi.org/10.1109/TKDE.2003.1209020.
 
 Columns are standardized. Groups of MDAV are improved by moving and exchanging records, and by exchanging pairs at a
 loss and re-optimizing their surroundings. A single column is partitioned optimally. Many records are grouped in blocks
-(blocks.py).
+(block_microaggregation.py).
 """
 
 import numpy as np

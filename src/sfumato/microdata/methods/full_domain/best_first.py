@@ -176,7 +176,7 @@ def _floors(problem: LatticeProblem) -> list[Floats]:
 def _lowest_beside(problem: LatticeProblem) -> list[Counts]:
     """Return for each level of each column the lowest level of each other column that the pair leaves possible.
 
-    Rows that are rare in two columns are at least as rare in all (see rare_pairs.py).
+    Rows that are rare in two columns are at least as rare in all (see pair_screening.py).
     """
     ladders = problem.table.ladders
     lowest = [np.zeros((ladder.height, len(ladders)), np.int64) for ladder in ladders]

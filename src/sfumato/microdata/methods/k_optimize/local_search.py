@@ -1,7 +1,7 @@
 """Local search of K-Optimize: improve a set of features by single changes, perturb it and improve it again.
 
 A set with features of few columns costs the same on the table of just these columns, which is small; so sets can be
-improved there first (see walks.py). The same random numbers give the same search on every machine.
+improved there first. The same random numbers give the same search on every machine.
 """
 
 from collections.abc import Iterable

@@ -1,6 +1,6 @@
 """Compiled loops that list the candidate classes (cells) and make a first recoding of them.
 
-Shapes: n combinations in c cells; `rows`, `stack`, `prices` as in cell_kernels.py.
+Shapes: n combinations in c cells; `rows`, `stack`, `prices` as in kernels.py.
 """
 
 from typing import NamedTuple

@@ -5,7 +5,7 @@ in none have prices that are too low. Prices are changed accordingly by shorter 
 direction of the last one (Held, M., Wolfe, P., Crowder, H. P. (1974). Validation of subgradient optimization,
 https://doi.org/10.1007/BF01580223).
 
-Shapes: n combinations in c cells, as in core_kernels.py.
+Shapes: n combinations in c cells, as in kernels.py.
 """
 
 import numpy as np

@@ -46,7 +46,7 @@ class Tables(NamedTuple):
 
 
 class PackedColumns(NamedTuple):
-    """(m,) the position of each column in a key and in the levels of a node; its maps, as in `level_maps.LevelMaps`.
+    """(m,) the position of each column in a key and in the levels of a node; its maps, as in `grouping.LevelMaps`.
 
     guard (1,): the bits that stay free; widest (m,): the columns, those of most values first.
     """
