@@ -202,14 +202,14 @@ class _Attacker:
         self._together: tuple[ValueCounts, ReadBack] | None = None
 
     def confirm_by(self, raw: CountBy | None) -> None:
-        """Confirm rules from few rows by the raw rows; rows of one person agree by themselves and confirm nothing."""
-        if raw is None or self.plan.person is not None or self.number > MOST_AT_ONCE:
+        """Confirm rules from few rows by the raw rows; rows of one person agree by themselves and count as one."""
+        if raw is None or self.number > MOST_AT_ONCE:
             return
         planned = {name: self.plan.columns[name] for name in self.further}
         known = (name for name, column in planned.items() if not column.is_pseudonymous)
         operations = {name: column.operations for name, column in planned.items() if column.operations is not None}
         cells = isinstance(self.plan.method, LocalSuppression)
-        self.raw = RawRows((*self.known, *known), raw, self._hierarchies, operations, cells)
+        self.raw = RawRows((*self.known, *known), raw, self._hierarchies, operations, cells, self.plan.person)
 
     def _add_order(self) -> None:
         """Include the order of the rows as a column with row numbers."""

@@ -125,7 +125,7 @@ class Protection(BaseModel):
         """Return the group of each class (-1 if its label is the root), the groups, and all of them as one."""
         name = self.model.column or ""
         content = classes.sensitive[LABEL + name]
-        labels, below_root = content.values, np.array([text != ROOT for text in content.texts], bool)
+        labels, below_root = content.values, np.array([set(text or " ") != {ROOT} for text in content.texts], bool)
         shown = below_root[labels] if len(labels) else np.zeros(0, bool)
         numbers, owners = np.unique(classes.sensitive[GROUP + name].values[shown], return_inverse=True)
         sizes = classes.sizes[shown]

@@ -32,6 +32,7 @@ class RawRows:
     Attributes:
         columns: The quasi-identifiers, and the other columns.
         operations: How single values of columns are published.
+        person: The column with the person, whose rows count as one together.
         count: Counts the raw rows; they are counted when first asked for.
     """
 
@@ -42,9 +43,10 @@ class RawRows:
         hierarchies: Mapping[str, HierarchyBuilder | None],
         operations: Mapping[str, PublishPlan],
         blank: bool,
+        person: str | None = None,
     ) -> None:
         self.columns, self.count, self._hierarchies, self._blank = columns, count, hierarchies, blank
-        self._operations = operations
+        self._operations, self._person = operations, person
         self._inside: dict[tuple[str, Texts], Floats] = {}
         # The table that was asked for last: each coarse label of a column asks for the same.
         self._tables: dict[tuple[str, Texts, str, Texts], Floats] = {}
@@ -52,9 +54,12 @@ class RawRows:
     @cached_property
     def _counted(self) -> tuple[dict[str, Texts], dict[str, Ints], Floats]:
         """The texts and the codes of each column, and the rows of each combination."""
-        rows = self.count(self.columns)
+        rows = self.count(tuple(dict.fromkeys(filter(None, (*self.columns, self._person)))))
         codes = {name: column.astype(np.int64) for name, column in zip(rows.columns, rows.codes.T, strict=True)}
-        return dict(zip(rows.columns, rows.values, strict=True)), codes, rows.counts.astype(np.float64)
+        weights = rows.counts.astype(np.float64)
+        if self._person is not None:
+            weights /= np.bincount(codes[self._person], weights)[codes[self._person]]
+        return dict(zip(rows.columns, rows.values, strict=True)), codes, weights
 
     def table(self, name: str, labels: Texts, source: str, values: Texts) -> Floats | None:
         """The raw rows that each label contains (row) with each value of another column; None where that is too much.

@@ -99,7 +99,7 @@ def _shaped(count: CountBy, name: str, plan: Plan) -> Guarantee:
 
     The letters and digits of keyed pseudonyms are random, so only their length counts.
     """
-    k = plan.minimum_class_size
+    k = max(plan.minimum_class_size, 2)
     shapes = Counter(len(text) if is_token(text) else shape_of(text) for text in _present(count, name, plan))
     fewest = min(shapes.values(), default=k)
     return Guarantee(SHAPES, k, fewest, len(shapes) < 2 or fewest >= k, name)
