@@ -1,15 +1,15 @@
 """Method `k-optimize`: the set of published values, or of cuts between values, of least loss, with a proof.
 
-An anonymization is a set of features (see cut_features.py); rows that agree in all of them form a class, and the rows of
-classes smaller than k are suppressed. The search explores the tree of sets: a node is a head, which all sets of its
+An anonymization is a set of features (see cut_features.py); rows that agree in all of them form a class, and the rows
+of classes smaller than k are suppressed. The search explores the tree of sets: a node is a head, which all sets of its
 subtree contain, and a tail, from which the subtree adds more. Bayardo, R., Agrawal, R. (2005). Data privacy through
 optimal k-anonymization, https://doi.org/10.1109/ICDE.2005.42; the bounds are in bounds_kernels.py.
 
 Nodes are taken from a queue, the smallest bound first, a few at a time, and each is searched in depth for a limited
 number of nodes; what remains open returns to the queue. The smallest bound in the queue only increases and bounds the
-optimum at any time. In parallel a local search (local_search.py) looks for good sets; with the smallest bound first, few nodes
-are searched in vain before it has found them. Both proceed in rounds of the same jobs on every machine, so the result
-depends neither on the number of threads nor on their speed, unless the time runs out.
+optimum at any time. In parallel a local search (local_search.py) looks for good sets; with the smallest bound first,
+few nodes are searched in vain before it has found them. Both proceed in rounds of the same jobs on every machine, so
+the result depends neither on the number of threads nor on their speed, unless the time runs out.
 
 It provides k-anonymity and protects against nothing else.
 """

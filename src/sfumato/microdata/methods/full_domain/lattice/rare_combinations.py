@@ -2,8 +2,8 @@
 
 A node then violates k-anonymity if one class is too small. Instead of searching such a class node by node, a
 combination that was once in one is compared with all others. The levels at which it coincides with each of them give
-its class size at every node, and all nodes at which it is too small are excluded together (rare_combination_kernels.py), in one
-pass over a table of classes and cumulative sums along each column. The bounds are those of `optimal.py`.
+its class size at every node, and all nodes at which it is too small are excluded together, in one pass over a table of
+classes and cumulative sums along each column (rare_combination_kernels.py). The bounds are those of `optimal.py`.
 """
 
 from itertools import accumulate
