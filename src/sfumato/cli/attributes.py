@@ -14,7 +14,9 @@ from sfumato.cli.options import AsJson, Decimal, Header, Quiet, Separator
 def command(
     data: Annotated[Path, typer.Argument(help="Records: .csv, .json, .jsonl or .parquet.")],
     configuration: Annotated[str, typer.Option(help="File or URL: a knowledge graph, or the inline form.")],
-    out: Annotated[Path, typer.Option(help="Where the anonymized records go; the ending says the format.")],
+    out: Annotated[
+        Path, typer.Option(help="File for the anonymized records; the file extension determines the format.")
+    ],
     ontology: Annotated[
         str | None, typer.Option(help="Name or URL of an ontology that must allow each operation.")
     ] = None,

@@ -15,15 +15,21 @@ def command(
     data: Annotated[Path | None, typer.Argument(help="A release folder, or a file of rows or of a table.")] = None,
     policy: Annotated[str | None, typer.Option(help="The policy's id, for example hipaa-safe-harbor.")] = None,
     plan: Annotated[Path | None, typer.Option(help="The plan behind the rows.")] = None,
-    quasi_identifiers: Annotated[str | None, typer.Option(help="Columns that others may know, with commas.")] = None,
-    sensitive: Annotated[str | None, typer.Option(help="Sensitive columns, with commas between.")] = None,
-    limit: Annotated[list[str] | None, typer.Option(help="Another limit: CLAUSE=NUMBER.")] = None,
-    attest: Annotated[list[str] | None, typer.Option(help="Who attests a clause: CLAUSE=WHO; no denies it.")] = None,
-    raw: Annotated[Path | None, typer.Option(help="The raw rows, where clauses ask what an attacker reaches.")] = None,
-    control: Annotated[Path | None, typer.Option(help="With --raw: rows that were never published.")] = None,
-    population: Annotated[Path | None, typer.Option(help="People of ZIP areas: columns zip3 and people.")] = None,
-    code_column: Annotated[str | None, typer.Option(help="A code for re-identification, for people to judge.")] = None,
-    today: Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="The day by which ages count.")] = None,
+    quasi_identifiers: Annotated[str | None, typer.Option(help="Quasi-identifiers, separated by commas.")] = None,
+    sensitive: Annotated[str | None, typer.Option(help="Sensitive columns, separated by commas.")] = None,
+    limit: Annotated[list[str] | None, typer.Option(help="Replace the limit of a clause: CLAUSE=NUMBER.")] = None,
+    attest: Annotated[
+        list[str] | None, typer.Option(help="Attest a clause: CLAUSE=NAME; CLAUSE=no rejects it.")
+    ] = None,
+    raw: Annotated[Path | None, typer.Option(help="Original rows, for clauses that measure attacks.")] = None,
+    control: Annotated[Path | None, typer.Option(help="With --raw: control rows that were never published.")] = None,
+    population: Annotated[
+        Path | None, typer.Option(help="Population of ZIP code areas: columns zip3 and people.")
+    ] = None,
+    code_column: Annotated[
+        str | None, typer.Option(help="Column with a re-identification code; its origin must be attested.")
+    ] = None,
+    today: Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Reference date for ages.")] = None,
     separator: Separator = None,
     table: Table = None,
     list_: Annotated[bool, typer.Option("--list", help="List the policies.")] = False,

@@ -14,8 +14,8 @@ from sfumato.cli.progress import show
 def command(
     plan: Annotated[Path, typer.Argument(help="The table plan (YAML or JSON).")],
     out: Annotated[Path | None, typer.Option("--out", help="Folder for the report; it must not exist yet.")] = None,
-    methods: Annotated[str | None, typer.Option(help="Which ways, separated by commas; all by default.")] = None,
-    time_limit: Annotated[float, typer.Option(help="Seconds for each.")] = 20.0,
+    methods: Annotated[str | None, typer.Option(help="Methods, separated by commas; all by default.")] = None,
+    time_limit: Annotated[float, typer.Option(help="Seconds for each method.")] = 20.0,
     redesign: Annotated[float, typer.Option(help="Seconds for proposals of coarser tables; 0 for none.")] = 20.0,
     quiet: Quiet = False,
     json: AsJson = False,

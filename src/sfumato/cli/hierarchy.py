@@ -33,15 +33,15 @@ def command(
         raise PlanError("the separator must be one character.", code="separator")
     if out is not None:
         check_free(out)
-    ladder = _ladder(read_plan(plan), column, data)
+    hierarchy = _hierarchy(read_plan(plan), column, data)
     if out is None:
-        sys.stdout.write(hierarchy_csv(ladder, separator))
+        sys.stdout.write(hierarchy_csv(hierarchy, separator))
         return
-    write_text(out, hierarchy_csv(ladder, separator))
-    sys.stderr.write(f"Wrote {ladder.size:,} values with {ladder.height} levels to {out}.\n")
+    write_text(out, hierarchy_csv(hierarchy, separator))
+    sys.stderr.write(f"Wrote {hierarchy.size:,} values with {hierarchy.height} levels to {out}.\n")
 
 
-def _ladder(plan: "RequestedPlan", column: str, data: Path | None) -> "Hierarchy":
+def _hierarchy(plan: "RequestedPlan", column: str, data: Path | None) -> "Hierarchy":
     """Return the hierarchy of a column for the values in the data."""
     from sfumato.engines.opening import open_engine
     from sfumato.pipelines.release_stages.counting import frequency_table

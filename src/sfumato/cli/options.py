@@ -23,16 +23,14 @@ def separator_sign(text: str | None) -> str | None:
 
 Separator = Annotated[
     str | None,
-    typer.Option(
-        help="Of a CSV file; found out from its header by default. A tab is written tab.", callback=separator_sign
-    ),
+    typer.Option(help="Separator of a CSV file, detected by default; for tabs, write tab.", callback=separator_sign),
 ]
 Decimal = Annotated[str | None, typer.Option(help="The decimal mark of a CSV file: a point (default) or a comma.")]
 Header = Annotated[
     bool | None,
     typer.Option("--header/--no-header", help="Whether a CSV file has a header; detected by default."),
 ]
-Encoding = Annotated[str | None, typer.Option(help="Of a CSV file; UTF-8 by default, for example latin-1.")]
+Encoding = Annotated[str | None, typer.Option(help="Encoding of a CSV file, such as latin-1; UTF-8 by default.")]
 Table = Annotated[
     str | None, typer.Option(help="The table of a database, or the sheet of a workbook: the first by default.")
 ]

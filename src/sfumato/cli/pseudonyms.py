@@ -17,28 +17,35 @@ class Action(StrEnum):
     REVEAL = "reveal"
 
 
-Texts = Annotated[
-    list[str] | None, typer.Argument(help="For reveal: the pseudonyms; from the standard input unless given.")
+Texts = Annotated[list[str] | None, typer.Argument(help="Pseudonyms to reveal; read from standard input if omitted.")]
+Key = Annotated[
+    Path | None,
+    typer.Option(help="The key file; by default that of the plan or of the release folder.", dir_okay=False),
 ]
-Key = Annotated[Path | None, typer.Option(help="The key file, where it lies elsewhere.", dir_okay=False)]
 
 
 def command(
-    action: Annotated[Action, typer.Argument(help="new: make a key file. reveal: identifiers behind pseudonyms.")],
+    action: Annotated[
+        Action, typer.Argument(help="new: create a key file. reveal: print the identifiers of pseudonyms.")
+    ],
     path: Annotated[Path, typer.Argument(help="new: the key file. reveal: the release folder.")],
     texts: Texts = None,
-    domain: Annotated[str, typer.Option(help="Who works with the pseudonyms, for what.")] = "release",
-    column: Annotated[str | None, typer.Option(help="Whose pseudonyms these are.")] = None,
+    domain: Annotated[str, typer.Option(help="Domain: the recipient and purpose of the pseudonyms.")] = "release",
+    column: Annotated[str | None, typer.Option(help="The column with the pseudonyms.")] = None,
     key: Key = None,
-    by: Annotated[str, typer.Option(help="Who asks; goes into the log beside the key.")] = "",
-    reason: Annotated[str, typer.Option(help="Why; goes into the log beside the key.")] = "",
+    by: Annotated[
+        str, typer.Option(help="Name of the person requesting; recorded in the log next to the key file.")
+    ] = "",
+    reason: Annotated[str, typer.Option(help="Reason of the request; recorded in the log next to the key file.")] = "",
 ) -> int:
-    """Make the key of pseudonyms, or reverse pseudonyms of a release; name and reason are logged."""
+    """Create a key for pseudonyms, or reveal pseudonyms of a release; name and reason are logged."""
     if action is Action.NEW:
         from sfumato.pipelines.pseudonyms.keys import new_key
 
         made = new_key(path, domain)
-        sys.stderr.write(f"A key for the domain {made.domain}, {made.fingerprint}. Keep it apart from the data.\n")
+        sys.stderr.write(
+            f"A key for the domain {made.domain}, {made.fingerprint}. Store it separately from the data.\n"
+        )
         return 0
     from sfumato.pipelines.pseudonyms.reveal import reveal
 

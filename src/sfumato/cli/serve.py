@@ -35,16 +35,19 @@ def command(
         int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.", envvar="SFUMATO_PORT")
     ] = 8000,
     workers: Annotated[
-        int, typer.Option(min=1, help="Processes; the pages in the browser need one alone.", envvar="SFUMATO_WORKERS")
+        int,
+        typer.Option(
+            min=1, help="Number of processes; the web interface requires exactly one.", envvar="SFUMATO_WORKERS"
+        ),
     ] = 1,
     new_api_key: Annotated[
         str | None, typer.Option(metavar="NAME", help="Print a new key and its line for the file, and stop.")
     ] = None,
-    open_browser: Annotated[bool, typer.Option("--open", help="Open the pages in the browser.")] = False,
+    open_browser: Annotated[bool, typer.Option("--open", help="Open the web interface in the browser.")] = False,
     config: Annotated[
         Path | None,
         typer.Option(
-            help="File of options (TOML); variables and options of the command go before it.",
+            help="File of options (TOML); environment variables and command-line options take precedence.",
             is_eager=True,
             callback=read_configuration,
             envvar="SFUMATO_CONFIG",
@@ -53,7 +56,7 @@ def command(
     ] = None,
     **chosen: Any,
 ) -> int | None:
-    """Run the service: attributes, jobs, and the pages in the browser."""
+    """Run the service: attributes, jobs, and the web interface."""
     del config  # its callback has read it
     if new_api_key is not None:
         return _print_key(new_api_key)
@@ -151,7 +154,9 @@ def _run(environment: dict[str, str], host: str, port: int, workers: int, second
     os.environ.update(environment)
     app = from_variables()  # invalid settings raise errors here, once, before any process starts
     if app.state.door.open and not _is_own(host):
-        LOG.warning(json.dumps({"access": "nobody signs in, and others than this machine may reach the service"}))
+        LOG.warning(
+            json.dumps({"access": "authentication is disabled and the service is reachable from other machines"})
+        )
     signal.signal(signal.SIGTERM, _leave)
     options: dict[str, Any] = {
         "app": "sfumato.app:from_variables",

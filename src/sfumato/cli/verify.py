@@ -16,7 +16,7 @@ def command(
     ],
     plan: Annotated[Path | None, typer.Option(help="The plan whose privacy models are verified.")] = None,
     k: Annotated[int | None, typer.Option(min=1, help="Check k-anonymity without a plan.")] = None,
-    quasi_identifiers: Annotated[str | None, typer.Option(help="With --k: the columns, with commas between.")] = None,
+    quasi_identifiers: Annotated[str | None, typer.Option(help="With --k: the columns, separated by commas.")] = None,
     separator: Separator = None,
     table: Table = None,
     persons: Annotated[

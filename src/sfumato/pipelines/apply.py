@@ -155,7 +155,7 @@ def apply(recoding: Path, data: Path, out: Path, *, drop_violating: bool = False
         closing(DuckDBEngine(data, source, tuple(plan.columns), plan.output.partition, [stage])) as engine,
     ):
         reference = read_reference(plain)
-        plan = replace(plan, privacy=reference.with_ladders(plan.privacy))
+        plan = replace(plan, privacy=reference.with_hierarchies(plan.privacy))
         return _apply(engine, plan, _Earlier(read_recoding(plain), reference.persons, released), stage, drop_violating)
 
 

@@ -168,7 +168,7 @@ def _by_plan(engine: Engine, plan: Plan, reference: Reference | None, star_rows:
         judging = partial(judge_plan, plan=plan, star_rows=star_rows)
         verdict = judging(text_counts, members=members, weights=weights)
     else:
-        known = replace(plan, privacy=reference.with_ladders(plan.privacy))
+        known = replace(plan, privacy=reference.with_hierarchies(plan.privacy))
         judging = partial(judge_plan, plan=known, reference=reference.whole, star_rows=star_rows)
         verdict = judging(text_counts, persons=reference.persons, members=members, weights=weights)
     checked = release_check(engine, plan, counted, lambda rows, persons: judging(rows, members=persons), persons=named)

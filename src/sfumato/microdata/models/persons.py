@@ -1,14 +1,15 @@
 """Privacy models for persons: class sizes are numbers of persons, and a value counts the persons who have it.
 
-A person may have several values, so the persons with each value add up to more than the class size. The share of a
-value is that of the persons who have it, in a class and in the reference table; each model states what follows from
-that.
+A person may have several values, so the persons with each value can add up to more than the class size. The share of a
+value is the share of persons who have it, in a class and in the reference table; the documentation of each model
+describes the consequences.
 
-Persons do not add up over classes: a person with rows in two classes counts once in each and once in both together. The
-persons of a class are therefore a histogram like any other. Persons whose rows all lie in one combination add up and
-are counted under one code; every other person has a code of its own, and counts once in a class, regardless of the
-number of rows there. The same applies to the persons who have a value: the additive part is counted under the value's
-code, every other pair of value and person has its own. Code that groups histograms therefore groups persons as well.
+Numbers of persons cannot be added over classes: a person with rows in two classes counts once in each of them, and once
+in their union. The persons of a class are therefore stored as a histogram. All persons whose rows lie in one
+combination share one code, whose counts can be added. Every other person has a separate code that counts once per
+class, however many rows the person has there. The persons who have a value are stored likewise: the counts that can be
+added have the code of the value, and every other pair of value and person has a separate code. Code that groups
+histograms therefore groups persons as well.
 """
 
 from collections.abc import Sequence
@@ -104,9 +105,10 @@ def _weights(content: Histogram, coded: Histogram) -> Histogram:
 class PersonModel:
     """A model that counts persons, for searches that pass rows.
 
-    Models of the number of persons stay monotone. Models of values rely on shares that mix when classes
-    are merged; shares of persons do not, and a person with rows in both gets further values. A search may not assume
-    that they are monotone. Global models are satisfied class by class, which is stricter than required.
+    Models of the number of persons stay monotone. Models of sensitive values are monotone in rows because the share in
+    a merged class is an average of the shares. This fails for persons: a person with rows in both classes is counted
+    once but has the values of both. Searches therefore must not assume that these models are monotone. Global models
+    are satisfied class by class, which is stricter than required.
     """
 
     model: PrivacyModel
@@ -165,7 +167,7 @@ def counting_persons(models: tuple[PrivacyModel, ...]) -> tuple[PrivacyModel, ..
 
 
 def enough_persons(models: Sequence[PrivacyModel]) -> int | None:
-    """Return the number of persons with which a class satisfies all models; None if some need more than a number."""
+    """Return the number of persons with which a class satisfies all models; None if no number suffices."""
     about_persons = [model.model for model in models if isinstance(model, PersonModel)]
     if len(about_persons) < len(models) or not all(isinstance(model, KAnonymity) for model in about_persons):
         return None

@@ -33,20 +33,22 @@ class Reference:
     Attributes:
         whole: The original table as one class.
         persons: The persons of the population of each published combination, if a model needs them.
-        ladders: For each model with a hierarchy file, its content, by the model's index in the plan.
+        hierarchies: The hierarchy of each model with a hierarchy file, by the model's index in the plan.
         weights: The weights of each published combination, in millionths, if the plan has some.
     """
 
     whole: EquivalenceClasses
     persons: Mapping[Labels, int] | None = None
-    ladders: Mapping[int, "ListedHierarchy"] | None = None
+    hierarchies: Mapping[int, "ListedHierarchy"] | None = None
     weights: Mapping[Labels, int] | None = None
 
-    def with_ladders(self, models: Sequence[PrivacyModel]) -> tuple[PrivacyModel, ...]:
+    def with_hierarchies(self, models: Sequence[PrivacyModel]) -> tuple[PrivacyModel, ...]:
         """Return the models with the hierarchies as they were at the time of the release."""
-        ladders = self.ladders or {}
+        hierarchies = self.hierarchies or {}
         return tuple(
-            replace(model, hierarchy=ladders[place]) if isinstance(model, TCloseness) and place in ladders else model
+            replace(model, hierarchy=hierarchies[place])
+            if isinstance(model, TCloseness) and place in hierarchies
+            else model
             for place, model in enumerate(models)
         )
 
@@ -76,7 +78,7 @@ def reference_dict(plan: Plan, table: FrequencyTable, recoding: Recoding) -> dic
             "persons": members.rows,
             "sensitive": {name: _totals(members.sensitive[name]) for name in plan.promise_columns},
         }
-    ladders = {
+    hierarchies = {
         str(place): [list(row) for row in model.hierarchy.fit([]).hierarchy.rows()]
         for place, model in enumerate(plan.privacy)
         if isinstance(model, TCloseness) and isinstance(model.hierarchy, HierarchyFile)
@@ -88,7 +90,7 @@ def reference_dict(plan: Plan, table: FrequencyTable, recoding: Recoding) -> dic
     weights = weights_by_label(table, recoding)
     if weights is not None:
         figures["weights"] = [[list(labels), weight] for labels, weight in weights.items()]
-    return figures | ({"hierarchies": ladders} if ladders else {})
+    return figures | ({"hierarchies": hierarchies} if hierarchies else {})
 
 
 def _totals(content: Histogram) -> list[list[Any]]:
@@ -107,14 +109,14 @@ def read_reference(plain: Mapping[str, Any]) -> Reference:
         contents = {name: _histogram(pairs) for name, pairs in members["sensitive"].items()}
         size = np.array([int(members["persons" if "members" in figures else "rows"])], np.int64)
         persons = {tuple(labels): int(rows) for labels, rows in figures["persons"]} if "persons" in figures else None
-        ladders = {
+        hierarchies = {
             int(place): ListedHierarchy(tuple(tuple(row) for row in rows))
             for place, rows in figures.get("hierarchies", {}).items()
         }
         weights = (
             {tuple(labels): int(weight) for labels, weight in figures["weights"]} if "weights" in figures else None
         )
-        return Reference(EquivalenceClasses(size, contents, "members" in figures), persons, ladders, weights)
+        return Reference(EquivalenceClasses(size, contents, "members" in figures), persons, hierarchies, weights)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise no_recoding() from None
 

@@ -1,4 +1,7 @@
-"""Evidence for inference rules: how often each value of a column occurs with finer labels, and the role of chance."""
+"""Evidence that an attacker can infer finer labels of a quasi-identifier from another column (see read_back.py).
+
+It consists of hits and guesses, and of a test against chance.
+"""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -14,7 +17,8 @@ Floats = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 # Minimum accuracy of a rule; maximum probability that chance produces any of all rules tried.
 RIGHT, CHANCE = 0.95, 0.001
-# The most frequent label is no inference: rows with coarse labels are likely to have another value.
+# Maximum share of a label among all finer labels. Predicting a more frequent label is not an inference, because rows
+# with coarse labels are likely to have another value.
 USUAL = 0.75
 # Minimum share of wrong guesses that a column must remove to predict a label as a whole.
 LESS_WRONG = 0.6
@@ -23,27 +27,30 @@ CELLS_AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
-class Sides:
-    """The values of a source for each combination: those of one column, or the pairs of two.
+class SourceValues:
+    """The values of a source in each combination: the values of one column, or the pairs of values of two columns.
 
     Attributes:
-        few, many: How many values each of the two has.
+        first: The code of the first column in each combination.
+        first_size: The number of different codes of the first column.
+        second: The code of the second column in each combination; 0 if the source is one column.
+        second_size: The number of different codes of the second column; 1 if the source is one column.
     """
 
     first: Ints
-    few: int
+    first_size: int
     second: Ints
-    many: int
+    second_size: int
 
     @property
     def size(self) -> int:
-        """How many values of the source there may be."""
-        return self.few * self.many
+        """The maximum number of different values of the source."""
+        return self.first_size * self.second_size
 
     @property
     def numbers(self) -> Ints:
-        """A number for each value."""
-        return self.first * self.many + self.second
+        """The code of the value in each combination, below `size`."""
+        return self.first * self.second_size + self.second
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +58,10 @@ class CoarseLabels:
     """Labels of a quasi-identifier that contain finer ones.
 
     Attributes:
-        inner: The finer labels of each of them, one after the other; ends: where those of each end.
-        usual: The share of the most frequent one.
+        labels: The coarse labels.
+        inner: The finer labels of all coarse labels, one after the other.
+        ends: For each coarse label, the position in `inner` after its last finer label.
+        usual: For each coarse label, the share of its most frequent finer label.
     """
 
     labels: Ints
@@ -61,7 +70,7 @@ class CoarseLabels:
     usual: Floats
 
     def of(self, at: int) -> Ints:
-        """Return the finer labels of one of them."""
+        """Return the finer labels of one coarse label."""
         return self.inner[self.ends[at - 1] if at else 0 : self.ends[at]]
 
     def parts(self, size: int) -> Iterator["CoarseLabels"]:
@@ -75,10 +84,11 @@ class CoarseLabels:
 
 
 def coarse_labels(mask: BoolArray, rows: Floats) -> CoarseLabels:
-    """Return the labels that contain others.
+    """Return the labels that contain finer ones.
 
     Args:
-        mask: For each label (row) which others are finer; rows: how much each occurs.
+        mask: For each label (row), which labels (columns) are finer.
+        rows: The number of rows of each label.
     """
     labels = np.flatnonzero(mask.any(axis=1))
     found = mask[labels] * rows
@@ -89,15 +99,17 @@ def coarse_labels(mask: BoolArray, rows: Floats) -> CoarseLabels:
 
 
 class Evidence:
-    """Evidence for the rules of a source column: each of its values has one finer label.
+    """Evidence for rules "rows with this value of a source column have that finer label".
 
     All rows of a class share their label, so the agreement by chance is counted in classes.
 
     Attributes:
-        total: For each coarse label (row) and value of the source (column) the rows with finer labels.
-        hidden: Those with the coarse label.
-        right: Whether one finer label is correct for nearly all of its rows.
-        ruled: Coarse labels for which there may be rules, by the rows alone.
+        total: For each coarse label (row) and value of the source (column), the number of rows with finer labels.
+        hidden: For each coarse label and value, the number of rows with the coarse label.
+        right: For each coarse label and value, whether one finer label is correct for nearly all rows in `total`.
+        hits: For each coarse label, the number of correct leave-one-out guesses of finer labels.
+        guesses: For each coarse label, the number of all these guesses.
+        candidates: The indices of coarse labels for which there may be rules, before classes are considered.
     """
 
     def __init__(self, rows: Floats, coarse: CoarseLabels, k: int, trials: int, columns: int) -> None:
@@ -106,22 +118,22 @@ class Evidence:
         self.hits, self.guesses = np.zeros((2, len(coarse.labels)))
         guess_kernels.most_frequent(rows, coarse.inner, coarse.ends, self.total, most, second, self.hits, self.guesses)
         asked = (self.guesses >= k) & is_better(self.hits, self.guesses, coarse.usual)
-        self.ruled: list[int] = []
+        self.candidates: list[int] = []
         if columns > 1 and not asked.any():
             return
         self.hidden = rows[coarse.labels]
         self.right: BoolArray = (self.total > 0) & (most >= RIGHT * self.total)
         if columns == 1:
             asked |= (self.right & (self.total >= k)).any(axis=1)
-        self.ruled = np.flatnonzero(asked & (self.right & (self.hidden > 0)).any(axis=1)).tolist()
+        self.candidates = np.flatnonzero(asked & (self.right & (self.hidden > 0)).any(axis=1)).tolist()
 
     def rules(self, at: int, classes: Callable[[], Floats], by_parts: Callable[[], float]) -> Ints:
-        """Return for each value of the source the label that is inferred for a coarse one, or -1.
+        """Return for each value of the source the finer label that is inferred for a coarse one, or -1.
 
         Args:
             at: The index of the coarse label.
-            classes: The classes that show each value with each label.
-            by_parts: The share of labels that one of two columns predicts without the other.
+            classes: Returns the number of classes that show each label (row) with each value (column).
+            by_parts: Returns the share of labels that one of two columns predicts without the other.
         """
         inner = self.coarse.of(at)
         rows, asked = self.rows[inner], self.right[at] & (self.hidden[at] > 0)
@@ -138,7 +150,7 @@ class Evidence:
         return rules
 
     def _predicts(self, at: int, classes: Callable[[], Floats], by_parts: Callable[[], float]) -> bool:
-        """Return whether the source as a whole predicts the labels of other rows, and of other classes."""
+        """Return whether the source as a whole predicts labels, counted in rows and in classes, beyond chance."""
         alone = float(self.coarse.usual[at])
         if self.guesses[at] < self.k or not is_better(self.hits[at], self.guesses[at], alone):
             return False
@@ -167,12 +179,12 @@ def hits_of(counts: Floats) -> tuple[float, float]:
 
 
 def is_beyond_chance(hits: float, guesses: float, usual: float, trials: int) -> bool:
-    """Whether chance does not explain that so many guesses are right, in one of so many trials."""
+    """Return whether so many correct guesses, in one of so many trials, are too many to be explained by chance."""
     return bool(surpasses(np.array([hits]), np.array([guesses]), np.array([usual]), trials)[0])
 
 
 def surpasses(hits: Floats, guesses: Floats, usual: Floats, trials: int) -> BoolArray:
-    """Which numbers of right guesses chance does not explain, in so many trials."""
+    """Return which numbers of correct guesses are too large to be explained by chance, in so many trials."""
     beyond: BoolArray = _surprise(hits, guesses, usual) >= np.log(trials / CHANCE)
     return beyond
 

@@ -28,7 +28,7 @@ from sfumato.microdata.release_check.evidence import (
     Evidence,
     Floats,
     Ints,
-    Sides,
+    SourceValues,
     coarse_labels,
     hits_of,
     is_better,
@@ -254,8 +254,8 @@ class _Reader:
 
     def by_value(self, name: str, source: tuple[str, ...], trials: int) -> Ints | None:
         """For each combination the label that the values of a source say, or -1; None where they say nothing."""
-        sides = self._sides(source)
-        size = sides.size
+        of_source = self._source_values(source)
+        size = of_source.size
         if size >= self.total:  # no value repeats
             return None
         labels, width, coarse = self.columns[name], self.sizes[name], self.coarse[name]
@@ -264,12 +264,12 @@ class _Reader:
             self.unchecked.append((name, *source))
             return None
         self.work -= work
-        rows = self._table(sides, name)
-        classes = cache(partial(self._classes, source, sides, name))
+        rows = self._table(of_source, name)
+        classes = cache(partial(self._classes, source, of_source, name))
         rules: dict[int, Ints] = {}
         for part in coarse.parts(size):
             evidence = Evidence(rows, part, self.k, trials, len(source))
-            for at in evidence.ruled:
+            for at in evidence.candidates:
                 place = int(part.labels[at])
                 rules[place] = evidence.rules(at, classes, partial(self._by_parts, name, source, place))
             if len(source) == 1 and source[0] not in self.finer:
@@ -286,20 +286,20 @@ class _Reader:
             return None
         found = np.full((width, size), -1, np.int64)
         found[[*rules]] = [*rules.values()]
-        read: Ints = found[labels, sides.numbers]
+        read: Ints = found[labels, of_source.numbers]
         return read
 
-    def _table(self, sides: Sides, name: str) -> Floats:
-        """How much each label of a quasi-identifier (row) occurs with each value of a source (column)."""
-        rows = np.zeros((self.sizes[name], sides.size))
-        count_labels(self.columns[name], sides.first, sides.second, sides.many, self.weights, rows)
+    def _table(self, of_source: SourceValues, name: str) -> Floats:
+        """Return the number of rows of each label of a quasi-identifier (row) with each value of a source (column)."""
+        rows = np.zeros((self.sizes[name], of_source.size))
+        count_labels(self.columns[name], of_source.first, of_source.second, of_source.second_size, self.weights, rows)
         return rows
 
     def _by_parts(self, name: str, source: tuple[str, ...], coarse: int) -> float:
         """Return the share of finer labels that one column of a pair predicts alone; 0 for a single column."""
         for part in source if len(source) > 1 else ():
             if (part, name, coarse) not in self._shares:
-                rows = self._table(self._sides((part,)), name)
+                rows = self._table(self._source_values((part,)), name)
                 hits, guesses = hits_of(rows[self.finer[name][coarse]])
                 self._shares[part, name, coarse] = hits / max(guesses, 1.0)
         return max((self._shares[part, name, coarse] for part in source), default=0.0) if len(source) > 1 else 0.0
@@ -350,27 +350,27 @@ class _Reader:
         count_values(self.columns[name], labels, self.columns[source], others, share, self.weights, rows)
         return rows
 
-    def _classes(self, source: tuple[str, ...], sides: Sides, name: str) -> Floats:
-        """For each value of a source and label the classes that show both: their rows have one label together."""
+    def _classes(self, source: tuple[str, ...], of_source: SourceValues, name: str) -> Floats:
+        """Return the number of classes that show each label (row) with each value of a source (column)."""
         further = tuple(column for column in source if column not in self.finer)
         if further not in self._first:
-            values = self._sides(further)
+            values = self._source_values(further)
             self._first[further] = _firsts(self.owners * values.size + values.numbers)
-        first, rows = self._first[further], np.zeros((self.sizes[name], sides.size))
-        columns = self.columns[name][first], sides.first[first], sides.second[first]
-        count_labels(*columns, sides.many, np.ones(len(first)), rows)
+        first, rows = self._first[further], np.zeros((self.sizes[name], of_source.size))
+        columns = self.columns[name][first], of_source.first[first], of_source.second[first]
+        count_labels(*columns, of_source.second_size, np.ones(len(first)), rows)
         return rows
 
-    def _sides(self, source: tuple[str, ...]) -> Sides:
-        """The values of a column or two; many pairs are numbered by those that occur."""
+    def _source_values(self, source: tuple[str, ...]) -> SourceValues:
+        """Return the values of one or two columns; if there may be many pairs, only those that occur are numbered."""
         first, *second = source
-        sides = Sides(self.columns[first], self.sizes[first], self._alone, 1)
+        of_source = SourceValues(self.columns[first], self.sizes[first], self._alone, 1)
         if second:
-            sides = replace(sides, second=self.columns[second[0]], many=self.sizes[second[0]])
-        if len(source) > 1 and sides.size > FEW_GROUPS:
-            values, numbers = np.unique(sides.numbers, return_inverse=True)
-            sides = Sides(numbers.reshape(-1).astype(np.int64), len(values), self._alone, 1)
-        return sides
+            of_source = replace(of_source, second=self.columns[second[0]], second_size=self.sizes[second[0]])
+        if len(source) > 1 and of_source.size > FEW_GROUPS:
+            values, numbers = np.unique(of_source.numbers, return_inverse=True)
+            of_source = SourceValues(numbers.reshape(-1).astype(np.int64), len(values), self._alone, 1)
+        return of_source
 
 
 def _firsts(keys: Ints) -> Ints:

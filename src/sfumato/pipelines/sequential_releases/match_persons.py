@@ -1,4 +1,7 @@
-"""Match the rows of a plan with earlier releases: levels to keep, and persons to suppress."""
+"""Match the persons in new data with earlier releases, so that comparing the releases does not single anyone out.
+
+The new release keeps the generalization levels of the last one, and suppresses persons who cannot be matched.
+"""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
@@ -49,7 +52,7 @@ class MatchedRelease:
 
 
 def match_with_earlier(plan: Plan, source: Engine) -> MatchedRelease:
-    """Return the plan with the levels of the last release, and the rows of persons who can be matched.
+    """Return the plan with the levels of the last release, and the rows of the persons who can be matched.
 
     Raises:
         PlanError: An earlier folder cannot be used.
@@ -71,7 +74,7 @@ def match_with_earlier(plan: Plan, source: Engine) -> MatchedRelease:
 
 
 def _placement(plan: Plan, releases: Sequence[EarlierRelease], now: dict[str, Contents]) -> PersonMatching:
-    """Match persons with all earlier releases before a row is written."""
+    """Match persons with all earlier releases, before any row is written."""
     k = _joint_k(plan, releases)
     _check_earlier(releases, k)
     classes = classes_of_persons(now)
@@ -138,7 +141,7 @@ def _with_levels(plan: Plan, last: EarlierRelease) -> Plan:
         else column
         for name, column in plan.columns.items()
     }
-    # Only one node remains, which any method finds.
+    # The lattice has only one node left, so the choice of the method does not matter.
     return replace(plan, columns=columns, method=Optimal(suppression=Suppression(share=0.0)))
 
 

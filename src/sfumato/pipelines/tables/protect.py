@@ -211,7 +211,7 @@ def run_plan(
 
     Args:
         progress: Called with the progress of the search.
-        asked: Returns whether the caller wants the best result so far.
+        asked: Returns whether the search should stop now and return its best result so far.
     """
     plan = with_metadata(plan)
     if plan.alone:

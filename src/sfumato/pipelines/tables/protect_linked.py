@@ -55,12 +55,13 @@ def protect_several(
 
     Args:
         plan: A plan with `tables`, `previous` or microdata.
-        table: The microdata as a frame, or the columns of the only table, if the plan does not name the file.
+        table: The microdata as a frame, or the columns of the plan's only table; by default the files that the plan
+            names are read.
         progress: Called with the progress of the search.
-        asked: Returns whether the caller wants the best result so far.
+        asked: Returns whether the search should stop now and return its best result so far.
 
     Raises:
-        ViolationError: An attacker can still narrow a cell; nothing may be published.
+        ViolationError: An attacker can still narrow a cell below its protection level; nothing may be published.
     """
     check_installed()
     start = time.perf_counter()
@@ -314,7 +315,7 @@ def record_chains(tables: Sequence[Mapping[str, Dimension]], records: RecordCode
     """Return the functional dependencies between the columns of tables in the records, with their codes.
 
     Args:
-        records: The records, with those of the columns that exist.
+        records: The codes of the records in those columns that exist.
     """
     own = [one for dimensions in tables for one in dimensions.values() if records.codes.keys() >= set(_names(one))]
     crossed = [frozenset(columns_in([dimensions])) for dimensions in tables]

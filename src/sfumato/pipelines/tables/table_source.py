@@ -36,8 +36,8 @@ def with_metadata(plan: TablePlan, table: Any = None) -> TablePlan:
     """Return the plan completed from its metadata files: codes of totals, and columns of respondents.
 
     Args:
-        table: The table read instead of the plan's source; if it is no `.tab` file, the source's metadata still
-            applies.
+        table: The table that is read instead of the plan's source. Unless it is a `.tab` file, the metadata of the
+            plan's source still apply.
     """
     given = Path(table) if isinstance(table, str | Path) and Path(table).suffix.lower() == TAB else None
     source = plan.table.source.within(plan.folder) if plan.table.source is not None else None
@@ -47,9 +47,11 @@ def with_metadata(plan: TablePlan, table: Any = None) -> TablePlan:
 def _with_respondents(plan: TablePlan, path: Path | None) -> TablePlan:
     """Return the plan with the columns of respondents and largest contributions from a file, if it names neither.
 
-    Otherwise sums would be taken for respondents.
+    Without this, the values of a table of sums would be read as numbers of respondents.
     """
-    own = _told_by_file(plan, path) if plan.table.counts and path is not None and plan.table.cells is None else {}
+    own = (
+        _columns_declared_by(plan, path) if plan.table.counts and path is not None and plan.table.cells is None else {}
+    )
     if not own:
         return plan
     plain = dict(plan.plain)
@@ -59,7 +61,7 @@ def _with_respondents(plan: TablePlan, path: Path | None) -> TablePlan:
     return replace(plan, table=replace(plan.table, **own), plain=plain)
 
 
-def _told_by_file(plan: TablePlan, path: Path) -> dict[str, Any]:
+def _columns_declared_by(plan: TablePlan, path: Path) -> dict[str, Any]:
     """Return the columns of respondents and largest contributions from `.tab` metadata or an SDMX-CSV header."""
     described = _described(plan, path)
     if described is not None:

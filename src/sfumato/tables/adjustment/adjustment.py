@@ -1,9 +1,9 @@
 """Controlled tabular adjustment: sensitive cells leave their protection interval, others change as little as possible.
 
 One binary variable for each sensitive cell says whether it goes down or up (Dandekar and Cox 2002; Castro 2006,
-doi:10.1016/j.ejor.2004.08.034); all relations hold afterwards. The published table looks like any other. It limits a
-reader's estimate of a sensitive cell only as long as it is not known which cells were moved, nor how far; the report
-says what a reader can compute who knows the largest move.
+doi:10.1016/j.ejor.2004.08.034); all relations hold afterwards. The published table looks like any other. It protects a
+sensitive cell only as long as attackers know neither which cells were moved nor how far; the report says what an
+attacker who knows the largest move can compute.
 """
 
 from dataclasses import replace
@@ -21,8 +21,9 @@ from sfumato.tables.integer_programs import SolverResult, solve
 from sfumato.tables.perturbation.feasibility_intervals import feasibility_intervals
 from sfumato.tables.perturbation.perturbed import PerturbedCells
 
-# Seconds for the intervals of an attacker who knows the largest move, if the search left less.
-READER = 2.0
+# Minimum seconds for computing the intervals of an attacker who knows the largest adjustment, even if the search used
+# up the time limit.
+INFORMED_ATTACK_SECONDS = 2.0
 
 
 def adjust_part(part: TablePart, deadline: Deadline) -> PerturbedCells:
@@ -32,7 +33,7 @@ def adjust_part(part: TablePart, deadline: Deadline) -> PerturbedCells:
         UnattainableError: No such table exists, or the time limit was reached before one was found.
     """
     table, order = part.table, order_of(part.table)
-    answer = _whole(replace(part, table=order.table(table)), deadline)
+    answer = _solved_in_integers(replace(part, table=order.table(table)), deadline)
     if not len(answer.point):
         proved = answer.outcome == "infeasible"
         raise UnattainableError(
@@ -51,7 +52,7 @@ def adjust_part(part: TablePart, deadline: Deadline) -> PerturbedCells:
     if np.abs(table.constraints.residuals(steps)).max(initial=0.0) > 0:
         raise InternalError("an adjusted table does not add up.", code="adjustment")
     change = float(table.costs @ np.abs(moved))
-    informed = _informed_reader(part, published, float(np.abs(moved).max(initial=0.0)), deadline)
+    informed = _informed_attack(part, published, float(np.abs(moved).max(initial=0.0)), deadline)
     figures = {
         "moved_unsafe": int(table.sensitive.sum()),
         "cost": round(change, 6),
@@ -59,31 +60,33 @@ def adjust_part(part: TablePart, deadline: Deadline) -> PerturbedCells:
         "proved_optimal": change - answer.bound * step <= 1e-6 * max(1.0, change),
         "informed_reader": informed,
     }
-    return PerturbedCells(part, published, np.ones(size, bool), _reader(part), np.ones(size, bool), figures)
+    return PerturbedCells(part, published, np.ones(size, bool), _outsider_intervals(part), np.ones(size, bool), figures)
 
 
-def _reader(part: TablePart) -> Bounds:
+def _outsider_intervals(part: TablePart) -> Bounds:
     """Return the feasibility intervals of an attacker who does not know the moves: the a priori bounds alone."""
     return Bounds(part.table.bounds.low, part.table.bounds.high)
 
 
-def _informed_reader(part: TablePart, published: Numbers, most: float, deadline: Deadline) -> dict[str, float]:
-    """Measure what an attacker computes who knows the largest move, which quality reports often publish."""
+def _informed_attack(part: TablePart, published: Numbers, largest_move: float, deadline: Deadline) -> dict[str, float]:
+    """Measure what an attacker can compute who knows the largest move, which quality reports often publish."""
     table, step = part.table, part.knowledge.precision
-    near = Bounds(np.maximum(published - most, table.bounds.low), np.minimum(published + most, table.bounds.high))
-    ends = deadline.later(READER) if deadline.left < READER else deadline
-    reader = feasibility_intervals(near, table.constraints, table.sensitive, step, ends, table.values)
-    narrow = reader.ranges.high - reader.ranges.low
+    near = Bounds(
+        np.maximum(published - largest_move, table.bounds.low), np.minimum(published + largest_move, table.bounds.high)
+    )
+    ends = deadline.later(INFORMED_ATTACK_SECONDS) if deadline.left < INFORMED_ATTACK_SECONDS else deadline
+    attack = feasibility_intervals(near, table.constraints, table.sensitive, step, ends, table.values)
+    narrow = attack.ranges.high - attack.ranges.low
     exact = narrow < step * (1 - 1e-6)
-    promise, slack = table.protection_interval, 1e-6 * step
-    short = (reader.ranges.low > promise.low + slack) | (reader.ranges.high < promise.high - slack)
+    protection, slack = table.protection_interval, 1e-6 * step
+    too_narrow = (attack.ranges.low > protection.low + slack) | (attack.ranges.high < protection.high - slack)
     return {
-        "largest_move": most,
+        "largest_move": largest_move,
         "exact": int(exact.sum()),
         "median_width": float(np.median(narrow)),
-        "computed": int(reader.attained.sum()),
+        "computed": int(attack.attained.sum()),
         "unsafe_exact": int((exact & table.sensitive).sum()),
-        "unsafe_too_narrow": int((table.sensitive & (short | exact)).sum()),
+        "unsafe_too_narrow": int((table.sensitive & (too_narrow | exact)).sum()),
     }
 
 
@@ -92,15 +95,19 @@ def _moves(answer: SolverResult, size: int) -> Numbers:
     return np.round(answer.point[:size]) - np.round(answer.point[size : 2 * size])
 
 
-def _whole(part: TablePart, deadline: Deadline) -> SolverResult:
-    """Solve with continuous moves first; require whole moves only if the solution is not whole."""
-    free = _solved(part, deadline.share(0.5).left, whole_moves=False)
+def _solved_in_integers(part: TablePart, deadline: Deadline) -> SolverResult:
+    """Solve the relaxation with continuous moves; require integer moves only if its solution is not integral."""
+    relaxed = _solved(part, deadline.share(0.5).left, whole_moves=False)
     size = len(part.table)
-    off = np.abs(free.point[: 2 * size] - np.round(free.point[: 2 * size])).max(initial=0.0) if len(free.point) else 1.0
-    if free.outcome == "infeasible" or (off < 1e-6 and len(free.point)):
-        return free
+    off = (
+        np.abs(relaxed.point[: 2 * size] - np.round(relaxed.point[: 2 * size])).max(initial=0.0)
+        if len(relaxed.point)
+        else 1.0
+    )
+    if relaxed.outcome == "infeasible" or (off < 1e-6 and len(relaxed.point)):
+        return relaxed
     whole = _solved(part, deadline.left, whole_moves=True)
-    return replace(whole, bound=max(whole.bound, free.bound)) if len(whole.point) else whole
+    return replace(whole, bound=max(whole.bound, relaxed.bound)) if len(whole.point) else whole
 
 
 def _solved(part: TablePart, seconds: float, whole_moves: bool) -> SolverResult:
@@ -110,17 +117,17 @@ def _solved(part: TablePart, seconds: float, whole_moves: bool) -> SolverResult:
     table = part.table
     size, cells = len(table), np.flatnonzero(table.sensitive)
     many = len(cells)
-    up, down = _most(part)
+    up, down = _max_moves(part)
     relations = table.constraints.matrix(size)
     adding_up = hstack([relations, -relations, csr_matrix((len(table.constraints), many))])
     rows: list[Any] = [adding_up]
     low, high = [np.zeros(len(table.constraints))], [np.zeros(len(table.constraints))]
     step = part.knowledge.precision
     reaches = (np.ceil(reach / step - 1e-6) for reach in (table.protection_levels.upper, table.protection_levels.lower))
-    for sign, most, reach in zip((1.0, 0.0), (up, down), reaches, strict=True):
-        # Up: reach · b ≤ up ≤ most · b; down: reach · (1 - b) ≤ down ≤ most · (1 - b).
+    for sign, max_moves, reach in zip((1.0, 0.0), (up, down), reaches, strict=True):
+        # Up: reach · b ≤ up ≤ max_moves · b; down: reach · (1 - b) ≤ down ≤ max_moves · (1 - b).
         start = 0 if sign else size
-        least, greatest = reach[cells], most[cells]
+        least, greatest = reach[cells], max_moves[cells]
         factor = -1.0 if sign else 1.0
         for amount, below in ((least, np.zeros(many)), (greatest, np.full(many, -np.inf))):
             place = (np.arange(many), start + cells)
@@ -138,7 +145,7 @@ def _solved(part: TablePart, seconds: float, whole_moves: bool) -> SolverResult:
     return solve(matrix, costs, bounds, sides, whole, seconds)
 
 
-def _most(part: TablePart) -> tuple[Numbers, Numbers]:
+def _max_moves(part: TablePart) -> tuple[Numbers, Numbers]:
     """Return how far each cell may move up and down, in units: within its bounds and the size of the table."""
     table, step = part.table, part.knowledge.precision
     far = float(
@@ -149,5 +156,5 @@ def _most(part: TablePart) -> tuple[Numbers, Numbers]:
     fixed = table.values == 0
     up = np.where(fixed & ~table.sensitive, 0.0, np.minimum(table.bounds.high - table.values, far))
     down = np.minimum(table.values - table.bounds.low, far)
-    most = (np.maximum(up, 0.0), np.maximum(np.where(fixed & ~table.sensitive, 0.0, down), 0.0))
-    return np.floor(most[0] / step + 1e-6), np.floor(most[1] / step + 1e-6)
+    max_moves = (np.maximum(up, 0.0), np.maximum(np.where(fixed & ~table.sensitive, 0.0, down), 0.0))
+    return np.floor(max_moves[0] / step + 1e-6), np.floor(max_moves[1] / step + 1e-6)

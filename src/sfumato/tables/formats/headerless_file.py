@@ -34,7 +34,7 @@ _FIELDS = {1: ("value",), 2: ("value", "status"), 3: ("value", "count", "flag"),
 def cells_without_header(
     path: Path, names: Sequence[str], value: str, dialect: Dialect | None = None
 ) -> TextColumns | None:
-    """Return the columns of such a file; None if it has a header or another layout.
+    """Return the columns of a headerless τ-ARGUS file; None if it has a header or another layout.
 
     Args:
         value: Name for the column with the values.
@@ -44,7 +44,7 @@ def cells_without_header(
     """
     lines = [(line.number, [text.strip() for text in line.fields]) for line in read_lines(path, dialect)]
     if lines and (place := _intermediate(lines, len(names))) is not None:
-        return _known_cells(lines, names, value, place, path.name)
+        return _intermediate_cells(lines, names, value, place, path.name)
     fields = _FIELDS.get(len(lines[0][1]) - len(names), ()) if lines else ()
     if not fields or not _is_cell(lines[0][1], len(names), fields):
         return None
@@ -62,14 +62,14 @@ def _intermediate(lines: Sequence[tuple[int, list[str]]], start: int) -> int | N
     Such a line has the codes, value, respondents, largest contributions, status, both protection levels and, if
     requested, both ends of the feasibility interval.
     """
-    for place, least in ((-3, 5), (-5, 7)):
-        texts = [fields[place] if len(fields) >= start + least else "" for _, fields in lines]
+    for place, min_fields in ((-3, 5), (-5, 7)):
+        texts = [fields[place] if len(fields) >= start + min_fields else "" for _, fields in lines]
         if all(status_in(text, {}) is not None and text.isdigit() for text in texts):
             return place
     return None
 
 
-def _known_cells(
+def _intermediate_cells(
     lines: Sequence[tuple[int, list[str]]], names: Sequence[str], value: str, place: int, name: str
 ) -> TextColumns:
     start, columns = len(names), list(zip(*(texts for _, texts in lines), strict=True))

@@ -51,8 +51,8 @@ def sdmx_text(table: ArgusTable, flow: str = "SFUMATO:TABLE(1.0)", house: bool =
         status = ArgusStatus(int(table.statuses[cell]))
         value = "" if withheld and not house else plain(table.values[cell])
         flags = ["Q" if withheld else "A", OF_STATUS.get(status, "F")]
-        told = [] if table.frequency is None or not respondents else [plain(table.frequency[cell])]
-        rows.append([flow, *table.codes(cell), value, *flags, *([str(int(status))] if house else []), *told])
+        frequency = [] if table.frequency is None or not respondents else [plain(table.frequency[cell])]
+        rows.append([flow, *table.codes(cell), value, *flags, *([str(int(status))] if house else []), *frequency])
     return delimited_text(rows, formulas="keep")
 
 

@@ -199,7 +199,7 @@ def _needs(plan: TablePlan, part: TablePart, shown: ShownFacts, cells: Places, e
         here = np.flatnonzero(left & (value <= last + step / 2))
         if not len(here):
             break
-        judgment = judgment_of(asked, shown.safest_at(cells[here], value[here]))
+        judgment = judgment_of(asked, shown.least_sensitive_at(cells[here], value[here]))
         reach = thickened(value[here], judgment.unsafe, own.rows(here), judgment.reach, step)
         least, most = value[here] - reach.lower, value[here] + reach.upper
         allowed = (least >= ends.low[here] - step / 2) & (most <= ends.high[here] + step / 2)
@@ -212,7 +212,7 @@ def _needs(plan: TablePlan, part: TablePart, shown: ShownFacts, cells: Places, e
 def _judges(rule: SensitivityRule, shown: ShownFacts) -> bool:
     """Whether a rule judges a cell by its value and what the file shows of it."""
     try:
-        rule.apply(shown.safest_at(np.zeros(1, np.int64), np.zeros(1)))
+        rule.apply(shown.least_sensitive_at(np.zeros(1, np.int64), np.zeros(1)))
     except PlanError:
         return False
     return True

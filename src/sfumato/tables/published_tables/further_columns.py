@@ -1,4 +1,7 @@
-"""Further columns of a published table: each is explained by the file itself, or may reveal suppressed cells."""
+"""Check additional columns of a published table for numbers from which suppressed cells can be computed or bounded.
+
+A column is *explained* if the audit reads it, if it is constant, or if the plan declares it harmless.
+"""
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -31,7 +34,7 @@ REVERSED = "It has the reverse order of the published values, so it bounds the s
 PART = "It follows from one part of each total, such as the women of each area, or from its share of the total."
 # Relations by which numbers are computed from the values, exactly up to rounding.
 COMPUTED = (LINEAR, RATIO, REST)
-# Bits by which a column must agree with a function beyond chance, and with an order.
+# Minimum evidence against chance, in bits, for a functional relation (PROOF) and for an order (ORDER_PROOF).
 PROOF = 6.0
 ORDER_PROOF = 5.0
 SUM = "With other columns it adds up to the published values."
@@ -41,13 +44,14 @@ _Code = tuple[tuple[str, ...], Code]
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """What a file shows of its cells.
+class PublishedCells:
+    """The published values of a file, with the rows of their totals.
 
     Attributes:
         values: The published values; NaN if suppressed.
         above: For each dimension, and for the grand total, the row of the total of each row; -1 if there is none.
         parts: For each category, the rows of the totals over its dimension, and their parts in this category.
+        names: A description of each cell.
     """
 
     values: Numbers
@@ -63,50 +67,55 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """How a column relates to the values, in words, and the suppressed cells that follow from it."""
+    """A relation of a column to the values, in words, with the cells that can be computed or bounded by it."""
 
     text: str
     cells: BoolArray
 
 
-def relation_to(shown: Shown, numbers: Numbers) -> Relation | None:
+def relation_to(published: PublishedCells, numbers: Numbers) -> Relation | None:
     """Return the first relation of numbers to the values that is unlikely by chance; None if there is none.
 
     >>> values = np.array([100.0, 40.0, 35.0, 25.0, np.nan])
-    >>> shown = Shown(values, (np.array([-1, 0, 0, 0, 0]),), (), tuple("tabcd"))
-    >>> relation_to(shown, 7 * np.array([100.0, 40.0, 35.0, 25.0, 3.0])).cells.tolist()
+    >>> published = PublishedCells(values, (np.array([-1, 0, 0, 0, 0]),), (), tuple("tabcd"))
+    >>> relation_to(published, 7 * np.array([100.0, 40.0, 35.0, 25.0, 3.0])).cells.tolist()
     [False, False, False, False, True]
     """
-    values, hidden, said = shown.values, np.isnan(shown.values), ~np.isnan(numbers)
+    values, hidden, present = published.values, np.isnan(published.values), ~np.isnan(numbers)
     if is_linear(values, numbers):
-        return Relation(LINEAR, hidden & said)
-    for rows, totals in shown.totals():
+        return Relation(LINEAR, hidden & present)
+    for rows, totals in published.totals():
         shares = np.divide(values, totals, out=np.full(len(values), np.nan), where=totals > 0)
-        if np.unique(totals[~np.isnan(shares) & said]).size and is_linear(shares, numbers):
-            cells = hidden & said & ~np.isnan(totals)
+        if np.unique(totals[~np.isnan(shares) & present]).size and is_linear(shares, numbers):
+            cells = hidden & present & ~np.isnan(totals)
             # A proportion and its value disclose the total.
-            cells[rows[(rows >= 0) & said & ~hidden & np.isnan(totals)]] = True
+            cells[rows[(rows >= 0) & present & ~hidden & np.isnan(totals)]] = True
             return Relation(RATIO, cells)
         if is_linear(totals - values, numbers):
-            return Relation(REST, hidden & said & ~np.isnan(totals))
+            return Relation(REST, hidden & present & ~np.isnan(totals))
     order = _order(values, numbers)
     if order != 0:
-        return Relation(ORDER if order > 0 else REVERSED, hidden & said)
-    cells = _told_parts(shown, numbers)
+        return Relation(ORDER if order > 0 else REVERSED, hidden & present)
+    cells = _inferable_parts(published, numbers)
     return Relation(PART, cells) if cells.any() else None
 
 
-def _told_parts(shown: Shown, numbers: Numbers) -> BoolArray:
-    """Return the suppressed parts of totals that follow from numbers next to the totals."""
-    values, cells = shown.values, np.zeros(len(shown.values), bool)
-    for totals, parts in shown.parts:
-        told = np.isnan(values[parts]) & ~np.isnan(numbers[totals])
-        if told.any():
+def _inferable_parts(published: PublishedCells, numbers: Numbers) -> BoolArray:
+    """Return the suppressed parts that can be computed from a number published in the row of their total.
+
+    An example is the share of women in each area.
+    """
+    values, cells = published.values, np.zeros(len(published.values), bool)
+    for totals, parts in published.parts:
+        inferable = np.isnan(values[parts]) & ~np.isnan(numbers[totals])
+        if inferable.any():
             whole, own, others = values[totals], values[parts], numbers[totals]
             shares = np.divide(own, whole, out=np.full(len(own), np.nan), where=whole > 0)
             rest = 2 * own - whole
-            if _order(shares, others, len(shown.parts)) or any(is_linear(one, others) for one in (own, shares, rest)):
-                cells[parts[told]] = True
+            if _order(shares, others, len(published.parts)) or any(
+                is_linear(one, others) for one in (own, shares, rest)
+            ):
+                cells[parts[inferable]] = True
     return cells
 
 
@@ -131,23 +140,23 @@ def _order(values: Numbers, numbers: Numbers, tried: int = 1) -> int:
     """Return 1 if numbers strictly increase with the values, -1 if they decrease, 0 if neither or too few.
 
     Args:
-        tried: How many such values are compared with the numbers.
+        tried: Number of comparisons, each of which could agree by chance.
     """
     both = ~np.isnan(values) & ~np.isnan(numbers)
     points = np.unique(np.stack([values[both], numbers[both]]), axis=1)
     rises = np.diff(points[1])
     many = points.shape[1]
-    # One of all orders of so many numbers rises, and one falls.
+    # Of the n! orders of n numbers, one is increasing and one decreasing.
     bits = math.lgamma(many + 1) / math.log(2) - 1
     if bits <= ORDER_PROOF + math.log2(tried) or np.unique(points[0]).size < many:
         return 0
     return 1 if (rises > 0).all() else -1 if (rises < 0).all() else 0
 
 
-def may_share_totals(shown: Shown, numbers: Numbers) -> bool:
+def may_share_totals(published: PublishedCells, numbers: Numbers) -> bool:
     """Return whether numbers are proportional to the values below a suppressed total, as proportions are."""
-    values = shown.values
-    for rows, totals in shown.totals():
+    values = published.values
+    for rows, totals in published.totals():
         used = (rows >= 0) & np.isnan(totals) & (values > 0) & (numbers > 0)
         for total in np.unique(rows[used]):
             own = used & (rows == total)
@@ -165,16 +174,22 @@ def _is_proportional(values: Numbers, numbers: Numbers) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """A further column: its texts, their numbers, where these are numbers or ranges, and whether they are no more.
+    """An additional column.
 
-    Bars of signs are as long as a number: the numbers of a column without any are the lengths of its texts.
+    Attributes:
+        texts: Its texts.
+        numbers: The number in each text; NaN if there is none. In a column without numbers, the length of each text,
+            because text bars such as `****` encode a number by their length.
+        has_number: Whether each text has a number or a range.
+        plain_numbers: Whether the texts with a number or a range are nothing but a number.
+        are_text_lengths: Whether the numbers are the lengths of the texts.
     """
 
     texts: tuple[str, ...]
     numbers: Numbers
-    says: BoolArray
-    single: bool
-    lengths: bool = False
+    has_number: BoolArray
+    plain_numbers: bool
+    are_text_lengths: bool = False
 
 
 def unexplained_columns(
@@ -187,15 +202,15 @@ def unexplained_columns(
 ) -> tuple[UnexplainedColumn, ...]:
     """Return the columns with numbers next to suppressed cells that nothing in the file explains.
 
-    A column is explained if the audit reads it, if it is the same in all rows, such as a year, or if the plan names it
-    harmless. What an area or another category has alone may be computed from suppressed cells in it. In perturbed
-    tables every cell counts as suppressed, and what is computed from published numbers is explained. A file with true
-    values is internal and not checked.
+    A column is explained if the audit reads it, if it is the same in all rows, such as a year, or if the plan declares
+    it harmless. A column that is constant only within each area or other category is not explained: its number may have
+    been computed from suppressed cells of the area. In perturbed tables every cell counts as suppressed, and a column
+    computed from published numbers is explained. A file with true values is internal and not checked.
 
     Args:
-        reading: What the file shows of the values.
-        measures: Columns that are audited as values of tables of their own.
-        others: Further tables of the same audit.
+        reading: The values and ranges that the file shows.
+        measures: Columns that are audited as values of separate tables.
+        others: Other tables of the same audit.
     """
     others = [one for one in others if one.plan.table.value == plan.table.value]
     changed = plan.perturbation is not None
@@ -205,20 +220,22 @@ def unexplained_columns(
     further = {} if internal or not hidden else _further(columns, plan, reading, dimensions)
     if not further:
         return ()
-    shown = _shown(columns, plan, reading, dimensions, others)
-    summed = derivable_columns(reading.exact, [np.where(own.says, own.numbers, np.nan) for own in further.values()])
+    published = _published_cells(columns, plan, reading, dimensions, others)
+    summed = derivable_columns(
+        reading.exact, [np.where(own.has_number, own.numbers, np.nan) for own in further.values()]
+    )
     answers = []
     for place, (name, own) in enumerate(further.items()):
-        beside = suppressed & own.says
-        found = _relation(shown, own, place in summed, changed)
-        if found is not None and changed and found.text in COMPUTED and own.single:
+        next_to_suppressed = suppressed & own.has_number
+        found = _relation(published, own, place in summed, changed)
+        if found is not None and changed and found.text in COMPUTED and own.plain_numbers:
             continue
         if found is None or (name in measures and found.text not in COMPUTED):
-            harmless = name in measures or not beside.any()
+            harmless = name in measures or not next_to_suppressed.any()
             if harmless or _is_constant(own, columns, plan):
                 continue
-        if found is None or beside.any() or found.cells.any() or found.text == SHARES:
-            cells = () if found is None else tuple(shown.names[row] for row in np.flatnonzero(found.cells))
+        if found is None or next_to_suppressed.any() or found.cells.any() or found.text == SHARES:
+            cells = () if found is None else tuple(published.names[row] for row in np.flatnonzero(found.cells))
             answers.append(UnexplainedColumn(name, "" if found is None else found.text, cells))
     return tuple(answers)
 
@@ -237,23 +254,27 @@ def _further(
     seen = {columns.texts[name] for name in known if name in columns}
     further = {}
     for name, texts in columns.texts.items():
-        if name not in known and texts not in seen and ((own := _column(texts)).says.any() or own.lengths):
+        if (
+            name not in known
+            and texts not in seen
+            and ((own := _column(texts)).has_number.any() or own.are_text_lengths)
+        ):
             further[name] = own
             seen.add(texts)
     return further
 
 
-def _relation(shown: Shown, own: _Column, summed: bool, changed: bool) -> Relation | None:
-    """Return how a column relates to the values, as far as numbers show it."""
-    more = len(shown.values) - len(own.numbers)
+def _relation(published: PublishedCells, own: _Column, summed: bool, changed: bool) -> Relation | None:
+    """Return the relation of a column to the values; None if its numbers show none."""
+    more = len(published.values) - len(own.numbers)
     numbers = np.append(own.numbers, np.full(more, np.nan))
-    found = relation_to(shown, numbers)
-    if own.lengths:
+    found = relation_to(published, numbers)
+    if own.are_text_lengths:
         return found if found is not None and found.text in COMPUTED else None
-    hidden = np.isnan(shown.values)
+    hidden = np.isnan(published.values)
     if found is None and summed:
-        return Relation(SUM, hidden & np.append(own.says, np.zeros(more, bool)))
-    if found is None and not changed and may_share_totals(shown, numbers):
+        return Relation(SUM, hidden & np.append(own.has_number, np.zeros(more, bool)))
+    if found is None and not changed and may_share_totals(published, numbers):
         return Relation(SHARES, np.zeros(len(hidden), bool))
     return found
 
@@ -261,10 +282,18 @@ def _relation(shown: Shown, own: _Column, summed: bool, changed: bool) -> Relati
 def _column(texts: tuple[str, ...]) -> _Column:
     cells = column_cells([normalize("NFKC", text) for text in texts])
     numbers = np.array([cell.number for cell in cells], np.float64)
-    says = ~np.isnan(numbers) | np.array([cell.is_range for cell in cells], bool)
-    if not says.any():
-        return _Column(texts, np.array([len(text) for text in texts], np.float64), says, single=False, lengths=True)
-    return _Column(texts, numbers, says, all(is_number(text) for text, own in zip(texts, says, strict=True) if own))
+    has_number = ~np.isnan(numbers) | np.array([cell.is_range for cell in cells], bool)
+    if not has_number.any():
+        return _Column(
+            texts,
+            np.array([len(text) for text in texts], np.float64),
+            has_number,
+            plain_numbers=False,
+            are_text_lengths=True,
+        )
+    return _Column(
+        texts, numbers, has_number, all(is_number(text) for text, own in zip(texts, has_number, strict=True) if own)
+    )
 
 
 def _is_constant(own: _Column, columns: TextColumns, plan: TablePlan) -> bool:
@@ -272,16 +301,16 @@ def _is_constant(own: _Column, columns: TextColumns, plan: TablePlan) -> bool:
     return all(len({own.texts[row] for row in rows}) == 1 for _, rows in grouped(plan, columns))
 
 
-def _shown(
+def _published_cells(
     columns: TextColumns,
     plan: TablePlan,
     reading: ParsedTable,
     dimensions: Mapping[str, Dimension],
     others: Sequence[ReleasedTable],
-) -> Shown:
-    """Return the shown values of a table and of others, with the totals in the table and their parts in all of them."""
+) -> PublishedCells:
+    """Return the published values of a table and of others, with its totals and their parts in all tables."""
     if not dimensions:
-        return Shown(reading.exact, (), (), columns.text("id"))
+        return PublishedCells(reading.exact, (), (), columns.text("id"))
     trees, keys = dimensions_of(dimensions, columns, plan.folder)
     spaces = [dimensions_of(one.sheet.dimensions, one.sheet.columns, one.plan.folder) for one in others]
     exact = np.concatenate([reading.exact, *(one.reading.exact for one in others)])
@@ -303,7 +332,7 @@ def _shown(
                 parts.setdefault(code, []).append((total, row))
     pairs = tuple((np.array(own)[:, 0], np.array(own)[:, 1]) for own in parts.values())
     names = tuple(describe(own, key) for own, cells in ((trees, keys), *spaces) for key in cells)
-    return Shown(exact, tuple(above), pairs, names)
+    return PublishedCells(exact, tuple(above), pairs, names)
 
 
 def _codes(

@@ -110,7 +110,7 @@ def part_of(
     low = bounds.low if least is None else np.fmax(bounds.low, least)
     held = _inhabited(lines or {}, np.where(np.isnan(exact), low, exact) > 0)
     shown = shown_facts(plan, columns, exact, finest_of(relations, len(exact)), held)
-    judged, _ = _judged(plan.primary, shown.safest)
+    judged, _ = _judged(plan.primary, shown.least_sensitive)
     unsafe = combine(judged, len(exact)).unsafe & ~np.isnan(exact)
     status = np.where(unsafe, CellStatus.SENSITIVE, CellStatus.SAFE).astype(np.int8)
     table = make_table(np.nan_to_num(exact), relations, status=status, bounds=bounds, names=names)

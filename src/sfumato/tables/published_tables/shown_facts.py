@@ -1,9 +1,9 @@
-"""What a published file proves of those behind its cells: by its columns, or by its values where it has none.
+"""Facts about respondents that a published file discloses, as inputs for the sensitivity rules.
 
-A file may lack the columns that rules look at and still prove that a cell is sensitive: of 2 records, no more than 2
-respondents have any, and of 2 respondents, each one learns the other. So each rule judges the safest of all that agree
-with the file: the largest number of respondents, each of whom contributes the same. What is sensitive then is sensitive
-whatever the file leaves out.
+A file may lack the columns that the rules use and still prove that a cell is sensitive. Two records come from at most
+two respondents, and each of two respondents can compute the other's contribution. Each rule is therefore evaluated on
+the least sensitive inputs that are consistent with the file: as many respondents as possible, with equal contributions.
+A cell that is sensitive under these inputs is sensitive whatever the omitted columns contain.
 """
 
 from collections.abc import Mapping
@@ -24,14 +24,14 @@ from sfumato.tables.published_tables.parse_cells import read_texts
 
 @dataclass(frozen=True, slots=True)
 class ShownFacts:
-    """What a file shows of the cells of a table.
+    """What a published file discloses about the cells of a table.
 
     Attributes:
-        known: What rules may look at as the file shows it; not a number where it shows nothing.
-        respondents: Between which numbers the respondents of each cell are.
-        holdings: Between which numbers the holdings behind them are.
-        records: Whether the values are whole numbers of records, of which each respondent has one at least.
-        source: What the columns mean.
+        known: The rule inputs that the file shows; NaN where it shows none.
+        respondents: Bounds on the number of respondents of each cell.
+        holdings: Bounds on the number of holdings of each cell.
+        records: Whether the values are whole numbers of records, with at least one per respondent.
+        source: The meaning of the columns.
     """
 
     known: RuleInputs
@@ -42,7 +42,10 @@ class ShownFacts:
 
     @property
     def complete(self) -> RuleInputs:
-        """The facts without columns that say nothing of a published cell: a rule cannot be judged by these."""
+        """The rule inputs without columns that lack a number for some published cell.
+
+        Rules cannot be evaluated on such columns.
+        """
         known, shown = self.known, ~np.isnan(self.known.values)
 
         def whole(column: Numbers | None) -> Numbers | None:
@@ -51,21 +54,23 @@ class ShownFacts:
         return replace(known, frequency=whole(known.frequency), holdings=whole(known.holdings))
 
     @property
-    def safest(self) -> RuleInputs:
-        """The safest facts of all cells that agree with the file."""
+    def least_sensitive(self) -> RuleInputs:
+        """The least sensitive rule inputs of all cells consistent with the file."""
         every = np.arange(len(self.known.values))
-        return replace(self.safest_at(every, self.known.values), lines=self.known.lines)
+        return replace(self.least_sensitive_at(every, self.known.values), lines=self.known.lines)
 
-    def safest_at(self, cells: Places, values: Numbers) -> RuleInputs:
-        """The safest facts of some cells that agree with the file, if they have these values."""
-        known, there = self.known, values != 0
+    def least_sensitive_at(self, cells: Places, values: Numbers) -> RuleInputs:
+        """Return the least sensitive rule inputs of some cells consistent with the file, assuming the given values."""
+        known, not_zero = self.known, values != 0
         respondents = self.respondents.rows(cells)
         if known.counts or self.records:
             respondents = Bounds(respondents.low, np.fmin(respondents.high, values))
-        people = _most(respondents, there)
-        holdings = np.minimum(_most(self.holdings.rows(cells), there), people)
-        shown = _rows(known.contributions, cells) or self._alike(values, holdings, len(self.source.contributions))
-        singles = _rows(known.singles, cells) or self._alike(values, people, len(self.source.respondents))
+        people = _max_people(respondents, not_zero)
+        holdings = np.minimum(_max_people(self.holdings.rows(cells), not_zero), people)
+        shown = _rows(known.contributions, cells) or self._equal_contributions(
+            values, holdings, len(self.source.contributions)
+        )
+        singles = _rows(known.singles, cells) or self._equal_contributions(values, people, len(self.source.respondents))
         return replace(
             known,
             values=values,
@@ -78,8 +83,11 @@ class ShownFacts:
             lines={},
         )
 
-    def _alike(self, values: Numbers, people: Numbers, largest: int) -> tuple[Numbers, ...]:
-        """The largest contributions to cells in which all contribute the same; of a shadow, nobody knows the unit."""
+    def _equal_contributions(self, values: Numbers, people: Numbers, largest: int) -> tuple[Numbers, ...]:
+        """Return the largest contributions if all respondents of a cell contribute equally.
+
+        They are 0 if a shadow variable is used for contributions, because its unit is unknown.
+        """
         each = np.abs(values) / np.maximum(people, 1.0) * (self.source.shadow is None)
         return tuple(np.where(people > place, each, 0.0) for place in range(largest))
 
@@ -87,12 +95,12 @@ class ShownFacts:
 def shown_facts(
     plan: TablePlan, columns: TextColumns, exact: Numbers, finest: BoolArray, lines: Mapping[str, Places]
 ) -> ShownFacts:
-    """Return what a published file shows.
+    """Return the facts about respondents that a published file discloses.
 
     Args:
-        exact: The published values; not a number where suppressed.
-        finest: Cells that are no total of others.
-        lines: For each dimension, the place of the total that each cell is a part of.
+        exact: The published values; NaN if suppressed.
+        finest: Whether each cell is not a total of other cells.
+        lines: For each dimension, the position of the total that each cell is a part of.
     """
     source, size = plan.table, len(exact)
     counts, named = as_counts(source, exact), {getattr(rule, "column", "") for rule in plan.primary}
@@ -114,7 +122,7 @@ def shown_facts(
 
 
 def _people(columns: TextColumns, name: str | None, size: int) -> Bounds:
-    """Between which numbers a column says that respondents or holdings are; it may be suppressed itself."""
+    """Return bounds on the number of respondents or holdings from a column, which may itself have suppressed cells."""
     if name is None or name not in columns:
         return Bounds(np.zeros(size), np.full(size, np.inf))
     exact, ranges = read_texts(tuple(text or MASK for text in columns.text(name)), name)
@@ -126,13 +134,13 @@ def _exactly(people: Bounds) -> Numbers:
     return np.where(people.low == people.high, people.low, np.nan)
 
 
-def _most(people: Bounds, there: BoolArray) -> Numbers:
-    """The largest number of people; nobody where there may be nobody."""
-    return np.where((people.low > 0) | there, people.high, 0.0)
+def _max_people(people: Bounds, not_zero: BoolArray) -> Numbers:
+    """Return the maximum number of people; 0 for cells that may be empty."""
+    return np.where((people.low > 0) | not_zero, people.high, 0.0)
 
 
 def _largest(columns: TextColumns, names: tuple[str, ...]) -> tuple[Numbers, ...]:
-    """The largest contributions where a file shows all of them."""
+    """Return the columns of the largest contributions; none unless the file has all of them."""
     return tuple(columns.optional(name) for name in names) if all(name in columns for name in names) else ()
 
 

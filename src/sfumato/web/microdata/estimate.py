@@ -138,9 +138,11 @@ class Estimates:
         suppression = method.get("suppression", 0.0) if method["name"] != "k-optimize" else 0.0
         quick["method"] = {"name": METHOD, "loss": "loss-metric", "suppression": suppression}
         for column in quick["columns"].values():
-            column.pop("importance", None)  # other methods support neither the cost of values
+            # METHOD supports neither the importance of columns, which sets the cost of suppressing single values, nor
+            # publishing the means of groups.
+            column.pop("importance", None)
             if column["role"] == "quasi-identifier":
-                column.pop("publish", None)  # nor means of groups
+                column.pop("publish", None)
         return resolve(read_plan(quick, self.workspace.place("x").parent))
 
     def _counted(self, resolved: Plan, plan: Mapping[str, Any]) -> FrequencyTable:
@@ -162,7 +164,7 @@ class Estimates:
 
 
 def _serves(counted: Plan, plan: Plan) -> bool:
-    """Return whether the counts for one plan are those of another, whose models need no further columns."""
+    """Return whether the counts made for one plan can be used for another: they include all columns that it needs."""
     promised = {*plan.promise_columns}
     same = counted.subset == plan.subset and {*counted.spelled_columns} & promised == {*plan.spelled_columns}
     if plan.person is not None:  # persons are counted with the columns of the models

@@ -1,4 +1,4 @@
-"""Compute what a policy requires of the data, in a worker process that does not load the page library."""
+"""Compute the privacy models that a policy requires for given data, in a worker process without the web UI library."""
 
 from contextlib import closing
 from dataclasses import replace
@@ -16,7 +16,7 @@ from sfumato.pipelines.policies.plan_completion import with_policy
 def asked_promises(
     path: Path, read: DataPlan, plan: dict[str, Any], tell: ProgressCallback | None = None
 ) -> list[dict[str, Any]]:
-    """Return the models that the policy of a plan requires, whatever models it has now; `tell` reports progress."""
+    """Return the models that the policy of a plan requires; those in the plan are ignored. `tell` receives progress."""
     looking = ProgressReporter(tell)
     looking.at("count")
     open_plan = read_plan({key: value for key, value in plan.items() if key != "privacy"}, path.parent)

@@ -22,9 +22,10 @@ def code_of(inst, keys, row, column):
 
 @compiled
 def blocks(inst, state, least, column, out, base):
-    """Compute for each code of a column the code of its block (from `base` on), using features of at least a state.
+    """Write the block of each code of a column to `out`, from position `base` on.
 
-    Ordered: a block is named by its first value; isolate: by its value, or by the highest code for the rest.
+    Only features whose state is at least `least` separate blocks. If values are ordered, a block has the code of its
+    first value. Otherwise a feature isolates a value, whose block has its code; all other values share the code `size`.
     """
     size, first = inst.columns[column, at.SIZE], inst.columns[column, at.FIRST]
     if inst.params[at.ORDERED]:
@@ -41,7 +42,7 @@ def blocks(inst, state, least, column, out, base):
 
 @compiled
 def penalties(inst: at.Instance, state: Int8, least: int, out: Float64):
-    """Compute for each column and code the weighted loss (M-1)/(|A|-1) of its block, for features of at least a state.
+    """Compute for each column and code the weighted loss (M-1)/(|A|-1) of its block; `least` as in `blocks`.
 
     A block of one value is that value; a block of all values, or of the missing value and others, is `*`
     and has the maximum loss. Splitting a block never increases a loss.
@@ -106,11 +107,10 @@ def merge(keys, counts, label_rows, start, stop, write, table, stamp):
 
     Args:
         table: (2, 2^b) a hash table of rows, and the stamp of each: an entry is valid if its stamp is the given one.
-            Only
-            as much of it is used as the class needs, so that it stays in the processor cache.
+            Only as much of the table is used as the class needs, so that it stays in the processor cache.
 
     Returns:
-        Where the next class is written.
+        The position from which the next class is written.
     """
     places = 1
     while places < 2 * (stop - start):

@@ -1,9 +1,9 @@
-"""The sweep of local recoding: node after node, from the least generalized on, each for the rows still unassigned.
+"""The main loop of local recoding: try the nodes of the generalization lattice in order of cost, and form classes.
 
-A candidate class (cell) of a node is kept if its unassigned rows satisfy the models. Every row is therefore published
-at the first node, which is the cheapest by the order of nodes, at which its class is large enough. With several rounds,
-each takes only cells up to a certain cost: a cheap cell of an expensive node then precedes an expensive cell of a cheap
-one.
+At each node, the rows that are still unassigned form candidate classes (cells), and those that satisfy the models are
+kept. Every row is therefore published at the cheapest node at which its cell satisfies the models. With several rounds,
+each round accepts only cells up to a certain cost, so that a cheap cell of an expensive node precedes an expensive cell
+of a cheap node.
 """
 
 from collections.abc import Callable, Collection
@@ -31,11 +31,13 @@ from sfumato.microdata.models.persons import looked_at
 Ints = npt.NDArray[np.int64]
 Nodes = npt.NDArray[np.int32]
 UNPLACED = -1
-# If trying all nodes takes long, this many come first, each pass a good part of the next. A model beyond class sizes
-# costs so much more work than counting a combination; fast searches are not divided.
+# If trying all nodes takes long, passes over this many nodes come first, unless all nodes are fewer than PASS_GROWTH
+# times as many.
 FEW_NODES = (32, 256, 2_048)
 PASS_GROWTH = 4
-PROMISE_WORK = 20
+# Work of evaluating a model other than k-anonymity, relative to counting a combination.
+MODEL_WORK = 20
+# Searches with at most this much work (combinations times nodes) have only one pass.
 QUICK_WORK = 100_000_000
 # Number of digits in which costs are compared.
 DIGITS = 12
@@ -186,7 +188,7 @@ class Sweep:
     def passes(self) -> list[int]:
         """The numbers of nodes tried, first few and at last all; more passes if they take long."""
         every = len(self.nodes[0])
-        work = every * len(self.table.counts) * (1 + PROMISE_WORK * len(self._others))
+        work = every * len(self.table.counts) * (1 + MODEL_WORK * len(self._others))
         return [*(few for few in FEW_NODES if work > QUICK_WORK and PASS_GROWTH * few <= every), every]
 
     def spread(self, owners: Ints, limits: Floats, start: int = 0, most: int | None = None) -> Ints:
@@ -215,7 +217,7 @@ class Sweep:
     def _round(self, owners: Ints, nodes: Nodes, floors: Floats, limit: float, stop: Flag) -> None:
         at = 0
         left = np.flatnonzero(owners < 0)
-        cells = _room(len(left))
+        cells = _node_buffers(len(left))
         number = int(owners.max(initial=-1)) + 1
         k = self.problem.k
         random, late = (np.random.default_rng(self.seed) if self.spare else None), False
@@ -251,7 +253,7 @@ class Sweep:
         return kept
 
 
-def _room(size: int) -> NodeBuffers:
+def _node_buffers(size: int) -> NodeBuffers:
     slots = 1 << max((2 * size).bit_length(), 4)
     return NodeBuffers(
         np.zeros(slots, np.int64),

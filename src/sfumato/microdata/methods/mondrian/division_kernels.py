@@ -74,10 +74,12 @@ def divide(
     """Divide classes strictly, in place, until no cut leaves k rows on both sides.
 
     Args:
-        begins, ends, paths: (c,) the classes; least: classes of fewer items are left for later.
-        marks: (n,) receives 1 where a finished class begins and 2 where one for later does, whose path `names` gets.
-        boxes: (2, n, m) or (2, 0, m): at each class's beginning the lowest and highest place that its cuts leave it.
-        stop: (1,) a flag: once it is set, classes stay as they are.
+        begins, ends, paths: (c,) the classes; least: classes with fewer items are left for later.
+        marks: (n,) receives 1 at the first item of a finished class, and 2 at the first item of a class that is left
+            for later, whose path is written to `names` there.
+        boxes: (2, n, m) or (2, 0, m): receives, at the first item of each class, the lowest and the highest position
+            in each column that the cuts leave to the class.
+        stop: (1,) a flag: once it is set, no class is divided any more.
     """
     begin_at, end_at = np.empty(_DEPTH, np.int64), np.empty(_DEPTH, np.int64)
     path_at = np.empty(_DEPTH, np.uint64)

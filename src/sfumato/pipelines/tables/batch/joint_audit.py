@@ -43,14 +43,14 @@ def audit_written(state: BatchState) -> None:
     _warn_of_others(state, distinct, groups)
     for group in groups:
         own = [distinct[number] for number in group]
-        others = [one for place, one in enumerate(distinct) if place not in group and _is_of_same(one, own)]
+        others = [one for place, one in enumerate(distinct) if place not in group and _shares_records(one, own)]
         rounds = {one.done.linked for one in own}
         if len(own) > 1 and (others or 0 in rounds or len(rounds) > 1):
             _audit(state, own, others)
 
 
-def _is_of_same(one: WrittenTable, group: Sequence[WrittenTable]) -> bool:
-    """Return whether a table has another response of the same records as a group of tables."""
+def _shares_records(one: WrittenTable, group: Sequence[WrittenTable]) -> bool:
+    """Return whether a table has another response variable but the same records as a group of tables."""
     counted = one.source is not None and any(two.source is not None and one.source[0] == two.source[0] for two in group)
     return counted or any(same_respondents(one.done.table, two.done.table) for two in group)
 
