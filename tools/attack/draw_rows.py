@@ -1,7 +1,4 @@
-"""Draw data about people, and plans to publish it, from a seed: all methods, the models that `judge_rows` evaluates,
-
-missing values, persons with several rows, pseudonyms, dependent columns, chains of releases, plans to be refused.
-"""
+"""Draw data about people, and plans to publish it, from a seed: all methods, and the models that `judge_rows` knows."""
 
 import csv
 import io
@@ -32,8 +29,7 @@ KNOWN: Plan = {
     "big": {"type": "integer", "hierarchy": {"type": "order", "groups": [2, 4]}},
     "height": {"type": "decimal"},
 }
-# Models in addition to k-anonymity, and options of methods; one of several values is drawn. The first two go with
-# cells.
+# Models in addition to k-anonymity; one of several values is drawn. The first two go with local suppression.
 MODELS: tuple[Plan, ...] = (
     {"model": "individual-risk", "threshold": 0.05, "sampling_fraction": 0.1},
     {"model": "global-risk", "threshold": 0.03, "sampling_fraction": 0.1},

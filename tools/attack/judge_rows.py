@@ -46,7 +46,7 @@ class Published:
             shown = [row[PERSON] for row in (self.rows if self.publish else self.raw_rows)]
             self.persons = [] if "*" in shown else shown
         self.keys = self.keys_of(self.rows)
-        self.stars = [place for place, key in enumerate(self.keys) if is_star(key)]
+        self.stars = [place for place, key in enumerate(self.keys) if {*key} == {"*"}]
 
     def of_role(self, *roles: str) -> list[str]:
         return [name for name, own in self.columns.items() if own["role"] in roles and name in self.rows[0]]
@@ -59,9 +59,11 @@ class Published:
         keys, stars = self.keys_of(rows), self.asks.get("suppressed") == "star" or self.asks["method"] == "k-optimize"
         if self.publish and self.counts_persons:  # the file shows which rows belong to one person; () is a star, too
             whole = grouped(zip(self.persons, keys, strict=True))
-            shown = {person: () if all(map(is_star, own)) else sorted(own) for person, own in whole.items()}
+            shown = {
+                person: () if all({*key} == {"*"} for key in own) else sorted(own) for person, own in whole.items()
+            }
             keys = [tuple(map(str, shown[person])) for person in self.persons]
-        places = ((key, place) for place, key in enumerate(keys) if not (stars and is_star(key)))
+        places = ((key, place) for place, key in enumerate(keys) if not (stars and {*key} == {"*"}))
         return list(grouped(places).values())
 
     def sizes(self, classes: Classes) -> list[int]:
@@ -83,7 +85,7 @@ class Published:
         """Return the achieved parameter of a model in the published file, and whether it is satisfied."""
         name, sizes, figures = model["model"], self.sizes(classes), list[float]()
         if name == "k-anonymity" and self.asks.get("on_missing") == "any":  # a missing cell matches any value
-            keys = [key for key in self.keys if not is_star(key)]
+            keys = [key for key in self.keys if {*key} != {"*"}]
             sizes = [
                 sum(all("" in (a, b) or a == b for a, b in zip(key, one, strict=True)) for one in keys) for key in keys
             ]

@@ -1,7 +1,4 @@
-"""Attack published tables by linear programs with public knowledge: the published file, the sums, integer counts, and
-
-that a suppressed count is at least one if zeros are shown.
-"""
+"""Attack published tables by linear programs with public knowledge: the file, its sums, integer and positive counts."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,4 @@
-"""Meaning of published labels, and definitions of privacy models by their papers for one class: of rows, or of persons
-
-with their sets of sensitive values. The proportion of a value is that of the members who have it.
-"""
+"""Meaning of published labels, and definitions of privacy models by their papers for one class of rows or persons."""
 
 import math
 import re

@@ -1,8 +1,7 @@
 """Attack what the command line publishes: `run.py --releases 1000 --tables 500 --seed 0`.
 
-Releases and tables are drawn from seeds, made by the command line, and evaluated by their published files alone.
-`--seed
-17 --kind rows` repeats one case, `--keep FOLDER` keeps it. Exit 1: a guarantee is refuted.
+Releases and tables are drawn from seeds, made by the command line, and evaluated by their published files alone. With
+`--seed 17 --kind rows` one case is repeated, `--keep FOLDER` keeps it. Exit 1: a guarantee is refuted.
 """
 
 import argparse
