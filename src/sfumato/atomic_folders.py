@@ -17,7 +17,7 @@ LINGERING, PAUSE = 5.0, 0.05
 def check_free(path: Path) -> None:
     """Refuse the name of an existing folder or file."""
     if path.exists():
-        raise PlanError(f"{path.name} exists already.", "Name a new one: nothing is overwritten.", "output-exists")
+        raise PlanError("output-exists.exists_already", name=path.name)
 
 
 @contextmanager
@@ -84,9 +84,7 @@ def _remove_all(folder: Path) -> None:
 def unwritable(folder: Path, error: OSError) -> EngineError:
     """Return the error for a disk or folder that cannot be written."""
     why = error.strerror or type(error).__name__
-    return EngineError(
-        f"{folder.name} cannot be written: {why}.", "Check the folder, its rights and the free space.", "unwritable"
-    )
+    return EngineError("unwritable.cannot_be_written", name=folder.name, problem=why)
 
 
 def make_private(path: Path) -> None:

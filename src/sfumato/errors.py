@@ -4,11 +4,12 @@ The text of an error never contains a data value; such values are in `values`, f
 table, `STATUS`, maps the kind of an error to exit status and HTTP status.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 from sfumato.dataclass import dataclass
+from sfumato.localization.messages import Message, words_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +33,16 @@ STATUS: dict[str, ResponseStatus] = {
 class SfumatoError(Exception):
     """Base class of all errors that Sfumato raises on purpose.
 
+    Args:
+        code: Its code, such as `columns.no_column`: its text has the key `error.KIND.CODE`, its hint that with `.do`.
+        message: What is wrong, where the code has no text of its own.
+        hint: What to do, where the code has no hint of its own.
+        **values: What the texts are filled with.
+
     Attributes:
         message: What is wrong, without any data value.
         hint: A hint what to do.
-        code: Stable code of the error, `<kind>.<name>`.
+        code: Stable code of the error, `<kind>.<name>`, without what tells its texts apart.
         values: The data values concerned, for callers of the library only.
         column: The column concerned, if there is one.
         rows: Numbers of the rows concerned, counted from 1 without the header.
@@ -44,29 +51,58 @@ class SfumatoError(Exception):
     kind: ClassVar[str] = "internal"
 
     def __init__(
-        self,
-        message: str,
-        hint: str = "",
-        code: str = "",
-        *,
-        values: Iterable[str | None] = (),
-        column: str | None = None,
-        rows: Iterable[int] = (),
+        self, code: str = "", /, *, message: str | None = None, hint: str | None = None, **values: object
     ) -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
-        self.code = f"{self.kind}.{code}" if code else self.kind
-        self.values = tuple(values)
-        self.column = column
-        self.rows = tuple(rows)
+        key = f"error.{self.kind}.{code}"
+        self.message = Message(key, **values) if message is None else message
+        self.hint = _hint(key, values) if hint is None else hint
+        self.code = f"{self.kind}.{code.partition('.')[0]}" if code else self.kind
+        self.values: tuple[str | None, ...] = ()
+        self.column: str | None = None
+        self.rows: tuple[int, ...] = ()
+        super().__init__(self.message)
+
+    def about(self, *, values: Iterable[str | None] = (), column: str | None = None, rows: Iterable[int] = ()) -> Self:
+        """Return the error with the data that it concerns."""
+        self.values, self.column, self.rows = tuple(values), column, tuple(rows)
+        return self
+
+    def at(self, name: str, line: int, column: int) -> Self:
+        """Return the error with its position in a file."""
+        self.message = Message("located", name=name, line=line, column=column, message=self.message)
+        return self
+
+    def with_text(self, message: str, hint: str | None = None) -> Self:
+        """Return the error with another message, and another hint if one is given."""
+        self.message, self.hint = message, self.hint if hint is None else hint
+        return self
+
+    @property
+    def text(self) -> str:
+        """What is wrong and what to do."""
+        return Message("sentences", parts=(self.message, self.hint)) if self.hint else self.message
 
     def __str__(self) -> str:
-        return f"{self.message} {self.hint}".strip()
+        return str(self.text)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (type(self), self.__dict__)
 
     @property
     def status(self) -> ResponseStatus:
         return STATUS[self.kind]
+
+
+def _restore(kind: type[SfumatoError], state: dict[str, Any]) -> SfumatoError:
+    error = kind.__new__(kind)
+    error.__dict__.update(state)
+    error.args = (error.message,)
+    return error
+
+
+def _hint(key: str, values: Mapping[str, object]) -> str:
+    """Return the hint of a text, or an empty one."""
+    return Message(f"{key}.do", **values) if f"{key}.do" in words_in() else ""
 
 
 class ViolationError(SfumatoError):
@@ -98,8 +134,11 @@ class InternalError(SfumatoError):
 
     kind = "internal"
 
-    def __init__(self, message: str, hint: str = "", code: str = "") -> None:
-        super().__init__(message, hint or "This is a bug in Sfumato; please report it. Nothing was published.", code)
+    def __init__(
+        self, code: str = "", /, *, message: str | None = None, hint: str | None = None, **values: object
+    ) -> None:
+        super().__init__(code, message=message, hint=hint, **values)
+        self.hint = self.hint or Message("error.internal.do")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +149,21 @@ class PlanIssue:
     message: str
     hint: str = ""
 
+    @property
+    def text(self) -> Message:
+        return Message("place_in_plan", path=self.path, message=Message("sentences", parts=(self.message, self.hint)))
+
     def __str__(self) -> str:
-        return f"{self.path}: {self.message}{' ' + self.hint if self.hint else ''}"
+        return str(self.text)
+
+
+def issue(
+    path: str, code: str = "", /, *, message: str | None = None, hint: str | None = None, **values: object
+) -> PlanIssue:
+    """Return an issue by its code: the key `error.issue.CODE` of the texts, that of the hint with `.do`."""
+    key = f"error.issue.{code}"
+    what = Message(key, **values) if message is None else message
+    return PlanIssue(path, what, _hint(key, values) if hint is None else hint)
 
 
 class PlanError(SfumatoError):
@@ -119,10 +171,19 @@ class PlanError(SfumatoError):
 
     kind = "plan"
 
-    def __init__(self, issues: Sequence[PlanIssue] | str, hint: str = "", code: str = "", **where: object) -> None:
-        self.issues = (PlanIssue("plan", issues, hint),) if isinstance(issues, str) else tuple(issues)
-        text = issues if isinstance(issues, str) else "\n".join(str(issue) for issue in self.issues)
-        super().__init__(text, hint if isinstance(issues, str) else "", code, **where)  # type: ignore[arg-type]
+    def __init__(
+        self, code: str = "", /, *, message: str | None = None, hint: str | None = None, **values: object
+    ) -> None:
+        super().__init__(code, message=message, hint=hint, **values)
+        self.issues: tuple[PlanIssue, ...] = (PlanIssue("plan", self.message, self.hint),)
+
+    @classmethod
+    def listing(cls, issues: Iterable[PlanIssue], code: str = "faults") -> Self:
+        """Return the error of several issues, each of which says where it is."""
+        listed = tuple(issues)
+        error = cls(code, message=Message("lines", lines=tuple(one.text for one in listed)), hint="")
+        error.issues = listed
+        return error
 
 
 def missing_extra(package: str, extra: str) -> EngineError:
@@ -131,7 +192,7 @@ def missing_extra(package: str, extra: str) -> EngineError:
     >>> str(missing_extra("pyspark", "spark"))
     'pyspark is not installed. Install it with: pip install "sfumato[spark]"'
     """
-    return EngineError(f"{package} is not installed.", f'Install it with: pip install "sfumato[{extra}]"', "extra")
+    return EngineError("extra", package=package, extra=extra)
 
 
 @contextmanager
@@ -150,16 +211,16 @@ def extra_part(package: str, extra: str) -> Iterator[None]:
 def did_you_mean(name: str, valid: Iterable[str]) -> str:
     """Return a hint at the nearest valid name, or the valid names if none is near.
 
-    >>> did_you_mean("quasi-identifer", ["identifier", "quasi-identifier"])
-    'Did you mean "quasi-identifier"?'
-    >>> did_you_mean("Agee", ["age", "gender"])
-    'Did you mean "age"?'
+    >>> print(did_you_mean("quasi-identifer", ["identifier", "quasi-identifier"]))
+    Did you mean "quasi-identifier"?
+    >>> print(did_you_mean("Agee", ["age", "gender"]))
+    Did you mean "age"?
     """
     names = sorted(valid)
     near = nearest(name, names)
     if near is not None:
-        return f'Did you mean "{near}"?'
-    return "Valid: " + ", ".join(names) + "." if names else ""
+        return Message("hint.did_you_mean", name=near)
+    return Message("hint.valid", names=", ".join(names)) if names else ""
 
 
 def nearest(name: str, valid: Iterable[str]) -> str | None:

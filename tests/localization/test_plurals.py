@@ -20,7 +20,11 @@ ALWAYS_SEVERAL = ("_many",)
 @pytest.mark.parametrize("language", SEVERAL)
 def test_no_text_has_words_for_several_behind_a_count(language) -> None:
     fixed = re.compile(rf"\{{(?!method|share|linked)\w+\}} (?:{SEVERAL[language]})\b")
-    texts = {key: text for key, text in words_in(language).items() if not key.startswith("said.")}
+    texts = {
+        key: text
+        for key, text in words_in(language).items()
+        if not key.startswith(("said.", "error.", "note.", "reason."))
+    }
     assert [key for key, text in texts.items() if fixed.search(text) and not key.endswith(ALWAYS_SEVERAL)] == []
 
 
@@ -44,4 +48,6 @@ def test_one_attack_is_no_attacks(language, one, two) -> None:
 def test_both_languages_count_by_counts_that_the_sentence_has() -> None:
     for language in SEVERAL:
         for key, text in words_in(language).items():
-            assert {name for name, _, _ in CHOICE.findall(text)} <= set(re.findall(r"\{(\w+)\}", text)), key
+            assert {name for name, _, _ in CHOICE.findall(text)} <= set(re.findall(r"\{(\w+)(?::[^{}|]*)?\}", text)), (
+                key
+            )

@@ -92,7 +92,7 @@ def test_a_key_that_others_may_read_is_warned_about(rows: Path, tmp_path: Path) 
     assert not any("study.key" in remark for remark in sf.anonymize(rows, asked).report.notes)
     (tmp_path / "study.key").chmod(0o640)
     remark = next(one for one in sf.anonymize(rows, asked).report.notes if "study.key" in one)
-    assert "is readable by others than its owner" in remark and "Eigentümer" in words_in("de").sentence(remark)
+    assert "is readable by others than its owner" in remark and "Eigentümer" in words_in("de").text(remark)
 
 
 def test_a_wrong_key_is_refused(rows: Path, tmp_path: Path) -> None:

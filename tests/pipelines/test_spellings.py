@@ -105,4 +105,4 @@ def test_persons_with_several_spellings(tmp_path):
 def test_one_text_is_told_of_as_one(count, german):
     sentence = merged_remarks({"ill": count})[0]
     assert ("texts" in sentence) == (count > 1)
-    assert words_in("de").sentence(sentence).startswith(german)
+    assert words_in("de").text(sentence).startswith(german)

@@ -103,7 +103,7 @@ def test_what_fails_is_raised_as_the_library_raises_it(client, rows, tmp_path):
         client.submit("anonymize", impossible, [tmp_path / "absent.csv"])
     with pytest.raises(sf.PlanError, match=r"absent\.yaml cannot be read"):
         client.submit("anonymize", tmp_path / "absent.yaml", [rows])
-    with pytest.raises(sf.SfumatoError, match="webhook cannot be told: the address is not an http"):
+    with pytest.raises(sf.SfumatoError, match="webhook cannot be called: the address is not an http"):
         client.submit("risk", patients().plan("patients.csv", 5), [rows], webhook=("file:///etc/passwd", SECRET))
     listed = client._http.get("/api/jobs", params={"limit": 0})
     assert (listed.status_code, "limit: Input should be greater" in listed.json()["detail"]) == (400, True)

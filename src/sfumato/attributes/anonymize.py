@@ -125,7 +125,7 @@ def check_rows(
     fine = len(rows) == len(records) and _has_layouts(records, rows, columns)
     fine = fine and all(_holds(rows, column) for column in columns.values() if column.codes is not None)
     if not fine:
-        raise InternalError("the records to be sent hold what no operation returned.", code="places")
+        raise InternalError("places.the_records_to_be")
 
 
 def _has_layouts(
@@ -151,7 +151,7 @@ def anonymize_columns(
 ) -> tuple[dict[str, AttributeColumn], dict[str, int], tuple[str, ...]]:
     """Anonymize columns; return the result by name, the metrics, and the warnings."""
     if not rows:
-        raise DataError("there are no data.", "Send at least one record.", "empty")
+        raise DataError("empty.no_records")
     _check_meeting(columns, configuration)
     operations = [(rule, find(rule.operation, rule.data_type, rule.attribute)) for rule in configuration.rules]
     unknown = _unknown(columns, configuration)
@@ -187,12 +187,7 @@ def _check_meeting(columns: Columns, configuration: Configuration) -> None:
     The first line of a file without a header becomes names, so the names are shown only to the caller.
     """
     if columns and not any(rule.attribute in columns for rule in configuration.rules):
-        raise DataError(
-            "the data have none of the attributes that are configured.",
-            "Check the names; of a file, whether it has a header, and its separator.",
-            "no-attribute",
-            values=columns,
-        )
+        raise DataError("no-attribute").about(values=columns)
 
 
 def _unknown(columns: Columns, configuration: Configuration) -> list[str]:
@@ -207,8 +202,7 @@ def check_passed(unknown: Sequence[str], pass_through: bool) -> None:
     """Refuse attributes without an operation, unless they may pass unchanged."""
     if unknown and not pass_through:
         shown = ", ".join(f'"{name}"' for name in unknown[:10])
-        what = f"no operation is configured for {len(unknown)} attribute(s): {shown}."
-        raise PlanError(what, "Configure them, or ask for passThrough to publish them unchanged.", "unknown-attribute")
+        raise PlanError("unknown-attribute", count=len(unknown), names=shown)
 
 
 def check_alike(unknown: Iterable[str], configured: Iterable[str]) -> None:
@@ -220,9 +214,7 @@ def check_alike(unknown: Iterable[str], configured: Iterable[str]) -> None:
     meant = {_letters(name): name for name in configured}
     for name in unknown:
         if (known := meant.get(_letters(name))) is not None:
-            what = f'the attribute "{name}" is not configured, but "{known}" is: they look alike.'
-            do = "Write it as the configuration does: case, blanks, signs and the Unicode form of letters (NFC) count."
-            raise PlanError(what, do, "attribute-alike")
+            raise PlanError("attribute-alike", name=name, known=known)
 
 
 def _letters(name: str) -> str:
@@ -307,16 +299,14 @@ class _Noise:
 
 def _check_length(outcome: OperationResult, expected: int, rule: AttributeRule) -> None:
     if len(outcome.codes) != expected:
-        what = f'the operation {rule.operation} gave not one answer a value (attribute "{rule.attribute}").'
-        raise DataError(what, "Nothing is published; mend the operation.", "operation-length")
+        raise DataError("operation-length", operation=rule.operation, attribute=rule.attribute)
 
 
 def _check_names(answer: Mapping[str, AttributeColumn]) -> None:
     taken: dict[str, str] = {}
     for name, column in answer.items():
         if taken.setdefault(column.name, name) != name:
-            what = f'two attributes would be published as "{column.name}".'
-            raise PlanError(what, "Rename one of them.", "name-taken", column=name)
+            raise PlanError("name-taken.two_attributes_would_published", name=column.name).about(column=name)
 
 
 def _kpis(answer: Mapping[str, AttributeColumn], rows: int) -> dict[str, int]:

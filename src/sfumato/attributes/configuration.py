@@ -8,7 +8,8 @@ from sfumato.attributes.operations.buckets import BucketRule
 from sfumato.attributes.operations.datatypes import DataType, type_named
 from sfumato.attributes.operations.operation import known_operations, normalize
 from sfumato.dataclass import dataclass
-from sfumato.errors import PlanError, PlanIssue, did_you_mean
+from sfumato.errors import PlanError, PlanIssue, did_you_mean, issue
+from sfumato.localization.messages import Message
 from sfumato.schema.composite import MapSchema, read
 from sfumato.schema.dataclass_schema import KeyInfo, record_of
 
@@ -48,7 +49,7 @@ class Configuration:
     def __post_init__(self) -> None:
         names = [rule.attribute for rule in self.rules]
         if len(set(names)) < len(names):
-            raise ValueError("an attribute has two rules")
+            raise ValueError(Message("error.value.attribute_two_rules"))
 
     def with_options(
         self, buckets: BucketRule | None = None, pass_through: bool | None = None, form: Form | None = None
@@ -73,7 +74,7 @@ class _Entry:
 
     def __post_init__(self) -> None:
         if bool(self.anonymisationType) == bool(self.anonymizationType):
-            raise ValueError("anonymisationType is missing, or given in both spellings.")
+            raise ValueError(Message("error.value.anonymisationtype_is_missing_or"))
 
     @property
     def operation(self) -> str:
@@ -95,7 +96,7 @@ def inline(entries: Any, objects: tuple[DataType, ...] = ()) -> Configuration:
     table = read(SHAPE, entries, "configuration")
     faults = [fault for name, entry in table.items() for fault in _faults(name, entry, objects)]
     if faults:
-        raise PlanError(faults, code="configuration")
+        raise PlanError.listing(faults, "configuration")
     entries = ((name, known_name(entry.operation) or "", entry.dataType) for name, entry in table.items())
     return Configuration(
         tuple(AttributeRule(name, operation, type_named(kind, objects)) for name, operation, kind in entries)
@@ -107,12 +108,18 @@ def _faults(name: str, entry: _Entry, objects: tuple[DataType, ...]) -> list[Pla
     faults = []
     if known_name(entry.operation) is None:
         valid = [word.capitalize() for word in known_operations()]
-        what = f'"{entry.operation}" is not an operation.'
-        faults.append(PlanIssue(f"{at}.anonymisationType", what, did_you_mean(entry.operation, valid)))
+        faults.append(
+            issue(
+                f"{at}.anonymisationType",
+                "no_such_operation",
+                hint=did_you_mean(entry.operation, valid),
+                operation=entry.operation,
+            )
+        )
     try:
         type_named(entry.dataType, objects)
     except PlanError as error:
-        faults.append(PlanIssue(f"{at}.dataType", error.message, error.hint))
+        faults.append(issue(f"{at}.dataType", message=error.message, hint=error.hint))
     return faults
 
 
@@ -132,9 +139,7 @@ def check_buckets(buckets: Any) -> BucketRule:
         return buckets
     if buckets in RULES:
         return "unique99" if buckets == "unique99" else "sqrt"
-    raise PlanError(
-        "buckets is not a rule for the number of buckets.", 'Give "unique99", "sqrt" or a number from 1.', "buckets"
-    )
+    raise PlanError("buckets")
 
 
 def check_allowed(configuration: Configuration, allowed: Mapping[str, frozenset[str]]) -> None:
@@ -149,12 +154,11 @@ def check_allowed(configuration: Configuration, allowed: Mapping[str, frozenset[
         if normalize(rule.operation) not in allowed.get(rule.attribute, ())
     ]
     if faults:
-        raise PlanError(faults, code="ontology")
+        raise PlanError.listing(faults, "ontology")
 
 
 def _refusal(rule: AttributeRule, allowed: Mapping[str, frozenset[str]]) -> PlanIssue:
     if rule.attribute not in allowed:
-        return PlanIssue(rule.attribute, "the ontology does not know this attribute.")
+        return issue(rule.attribute, "the_ontology_does_not")
     names = ", ".join(sorted(name.capitalize() for name in allowed[rule.attribute]))
-    what = f"the ontology does not allow the operation {rule.operation} for this attribute."
-    return PlanIssue(rule.attribute, what, f"Allowed: {names}.")
+    return issue(rule.attribute, "ontology_does_not_allow", operation=rule.operation, names=names)

@@ -76,12 +76,12 @@ class Sources:
         try:
             return json.loads(self.fetcher.fetch(address).text)
         except (ValueError, RecursionError):
-            raise PlanError("what a JSON-LD context's address leads to is not JSON.", code="context") from None
+            raise PlanError("context.what_a_json_ld_context") from None
 
     def _read_graph(self, document: Document) -> "Graph":
         graph = parsing.parse(document.text, _media_type(document), document.address, self.load_context)
         if len(graph) > MOST_STATEMENTS:
-            raise PlanError("the graph has too many classes or attributes.", code="graph-too-large")
+            raise PlanError("graph-too-large")
         return graph
 
     def _read_configuration(self, document: Document, data_class: str | None, prefix: str) -> Configuration:
@@ -113,9 +113,7 @@ class Sources:
                 path = inside(folder, name)
                 if path:
                     return read_file(path)
-        raise PlanError(
-            "no such ontology is hosted.", "Name one that the service hosts, or give a URL.", "ontology-name"
-        )
+        raise PlanError("ontology-name")
 
 
 def _plain(document: Document) -> Document:
@@ -153,13 +151,11 @@ def read_file(path: Path) -> Document:
     """
     try:
         if path.stat().st_size > LARGEST_FILE:
-            raise PlanError(f"the file {path.name} is larger than {LARGEST_FILE} bytes.", code="too-large")
+            raise PlanError("too-large", name=path.name, count=LARGEST_FILE)
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise PlanError(
-            f"the file {path.name} cannot be read: {error.strerror}.", "Check the path.", "unreadable"
-        ) from None
+        raise PlanError("unreadable.cannot_read", problem=error.strerror, name=path.name) from None
     except UnicodeDecodeError:
-        raise PlanError(f"the file {path.name} is not UTF-8.", "Save it as UTF-8.", "encoding") from None
+        raise PlanError("encoding.the_file_is_not", name=path.name) from None
     media_type = "text/turtle" if path.suffix.lower() in TURTLE_SUFFIXES else "application/ld+json"
     return Document(parsing.BASE + path.stem, media_type, text)

@@ -80,9 +80,9 @@ def _release_files(
     from sfumato.report.files import text
 
     if attack:
-        raise PlanError("--attack goes with one file.", "Attack each file: sfumato attack FILE --raw.", "options")
+        raise PlanError("options.attack_goes_one_file")
     if data is not None or to_table is not None:
-        raise PlanError("--data and --to-table go with one file.", "Name the sources in files.", "options")
+        raise PlanError("options.data_table_go_one")
     with (
         workspace_for(out) as workspace,
         closing(anonymize_files(None, plan, engine=engine, workspace=workspace)) as release,
@@ -143,4 +143,4 @@ def _limited(
     try:
         return replace(plan, data=replace(plan.data, **limits))
     except PlanError as error:
-        raise PlanError(error.issues[0].message, code="memory-limit") from None
+        raise PlanError("memory-limit", message=error.issues[0].message) from None

@@ -40,9 +40,7 @@ def command(
     if list_:
         return _list(json)
     if data is None or policy is None:
-        raise PlanError(
-            "a file and a policy are needed.", "sfumato check FILE --policy NAME; --list names them.", "use"
-        )
+        raise PlanError("use.file_policy_needed")
     from sfumato.pipelines.policies.check import check
     from sfumato.report.policy import text
 
@@ -81,7 +79,7 @@ def _pairs(texts: list[str] | None) -> dict[str, str]:
     pairs = [text.partition("=") for text in texts or ()]
     for name, equals, value in pairs:
         if not (name and equals and value):
-            raise PlanError("a clause and its value are written CLAUSE=VALUE.", "For example k=3.", "use")
+            raise PlanError("use.clause_its_value_written")
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 
@@ -89,4 +87,4 @@ def _number(name: str, text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise PlanError(f"the value of {name} is no number.", "For example k=3.", "use") from None
+        raise PlanError("use.value_no_number", name=name) from None

@@ -52,4 +52,4 @@ def _listed(text: str | None, kind: Callable[[str], T], name: str, example: str)
     try:
         return tuple(kind(part) for part in text.split(","))
     except ValueError:
-        raise PlanError(f"{name} must be numbers separated by commas.", f"For example {example}.", "numbers") from None
+        raise PlanError("numbers", name=name, example=example) from None

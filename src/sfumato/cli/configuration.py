@@ -24,8 +24,7 @@ def read_configuration(context: typer.Context, path: Path | None) -> Path | None
     content = {name.replace("-", "_"): value for name, value in _content(path).items()}
     for name in content:
         if name not in names:
-            what = f"the configuration names the option {name}, which there is not."
-            raise PlanError(what, did_you_mean(name, names), "configuration")
+            raise PlanError("configuration.configuration_names_option_which", hint=did_you_mean(name, names), name=name)
     context.default_map = {**(context.default_map or {}), **content}
     return path
 
@@ -34,6 +33,6 @@ def _content(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError):
-        raise PlanError(f"the configuration {path.name} cannot be read.", "Check the path.", "configuration") from None
+        raise PlanError("configuration.configuration_cannot_read", name=path.name) from None
     except tomllib.TOMLDecodeError as error:
-        raise PlanError(f"the configuration {path.name} is no TOML: {error}.", code="configuration") from None
+        raise PlanError("configuration.configuration_no_toml", name=path.name, error=error) from None

@@ -44,12 +44,12 @@ def _make(name: str, rows: int | None, seed: int | None, month: int | None = Non
     from sfumato.datasets import DATASETS
 
     if name not in DATASETS:
-        raise PlanError(f'there is no dataset "{name}".', did_you_mean(name, DATASETS), "dataset")
+        raise PlanError("dataset.there_no_dataset", hint=did_you_mean(name, DATASETS), name=name)
     options = {key: value for key, value in (("rows", rows), ("seed", seed)) if value is not None}
     if options and name not in _SIZED:
-        raise PlanError(f'the dataset "{name}" is as it is.', "Leave out --rows and --seed.", "dataset")
+        raise PlanError("dataset.dataset_as", name=name)
     if month is not None and name != "register":
-        raise PlanError(f'the dataset "{name}" does not change.', "--month goes with register.", "dataset")
+        raise PlanError("dataset.dataset_does_not_change", name=name)
     options |= {} if month is None else {"month": month}
     return DATASETS[name](**options)
 

@@ -41,9 +41,7 @@ def _place(files: dict[Path, bytes]) -> None:
     """Write the example files; a file of an earlier demo is not replaced."""
     for path, content in files.items():
         if path.exists() and path.read_bytes() != content:
-            raise PlanError(
-                f"{path.name} exists and is not the demo's.", "Name another folder with --out, or remove it.", "exists"
-            )
+            raise PlanError("exists", name=path.name)
     for path, content in files.items():
         make_folder(path.parent)
         path.write_bytes(content)

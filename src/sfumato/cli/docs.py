@@ -42,7 +42,7 @@ def page_text(name: str) -> str:
         return overview({page: page_text(page) for page in names})
     ends = [page for page in names if name in (page, page.rpartition("/")[2])]
     if name not in names and len(ends) != 1:
-        raise PlanError(f'there is no page "{name}".', did_you_mean(name, ends or names), "docs")
+        raise PlanError("docs", hint=did_you_mean(name, ends or names), name=name)
     return text_of(name if name in names else ends[0], Sources(_package, _commands, _document))
 
 

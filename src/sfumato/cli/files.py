@@ -10,8 +10,7 @@ def make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        what = f"the folder {folder.name} cannot be made: {error.strerror}."
-        raise EngineError(what, "Choose another one.", "unwritable") from None
+        raise EngineError("unwritable.folder_cannot_made", name=folder.name, strerror=error.strerror) from None
 
 
 def write_text(path: Path, text: str, *, private: bool = False) -> None:
@@ -26,5 +25,4 @@ def write_bytes(path: Path, content: bytes, *, private: bool = False) -> None:
             path.touch(mode=0o600)
         path.write_bytes(content)
     except OSError as error:
-        what = f"{path.name} cannot be written: {error.strerror}."
-        raise EngineError(what, "Check the folder and its rights.", "unwritable") from None
+        raise EngineError("unwritable.cannot_be_written_2", name=path.name, problem=error.strerror) from None

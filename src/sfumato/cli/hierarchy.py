@@ -30,7 +30,7 @@ def command(
     from sfumato.microdata.plan.read import read_plan
 
     if len(separator) != 1:
-        raise PlanError("the separator must be one character.", code="separator")
+        raise PlanError("separator.the_separator_must_be")
     if out is not None:
         check_free(out)
     hierarchy = _hierarchy(read_plan(plan), column, data)
@@ -48,7 +48,7 @@ def _hierarchy(plan: "RequestedPlan", column: str, data: Path | None) -> "Hierar
 
     if column not in plan.quasi_identifiers:
         hint = did_you_mean(column, plan.quasi_identifiers)
-        raise PlanError(f'the plan has no quasi-identifier "{column}".', hint, "column")
+        raise PlanError("column.no_quasi_identifier", hint=hint, column=column)
     with closing(open_engine(data, plan)) as source:
         return frequency_table(_alone(plan.with_others(source.columns), column), source).ladders[0]
 

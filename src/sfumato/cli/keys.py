@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.errors import PlanError, extra_part
+from sfumato.localization.messages import Message
 
 if TYPE_CHECKING:
     from sfumato.service.access.keys import Key
@@ -45,7 +46,7 @@ def command(
     if action is Action.LIST:
         return _list(file)
     if name is None:
-        raise PlanError("the key has no name.", f"Write: sfumato keys {action} NAME --file FILE", "api-key-name")
+        raise PlanError("api-key-name.key_no_name", action=action)
     _check_log(audit_log)
     if action is Action.REVOKE:
         from sfumato.service.access.keys import revoke_key
@@ -74,9 +75,13 @@ def _made(name: str, role: str, scopes: list[str], expires: datetime | None) -> 
     unknown = sorted(set(scopes) - set(SCOPES))
     if unknown or role not in ROLES:
         what = f"{unknown[0] if unknown else role} is no {'scope' if unknown else 'role'}."
-        raise PlanError(what, f"Scopes: {', '.join(SCOPES)}. Roles: {', '.join(ROLES)}.", "api-key-scope")
+        raise PlanError(
+            "api-key-scope",
+            message=what,
+            hint=Message("hint.scopes_roles", names=", ".join(SCOPES), names2=", ".join(ROLES)),
+        )
     if expires is not None and expires.date() < today():
-        raise PlanError("the key would have expired already.", "Name a day to come.", "api-key-expires")
+        raise PlanError("api-key-expires")
     chosen = tuple(one for one in SCOPES if one in scopes or not scopes)
     known = next(one for one in ROLES if one == role)
     return make_key(name, known, chosen, expires.date() if expires else None)
@@ -98,7 +103,7 @@ def _check_log(audit_log: Path | None) -> None:
         return
     place = audit_log if audit_log.exists() else audit_log.parent
     if not os.access(place, os.W_OK):
-        raise PlanError("the audit log cannot be written.", "Check its path and who may write there.", "audit-log")
+        raise PlanError("audit-log")
 
 
 def _note(audit_log: Path | None, what: str, name: str) -> None:

@@ -97,8 +97,7 @@ def _ended(arguments: list[str]) -> int:
 
 
 def _unprinted(fault: OSError) -> SfumatoError:
-    what = f"the results cannot be printed: {fault.strerror or fault}."
-    return EngineError(what, "The command itself has ended: files that it wrote are there.", "output")
+    return EngineError("output", text=fault.strerror or fault)
 
 
 def _unforeseen(error: Exception) -> SfumatoError:
@@ -106,14 +105,13 @@ def _unforeseen(error: Exception) -> SfumatoError:
     from pathlib import Path
 
     if isinstance(error, MemoryError):
-        return EngineError("the memory does not suffice.", "Give it more, or less data.", "memory")
+        return EngineError("memory")
     if isinstance(error, OSError) and error.strerror:
         return _of_system(error)
     last = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{Path(last.filename).name}, line {last.lineno}"
-    what = f"an unforeseen {type(error).__name__} in {where}."
     # Whether anything was written is unknown here.
-    return InternalError(what, "This is a bug in Sfumato; please report it.", "unforeseen")
+    return InternalError("unforeseen", name=type(error).__name__, where=where)
 
 
 def _of_system(error: OSError) -> SfumatoError:
@@ -121,11 +119,9 @@ def _of_system(error: OSError) -> SfumatoError:
     from pathlib import Path
 
     if error.errno == ENAMETOOLONG:
-        return PlanError("the name of a file is too long.", "Choose a shorter one.", "name")
+        return PlanError("name")
     place = Path(error.filename).name if isinstance(error.filename, str) else "a file or connection"
-    return EngineError(
-        f"{place} cannot be read or written: {error.strerror}.", "Check the path, its rights and the disk.", "system"
-    )
+    return EngineError("system", place=place, strerror=error.strerror)
 
 
 def _call(arguments: list[str]) -> int:

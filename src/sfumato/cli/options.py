@@ -43,7 +43,7 @@ def check_engine(engine: str | None) -> None:
     from sfumato.engines.opening import EngineName
 
     if engine is not None and engine not in get_args(EngineName):
-        raise PlanError(f'"{engine}" is no engine.', "Use duckdb, frames or spark.", "engine")
+        raise PlanError("engine.no_engine", engine=engine)
 
 
 def names(text: str | None) -> list[str] | None:

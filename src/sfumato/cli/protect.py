@@ -44,13 +44,13 @@ def command(
     from sfumato.tables.plan.plan import read_table_plan
 
     if arb is not None and plan is not None:
-        raise PlanError("a batch file and a plan were named.", "Run one after the other.", "usage")
+        raise PlanError("usage.batch_file_plan_were")
     if arb is not None:
         return _batch(arb, out, encoding, quiet, as_json)
     if plan is None or out is None:
-        raise PlanError("a plan and --out are needed.", "Or a batch file: sfumato protect --arb FILE.", "usage")
+        raise PlanError("usage.plan_out_needed")
     if encoding is not None:
-        raise PlanError("--encoding goes with --arb.", "Write it in the plan: table.encoding.", "usage")
+        raise PlanError("usage.encoding_goes_arb")
     check_free(out)
     made = read_table_plan(plan)
     with progress(quiet) as tell, interruption() as asked:

@@ -51,7 +51,7 @@ def command(
 
     asked = texts or sys.stdin.read().split()
     if not asked:
-        raise PlanError("there is no pseudonym.", "Name some, or write them to the standard input.", "pseudonym")
+        raise PlanError("pseudonym.there_no_pseudonym")
     for identifier in reveal(path, asked, by=by, reason=reason, column=column, key=key):
         sys.stdout.write(identifier + "\n")
     return 0

@@ -39,8 +39,7 @@ def command(
     of_files = None if of_tables else read_files_report(release)
     if of_files is not None:
         if annex is not None or pdf:
-            what = f"{release.name} is a release of several files: there is no annex or PDF of it."
-            raise PlanError(what, "Leave the option out, or print its report.html.", "files")
+            raise PlanError("files.is_a_release_of_several", name=release.name)
         sys.stdout.write(of_files)
         return
     pages = [page for page in _pages(release) if page.exists() or not of_tables] if pdf else []

@@ -43,14 +43,10 @@ def command(
     from sfumato.pipelines.risk import risk
 
     if quasi_identifiers is None and plan is None:
-        raise PlanError(
-            "no quasi-identifier is named.",
-            "Name the columns that an attacker may know: --quasi-identifiers sex,age; or a plan: --plan FILE.",
-            "columns",
-        )
+        raise PlanError("columns.no_quasi_identifier_is_named")
     if on_missing not in ("category", "any", "drop"):
         hint = did_you_mean(on_missing, ("category", "any", "drop"))
-        raise PlanError(f'"{on_missing}" is no way to take missing values.', hint, "on-missing")
+        raise PlanError("on-missing", hint=hint, name=on_missing)
     for target in (html, rows):
         if target is not None:
             check_free(target)

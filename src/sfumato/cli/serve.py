@@ -182,7 +182,7 @@ def _run(environment: dict[str, str], host: str, port: int, workers: int, second
             uvicorn.run(**options)
     except SystemExit as end:
         if end.code:
-            raise EngineError("the service did not start.", "Is the port free? The log says more.", "serve") from None
+            raise EngineError("serve") from None
 
 
 def _is_own(host: str) -> bool:

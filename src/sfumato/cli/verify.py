@@ -43,7 +43,7 @@ def command(
 def _together(releases: list[Path], others: tuple[object, ...], json: bool) -> int:
     """Evaluate several folders together, each by its own plan."""
     if any(other is not None for other in others):
-        raise PlanError("several folders are judged by their own plans.", "Leave the other options out.", "options")
+        raise PlanError("options.several_folders_judged_by")
     from sfumato.pipelines.sequential_releases.joint_verification import verify_together
 
     verdict = verify_together(releases)

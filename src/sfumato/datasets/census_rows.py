@@ -52,7 +52,7 @@ def make_census(rows: int, seed: int) -> Dataset:
         PlanError: If the number is 0, or the seed is negative.
     """
     if rows < 1 or seed < 0:
-        raise PlanError("a census needs at least one row and a seed of at least 0.", code="rows")
+        raise PlanError("rows.census_needs_at_least")
     return Dataset("census", rows, _CATEGORIES, partial(_chunks, rows, seed), COLUMN_PLANS)
 
 

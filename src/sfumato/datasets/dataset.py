@@ -120,7 +120,7 @@ class Dataset:
         for name in quasi_identifiers:
             if "hierarchy" not in self.column_plans.get(name, {}):
                 possible = [other for other, plan in self.column_plans.items() if "hierarchy" in plan]
-                raise PlanError(f'"{name}" cannot be a quasi-identifier here.', did_you_mean(name, possible), "column")
+                raise PlanError("column.cannot_quasi_identifier_here", hint=did_you_mean(name, possible), name=name)
         return {name: _with_role(plan, name in quasi_identifiers) for name, plan in self.column_plans.items()}
 
 
@@ -155,7 +155,7 @@ def format_of(path: Path) -> Format:
     """
     formats: dict[str, Format] = {".csv": "csv", ".parquet": "parquet"}
     if path.suffix.lower() not in formats:
-        raise PlanError(f"{path.name} is neither a .csv nor a .parquet file.", "Name it so.", "format")
+        raise PlanError("format.neither_csv_nor_parquet", name=path.name)
     return formats[path.suffix.lower()]
 
 

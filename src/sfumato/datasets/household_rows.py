@@ -41,7 +41,7 @@ def make_households(rows: int, seed: int) -> Dataset:
         PlanError: If the number is 0, or the seed is negative.
     """
     if rows < 1 or seed < 0:
-        raise PlanError("households need at least one row and a seed of at least 0.", code="rows")
+        raise PlanError("rows.households_need_at_least")
     categories: dict[str, Any] = {
         "household": range(1, rows + CHUNK_HOUSEHOLDS + 1),
         "weight": WEIGHTS,

@@ -71,7 +71,7 @@ def make_patients(rows: int, seed: int) -> Dataset:
         PlanError: If the number is 0, or the seed is negative.
     """
     if rows < 1 or seed < 0:
-        raise PlanError("patients need at least one row and a seed of at least 0.", code="rows")
+        raise PlanError("rows.patients_need_at_least")
     random = np.random.default_rng(seed)
     outliers = random.random(rows) < _OUTLIER_SHARE
     return make_example("patients", [_patient(random, bool(outlier)) for outlier in outliers])

@@ -109,7 +109,7 @@ def read_known(name: str, path: str | Path, hierarchies: str | Path | None = Non
         DataError, EngineError: The file is not that one, or cannot be read.
     """
     if name not in KNOWN:
-        raise PlanError(f'"{name}" is no file that is known by name.', did_you_mean(name, KNOWN), "dataset")
+        raise PlanError("dataset.no_file_known_by", hint=did_you_mean(name, KNOWN), name=name)
     file, source = KNOWN[name], Path(path)
     header, *records = _records(source)
     names = _names(file, header)
@@ -127,7 +127,7 @@ def _records(path: Path) -> list[list[str]]:
     """Return the records of a file, without an empty last line."""
     records = [line.fields for line in read_lines(path, Dialect(strip=True)) if any(line.fields)]
     if len(records) < 2:
-        raise DataError(f"{path.name} holds no rows.", "Check the path.", "no-rows")
+        raise DataError("no-rows.holds_no_rows", name=path.name)
     return [[field.strip() for field in record] for record in records]
 
 
@@ -137,9 +137,7 @@ def _names(file: KnownFile, first: Sequence[str]) -> tuple[str, ...]:
         return tuple(first)
     if file.headless and len(first) == len(file.headless):
         return file.headless
-    raise DataError(
-        f"this is another file: {file.about}.", f"It has the columns {', '.join(file.columns)}.", "other-file"
-    )
+    raise DataError("other-file", about=file.about, names=", ".join(file.columns))
 
 
 def _ladders(folder: Path) -> dict[str, Path]:

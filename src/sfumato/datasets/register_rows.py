@@ -28,7 +28,7 @@ def make_register(rows: int, seed: int, month: int = 0) -> Dataset:
         PlanError: If there are no persons, or a number is negative.
     """
     if rows < 1 or seed < 0 or month < 0:
-        raise PlanError("a register needs at least one row, and no number below 0.", code="rows")
+        raise PlanError("rows.register_needs_at_least")
     random = np.random.default_rng([seed, 7])
     people = _drawn(random, rows, 0, FIRST_YEAR, LAST_YEAR)
     for passed in range(1, month + 1):

@@ -39,7 +39,7 @@ def make_visits(rows: int, seed: int) -> Dataset:
         PlanError: If the number is 0, or the seed is negative.
     """
     if rows < 1 or seed < 0:
-        raise PlanError("visits need at least one row and a seed of at least 0.", code="rows")
+        raise PlanError("rows.visits_need_at_least")
     categories = {
         "person": range(1, -(-rows // (CHUNK_PERSONS * VISITS)) * CHUNK_PERSONS + 1),
         "age": AGES,

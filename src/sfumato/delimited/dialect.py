@@ -35,11 +35,7 @@ class Dialect:
 def check_separator(separator: str | None) -> None:
     """Refuse an invalid separator; None means that it is detected from the header."""
     if separator is not None and (len(separator) != 1 or separator in '"\r\n'):
-        raise PlanError(
-            "the separator must be one character, neither a quote nor a line break.",
-            "For example ; or , or a tab: on the command line --separator tab.",
-            "separator",
-        )
+        raise PlanError("separator.separator_sign")
 
 
 def check_decimal(decimal: str, separator: str | None = None) -> DecimalMark:
@@ -50,8 +46,7 @@ def check_decimal(decimal: str, separator: str | None = None) -> DecimalMark:
     """
     check_separator(separator)
     if decimal not in (".", ",") or decimal == separator:
-        what = "the decimal mark must be a point or a comma, and another sign than the separator."
-        raise PlanError(what, "For example , with the separator ;.", "decimal")
+        raise PlanError("decimal")
     return "," if decimal == "," else "."
 
 
@@ -65,9 +60,7 @@ def encoding_of(name: str) -> str:
         codec = codecs.lookup(name)
         "".encode(name)  # Base64 and others are codecs, but of bytes
     except (LookupError, ValueError):
-        raise PlanError(
-            f'encoding: "{name}" is no encoding.', "For example utf-8, latin-1, cp1252.", "encoding"
-        ) from None
+        raise PlanError("encoding.no_encoding", name=name) from None
     return codec.name
 
 

@@ -10,6 +10,7 @@ from sfumato.delimited.errors import empty, open_quote, title_line
 from sfumato.delimited.opening import first_record, next_lines, open_text
 from sfumato.delimited.title_rows import header_below, is_value, records_of
 from sfumato.errors import DataError, PlanError
+from sfumato.localization.messages import Message
 from sfumato.patterns import regex
 
 # Number of records examined to decide whether the first line is a header.
@@ -63,8 +64,7 @@ def _fields(record: str, separator: str, quote: str, name: str) -> list[str]:
         raise open_quote(1, name)  # the rest of the file was taken for the header
     inner = {match for field in fields for match in LINE_BREAK.findall(field)}
     if inner - {record[len(content) :]}:
-        what = "the name of a column holds another kind of line break than the lines end with."
-        raise DataError(what, "Write each name in one line.", "header-line-break")
+        raise DataError("header-line-break")
     return fields
 
 
@@ -88,19 +88,10 @@ def header_of(
     """
     if dialect.header is False:
         if names and len(names) != len(fields):
-            raise DataError(
-                f"the file has {len(fields)} columns and no header, the plan names {len(names)}.",
-                "Name them all, in order.",
-                "columns",
-            )
+            raise DataError("columns.columns_named", count=len(fields), number=len(names))
         return tuple(names) or tuple(f"c{place + 1}" for place in range(len(fields))), ()
     if dialect.header is None and looks_like_data(fields, sample):
-        raise PlanError(
-            "the first line looks like data, not like names: has the file a header?",
-            "Say data.header: false, or --no-header, where it has none; data.header: true where these are its names.",
-            "header",
-            values=tuple(fields),
-        )
+        raise PlanError("header").about(values=tuple(fields))
     return _renamed(fields)
 
 
@@ -140,8 +131,8 @@ def _renamed(fields: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
             numbers[wanted] = numbers.get(wanted, 1) + 1
             name = f"{wanted}_{numbers[wanted]}"
         if unnamed:
-            notes.append(f"Column {place} has no name: here it is {name}.")
+            notes.append(Message("note.no_name", place=place, name=name))
         elif name != field:
-            notes.append(f'Column {place} is called "{field}" like another one: here it is {name}.')
+            notes.append(Message("note.equal_names", place=place, field=field, name=name))
         names[name] = None
     return tuple(names), tuple(notes)

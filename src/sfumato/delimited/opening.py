@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import IO
 
 from sfumato.delimited.dialect import encoding_of
-from sfumato.delimited.errors import damaged, place_in, wrong_encoding
+from sfumato.delimited.errors import damaged, wrong_encoding
 from sfumato.errors import DataError, EngineError
+from sfumato.localization.messages import Message
 
 # A field may be as long as a text; Python's own limit is 128 KiB.
 csv.field_size_limit(1 << 30)
@@ -53,8 +54,8 @@ def open_text(path: Path, encoding: str = "utf-8") -> Iterator[IO[str]]:
     """
     name = encoding_of(encoding)
     if "\0" in str(path):
-        what = f"the file {path.name!r} cannot be read: no name of a file holds a null."
-        raise DataError(what, "Check the path and its rights.", "unreadable")
+        what = Message("error.part.cannot_read", name=repr(path.name))
+        raise DataError("unreadable", message=what, hint=Message("hint.delimited_path_and_rights"))
     wide = wide_encoding(path) if name == "utf-8" else None
     if wide is not None:
         raise wrong_encoding(encoding, wide)
@@ -63,19 +64,17 @@ def open_text(path: Path, encoding: str = "utf-8") -> Iterator[IO[str]]:
         with unpacking(path, "rt", encoding="utf-8-sig" if name == "utf-8" else encoding, newline="") as stream:
             yield stream
     except UnicodeError:
-        error = wrong_encoding(encoding)
-        error.message = _undecoded(path, encoding) + error.message
-        raise error from None
+        error, position = wrong_encoding(encoding), _undecoded(path, encoding)
+        raise error.at(path.name, *position) if position else error from None
     except DAMAGED:
         raise damaged(path) from None
     except OSError as refusal:
         kind = DataError if isinstance(refusal, FileNotFoundError) else EngineError
-        what = f"the file {path.name} cannot be read: {refusal.strerror}."
-        raise kind(what, "Check the path and its rights.", "unreadable") from None
+        raise kind("unreadable.file", name=path.name, problem=refusal.strerror) from None
 
 
-def _undecoded(path: Path, encoding: str) -> str:
-    """Return the position of the first character that is not in an encoding; empty if it cannot be found."""
+def _undecoded(path: Path, encoding: str) -> tuple[int, int] | None:
+    """Return line and column of the first character that is not in an encoding; None if it cannot be found."""
     content = bytearray()
     with (
         suppress(*DAMAGED),
@@ -87,8 +86,8 @@ def _undecoded(path: Path, encoding: str) -> str:
         content.decode(encoding)
     except UnicodeDecodeError as error:
         before = content[: error.start].decode(encoding, "replace")
-        return place_in(path.name, before.count("\n") + 1, len(before) - before.rfind("\n"))
-    return ""
+        return before.count("\n") + 1, len(before) - before.rfind("\n")
+    return None
 
 
 def first_record(stream: IO[str], quote: str = '"') -> str:
@@ -103,11 +102,7 @@ def first_record(stream: IO[str], quote: str = '"') -> str:
         lines.append(line)
         length, quotes = length + len(line), quotes + line.count(quote)
     if length >= MOST_CHARACTERS and not (quotes % 2 and len(lines) > 1):  # an open quote is reported as such
-        raise DataError(
-            f"the first line has more than {MOST_CHARACTERS:,} characters.",
-            "Mend the file, or give its separator and quote.",
-            "endless-line",
-        )
+        raise DataError("endless-line", count=MOST_CHARACTERS)
     return "".join(lines)
 
 

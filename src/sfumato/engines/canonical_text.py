@@ -90,15 +90,5 @@ def no_text(name: str, *others: str) -> DataError:
     """Return the error for columns whose values have no text that is the same on every engine."""
     if others:
         names = ", ".join(f'"{each}"' for each in (name, *others))
-        return DataError(
-            f"columns {names} hold values that have no text: bytes, lists, records, durations or the like.",
-            "Withhold them (role: identifier), or turn their values into texts or numbers.",
-            "no-text",
-            column=name,
-        )
-    return DataError(
-        f'column "{name}" holds values that have no text: bytes, lists, records, durations or the like.',
-        "Withhold it (role: identifier), or turn its values into texts or numbers.",
-        "no-text",
-        column=name,
-    )
+        return DataError("no-text.columns_hold_values_that", columns=names).about(column=name)
+    return DataError("no-text.column_holds_values_that", column=name).about(column=name)

@@ -32,17 +32,9 @@ def format_of(path: Path, data: DataPlan) -> str:
     if suffix not in SUFFIXES and (path.is_dir() or not path.exists()):
         suffix = files_of(path)[0].suffix.lower()
     if suffix in PLANS:
-        raise PlanError(
-            f"{path.name} is a plan by its ending, and holds no rows.",
-            "Give the file of rows or the release folder; a plan is given separately, on the command line with --plan.",
-            "format",
-        )
+        raise PlanError("format.is_a_plan_by_its", name=path.name)
     if suffix not in SUFFIXES:
-        raise PlanError(
-            f'data.format: the ending "{path.suffix}" belongs to no supported format.',
-            f"Give one of {', '.join(sorted(FORMATS))}.",
-            "format",
-        )
+        raise PlanError("format.data_format_ending_belongs", suffix=path.suffix, names=", ".join(sorted(FORMATS)))
     return SUFFIXES[suffix]
 
 
@@ -57,9 +49,7 @@ def files_of(path: Path) -> list[Path]:
     for file in files:
         check_open(file)
     if not files:
-        raise DataError(
-            f"there is no file {path.name}.", "Check the path; in a plan it starts from the plan.", "no-file"
-        )
+        raise DataError("no-file.there_is_no_file_2", name=path.name)
     return sorted(files)
 
 
@@ -119,8 +109,4 @@ def head_of(files: Sequence[Path], data: DataPlan, names: Sequence[str]) -> Head
 
 def other_columns(file: Path, first: Path) -> DataError:
     """Return the error for a file whose columns differ from those of the first one."""
-    return DataError(
-        f"the file {file.name} has not the columns of {first.name}: names, order and types must be the same.",
-        "Give all files the same columns, or release them one by one.",
-        "different-columns",
-    )
+    return DataError("different-columns", name=file.name, other=first.name)

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sfumato.errors import DataError, PlanError, PlanIssue, did_you_mean, nearest
+from sfumato.errors import DataError, PlanError, PlanIssue, did_you_mean, issue, nearest
+from sfumato.localization.messages import Message
 
 # The prefix of the engines' own columns, which data columns may not have.
 RESERVED = "sfumato_"
@@ -23,56 +24,39 @@ def check_header(asked: Iterable[str], columns: Sequence[str]) -> None:
         return
     # A value of the first row may resemble one of many names by chance.
     if 2 * sum(nearest(name, columns) is not None for name in names) >= max(1, len(names)):
-        raise PlanError([_absent(name, columns) for name in names], code="columns", values=tuple(columns))
-    raise PlanError(
-        "the first line has none of the columns asked for; has the file a header?",
-        "Check the names and the separator; a plan says data.header: false for a file without a header.",
-        "columns",
-        values=tuple(columns),
-    )
+        raise PlanError.listing([_absent(name, columns) for name in names], "columns").about(values=tuple(columns))
+    raise PlanError("columns.the_first_line_has").about(values=tuple(columns))
 
 
 def _absent(name: str, columns: Sequence[str]) -> PlanIssue:
     near = nearest(name, columns)
-    return PlanIssue(name, "the data have no such column.", "" if near is None else f'Did you mean "{near}"?')
+    return issue(name, "the_data_have_no_such", hint="" if near is None else Message("hint.meant", name=near))
 
 
 def check_names(columns: Sequence[Any]) -> None:
     """Refuse columns whose names are no texts, empty, reserved, or equal except for case."""
     if not all(isinstance(name, str) for name in columns):
-        raise DataError("a column's name is no text.", "Name every column by a text, for example c1.", "column-name")
+        raise DataError("column-name")
     if "" in columns:
-        raise DataError(
-            f"column {list(columns).index('') + 1} has no name.", "Give every column a name.", "unnamed-column"
-        )
+        raise DataError("unnamed-column", number=list(columns).index("") + 1)
     _check_different(columns)
     reserved = [name for name in columns if name.lower().startswith(RESERVED)]
     if reserved:
-        raise DataError(
-            f"the column {', '.join(reserved)} has a name that Sfumato keeps for itself.",
-            f"Rename it: names must not begin with {RESERVED}.",
-            "reserved-column",
-        )
+        raise DataError("reserved-column", name=", ".join(reserved))
 
 
 def _check_different(columns: Sequence[str]) -> None:
     """Refuse equal names; the message has column numbers, because without a header names are personal values."""
     twice = [name for name in columns if columns.count(name) > 1]
     if twice:
-        raise DataError(
-            f"columns {_places(columns, twice)} have the same name.",
-            "Give every column a name of its own; has the file a header?",
-            "duplicate-columns",
-            values=tuple(dict.fromkeys(twice)),
+        raise DataError("duplicate-columns.columns_have_the_same", names=_places(columns, twice)).about(
+            values=tuple(dict.fromkeys(twice))
         )
     folded = [name.lower() for name in columns]
     alike = [name for name in columns if folded.count(name.lower()) > 1]
     if alike:
-        raise DataError(
-            f"the names of columns {_places(columns, alike)} differ in case alone.",
-            "Rename them: databases hold such names for the same.",
-            "duplicate-columns",
-            values=tuple(alike),
+        raise DataError("duplicate-columns.the_names_of_columns", names=_places(columns, alike)).about(
+            values=tuple(alike)
         )
 
 
@@ -91,7 +75,7 @@ def table_named(wanted: str | None, tables: Sequence[str]) -> str:
     if wanted is None and len(tables) == 1:
         return tables[0]
     if wanted is None:
-        raise PlanError(f"data.table: the source has {len(tables)} tables.", f"Name one: {', '.join(tables)}.", "table")
+        raise PlanError("table.data_table_source_tables", count=len(tables), names=", ".join(tables))
     if wanted not in tables:
-        raise PlanError(f'data.table: there is no "{wanted}".', did_you_mean(wanted, tables), "table")
+        raise PlanError("table.data_table_there_no", hint=did_you_mean(wanted, tables), wanted=wanted)
     return wanted

@@ -82,11 +82,7 @@ def shared_out(
     # Parts and rows are in the order of their groups, so the n-th row gets the n-th position of all parts.
     fits = len(order) == int(division.rows.sum()) and (keys[order] == np.repeat(groups, division.rows)).all()
     if not fits or (values < 0).any():
-        raise DataError(
-            "some rows are not those for which the recoding was made.",
-            "A recoding that divides combinations fits its own data alone: make a new release.",
-            "divided-combination",
-        )
+        raise DataError("divided-combination")
     classes = np.empty(len(order), np.int64)
     classes[order] = np.repeat(division.classes, division.rows)
     return classes

@@ -59,12 +59,7 @@ class Records:
             DataError: Rows were lost, or read twice.
         """
         if read != self.rows:
-            raise DataError(
-                f"the file has {self.rows:,} rows, but {read:,} were read. "
-                f"The longest row begins in line {self.line} of {self.file}.",
-                "Shorten that row, delete empty lines, or convert the file to Parquet.",
-                "lost-rows",
-            )
+            raise DataError("lost-rows", count=self.rows, read=read, line=self.line, name=self.file)
 
 
 def records_in(

@@ -11,6 +11,7 @@ from sfumato.engines.engine import Engine
 from sfumato.engines.identifier_checks import RESERVED
 from sfumato.engines.spark.session import is_spark_frame
 from sfumato.errors import EngineError, PlanError, did_you_mean, extra_part
+from sfumato.localization.messages import Message
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.model import RequestedPlan
 
@@ -55,8 +56,9 @@ def publishes_files(data: Any, name: EngineName | None) -> bool:
 def _check_name(name: str | None) -> None:
     """Refuse an unknown engine instead of silently using another one."""
     if name is not None and name not in get_args(EngineName):
-        do = " ".join((did_you_mean(str(name), get_args(EngineName)), "Frames of any kind need none: leave it out."))
-        raise PlanError(f'there is no engine "{name}".', do, "engine")
+        near = did_you_mean(str(name), get_args(EngineName))
+        hint = Message("sentences", parts=(near, Message("error.part.frames_of_any_kind_need")))
+        raise PlanError("engine.there_is_no_engine_of_that", hint=hint, name=name)
 
 
 def _check_class_column(name: str | None, columns: tuple[str, ...]) -> None:
@@ -65,23 +67,16 @@ def _check_class_column(name: str | None, columns: tuple[str, ...]) -> None:
         return
     taken = [column for column in columns if column.lower() == name.lower()]
     if taken or name.lower().startswith(RESERVED):
-        why = f"the name {name} is taken: {taken[0]}." if taken else f"the name {name} is taken by Sfumato."
-        raise PlanError(
-            f"output.class_column: {why}",
-            "Choose another one; upper and lower case are the same here.",
-            "class-column",
-        )
+        if taken:
+            raise PlanError("class-column.taken", name=name, other=taken[0])
+        raise PlanError("class-column.reserved", name=name)
 
 
 def _opened(
     data: Any, plan: RequestedPlan, name: EngineName | None, columns: tuple[str, ...], opens: tuple[Path, ...]
 ) -> Engine:
     if plan.output.partition and (name in ("frames", "spark") or not isinstance(data, str | Path) or is_address(data)):
-        raise PlanError(
-            "output.partition goes with files and the engine duckdb.",
-            "Leave it out; Spark frames are partitioned when they are written: release.data.write.partitionBy(…).",
-            "partition",
-        )
+        raise PlanError("partition")
     if is_address(data):
         return _database(data, plan, name, opens)
     if name == "spark" or is_spark_frame(data):
@@ -89,13 +84,13 @@ def _opened(
     if isinstance(data, str | Path):
         return _of_path(Path(data), plan, name, columns, opens)
     if name == "duckdb":
-        raise EngineError("the engine duckdb reads files.", "Give a path, or leave the engine out.", "engine")
+        raise EngineError("engine.the_engine_duckdb_reads")
     return open_frame(data, wanted=plan.columns, codes=_data_plan(plan).codes)
 
 
 def _planned(plan: RequestedPlan) -> Path | str:
     if plan.data.source is None:
-        raise PlanError("data.source is missing.", "Name the file in the plan, or hand the data over.", "no-source")
+        raise PlanError("no-source.data_source_is_missing")
     return str(plan.data.source) if plan.data.source.is_address else plan.data.source.within(plan.folder)
 
 
@@ -113,17 +108,13 @@ def _spark(data: Any, plan: RequestedPlan, name: EngineName | None, columns: tup
         return SparkEngine.of_path(data, _data_plan(plan), columns)
     if is_spark_frame(data) and name in (None, "spark"):
         return SparkEngine.of_frame(data, _data_plan(plan))
-    raise EngineError(
-        f"the engine {name} does not read {type(data).__name__}.",
-        "Spark frames go to the engine spark, which also reads paths; leave the engine out for other frames.",
-        "engine",
-    )
+    raise EngineError("engine.the_engine_does_not", name=name, other=type(data).__name__)
 
 
 def _database(data: str, plan: RequestedPlan, name: EngineName | None, opens: tuple[Path, ...]) -> Engine:
     """Open the engine for a database table; SQLite files are read by DuckDB."""
     if name not in (None, "duckdb"):
-        raise EngineError(f"the engine {name} does not read databases.", "Leave the engine out.", "engine")
+        raise EngineError("engine.the_engine_does_not_2", name=name)
     address = read_address(data, plan.data.table)
     if address.kind == "sqlite":
         from sfumato.engines.duckdb.engine import DuckDBEngine
@@ -172,13 +163,9 @@ def open_frame(
     for rows in _as_frames(frame):
         with suppress(TypeError):
             columns, left = with_index(rows, wanted)
-            told = (*notes, INDEX.format(names=", ".join(left))) if left else notes
+            told = (*notes, Message("note.index", names=", ".join(left))) if left else notes
             return FrameEngine(columns, told, codes=codes)
-    raise EngineError(
-        f"{type(frame).__name__} is no frame that Sfumato knows.",
-        "Give a path, or a pandas, Polars, Arrow or Spark frame; of records: pandas.DataFrame(records).",
-        "unknown-frame",
-    )
+    raise EngineError("unknown-frame", name=type(frame).__name__)
 
 
 def _as_frames(frame: Any) -> Iterator[Any]:

@@ -13,6 +13,7 @@ from sfumato.delimited.errors import empty
 from sfumato.delimited.header import SAMPLED_RECORDS, header_of
 from sfumato.delimited.records import read_lines
 from sfumato.errors import DataError, extra_part
+from sfumato.localization.messages import Message
 
 Columns = dict[str, list[Any]]
 
@@ -75,9 +76,9 @@ def read_records(
     try:
         return _read(path, dialect)
     except OSError as error:
-        raise DataError(f"{path.name} cannot be read: {error.strerror}.", "Check the path.", "unreadable") from None
+        raise DataError("unreadable.cannot_read", name=path.name, problem=error.strerror) from None
     except (ValueError, RecursionError):
-        raise DataError(f"{path.name} is not a valid {path.suffix[1:]} file.", "Check the file.", "format") from None
+        raise DataError("format.invalid", name=path.name, kind=path.suffix[1:]) from None
 
 
 def _read(path: Path, dialect: Dialect) -> list[dict[str, Any]]:
@@ -92,7 +93,7 @@ def _read(path: Path, dialect: Dialect) -> list[dict[str, Any]]:
     if ending == ".json":
         content = json.loads(text)
         return _checked(content.get("data") if isinstance(content, dict) else content, path)
-    raise DataError(f"{path.name} has an unknown ending.", "Known: .csv, .json, .jsonl, .parquet.", "format")
+    raise DataError("format.ending", name=path.name)
 
 
 def _read_csv(path: Path, dialect: Dialect) -> list[dict[str, Any]]:
@@ -107,7 +108,7 @@ def _read_csv(path: Path, dialect: Dialect) -> list[dict[str, Any]]:
 
 def _checked(records: Any, path: Path) -> list[dict[str, Any]]:
     if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
-        raise DataError(f"{path.name} is not a list of records.", "Give each record as an object.", "records")
+        raise DataError("records", name=path.name)
     return records
 
 
@@ -119,7 +120,7 @@ def _read_parquet(path: Path) -> list[dict[str, Any]]:
         with path.open("rb") as stream:
             rows: list[dict[str, Any]] = read_table(stream).to_pylist()
     except ArrowException:
-        raise ValueError("not Parquet") from None
+        raise ValueError(Message("error.value.not_parquet")) from None
     return rows
 
 
@@ -134,7 +135,7 @@ def write_records(records: Sequence[Mapping[str, Any]], path: Path) -> None:
         _write(records, temporary, path.suffix.lower())
         temporary.replace(path)
     except OSError as error:
-        raise DataError(f"{path.name} cannot be written: {error.strerror}.", "Check the path.", "unwritable") from None
+        raise DataError("unwritable.cannot_be_written", name=path.name, problem=error.strerror) from None
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -150,7 +151,7 @@ def _write(records: Sequence[Mapping[str, Any]], path: Path, ending: str) -> Non
     elif ending == ".parquet":
         _write_parquet(records, path)
     else:
-        raise DataError("the output has an unknown ending.", "Known: .csv, .json, .jsonl, .parquet.", "format")
+        raise DataError("format.ending_2")
 
 
 def _write_csv(records: Sequence[Mapping[str, Any]], path: Path) -> None:

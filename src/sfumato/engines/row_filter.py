@@ -27,7 +27,7 @@ def without(engine: Engine, column: str, texts: list[str]) -> Engine:
         return _of_files(engine, column, texts)
     if engine.name == "frames":
         return _of_frame(engine, column, texts)
-    raise EngineError(f"the engine {engine.name} cannot leave out persons.", "Use duckdb or frames.", "previous")
+    raise EngineError("previous", name=engine.name)
 
 
 def _of_files(engine: DuckDBEngine, column: str, texts: list[str]) -> DuckDBEngine:

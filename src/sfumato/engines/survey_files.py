@@ -17,6 +17,7 @@ from sfumato.engines.canonical_text import as_text, no_text
 from sfumato.engines.identifier_checks import check_names
 from sfumato.errors import DataError, PlanError, extra_part
 from sfumato.hierarchies.role_detection.survey_codes import CodeBook
+from sfumato.localization.messages import Message
 from sfumato.microdata.recoding.recoding import STAR
 
 # The position and values of the byte order mark in the header, and the length of the header.
@@ -50,7 +51,6 @@ WRITERS = {".sav": "write_sav", ".zsav": "write_sav", ".dta": "write_dta"}
 Texts = list[str | None]
 # The extension of the label file that an import writes next to its rows, and the note on it.
 ENDING = ".labels.json"
-LABELS_BESIDE = "The meaning of columns and codes was taken from {name}, which is next to the file."
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +95,9 @@ def read_survey(path: Path, catalog: Path | None = None) -> Survey:
         DataError: The file cannot be read, or has values without texts.
     """
     if path.suffix.lower() not in READERS:
-        raise PlanError(
-            f'the ending "{path.suffix}" belongs to no survey format.', f"Known: {', '.join(READERS)}.", "format"
-        )
+        raise PlanError("format.the_ending_tells_no_survey", name=path.suffix, names=", ".join(READERS))
     if not path.exists():
-        raise DataError(f"there is no file {path.name}.", "Check the path.", "no-file")
+        raise DataError("no-file.there_is_no_file_2_2", name=path.name)
     more = {} if catalog is None else {"catalog_file": str(catalog)}
     _check_room(path)
     content, meta = _read(path, **more)
@@ -157,7 +155,7 @@ def read_labels(path: Path) -> SurveyLabels:
         columns = {str(name): str(label) for name, label in plain["columns"].items()}
         values = {str(name): {str(k): str(v) for k, v in texts.items()} for name, texts in plain["values"].items()}
     except (OSError, ValueError, KeyError, AttributeError, TypeError):
-        raise PlanError(f"{path.name} holds no labels of a survey.", "Give the file of its import.", "labels") from None
+        raise PlanError("labels", name=path.name) from None
     return SurveyLabels(columns, values)
 
 
@@ -208,7 +206,7 @@ def write_survey(columns: Mapping[str, Texts], labels: SurveyLabels, path: Path)
 
     writer = WRITERS.get(path.suffix.lower())
     if writer is None:
-        raise PlanError(f'surveys are not written as "{path.suffix}".', f"Known: {', '.join(WRITERS)}.", "format")
+        raise PlanError("format.surveys_are_not_written", name=path.suffix, names=", ".join(WRITERS))
     with extra_part("pyreadstat", "survey"):
         import pyreadstat
     numbers = {name: _numbers(texts) for name, texts in columns.items()}
@@ -232,23 +230,14 @@ def write_survey(columns: Mapping[str, Texts], labels: SurveyLabels, path: Path)
         )
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError):
         path.unlink(missing_ok=True)  # a partial file is no file
-        raise DataError(
-            "the rows cannot be written to this kind of file.",
-            "Names of columns must be short and plain, texts and labels not too long, codes with labels not too large.",
-            "unwritable",
-        ) from None
+        raise DataError("unwritable.the_rows_cannot_be") from None
 
 
 def _check_whole(value_labels: Mapping[str, Mapping[Any, str]]) -> None:
     """Refuse labels of numbers that are no integers, because Stata has none."""
     for name, texts in value_labels.items():
         if any(number != int(number) for number in texts):
-            raise DataError(
-                f'column "{name}": Stata labels whole numbers alone, and some with a label are not.',
-                "Leave out the labels of this column, or write SPSS (.sav).",
-                "unwritable",
-                column=name,
-            )
+            raise DataError("unwritable.column_stata_labels_whole", column=name).about(column=name)
 
 
 def _labels_of_numbers(labels: Mapping[str, str], numbers: Sequence[float | None] | None) -> dict[Any, str]:
@@ -320,12 +309,12 @@ class _Dictionary:
     def _column(self) -> None:
         width, labeled, missing = self._number(), self._number(), self._number()
         if width not in WIDTHS or (width < 0) != (self._going_on > 0):
-            raise ValueError("there is no such width, or no text that goes on here")
+            raise ValueError(Message("error.value.there_no_such_width"))
         self._going_on = self._going_on - 1 if width < 0 else max(-(-width // PART) - 1, 0)
         self._widths.append(width)
         shown_as = self._number() >> 16 & 0xFF
         if width >= 0 and shown_as != NO_FORMAT and (shown_as in TEXT_FORMATS) != (width > 0):
-            raise ValueError("a number is shown as a text, or a text as a number")
+            raise ValueError(Message("error.value.number_shown_as_text"))
         self._skip(12)  # another format, and the name
         if labeled:
             self._skip(-(-self._number() // 4) * 4)
@@ -340,7 +329,7 @@ class _Dictionary:
         for _ in range(self._number()):
             place = self._number()
             if not 0 < place <= len(self._widths) or self._widths[place - 1] not in LABELED_WIDTHS:
-                raise ValueError("there is no such column, or none with labels")
+                raise ValueError(Message("error.value.there_no_such_column"))
 
     def _further(self) -> None:
         self._number()
@@ -358,9 +347,9 @@ class _Dictionary:
 
     def _skip(self, count: int) -> None:
         if count < 0:
-            raise ValueError("records go on")
+            raise ValueError(Message("error.value.records_go_on"))
         self._stream.seek(count, 1)
 
 
 def _unknown() -> None:
-    raise ValueError("there is no such record")
+    raise ValueError(Message("error.value.there_no_such_record"))

@@ -13,6 +13,7 @@ from sfumato.hierarchies.intervals import Intervals, NumberKind
 from sfumato.hierarchies.order import Order
 from sfumato.hierarchies.suppress_all import SuppressAll
 from sfumato.hierarchies.tree import Tree
+from sfumato.localization.messages import Message
 from sfumato.schema.paths import PlanPath
 from sfumato.schema.typed_parts import read_fields
 
@@ -28,10 +29,11 @@ def _checked(kind: str) -> Iterator[None]:
     try:
         yield
     except TypeError:
-        what = f"{kind}: a parameter is of another kind than it must be."
-        raise PlanError(what, f"help(sf.{kind}) shows its parameters.", "hierarchy") from None
+        raise PlanError("hierarchy.parameter_kind", name=kind, kind=kind) from None
     except ValueError as error:
-        raise PlanError(f"{kind}: {error}", f"help(sf.{kind}) shows its parameters.", "hierarchy") from None
+        raise PlanError(
+            "hierarchy", message=f"{kind}: {error}", hint=Message("hint.see_docs_hierarchies_md", kind=kind)
+        ) from None
 
 
 def suppress_all(*values: str) -> SuppressAll:
@@ -92,7 +94,7 @@ def dates(format: str = "%Y-%m-%d", *levels: DateLevel, formats: Sequence[str] =
     """
     unknown = [level for level in levels if level not in LEVELS]
     if unknown:
-        raise PlanError(f'dates: "{unknown[0]}" is no level.', "Valid: " + ", ".join(LEVELS) + ".", "hierarchy")
+        raise PlanError("hierarchy.dates_is_no_level", hint="Valid: " + ", ".join(LEVELS) + ".", name=unknown[0])
     with _checked("dates"):
         return read_fields(Dates(format, tuple(levels), tuple(formats)))
 

@@ -9,6 +9,7 @@ from sfumato.dataclass import dataclass
 from sfumato.hierarchies.explicit_domains import PathFree
 from sfumato.hierarchies.hierarchy import ROOT, BoundHierarchy, assemble
 from sfumato.hierarchies.levels import Level, level_above, level_of_labels, root_level
+from sfumato.localization.messages import Message
 from sfumato.schema.dataclass_schema import KeyInfo
 
 # A hierarchy has one level per character: longer texts are no codes.
@@ -46,10 +47,10 @@ class CharacterMasking(PathFree):
 
     def __post_init__(self) -> None:
         if len(self.character) != 1:
-            raise ValueError("the masking character must be one character.")
+            raise ValueError(Message("error.value.mask_sign"))
         shown = self.shown if self.length is None else (self.length, *self.shown)
         if any(high <= low for high, low in pairwise(shown)) and self.shown:
-            raise ValueError("the characters shown must become fewer, from less than the length on.")
+            raise ValueError(Message("error.value.fewer_signs"))
 
     @property
     def is_rule_based(self) -> bool:

@@ -12,6 +12,7 @@ from sfumato.hierarchies.datetimes import Integers, directives, read_moments, re
 from sfumato.hierarchies.explicit_domains import PathFree
 from sfumato.hierarchies.hierarchy import BoundHierarchy, assemble
 from sfumato.hierarchies.levels import Level, level_of_keys, root_level
+from sfumato.localization.messages import Message
 from sfumato.schema.composite import Choice
 from sfumato.schema.dataclass_schema import KeyInfo
 
@@ -80,13 +81,13 @@ class Dates(PathFree):
         for format_ in (self.format, *self.formats):
             # The year first: Python 3.13 warns where a day is read without one.
             if not directives(format_) & set("YyGcx") or not readable(format_):
-                raise ValueError(f'the format "{format_}" is no format of strptime that has a year.')
+                raise ValueError(Message("error.value.no_format", name=format_))
         places = [LEVELS.index(level) for level in self.levels]
         if any(high <= low for low, high in pairwise(places)):
             raise ValueError("levels must go from fine to coarse: " + ", ".join(LEVELS) + ".")
         early = [level for level in self.levels if level != "day" and LEVELS.index(level) < self._first]
         if early:
-            raise ValueError(f'the format "{self.format}" is too coarse for the level {early[0]}.')
+            raise ValueError(Message("error.value.too_coarse", name=self.format, other=early[0]))
 
     def fit(self, values: Sequence[str]) -> BoundHierarchy:
         """Return the hierarchy of the values that are dates, from the earliest to the latest."""

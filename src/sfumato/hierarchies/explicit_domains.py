@@ -6,6 +6,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Self
 
+from sfumato.localization.messages import Message
+
 
 class PathFree:
     """Base class of hierarchies that read no file."""
@@ -46,4 +48,4 @@ def check_nesting(sizes: Sequence[int]) -> None:
     """
     for small, large in pairwise(sizes):
         if large % small or large == small:
-            raise ValueError(f"{large} is not a larger multiple of {small}, so the levels would not nest.")
+            raise ValueError(Message("error.value.no_nesting", large=large, small=small))

@@ -11,6 +11,7 @@ from sfumato.delimited.records import read_lines
 from sfumato.errors import DataError, EngineError, PlanError
 from sfumato.hierarchies.explicit_domains import outside
 from sfumato.hierarchies.hierarchy import BoundHierarchy, Hierarchy, make_hierarchy
+from sfumato.localization.messages import Message
 from sfumato.schema.dataclass_schema import KeyInfo
 from sfumato.schema.paths import PlanPath
 
@@ -34,7 +35,7 @@ class HierarchyFile:
 
     def __post_init__(self) -> None:
         if len(self.separator) != 1 or self.separator in '"\r\n':
-            raise ValueError('the separator must be one character, and not " or an end of line.')
+            raise ValueError(Message("error.value.one_sign"))
 
     @property
     def is_rule_based(self) -> bool:
@@ -69,7 +70,7 @@ class HierarchyFile:
             raise self._fault(error.message, error.hint, error.code.partition(".")[2]) from None
         rows = [(line.number, line.fields) for line in lines]
         if not rows:
-            raise self._fault("it is empty.", "Give one row a value.", "empty")
+            raise self._fault(Message("reason.empty"), Message("error.part.row_value"), "empty")
         self._check_twice(rows)
         return rows
 
@@ -78,11 +79,12 @@ class HierarchyFile:
         twice = [(line, row[0]) for line, row in rows if row[0] in seen or seen.add(row[0])]  # type: ignore[func-returns-value]
         if twice:
             what = f"duplicate value: {_lines([line for line, _ in twice])}"
-            raise self._fault(what, "Keep one row a value.", "duplicate", [value for _, value in twice])
+            raise self._fault(what, Message("error.part.keep_one"), "duplicate", [value for _, value in twice])
 
     def _fault(self, what: str, do: str, code: str, values: Sequence[str | None] = ()) -> PlanError:
         name = Path(self.path).name
-        return PlanError(f"the hierarchy file {name}: {what}", do, f"hierarchy-{code}", values=values)
+        message = Message("error.part.hierarchy_file", name=name, message=what)
+        return PlanError(f"hierarchy-{code}", message=message, hint=do).about(values=values)
 
 
 def _lines(lines: Sequence[int]) -> str:

@@ -12,6 +12,7 @@ from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.hierarchies.levels import ROOT, Codes, Level, level_of_labels, with_root
 from sfumato.hierarchies.types import NUMBER_TYPES, ColumnType, numbers_of
+from sfumato.localization.messages import Message
 
 Numbers = npt.NDArray[np.float64]
 __all__ = ["ROOT", "BoundHierarchy", "Codes", "Hierarchy", "HierarchyBuilder", "Numbers", "assemble", "make_hierarchy"]
@@ -42,11 +43,11 @@ class Hierarchy:
 
     def __post_init__(self) -> None:
         if len(self.labels) != len(self.codes) or any(len(level) != len(self.values) for level in self.codes):
-            raise ValueError("every level needs a label for every value")
+            raise ValueError(Message("error.value.every_level_needs_label"))
         for level in range(1, len(self.codes)):
             self._check_monotone(level)
         if len(self.labels[-1]) != 1 and self.values:
-            raise ValueError("a ladder needs one root")
+            raise ValueError(Message("error.value.ladder_needs_one_root"))
 
     def _check_monotone(self, level: int) -> None:
         """Check that merged values stay together: the label one level below determines the label here."""
@@ -57,12 +58,8 @@ class Hierarchy:
         if len(parted):
             label = int(below[parted[0]])
             values = [value for value, code in zip(self.values, below, strict=True) if code == label]
-            raise PlanError(
-                f"the hierarchy parts at level {level} what it had merged at level {level - 1} "
-                f"({len(values)} values of one label).",
-                "Give all values of a label the same label one level up.",
-                "hierarchy-not-monotone",
-                values=values,
+            raise PlanError("hierarchy-not-monotone", level=level, lower=level - 1, count=len(values)).about(
+                values=values
             )
 
     @property

@@ -16,6 +16,7 @@ from sfumato.hierarchies.explicit_domains import PathFree
 from sfumato.hierarchies.hierarchy import BoundHierarchy, Numbers, assemble
 from sfumato.hierarchies.levels import Level, level_of_keys
 from sfumato.hierarchies.types import exact, inexact, numerals, plain, ranks_of
+from sfumato.localization.messages import Message
 from sfumato.schema.dataclass_schema import KeyInfo
 
 MOST_CUTS = 1_000_000
@@ -69,9 +70,7 @@ class IntervalGrid:
         """Refuse to be the level above a finer grid whose intervals it would cut."""
         loose = sorted(set(self.cuts) - set(fine.cuts))
         if loose:
-            raise ValueError(
-                f"levels do not nest: an interval begins at {plain(loose[0])}, where none begins one level below."
-            )
+            raise ValueError(Message("error.value.loose", number=plain(loose[0])))
 
 
 def grid_of(
@@ -88,19 +87,19 @@ def grid_of(
 
 def _by_width(start: Decimal, end: Decimal, width: Decimal) -> tuple[Decimal, ...]:
     if width <= 0:
-        raise ValueError("widths must be greater than 0.")
+        raise ValueError(Message("error.value.widths"))
     count = int((end - start) / width) + 1
     if count > MOST_CUTS:
-        raise ValueError(f"the width {plain(width)} makes more than {MOST_CUTS} intervals.")
+        raise ValueError(Message("error.value.many_intervals", width=plain(width), count=MOST_CUTS))
     return tuple(start + width * place for place in range(count))
 
 
 def _by_bounds(start: Decimal, end: Decimal, bounds: Sequence[float]) -> tuple[Decimal, ...]:
     cuts = [exact(bound) for bound in bounds]
     if any(high <= low for low, high in pairwise(cuts)):
-        raise ValueError("the bounds of a level must ascend.")
+        raise ValueError(Message("error.value.ascend"))
     if cuts[0] < start or cuts[-1] > end:
-        raise ValueError("bounds must lie between start and end.")
+        raise ValueError(Message("error.value.between"))
     return (start, *(cut for cut in cuts if cut > start))
 
 
@@ -148,21 +147,21 @@ class Intervals(PathFree):
 
     def __post_init__(self) -> None:
         if bool(self.widths) == bool(self.bounds):
-            raise ValueError("give either widths or bounds.")
+            raise ValueError(Message("error.value.widths_or_bounds"))
         if self.is_open and not self.widths:
-            raise ValueError("start and end are needed, or bottom and top in their place.")
+            raise ValueError(Message("error.value.start_end"))
         if not all(width > 0 for width in self.widths):
-            raise ValueError("widths must be greater than 0.")
+            raise ValueError(Message("error.value.widths"))
         if self.is_open:
             self._check_multiples()
             return
         low, high = self.range
         if low >= high or not low <= self.limits[0] <= self.limits[1] <= high:
-            raise ValueError("start must lie below end, and bottom and top between them, in this order.")
+            raise ValueError(Message("error.value.start_below"))
         if max(abs(low), abs(high)) > _EXACT:
-            raise ValueError(f"start and end must lie within {_EXACT} of zero.")
+            raise ValueError(Message("error.value.start_zero", number=_EXACT))
         if self.numbers == "whole" and not self._whole_parameters():
-            raise ValueError("intervals of whole numbers need parameters that are whole.")
+            raise ValueError(Message("error.value.whole_parameters"))
         self._grids()
 
     @property
@@ -178,7 +177,7 @@ class Intervals(PathFree):
         """Check that each width is a multiple of the one before, so that levels nest for every range of the data."""
         for small, large in pairwise(self.widths):
             if not _is_multiple(large, small):
-                raise ValueError(f"levels do not nest: {large:g} is no multiple of {small:g}.")
+                raise ValueError(Message("error.value.multiple", large=large, small=small))
 
     def _between(self, numbers: Numbers) -> "Intervals":
         """Return the hierarchy with its open ends taken from numbers."""
@@ -233,10 +232,10 @@ class Intervals(PathFree):
         try:
             return self._between(numerals(values)) if self.is_open else self
         except InvalidOperation:  # more intervals than floating-point numbers distinguish
-            fault = f"the width {min(self.widths):g} makes more than {MOST_CUTS} intervals."
+            fault: str = Message("error.part.many_intervals", width=min(self.widths), count=MOST_CUTS)
         except ValueError as error:
-            fault = str(error)
-        raise PlanError(f"intervals: {fault}", "Give other widths, or start and end.", "hierarchy") from None
+            fault = error.args[0]
+        raise PlanError("hierarchy.intervals", fault=fault) from None
 
     def _bind(self, values: Sequence[str], further: Sequence[int]) -> BoundHierarchy:
         """Return the hierarchy of the values and of further integers."""

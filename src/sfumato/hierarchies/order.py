@@ -11,6 +11,7 @@ from sfumato.hierarchies.explicit_domains import PathFree, check_distinct, check
 from sfumato.hierarchies.hierarchy import BoundHierarchy, Numbers, assemble
 from sfumato.hierarchies.levels import Level, level_of_keys
 from sfumato.hierarchies.types import numerals, ranks_of
+from sfumato.localization.messages import Message
 from sfumato.schema.dataclass_schema import KeyInfo, TextOrNumber
 
 _SIZE = "Instead of groups: neighbors per group at the first level, then its powers."
@@ -36,7 +37,7 @@ class Order(PathFree):
 
     def __post_init__(self) -> None:
         if bool(self.groups) == bool(self.size):
-            raise ValueError("give either groups or size.")
+            raise ValueError(Message("error.value.groups_or_size"))
         check_nesting(self.groups)
         if self.values is not None:
             check_distinct(self.values)

@@ -6,6 +6,7 @@ from typing import Annotated
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.explicit_domains import PathFree, outside
 from sfumato.hierarchies.hierarchy import ROOT, BoundHierarchy, make_hierarchy
+from sfumato.localization.messages import Message
 from sfumato.schema.composite import MapSchema, Scalar
 
 
@@ -29,9 +30,9 @@ class Tree(PathFree):
 
     def __post_init__(self) -> None:
         if not self.parents:
-            raise ValueError("a tree needs at least one child and its parent.")
+            raise ValueError(Message("error.value.no_child"))
         if ROOT in self.parents:
-            raise ValueError('"*" is the root and has no parent.')
+            raise ValueError(Message("error.value.root"))
         cyclic = [child for child in self.parents if self._line(child) is None]
         if cyclic:
             raise ValueError("a cycle: nothing is its own ancestor, but so are " + ", ".join(cyclic[:5]) + ".")

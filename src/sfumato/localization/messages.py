@@ -1,14 +1,15 @@
 """The words of a language: its table of texts, how it writes numbers, and sentences that come in English from below."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import Any
 
 from sfumato.dataclass import dataclass
 from sfumato.localization.number_format import amount, percent
-from sfumato.localization.plurals import CHOICE, PluralMessage
+from sfumato.localization.plurals import CHOICE, Counting, PluralMessage
 from sfumato.patterns import regex
 
 _KEY = re.compile(r"[\w.-]+")
@@ -21,6 +22,9 @@ DEFAULT = "en"
 SAID = "said."
 # Those of errors: what is wrong and what to do are told apart.
 FAULT = "said.fault_"
+# Sentences that reports store in English.
+_SAID = (SAID, "note.", "reason.", "phrase.", "error.part.")
+_SPEC = re.compile(r"\{(\w+):[^{}|]*\}")
 # So many sentences are kept that were told.
 MOST_KEPT = 4096
 _FOLDER = Path(__file__).parent
@@ -48,8 +52,69 @@ _NAMED = frozenset(
     ]
 )
 
+_PLAIN = (str, int, float, tuple)
+# How several messages are joined: `{parts:sentences}`.
+_JOINED = {"sentences": " ", "lines": "\n", "list": ", ", "semicolons": "; "}
 # The end of a key whose text is said instead where persons are counted.
 PERSONS = ".of_persons"
+
+
+class Message(str):
+    """A text known by its code and values: as a str it is the English text; `Messages.text` renders it in a language.
+
+    Values are numbers, which templates format (`{rows:,}`, `{share:.0%}`), texts that stay as they are, such as names
+    of columns, and other messages.
+
+    >>> message = Message("note.other_sheets", count=2, name="A", others="B")
+    >>> print(words_in("de").text(message))
+    Die Arbeitsmappe hat 2 Blätter: Gelesen wurde „A“, nicht B. Ein anderes wählen Sie mit data.table oder --table.
+    """
+
+    __slots__ = ("code", "values")
+    code: str
+    values: dict[str, Any]
+
+    def __new__(cls, code: str, /, **values: Any) -> "Message":
+        plain = {name: value if isinstance(value, _PLAIN) else str(value) for name, value in values.items()}
+        message = super().__new__(cls, words_in().rendered(code, plain))
+        message.code, message.values = code, plain
+        return message
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _message, (self.code, self.values)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what reports and jobs keep: `read_message` makes the message of it again."""
+        return {"code": self.code, "values": {name: _to_json(value) for name, value in self.values.items()}}
+
+
+def first_names(names: Sequence[str], most: int, between: str = ", ") -> str:
+    """Return the first of some names, and how many more there are.
+
+    >>> print(first_names(["a", "b", "c"], 2))
+    a, b and 1 more
+    """
+    first = between.join(names[:most])
+    return Message("phrase.and_more", names=first, count=len(names) - most) if len(names) > most else first
+
+
+def _message(code: str, values: Mapping[str, Any]) -> Message:
+    return Message(code, **values)
+
+
+def _to_json(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_to_json(part) for part in value]
+    return value.to_json() if isinstance(value, Message) else value
+
+
+def read_message(stored: Any) -> Any:
+    """Return the message that `Message.to_json` stored; any other value as it is."""
+    if isinstance(stored, list):
+        return tuple(read_message(part) for part in stored)
+    if not isinstance(stored, dict) or stored.keys() != {"code", "values"}:
+        return stored
+    return Message(stored["code"], **{name: read_message(value) for name, value in stored["values"].items()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +136,17 @@ class Messages(Mapping[str, str]):
 
     def __len__(self) -> int:
         return len(self.texts)
+
+    def text(self, message: str) -> str:
+        """Return a message in this language; any other text as it is."""
+        if isinstance(message, Message):
+            return self.rendered(message.code, message.values)
+        return self.sentence(message)
+
+    def rendered(self, code: str, values: Mapping[str, Any]) -> str:
+        """Return the text of a code, filled with values."""
+        text = self[code]
+        return _Rendering(self).vformat(text, (), values) if "{" in text else text
 
     def figure(self, english: str) -> str:
         """A number, written as English does, in the way of the language."""
@@ -136,11 +212,7 @@ class Messages(Mapping[str, str]):
         return None
 
     def _told_in_parts(self, english: str) -> str | None:
-        """Several lines, places in a plan and sentences, each of which is known; None where one is not.
-
-        >>> words_in("de").sentence("privacy[0].k: must be at least 1, is -3.")
-        'privacy[0].k: muss mindestens 1 sein, ist aber -3.'
-        """
+        """Several lines, places in a plan and sentences, each of which is known; None where one is not."""
         lines = []
         for line in english.split("\n"):
             place, rest = match.groups() if (match := _PLACE.fullmatch(line)) else ("", line)
@@ -188,6 +260,30 @@ class Messages(Mapping[str, str]):
         told = told.replace("the grand total", self["totals.grand"])
         told = _MORE.sub(lambda match: self["totals.more"].format(count=match[1]), told)
         return _OFF.sub(lambda match: self["totals.off"].format(number=self.figure(match[1])), told)
+
+
+class _Rendering(Counting):
+    """Formats the values of a message as a language writes them."""
+
+    def __init__(self, words: Messages) -> None:
+        self.words = words
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if "|" in format_spec:
+            return super().format_field(value, format_spec)
+        if isinstance(value, tuple):
+            between = f" {self.words['and']} " if format_spec == "and" else _JOINED[format_spec]
+            return between.join(self.words.text(part) for part in value if part)
+        if isinstance(value, Message):
+            return self.words.text(value)
+        if isinstance(value, str):
+            return value if self.words.language == DEFAULT else self.words.sentence(value)
+        if format_spec in ("percent", "amount"):
+            return self.words.percent(value) if format_spec == "percent" else self.words.amount(value)
+        written = str(super().format_field(value, format_spec))
+        return (
+            written if isinstance(value, bool) else _PERCENT.sub(self.words["percent_sign"], self.words.figure(written))
+        )
 
 
 @lru_cache(MOST_KEPT)
@@ -256,8 +352,12 @@ def _by_preference(accepted: str) -> list[str]:
 @cache
 def _patterns() -> list[tuple[str, re.Pattern[str]]]:
     """How each sentence from below is told: its English words, with anything in place of what is filled in."""
-    texts = [(key, text) for key, text in words_in().items() if key.startswith(SAID)]
-    return [(key, re.compile(_pattern(text, key.startswith(FAULT)), re.IGNORECASE)) for key, text in texts]
+    texts = [(key, _SPEC.sub(r"{\1}", text)) for key, text in words_in().items() if key.startswith(_SAID)]
+    return [
+        (key, re.compile(_pattern(text, key.startswith(FAULT)), re.IGNORECASE))
+        for key, text in texts
+        if len(re.sub(r"{[^{}]*}|[^a-z]", "", text)) > 5  # others hold any sentence
+    ]
 
 
 def _pattern(text: str, parted: bool = False) -> str:

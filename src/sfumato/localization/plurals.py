@@ -10,15 +10,17 @@ from sfumato.patterns import regex
 CHOICE = regex(r"\{([a-z_]+):([^{}|]+)\|([^{}|]+)\}")
 
 
-class _Counting(Formatter):
+class Counting(Formatter):
+    """Formats choices by a count; other fields as `str.format` does."""
+
     def format_field(self, value: Any, format_spec: str) -> str:
         if "|" not in format_spec:
-            return str(super().format_field(value, format_spec))
+            return str(super().format_field(value, "" if isinstance(value, str) else format_spec))
         one, _, many = format_spec.partition("|")
         return one if str(value) == "1" else many
 
 
-_COUNTING = _Counting()
+_COUNTING = Counting()
 
 
 class PluralMessage(str):

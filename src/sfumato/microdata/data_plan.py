@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import DecimalMark, Dialect
+from sfumato.localization.messages import Message
 from sfumato.schema.dataclass_schema import NO_KEY, KeyInfo, TextOrNumber, record_of
 from sfumato.schema.frozen_dict import FrozenDict
 from sfumato.schema.paths import PlanPath
@@ -65,13 +66,13 @@ class DataPlan:
 
     def __post_init__(self) -> None:
         if self.memory_limit is not None and not self.memory_bytes:
-            raise ValueError("the memory limit must be a number and MB or GB, for example 2GB.")
+            raise ValueError(Message("error.value.the_memory_limit_must"))
         if self.separator is not None and len(self.separator) != 1:
-            raise ValueError("the separator must be one character.")
+            raise ValueError(Message("error.value.the_separator_must_be"))
         if self.separator == self.decimal:
-            raise ValueError("the separator and the decimal mark must be different signs.")
+            raise ValueError(Message("error.value.the_separator_and_the"))
         if len(self.quote) != 1:
-            raise ValueError("the quote must be one character.")
+            raise ValueError(Message("error.value.the_quote_must_be"))
 
     @property
     def dialect(self) -> Dialect:

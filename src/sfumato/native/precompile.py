@@ -22,16 +22,10 @@ def build_ahead(tell: ProgressCallback) -> None:
         return
     folder = ROOT / "native" if os.access(ROOT / "native", os.W_OK) else cache_folder() / stamp()
     if folder.parent != ROOT and not is_own(folder.parent):
-        raise EngineError(
-            f"{folder.parent} is not a private folder that this user can write.",
-            "Name another one with SFUMATO_CACHE.",
-            code="loops",
-        )
+        raise EngineError("loops.folder", name=folder.parent)
     tell(f"Building the loops in {folder} …")
     # In another process, because this one may have loaded the sources of the loops already.
     command = [sys.executable, "-m", "sfumato.native.build", str(folder)]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     if run.returncode:
-        raise EngineError(
-            "No C compiler builds the loops.", "Install one (gcc or clang), or: pip install ziglang", code="loops"
-        )
+        raise EngineError("loops.compiler")

@@ -27,6 +27,7 @@ from sfumato.engines.postprocessing.interval_bounds import with_bounds
 from sfumato.errors import DataError, PlanError, UnattainableError, ViolationError
 from sfumato.hierarchies.spelling_variants import plain_text
 from sfumato.hierarchies.types import canonical
+from sfumato.localization.messages import Message
 from sfumato.localization.plurals import filled
 from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable, ValueCounts, table_of, typed
 from sfumato.microdata.counts.missing_matches import failing_classes
@@ -175,23 +176,11 @@ class _Earlier:
 def _check_applicable(plan: Plan, divided: bool) -> None:
     """Refuse a recoding that is valid for its own rows only."""
     if divided:
-        raise PlanError(
-            "this recoding cannot be applied to other rows: it divided rows with the same values between classes.",
-            "Make a new release for them, or use mondrian with mode: strict.",
-            "recoding-divided",
-        )
+        raise PlanError("recoding-divided")
     if plan.subset is not None:
-        raise PlanError(
-            "this recoding cannot be applied to other rows: delta-presence is about the list that it was made for.",
-            "Make a new release for them.",
-            "recoding-list",
-        )
+        raise PlanError("recoding-list")
     if isinstance(plan.method, SafePub):
-        raise PlanError(
-            "this recoding cannot be applied to other rows: differential privacy draws the rows of each release.",
-            "Make a new release for them; its epsilon and delta add to those of the earlier one.",
-            "recoding-sample",
-        )
+        raise PlanError("recoding-sample")
 
 
 def _apply(engine: Engine, plan: Plan, earlier: _Earlier, stage: Path, drop_violating: bool) -> ApplyResult:
@@ -216,15 +205,7 @@ def _apply(engine: Engine, plan: Plan, earlier: _Earlier, stage: Path, drop_viol
 
 
 def _broken(rows: int, classes: int) -> ViolationError:
-    return ViolationError(
-        filled(
-            "applied to these rows the recoding violates a privacy model: {rows} {rows:row|rows} in {classes} "
-            "{classes:class|classes} {rows:fails|fail} it.",
-            {"rows": rows, "classes": classes},
-        ),
-        "Make a new release for them, or drop those rows with --drop-violating; nothing was written.",
-        "reapply",
-    )
+    return ViolationError("reapply.applied_to_these_rows", rows=rows, classes=classes)
 
 
 def _written(
@@ -245,9 +226,9 @@ def _written(
         judging = partial(judge_plan, plan=plan, reference=table.whole)
         verdict = judging(typed(recounted, plan)[0], persons=earlier.persons, members=members, weights=weights)
         if not verdict.rows:
-            raise ViolationError("no row is left.", "Make a new release for these rows.", "reapply")
+            raise ViolationError("reapply.no_row_is_left")
         if not verdict.satisfied:
-            raise ViolationError("the new rows violate the privacy models.", "Make a new release for them.", "reapply")
+            raise ViolationError("reapply.the_new_rows_do")
         checked = release_check(published, plan, recounted, lambda rows, known: judging(rows, members=known))
         refuse(checked, plan)
     if plan.output.quotes_formulas:
@@ -312,7 +293,7 @@ def check_apart(others: Sequence[Counter[str]], now: Counter[str], plan: Plan, t
     Raises:
         UnattainableError: They do.
     """
-    k, unit = plan.minimum_class_size, "rows" if plan.person is None else "persons"
+    k, unit = plan.minimum_class_size, Message("phrase.rows" if plan.person is None else "phrase.persons")
     for views in _views(now, *others):
         patterns = Counter(tuple(view[one] for view in views) for one in set().union(*views))
         counts, numbers = np.array([*patterns], np.int64), np.array([*patterns.values()], np.int64)
@@ -321,14 +302,9 @@ def check_apart(others: Sequence[Counter[str]], now: Counter[str], plan: Plan, t
             added, removed = (int(numbers @ np.maximum(rest, 0)), int(numbers @ np.maximum(-rest, 0)))
             # Together, others rarely leave so little by chance; either part alone they often do.
             if 0 < added + removed < k or (len(places) == 1 and (0 < added < k or 0 < removed < k)):
-                single = "release" if places == [1] and telling is None else "rows that were published last"
-                raise UnattainableError(
-                    f"compared with the {single if len(places) == 1 else 'files that were published last, together,'} "
-                    f"of the recoding, {added} {unit} were added and {removed} removed or changed. "
-                    f"Anyone who has {'both' if len(places) == 1 else 'all'} files learns about fewer than {k}.",
-                    "Wait until more have come and gone, or make one release of all rows in place of both.",
-                    "reapply-difference",
-                )
+                single = places == [1] and telling is None
+                code = "several" if len(places) > 1 else "release" if single else "rows"
+                raise UnattainableError(f"reapply-difference.{code}", added=added, unit=unit, removed=removed, k=k)
 
 
 def _combinations(others: int, telling: int) -> Iterator[tuple[list[int], tuple[int, ...]]]:
@@ -416,18 +392,9 @@ def _table(text_counts: ValueCounts, plan: Plan, recoding_file: RecodingFile, en
 def _unknown(name: str, texts: list[str | None], engine: Engine) -> DataError:
     present = [text for text in texts if text is not None]
     rows = engine.locate(name, present, 10) if present else ()
-    where = f" (row {', '.join(map(str, rows))})" if rows else ""
-    known = "{count} {count:value is|values are}"
-    if len(present) < len(texts):
-        known = "{count} {count:value|values} and the missing value are" if present else "the missing value is"
-    return DataError(
-        f'column "{name}": {filled(known, {"count": len(present)})} not known to the recoding{where}.',
-        "Make a new release for these rows.",
-        "unknown-value",
-        values=texts,
-        rows=rows,
-        column=name,
-    )
+    code = "values" if len(present) == len(texts) else "values_and_missing" if present else "missing"
+    error = DataError(f"unknown-value.{code}", name=name, count=len(present), rows=", ".join(map(str, rows)))
+    return error.about(values=texts, column=name, rows=rows)
 
 
 def _learned(recoding_file: RecodingFile, text_counts: ValueCounts, plan: Plan) -> RecodingFile:
@@ -467,11 +434,7 @@ def _recoding(table: FrequencyTable, recoding_file: RecodingFile) -> ClassRecodi
     """Assign each combination of the new rows to its class in the recoding."""
     published = [recoding_file.publish(tuple(codes)) for codes in table.codes.tolist()]
     if unknown := sum(entry is None for entry in published):
-        raise DataError(
-            filled("{count} {count:combination is|combinations are} not known to the recoding.", {"count": unknown}),
-            "Make a new release for these rows.",
-            "unknown-combination",
-        )
+        raise DataError("unknown-combination.combinations_are_not_known_to", count=unknown)
     classes: dict[tuple[Labels, bool], int] = {}
     owners = np.array([classes.setdefault(entry, len(classes)) for entry in published if entry], np.int32)
     labels = tuple(tuple(dict.fromkeys(row[place] for row, _ in classes)) for place in range(len(table.columns)))

@@ -52,7 +52,7 @@ def anonymize_attributes(
     resolved = _configuration(configuration, places, ontology, data_class).with_options(buckets, pass_through)
     if isinstance(data, Sequence) and not isinstance(data, str | bytes):
         if not all(isinstance(record, Mapping) for record in data):
-            raise DataError("a record is not a mapping.", "Give each record as attribute and value.", "record")
+            raise DataError("record")
         return anonymize_records(data, resolved, seed)
     return _frame(data, resolved, seed)
 

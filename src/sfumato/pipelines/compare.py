@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 from sfumato.atomic_folders import staged, write_text
 from sfumato.dataclass import dataclass
 from sfumato.engines.opening import EngineName, open_engine
-from sfumato.errors import PlanError, PlanIssue, SfumatoError, did_you_mean
+from sfumato.errors import PlanError, SfumatoError, did_you_mean, issue
+from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.losses.coverage import aggregated
 from sfumato.microdata.measures.release import published_sizes
@@ -136,7 +137,7 @@ def _ks(plan: Plan, asked: Sequence[int]) -> tuple[int, ...]:
     own = [model.k for model in plan.privacy if isinstance(model, KAnonymity)]
     ks = tuple(sorted(set(asked))) or tuple(own[:1]) or (2,)
     if min(ks) < 1:
-        raise PlanError("k must be at least 1.", code="k")
+        raise PlanError("k.k_must_be_at")
     return ks
 
 
@@ -144,7 +145,7 @@ def _budgets(plan: Plan, asked: Sequence[float]) -> tuple[Suppression, ...]:
     if not asked:
         return (getattr(plan.method, "suppression", Suppression()),)
     if not all(0 <= share <= 1 for share in asked):
-        raise PlanError("suppression is a share of the rows, from 0 to 1.", code="suppression")
+        raise PlanError("suppression")
     return tuple(Suppression(share=share) for share in sorted(set(asked)))
 
 
@@ -165,12 +166,14 @@ class _Grid:
     def __post_init__(self) -> None:
         names = [*METHOD.variants, *VARIANTS]
         faults = [
-            PlanIssue("methods", f'there is no method "{name}".', did_you_mean(name, names))
+            issue("methods", "there_is_no_method", hint=did_you_mean(name, names), name=name)
             for name in self.methods
             if name not in names
         ]
-        if faults or not self.methods:
-            raise PlanError(faults or "no method is named.", code="methods")
+        if faults:
+            raise PlanError.listing(faults, "methods")
+        if not self.methods:
+            raise PlanError("methods")
 
     def run(self, table: FrequencyTable, tell: ProgressCallback) -> Iterator[ComparisonRun]:
         """Yield the runs; a method that ignores suppression is run once for all limits."""
@@ -180,7 +183,9 @@ class _Grid:
                 cell: ComparisonRun | None = None
                 for budget in self.suppression:
                     share = _share(budget, table.rows)
-                    tell(f"{method}, k = {k}, suppression {share:g}: {whole - done} runs left", done, whole)
+                    tell(
+                        Message("reason.comparing_run", method=method, k=k, share=share, runs=whole - done), done, whole
+                    )
                     if cell is None or self._suppresses(method):
                         cell = self._cell(table, method, k, budget)
                     yield replace(cell, suppression=share)
@@ -197,7 +202,7 @@ class _Grid:
             plan = self._planned(method, k, budget)
             result = search(plan, table)
         except SfumatoError as error:
-            return ComparisonRun(method, k, share, seconds=perf_counter() - begin, error=str(error), code=error.code)
+            return ComparisonRun(method, k, share, seconds=perf_counter() - begin, error=error.text, code=error.code)
         return _measured(ComparisonRun(method, k, share, seconds=perf_counter() - begin), plan, result)
 
     def _planned(self, method: str, k: int, budget: Suppression) -> Plan:

@@ -41,9 +41,5 @@ class ComparisonPlots:
     def _drawn(self, name: Literal["loss_by_k", "loss_by_suppression", "frontier", "seconds"]) -> Drawing:
         charts = comparison_charts(self.runs)
         if name not in charts:
-            raise PlanError(
-                "these runs give nothing to draw that by.",
-                "Compare several budgets: sf.compare(data, plan, suppression=[0, 0.02, 0.05]).",
-                "plot",
-            )
+            raise PlanError("plot.these_runs_give_nothing")
         return Drawing(drawn(charts[name], name))

@@ -295,7 +295,7 @@ class _Run:
                 weights=published_weights(self.plan, published) or weights_by_label(draft.table, recoding),
             )
         if not verdict.satisfied:
-            raise InternalError("the published rows violate the privacy models.", code="promise")
+            raise InternalError("promise.the_published_rows_do_not")
         return recounted, verdict
 
     def _checked(self, draft: _Draft, published: PublishedRows, rows: ValueCounts) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, MissingRules
 from sfumato.engines.keyed_hashes import PERSON
 from sfumato.errors import DataError, InternalError, UnattainableError
+from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import ValueCounts, typed
 from sfumato.microdata.counts.marginal_counts import counted_by, in_order
 from sfumato.microdata.counts.persons import PersonCount, all_persons
@@ -68,15 +69,26 @@ class ReleaseCheck:
         return (*self.unplanned, *self.sentences)
 
     @property
-    def sentences(self) -> list[str]:
+    def sentences(self) -> tuple[str, ...]:
         """The inferred quasi-identifiers and the remaining guarantees; empty if all guarantees are satisfied."""
         if not self.broken:
-            return []
+            return ()
         most = {entry.quasi_identifier: entry for entry in sorted(self.inferences, key=lambda entry: entry.rows)}
-        told = [f'An attacker infers "{name}" from {_quoted(entry.columns)}.' for name, entry in sorted(most.items())]
-        return told + [
-            f"{one.model}{_of(one.column)} then reaches {one.achieved:g}, not {one.requested:g}." for one in self.broken
-        ]
+        told = (
+            Message("error.part.inferred", column=name, names=_quoted(entry.columns))
+            for name, entry in sorted(most.items())
+        )
+        remaining = (
+            Message(
+                "error.part.inferred_left",
+                reached=one.achieved,
+                asked=one.requested,
+                model=one.model,
+                of=_of(one.column),
+            )
+            for one in self.broken
+        )
+        return (*told, *remaining)
 
     @property
     def figures(self) -> dict[str, Any]:
@@ -148,22 +160,13 @@ def refuse(checked: ReleaseCheck, plan: Plan) -> None:
 def _refuse_columns(checked: ReleaseCheck) -> None:
     for promise in checked.columns:
         if not promise.satisfied and promise.model == ONE_SPELLING:
-            raise DataError(
-                f'column "{promise.column}": some values are written in several ways that look alike.',
-                "Set data.strip: true, clean the column, or remove it (role: identifier).",
-                "spellings",
-                column=promise.column,
-            )
+            raise DataError("spellings", column=promise.column).about(column=promise.column)
         if not promise.satisfied and promise.model == SHAPES:
-            raise DataError(
-                f'column "{promise.column}": fewer than {promise.requested:g} pseudonyms have the same length '
-                "and form.",
-                "Shorten these identifiers or write all in one format, use pseudonym: keyed, or remove the column.",
-                "pseudonym-shape",
-                column=promise.column,
+            raise DataError("pseudonym-shape", column=promise.column, count=promise.requested).about(
+                column=promise.column
             )
     if checked.unplanned or not all(promise.satisfied for promise in checked.columns):
-        raise InternalError("a published column is not what the plan says.", code="columns")
+        raise InternalError("columns")
 
 
 def _refuse_inference(checked: ReleaseCheck, plan: Plan) -> None:
@@ -171,11 +174,15 @@ def _refuse_inference(checked: ReleaseCheck, plan: Plan) -> None:
         told = dict.fromkeys(name for entry in checked.inferences for name in entry.columns)
         further = [name for name in told if name not in (*plan.quasi_identifiers, ROW_ORDER)]
         remedies = [
-            *(["Shuffle the rows (output.order: shuffle)."] if ROW_ORDER in told else []),
-            *([f"Make {_quoted(further)} a quasi-identifier, publish less of it, or remove it."] if further else []),
-            "With on_inference: warn the release is published, and says so.",
+            *([Message("error.part.shuffle_the_rows")] if ROW_ORDER in told else []),
+            *([Message("error.part.make_a_quasi_identifier", names=_quoted(further))] if further else []),
+            Message("error.part.on_inference_warn"),
         ]
-        raise UnattainableError(" ".join(checked.sentences), " ".join(remedies), "inference")
+        raise UnattainableError(
+            "inference",
+            message=Message("sentences", parts=checked.sentences),
+            hint=Message("sentences", parts=tuple(remedies)),
+        )
 
 
 class _Attacker:
@@ -244,9 +251,7 @@ class _Attacker:
                 break
             found += self._names(self._read_back((*self.known, name), (name,)))
         if len(self.further) > 1:
-            self.unchecked.append(
-                f"Too many rows or columns: what two of {_quoted(self.further)} tell together was not checked."
-            )
+            self.unchecked.append(Message("note.unchecked_pairs", names=_quoted(self.further)))
         return tuple(dict.fromkeys(found))
 
     def broken(self, further: Sequence[str], judge: Judge) -> dict[str, Any]:
@@ -286,7 +291,7 @@ class _Attacker:
 
     def _names(self, back: ReadBack) -> tuple[str, ...]:
         if names := dict.fromkeys(entry[0] for entry in back.unchecked):
-            self.unchecked.append(f"Too many values: not all that may tell {_quoted([*names])} was checked.")
+            self.unchecked.append(Message("note.unchecked_values", names=_quoted([*names])))
         sources = (*self.further, *self.order)
         return tuple(name for entry in back.inferences for name in entry.columns if name in sources)
 
@@ -313,7 +318,7 @@ class _Attacker:
             if key not in self._finer:
                 self._finer[key] = finer_labels(labels, self._hierarchies[name], blank)
                 if len(labels) > MOST_LABELS:
-                    self.unchecked.append(f'Too many labels: of "{name}" only * was compared with others.')
+                    self.unchecked.append(Message("note.unchecked_labels", name=name))
             masks[name] = self._finer[key]
         return masks
 

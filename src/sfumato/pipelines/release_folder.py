@@ -113,7 +113,9 @@ class Release:
         from sfumato.report.release.sections.column_evidence import gather
 
         if column not in self.resolved.columns:
-            raise PlanError(f'there is no column "{column}".', did_you_mean(column, self.resolved.columns), "columns")
+            raise PlanError(
+                "columns.there_is_no_column", hint=did_you_mean(column, self.resolved.columns), column=column
+            )
         return explain(ReportData(self.report, self.resolved, gather(self.resolved, self.table, self.recoding)), column)
 
     def __repr__(self) -> str:

@@ -34,7 +34,7 @@ class Drawing:
         """
         target = Path(path)
         if target.suffix.lower() not in KINDS:
-            raise PlanError(f"a chart cannot be written as {target.name}.", f"Kinds: {', '.join(KINDS)}.", "chart")
+            raise PlanError("chart", name=target.name, names=", ".join(KINDS))
         if target.suffix.lower() == ".svg":
             write_text(target, self.svg + "\n")
         else:
@@ -101,13 +101,7 @@ class Plots:
             one for one in alternatives(self.plan, self.table, self.recoding) if one.suppression_limit is not None
         ]
         if not others or not isinstance(method, FullDomain):
-            raise PlanError(
-                f"there is no trade-off to draw for {method.name} on these rows.",
-                "It is drawn for optimal, samarati, greedy and exhaustive, which publish one level a column: "
-                "sf.anonymize(data, plan.by(sf.Optimal())). For every method, compare budgets: "
-                "sf.compare(data, plan, suppression=[0, 0.02, 0.05]).plot.",
-                "plot",
-            )
+            raise PlanError("plot.there_is_no_trade_off", name=method.name)
         own = method.suppression.limit(self.report.rows) / max(self.report.rows, 1)
         asked = (own, self.report.loss.value, words["plot.asked"].format(share=words.percent(own)))
         steps = sorted(

@@ -102,9 +102,7 @@ def _made(folder: Path, make: Callable[[dict[str, Any]], Made]) -> Made:
     try:
         return make(json.loads((folder / "report.json").read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError):
-        raise DataError(
-            f"{folder.name} holds no report.json of a release.", "Name the folder of a release.", "no-report"
-        ) from None
+        raise DataError("no-report", name=folder.name) from None
 
 
 def read_dossier(folder: Path) -> ReportData:
@@ -170,9 +168,7 @@ def print_page(page: Path, target: Path) -> None:
     """
     browser = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
-        raise EngineError(
-            "no browser is installed that prints.", f"Open {page.name} and print it, or install Chromium.", "browser"
-        )
+        raise EngineError("browser.no_browser_is_installed_that", name=page.name)
     # Browsers refuse their sandbox to root; the page is generated here, has no script and loads nothing.
     root = ("--no-sandbox",) if hasattr(os, "geteuid") and os.geteuid() == 0 else ()
     with tempfile.TemporaryDirectory() as profile:
@@ -184,4 +180,4 @@ def print_page(page: Path, target: Path) -> None:
         except (OSError, subprocess.SubprocessError):
             target.unlink(missing_ok=True)
     if not target.exists():
-        raise EngineError(f"{Path(browser).name} did not print.", f"Open {page.name} and print it.", "browser")
+        raise EngineError("browser.did_not_print", name=Path(browser).name, name_hint=page.name)

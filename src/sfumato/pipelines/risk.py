@@ -13,8 +13,7 @@ from sfumato.delimited.dialect import DecimalMark, check_decimal
 from sfumato.engines.engine import Engine
 from sfumato.engines.identifier_checks import check_header
 from sfumato.engines.opening import open_engine
-from sfumato.errors import DataError, PlanError, PlanIssue, did_you_mean
-from sfumato.localization.plurals import filled
+from sfumato.errors import DataError, PlanError, did_you_mean, issue
 from sfumato.microdata.counts.frequency_table import DROPPED, FrequencyTable, tabulate, value_of
 from sfumato.microdata.data_plan import DataPlan, OnMissing
 from sfumato.microdata.measures.column_set_risk import LIMIT
@@ -140,7 +139,7 @@ def _plan_of(
     """Return a plan with the columns to measure and how to read them."""
     if plan is None:
         if not names:
-            raise PlanError("no quasi-identifier is named.", "Name the columns that an attacker may know.", "columns")
+            raise PlanError("columns.no_quasi_identifier_is_named_2")
         return for_measuring(RequestedPlan(data=reading), dict.fromkeys(names, ColumnPlan("quasi-identifier")))
     asked = read_plan(plan)
     columns = {
@@ -169,7 +168,7 @@ def _with_sample(plan: Plan, weight: str | None, household: str | None) -> Plan:
         if name is None:
             continue
         if name in plan.quasi_identifiers:
-            raise PlanError([PlanIssue(role, "is among the quasi-identifiers.", "Name another column.")], code="risk")
+            raise PlanError.listing([issue(role, "is_among_the_quasi_identifiers")], "risk")
         columns = {other: column for other, column in columns.items() if column.role != role}
         columns[name] = ColumnPlan(role)
     return replace(plan, columns=columns)
@@ -178,24 +177,24 @@ def _with_sample(plan: Plan, weight: str | None, household: str | None) -> Plan:
 def _check_numbers(plan: Plan, population_size: int | None, sampling_fraction: float | None, threshold: float) -> None:
     faults = []
     if plan.weight is not None and (population_size is not None or sampling_fraction is not None):
-        faults.append(PlanIssue("weight", "says how large the population is.", "Leave its size out."))
+        faults.append(issue("weight", "says_how_large_the_population"))
     if population_size is not None and sampling_fraction is not None:
-        faults.append(PlanIssue("population_size", "goes without sampling_fraction.", "Give one of them."))
+        faults.append(issue("population_size", "goes_without_sampling_fraction"))
     if population_size is not None and population_size < 1:
-        faults.append(PlanIssue("population_size", "must be at least 1."))
+        faults.append(issue("population_size", "must_be_at_least_1"))
     if sampling_fraction is not None and not 0 < sampling_fraction <= 1:
-        faults.append(PlanIssue("sampling_fraction", "must be above 0 and at most 1."))
+        faults.append(issue("sampling_fraction", "must_be_above_0_and"))
     if not 0 <= threshold <= 1:
-        faults.append(PlanIssue("threshold", "must be from 0 to 1."))
+        faults.append(issue("threshold", "must_be_from_0_to"))
     if faults:
-        raise PlanError(faults, code="risk")
+        raise PlanError.listing(faults, "risk")
 
 
 def _population_size(rows: int, size: int | None, fraction: float | None) -> int | None:
     if fraction is not None:
         return max(rows, round(rows / fraction))
     if size is not None and size < rows:
-        raise PlanError(f"the population of {size} is smaller than the {rows} rows.", "Give its size.", "population")
+        raise PlanError("population.the_population_of_is_smaller", size=size, rows=rows)
     return size
 
 
@@ -211,26 +210,19 @@ def _table(source: Engine, plan: Plan) -> FrequencyTable:
     check_header(plan.columns, source.columns)
     absent = [name for name in plan.columns if name not in source.columns]
     if absent:
-        raise PlanError(
-            [PlanIssue(name, "the data have no such column.", did_you_mean(name, source.columns)) for name in absent],
-            code="columns",
+        raise PlanError.listing(
+            [issue(name, "the_data_have_no_such", hint=did_you_mean(name, source.columns)) for name in absent],
+            "columns",
         )
     check_texts(plan, source)
     text_counts = source.count(plan.quasi_identifiers, reading_of(plan))
     table, rejected = tabulate(text_counts, located(plan))
     if rejected and plan.data.on_invalid == "error":
         raise DataError(
-            filled(
-                'column "{column}": {count} {count:value does|values do} not fit its type or hierarchy.',
-                {"column": rejected[0].column, "count": len(rejected[0].texts)},
-            ),
-            "Mend the data or the hierarchy.",
-            "invalid-value",
-            values=rejected[0].texts,
-            column=rejected[0].column,
-        )
+            "invalid-value.column_values_do_not_fit", column=rejected[0].column, count=len(rejected[0].texts)
+        ).about(values=rejected[0].texts, column=rejected[0].column)
     if not table.rows:
-        raise DataError("no row is left.", "Every row was dropped, or there is none.", "no-rows")
+        raise DataError("no-rows.no_row_is_left_2")
     return with_sample(plan, source, table)
 
 

@@ -57,11 +57,11 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         if not hasattr(self, "release_"):
             do = "Fit it first, on the training rows: anonymizer.fit(frame)."
-            raise PlanError("this Anonymizer is not fitted: it knows no release yet.", do, "not-fitted")
+            raise PlanError("not-fitted", hint=do)
         frame = wrapped(X, eager_only=True)
         if set(frame.columns) != set(self.feature_names_in_):
             do = f"Give {', '.join(self.feature_names_in_)}."
-            raise DataError("the rows have other columns than those that were fitted.", do, "columns")
+            raise DataError("columns.the_rows_have_other_columns", hint=do)
         with TemporaryDirectory(prefix="sfumato-") as folder:
             rows, out = Path(folder) / "rows.parquet", Path(folder) / "out"
             frame.write_parquet(rows)
@@ -70,7 +70,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 apply(Path(folder) / "recoding.json", rows, out, released=False)
             except ViolationError as error:
                 do = "Transform more rows at a time, or fit with these among the training rows."
-                raise ViolationError(error.message, do, "reapply") from None
+                raise ViolationError("reapply", message=error.message, hint=do) from None
             engine = DuckDBEngine(out / f"data.{self.release_.plan.output.format}", DataPlan(header=True))
             try:
                 published: Any = nw.from_native(engine.frame(), eager_only=True)

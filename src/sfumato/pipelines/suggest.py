@@ -21,7 +21,7 @@ from sfumato.hierarchies.role_detection.quasi_identifier_selection import (
     spare_parts,
     without_tells,
 )
-from sfumato.hierarchies.role_detection.role_reasons import COMMAS_IN_TEXTS, COSTLY, ENCODING, NA_IS_A_CODE, TWIN
+from sfumato.hierarchies.role_detection.role_reasons import COMMAS_IN_TEXTS, COSTLY, ENCODING, NA_IS_A_CODE
 from sfumato.hierarchies.role_detection.suggestion import UNKNOWN_RANK, Suggestion
 from sfumato.hierarchies.role_detection.survey_codes import (
     CodeBook,
@@ -31,6 +31,7 @@ from sfumato.hierarchies.role_detection.survey_codes import (
     suggest_labeled,
 )
 from sfumato.hierarchies.types import canonical
+from sfumato.localization.messages import Message
 from sfumato.microdata.plan.builder import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.plan_suggestion.counted_rows import CountedRows, RowCounter, aggregated_input_note
@@ -93,7 +94,7 @@ def suggest_plan(
     texts = engine.texts
     rows = sum(next(iter(texts.values())).values())
     if not rows:
-        raise DataError("the data have no rows.", "A plan cannot be guessed from a header alone.", "no-rows")
+        raise DataError("no-rows.the_data_have_no_rows_2")
     labels = replace(book or CodeBook(), public=labels_of(tuple(texts)))
     limits = limits_by_column(texts)
     measured = {name: _without({name: counts}, limits.get(name, ()))[name] for name, counts in texts.items()}
@@ -195,7 +196,9 @@ def _without_twins(engine: RowCounter, draft: Draft, are_near_duplicates: Callab
     spare = drop_near_duplicates(engine, draft.known_columns(), member_count(draft.suggestions, draft.profiles), groups)
     suggestions = dict(draft.suggestions)
     for name, twin in spare.items():
-        suggestions[name] = suggestions[name].withheld(TWIN.format(known=suggestions[name].reason, twin=twin))
+        suggestions[name] = suggestions[name].withheld(
+            Message("reason.twin", reason=suggestions[name].reason, twin=twin)
+        )
     return replace(draft, suggestions=suggestions)
 
 
@@ -266,7 +269,7 @@ def suggest_for_file(
 
 def _of_file(path: Path, options: Mapping[str, Any]) -> SuggestedPlan:
     """Suggest a plan for a file read with the given options; the decimal mark is detected."""
-    from sfumato.engines.survey_files import LABELS_BESIDE, book_beside, book_of, labels_file
+    from sfumato.engines.survey_files import book_beside, book_of, labels_file
 
     beside = book_beside(path)
     with _opened(path, options) as (engine, separator, notes):
@@ -276,7 +279,7 @@ def _of_file(path: Path, options: Mapping[str, Any]) -> SuggestedPlan:
         commas = asks and writes_commas(rows.texts, thousands=separator in ("", ","))
         if not (separator and commas):
             proposal = suggest_plan(rows, str(path), beside or book_of(path), **options)
-            labels = LABELS_BESIDE.format(name=labels_file(path).name) if beside else None
+            labels = Message("note.labels_beside", name=labels_file(path).name) if beside else None
             further = (labels, COMMAS_IN_TEXTS if commas else None, aggregated_input_note(rows))
             return replace(proposal, notes=(*proposal.notes, *notes, *filter(None, further)))
     return _of_file(path, {**options, "decimal": ","})

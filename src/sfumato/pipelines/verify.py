@@ -140,9 +140,9 @@ def _judge(
     """
     names = listed(quasi_identifiers) or (plan.quasi_identifiers if plan is not None else ())
     if plan is None and (k is None or not names):
-        raise PlanError("there is nothing to check.", "Give a plan, or k and the quasi-identifiers.", "nothing")
+        raise PlanError("nothing")
     if k is None and quasi_identifiers:
-        raise PlanError("the quasi-identifiers given would not be used.", "Give k as well, or leave them out.", "k")
+        raise PlanError("k.the_quasi_identifiers_given_would")
     by_k = _by_k(engine, k, names) if k is not None else None
     if plan is None:
         assert by_k is not None
@@ -186,4 +186,4 @@ def _check(engine: Engine, names: Sequence[str]) -> None:
     check_header(names, engine.columns)
     for name in names:
         if name not in engine.columns:
-            raise PlanError(f'the file has no column "{name}".', did_you_mean(name, engine.columns), "columns")
+            raise PlanError("columns.the_file_has_no", hint=did_you_mean(name, engine.columns), column=name)

@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from sfumato.errors import PlanError, did_you_mean
+from sfumato.localization.messages import Message
 from sfumato.policies.policy import SHAPE, Clause, Policy
 from sfumato.schema import files
 from sfumato.schema.composite import read
@@ -46,12 +47,12 @@ def policy_named(name: str, values: Mapping[str, float] | None = None) -> Policy
     """
     policy = policies().get(aliases().get(name, name))
     if policy is None:
-        raise PlanError(f'"{name}" is not a policy.', did_you_mean(name, [*policies(), *aliases()]), "no-policy")
+        raise PlanError("no-policy.is_not_a_policy", hint=did_you_mean(name, [*policies(), *aliases()]), name=name)
     settable = [clause.name for clause in policy.clauses if clause.op != "attested"]
     for key in values or {}:
         if key not in settable:
             raise PlanError(
-                f'{policy.id} has no clause "{key}" with a value.', did_you_mean(key, settable), "no-clause"
+                "no-clause.has_no_clause_with_a", hint=did_you_mean(key, settable), name=policy.id, word=key
             )
     for clause in policy.clauses:
         if clause.name in (values or {}):
@@ -67,9 +68,5 @@ def _check_value(clause: Clause, value: float) -> None:
     """
     most = 1.0 if clause.metric.endswith("-risk") else math.inf
     if not (0 <= value <= most and math.isfinite(value)):
-        span = "between 0 and 1" if most == 1 else "0 or more"
-        raise PlanError(
-            f"the value of {clause.name} must be a number {span}.",
-            f"The policy says {clause.value:g}." if clause.value is not None else "For example 0.05.",
-            "value",
-        )
+        hint = Message("hint.for_example") if clause.value is None else Message("hint.policy_says", value=clause.value)
+        raise PlanError("value.share" if most == 1 else "value.number", hint=hint, name=clause.name)

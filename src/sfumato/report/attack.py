@@ -116,7 +116,7 @@ def section(figures: Mapping[str, Any], words: Messages | None = None) -> str:
         table([words[f"attack.{key}"] for key in HEAD], rows, words),
         *([paragraph(words["attack.not_run"])] if figures["not_run"] else []),
         listing(why_words(absence, words) for absence in figures["not_run"]),
-        *(paragraph(words.sentence(remark), soft=True) for remark in figures["remarks"]),
+        *(paragraph(words.text(remark), soft=True) for remark in figures["remarks"]),
     )
 
 
@@ -197,7 +197,7 @@ def attack_words(attack: Mapping[str, Any], words: Messages) -> tuple[str, ...]:
     certain = words["attack.certain"].format(count=words.count(attack["certain"])) if attack["certain"] else ""
     said = "succeeded" if attack["evidence"] and attack["counted"] else "beside" if attack["evidence"] else "failed"
     said = said if _comparable(attack) else "nothing"
-    called = f"{_name(attack['attack'], words)}: {words.sentence(attack['variant'])}"
+    called = f"{_name(attack['attack'], words)}: {words.text(attack['variant'])}"
     names = names_told(words, _beyond(attack)) if attack["evidence"] and _beyond(attack) else ""
     return (
         words["attack.with_columns"].format(attack=called, columns=names) if names else called,
@@ -211,7 +211,7 @@ def attack_words(attack: Mapping[str, Any], words: Messages) -> tuple[str, ...]:
 
 def why_words(absence: Mapping[str, Any], words: Messages) -> str:
     """Return an attack that was not run, and the reason."""
-    return f"{_name(absence['attack'], words)}: {words.sentence(absence['why'])}"
+    return f"{_name(absence['attack'], words)}: {words.text(absence['why'])}"
 
 
 def _names(names: Iterable[str], words: Messages) -> str:

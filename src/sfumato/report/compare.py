@@ -184,6 +184,6 @@ def _details(comparison: Runs, words: Messages) -> str:
 
 
 def _failures(comparison: Runs, words: Messages) -> list[str]:
-    failed = [(c.method, c.k, c.suppression, words.sentence(c.error)) for c in comparison.cells if c.error]
+    failed = [(c.method, c.k, c.suppression, words.text(c.error)) for c in comparison.cells if c.error]
     head = [words[f"compared.column.{key}"] for key in ("method", "k", "suppression", "why")]
     return [section(words["compared.failed"], table(head, failed, words))] if failed else []

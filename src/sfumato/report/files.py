@@ -28,7 +28,7 @@ def html(plan: Plan, figures: Mapping[str, Any]) -> str:
         paragraph(words["files.says"]),
         paragraph(words["files.counted"].format(file=_top(figures))),
         tiles(heads),
-        listing(map(words.sentence, figures["remarks"])) if figures["remarks"] else "",
+        listing(map(words.text, figures["remarks"])) if figures["remarks"] else "",
         _section(words, "promises", ("model", "asked", "reached"), promises),
         _section(words, "files", ("file", "rows", "published"), files),
         _section(words, "columns", ("column", "level", "lost"), levels),

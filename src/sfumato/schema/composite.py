@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, did_you_mean
+from sfumato.localization.messages import Message
 from sfumato.schema.frozen_dict import FrozenDict
 from sfumato.schema.issues import PlanIssues, Refused
 from sfumato.schema.scalar import (
@@ -25,9 +26,9 @@ from sfumato.schema.scalar import (
     Schema,
     Text,
     described,
-    invalid_choice,
     kind_of,
     name_of,
+    refuse_choice,
 )
 
 # All schemas can be imported from here.
@@ -68,9 +69,9 @@ def read(shape: Schema[T], value: object, at: str = "") -> T:
     try:
         result = shape.read(value, at, faults)
     except Refused:
-        raise PlanError(faults.entries, code="faults") from None
+        raise PlanError.listing(faults.entries) from None
     if faults.entries:
-        raise PlanError(faults.entries, code="faults")
+        raise PlanError.listing(faults.entries)
     return result
 
 
@@ -84,7 +85,7 @@ class ListSchema(Generic[T]):
 
     def read(self, value: object, at: str, faults: PlanIssues) -> tuple[T, ...]:
         if isinstance(value, str | bytes) or not isinstance(value, Sequence):
-            raise faults.refuse(at, f"must be a list, is {kind_of(value)}.")
+            raise faults.refuse(at, "list", kind=kind_of(value))
         _check_many(value, self.at_least, at, faults)
         return tuple(_all(((self.item, entry, f"{at}[{place}]") for place, entry in enumerate(value)), faults))
 
@@ -103,7 +104,7 @@ class MapSchema(Generic[T]):
 
     def read(self, value: object, at: str, faults: PlanIssues) -> FrozenDict[T]:
         if not isinstance(value, Mapping):
-            raise faults.refuse(at, f"must be a mapping, is {kind_of(value)}.")
+            raise faults.refuse(at, "mapping", kind=kind_of(value))
         _check_many(value, self.at_least, at, faults)
         entries = [(Scalar().read(key, at, faults), entry) for key, entry in value.items()]
         read_entries = _all(((self.value, entry, _join(at, key)) for key, entry in entries), faults)
@@ -139,20 +140,20 @@ class RecordSchema(Generic[T]):
         if _is_made(self.make, entry):
             return entry  # type: ignore[no-any-return]
         if not isinstance(value, Mapping):
-            raise faults.refuse(at, f"must be a mapping, is {kind_of(value)}.")
+            raise faults.refuse(at, "mapping", kind=kind_of(value))
         before = len(faults.entries)
         for key in value:
             if key not in self.keys:
-                faults.refuse(_join(at, str(key)), "unknown key.", did_you_mean(str(key), self.keys))
+                faults.refuse(_join(at, str(key)), "unknown_key", hint=did_you_mean(str(key), self.keys))
         for key, spec in self.keys.items():
             if spec.required and key not in value:
-                faults.refuse(_join(at, key), "is missing.")
+                faults.refuse(_join(at, key), "missing_key_2")
         present = [key for key in self.keys if key in value]
         entries = _all(((self.keys[key].shape, value[key], _join(at, key)) for key in present), faults, before)
         try:
             return self.make(**dict(zip(map(self.attribute, present), entries, strict=True)))
         except (ValueError, PlanError) as error:
-            raise faults.refuse(at, _said(error)) from None
+            raise faults.refuse(at, message=_said(error)) from None
 
     def attribute(self, key: str) -> str:
         """Return the name of a key in `make` and in the value that it makes."""
@@ -178,13 +179,15 @@ class TaggedUnionSchema(Generic[T]):
 
     def read(self, value: object, at: str, faults: PlanIssues) -> T:
         if not isinstance(value, Mapping):
-            raise faults.refuse(at, f"must be a mapping with a key {self.tag}, is {kind_of(value)}.")
+            raise faults.refuse(at, "mapping_key", name=self.tag, kind=kind_of(value))
         rest = {key: entry for key, entry in value.items() if key != self.tag}
         name = value.get(self.tag)
         if self.tag not in value:
-            faults.refuse(_join(at, self.tag), "is missing.", "Valid: " + ", ".join(self.variants) + ".")
+            faults.refuse(
+                _join(at, self.tag), "missing_key_2", hint=Message("hint.valid", names=", ".join(self.variants))
+            )
         elif not isinstance(name, str) or name not in self.variants:
-            faults.refuse(_join(at, self.tag), *invalid_choice(name, self.variants))
+            refuse_choice(_join(at, self.tag), name, self.variants, faults)
         else:
             return self.variants[name].read(rest, at, faults)
         self._nearest(name).read(rest, at, faults)
@@ -222,7 +225,7 @@ class UnionSchema:
         for kinds, shape in self.options:
             if isinstance(value, kinds):
                 return shape.read(value, at, faults)
-        raise faults.refuse(at, f"{kind_of(value)} does not fit here.")
+        raise faults.refuse(at, "unfit", kind=kind_of(value))
 
     def schema(self) -> JsonSchema:
         return described({"anyOf": [shape.schema() for _, shape in self.options]}, self.about)
@@ -240,7 +243,7 @@ class Conversion(Generic[T]):
         try:
             return self.make(plain)
         except (ValueError, PlanError) as error:
-            raise faults.refuse(at, _said(error)) from None
+            raise faults.refuse(at, message=_said(error)) from None
 
     def schema(self) -> JsonSchema:
         return self.shape.schema()
@@ -253,7 +256,10 @@ def _is_made(make: Any, value: Any) -> bool:
 
 def _said(error: ValueError | PlanError) -> str:
     """Return the message without the name of the part, which its path already shows."""
-    return " ".join(fault.message for fault in error.issues) if isinstance(error, PlanError) else str(error)
+    if isinstance(error, PlanError):
+        return Message("sentences", parts=tuple(fault.message for fault in error.issues))
+    message: str = error.args[0]
+    return message
 
 
 def _all(parts: Iterable[tuple[Schema[Any], object, str]], faults: PlanIssues, before: int | None = None) -> list[Any]:
@@ -270,7 +276,7 @@ def _all(parts: Iterable[tuple[Schema[Any], object, str]], faults: PlanIssues, b
 
 def _check_many(value: Sized, at_least: int, at: str, faults: PlanIssues) -> None:
     if len(value) < at_least:
-        raise faults.refuse(at, f"must have at least {at_least} entries, has {len(value)}.")
+        raise faults.refuse(at, "entries", least=at_least, number=len(value))
 
 
 def _join(at: str, key: str) -> str:

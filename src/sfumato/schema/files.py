@@ -54,16 +54,15 @@ def load(path: Path) -> Any:
     try:
         return parsed(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
-        raise PlanError(
-            f"the plan {path.name} cannot be read: {error.strerror}.", "Check the path.", "unreadable"
-        ) from None
+        raise PlanError("unreadable.plan_path", name=path.name, problem=error.strerror) from None
     except UnicodeDecodeError:
-        raise PlanError(f"the plan {path.name} is not UTF-8.", "Save it as UTF-8.", "encoding") from None
+        raise PlanError("encoding.plan_utf", name=path.name) from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        where = f" in line {mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or "not valid YAML"
-        raise PlanError(f"the plan {path.name} is not YAML{where}: {problem}.", code="yaml") from None
+        if mark:
+            raise PlanError("yaml.line", name=path.name, line=mark.line + 1, problem=problem) from None
+        raise PlanError("yaml.file", name=path.name, problem=problem) from None
 
 
 def load_plan(path: Path, do: str) -> Mapping[str, Any]:
@@ -75,7 +74,7 @@ def load_plan(path: Path, do: str) -> Mapping[str, Any]:
     value = None if path.suffix.lower() in DATA_SUFFIXES and path.is_file() else load(path)
     if isinstance(value, Mapping):
         return value
-    raise PlanError(f"{path.name} holds no plan.", do, "no-plan")
+    raise PlanError("no-plan.no_plan", hint=do, name=path.name)
 
 
 def parsed(text: str) -> Any:

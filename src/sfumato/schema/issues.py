@@ -3,7 +3,7 @@
 from dataclasses import field
 
 from sfumato.dataclass import dataclass
-from sfumato.errors import PlanIssue
+from sfumato.errors import PlanIssue, issue
 
 
 class Refused(Exception):  # noqa: N818  (it is caught by the shapes, never shown)
@@ -17,6 +17,9 @@ class PlanIssues:
     entries: list[PlanIssue] = field(default_factory=list)
     paths: list[tuple[str, str]] = field(default_factory=list)
 
-    def refuse(self, at: str, what: str, do: str = "") -> Refused:
-        self.entries.append(PlanIssue(at or "plan", what, do))
+    def refuse(
+        self, at: str, code: str = "", /, *, message: str | None = None, hint: str | None = None, **values: object
+    ) -> Refused:
+        """Add an issue by its code, or with the message and hint given, and return what is to be raised."""
+        self.entries.append(issue(at or "plan", code, message=message, hint=hint, **values))
         return Refused()

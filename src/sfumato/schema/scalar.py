@@ -7,7 +7,8 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import did_you_mean
-from sfumato.schema.issues import PlanIssues
+from sfumato.localization.messages import Message
+from sfumato.schema.issues import PlanIssues, Refused
 
 T_co = TypeVar("T_co", covariant=True)
 JsonSchema = dict[str, Any]
@@ -48,9 +49,9 @@ class Text:
 
     def read(self, value: object, at: str, faults: PlanIssues) -> str:
         if not isinstance(value, str):
-            raise faults.refuse(at, f"must be text, is {kind_of(value)}.", "Put it in quotes.")
+            raise faults.refuse(at, "text", kind=kind_of(value))
         if not value and not self.may_be_empty:
-            raise faults.refuse(at, "must not be empty.")
+            raise faults.refuse(at, "not_empty")
         return value
 
     def schema(self) -> JsonSchema:
@@ -67,7 +68,7 @@ class Scalar:
         if isinstance(value, bool):
             return "true" if value else "false"
         if not isinstance(value, str | int | float):
-            raise faults.refuse(at, f"must be text or a number, is {kind_of(value)}.")
+            raise faults.refuse(at, "scalar", kind=kind_of(value))
         # A number from a plan file keeps its notation.
         return str(getattr(value, "text", value))
 
@@ -86,9 +87,9 @@ class _Bounded:
 
     def check(self, value: float, at: str, faults: PlanIssues) -> None:
         if self.minimum is not None and value < self.minimum:
-            raise faults.refuse(at, f"must be at least {self.minimum}, is {value}.")
+            raise faults.refuse(at, "at_least", least=self.minimum, number=value)
         if self.maximum is not None and value > self.maximum:
-            raise faults.refuse(at, f"must be at most {self.maximum}, is {value}.")
+            raise faults.refuse(at, "at_most", most=self.maximum, number=value)
 
     def schema(self) -> JsonSchema:
         bounds = {"minimum": self.minimum, "maximum": self.maximum}
@@ -105,9 +106,9 @@ class Integer(_Bounded):
 
     def read(self, value: object, at: str, faults: PlanIssues) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
-            raise faults.refuse(at, f"must be a whole number, is {kind_of(value)}.")
+            raise faults.refuse(at, "whole", kind=kind_of(value))
         if abs(value) > LARGEST:
-            raise faults.refuse(at, f"must be at most {LARGEST}.")
+            raise faults.refuse(at, "most", most=LARGEST)
         self.check(value, at, faults)
         return value
 
@@ -119,9 +120,9 @@ class Number(_Bounded):
 
     def read(self, value: object, at: str, faults: PlanIssues) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise faults.refuse(at, f"must be a number, is {kind_of(value)}.")
+            raise faults.refuse(at, "number", kind=kind_of(value))
         if not abs(value) <= float_info.max:  # an integer may be too large for a float
-            raise faults.refuse(at, "must be a finite number, is infinite or none at all.")
+            raise faults.refuse(at, "finite")
         self.check(value, at, faults)
         return float(value)
 
@@ -134,7 +135,7 @@ class Flag:
 
     def read(self, value: object, at: str, faults: PlanIssues) -> bool:
         if not isinstance(value, bool):
-            raise faults.refuse(at, f"must be true or false, is {kind_of(value)}.")
+            raise faults.refuse(at, "flag", kind=kind_of(value))
         return value
 
     def schema(self) -> JsonSchema:
@@ -150,7 +151,7 @@ class Choice:
 
     def read(self, value: object, at: str, faults: PlanIssues) -> Any:
         if value not in self.names:
-            raise faults.refuse(at, *invalid_choice(value, self.names))
+            raise refuse_choice(at, value, self.names, faults)
         return value
 
     def schema(self) -> JsonSchema:
@@ -170,10 +171,10 @@ class Anything:
         return described({}, self.about)
 
 
-def invalid_choice(value: object, names: Iterable[str]) -> tuple[str, str]:
-    """Return the message for a name that is not in a list, with the nearest one."""
+def refuse_choice(at: str, value: object, names: Iterable[str], faults: PlanIssues) -> Refused:
+    """Refuse a name that is not in a list, with the nearest one as a hint."""
     shown = f'"{value}"' if isinstance(value, str) else kind_of(value)
-    return f"{shown} is not a valid choice.", did_you_mean(name_of(value), names)
+    return faults.refuse(at, message=Message("error.part.choice", name=shown), hint=did_you_mean(name_of(value), names))
 
 
 def name_of(value: object) -> str:

@@ -13,7 +13,7 @@ from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from sfumato.dataclass import dataclass
-from sfumato.errors import PlanError, PlanIssue
+from sfumato.errors import PlanError, issue
 from sfumato.schema.composite import KeySchema
 from sfumato.schema.dataclass_schema import record_of
 from sfumato.schema.issues import PlanIssues, Refused
@@ -47,7 +47,7 @@ def plan_part(kind: type[T]) -> type[T]:
             if own is not None:
                 own(self)
         except ValueError as error:
-            raise PlanError([PlanIssue(kind.__name__, str(error))], code="faults") from None
+            raise PlanError.listing([issue(kind.__name__, message=error.args[0])]) from None
 
     post_init.own = own  # type: ignore[attr-defined]
     kind.__post_init__ = post_init  # type: ignore[attr-defined]
@@ -71,7 +71,7 @@ def read_fields(value: T) -> T:
         if read is not entry:
             object.__setattr__(value, part.attribute, read)
     if faults.entries:
-        raise PlanError(faults.entries, code="faults")
+        raise PlanError.listing(faults.entries)
     return value
 
 
@@ -107,6 +107,7 @@ def _parts(kind: Any) -> tuple[PartField, ...]:
 def value_classes(hint: Any) -> Iterator[type]:
     """Yield the classes of values that a field may hold and that no plan file contains.
 
+    >>> from sfumato.errors import PlanIssue
     >>> [*value_classes(float | PlanIssue | None)]
     [<class 'sfumato.errors.PlanIssue'>]
     """

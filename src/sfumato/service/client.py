@@ -88,7 +88,7 @@ class Client:
         except ImportError:
             raise missing_extra("httpx", "client") from None
         if key is not None and not (key.isascii() and key.isprintable() and key == key.strip()):
-            raise PlanError("the key has signs that no key has.", "Copy it as it was shown.", "api-key")
+            raise PlanError("api-key")
         headers = {"accept": "application/json, application/problem+json"} | ({"x-api-key": key} if key else {})
         self._http = httpx.Client(base_url=address, headers=headers, timeout=seconds)
 
@@ -176,7 +176,7 @@ class Client:
         deadline = time.monotonic() + seconds
         while not (now := self.job(job)).ended:
             if time.monotonic() > deadline:
-                raise EngineError("the job is not done in time.", "Wait longer, or cancel it.", "time")
+                raise EngineError("time")
             time.sleep(LOOKING_SECONDS)
         if now.state != "done":
             code, message = now.error or ("engine.cancelled", "the job was cancelled.")
@@ -213,8 +213,7 @@ class Client:
         try:
             answer = self._http.request(method, path, **request)
         except httpx.HTTPError as error:
-            what = f"the service cannot be reached ({type(error).__name__})."
-            raise EngineError(what, "Check the address, and whether the service runs.", "service") from None
+            raise EngineError("service", name=type(error).__name__) from None
         _check(answer)
         return answer
 
@@ -234,12 +233,17 @@ def _check(answer: "httpx.Response") -> None:
 
 def _error(status: int, code: str, message: str) -> SfumatoError:
     """Return the library's error for a code of the service."""
-    kind, _, fault = code.partition(".")
+    kind = code.partition(".")[0]
     if kind in ERRORS:
-        return ERRORS[kind](message, "", fault)
-    if kind in REFUSALS:
-        return EngineError(message, REFUSALS[kind], code)
-    return InternalError(message, " ", fault) if status >= 500 else PlanError(message, "", code)
+        error, own = ERRORS[kind](message=message, hint=""), code
+    elif kind in REFUSALS:
+        error, own = EngineError(message=message, hint=REFUSALS[kind]), f"engine.{code}"
+    elif status >= 500:
+        error, own = InternalError(message=message), code
+    else:
+        error, own = PlanError(message=message, hint=""), f"plan.{code}"
+    error.code = own
+    return error
 
 
 def _dumped(values: Mapping[str, Any]) -> str:
@@ -251,30 +255,27 @@ def _dumped(values: Mapping[str, Any]) -> str:
     try:
         return json.dumps(values, allow_nan=False)
     except (TypeError, ValueError):
-        raise DataError(
-            "some value is no text, finite number, truth value, list or mapping.", "Send dates as texts.", "json"
-        ) from None
+        raise DataError("json") from None
 
 
 def _plan_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
-        raise PlanError(f"the plan {path.name} cannot be read.", "Check the path; it is UTF-8.", "unreadable") from None
+        raise PlanError("unreadable.the_plan_cannot_be_read", name=path.name) from None
 
 
 def _opened(path: Path) -> BinaryIO:
     try:
         return path.open("rb")
     except OSError as error:
-        what = f"the file {path.name} cannot be read: {error.strerror}."
-        raise DataError(what, "Check the path.", "unreadable") from None
+        raise DataError("unreadable.cannot_read_2", problem=error.strerror, name=path.name) from None
 
 
 def _id(job: RemoteJob | str) -> str:
     name = job if isinstance(job, str) else job.id
     if not name.isalnum():
-        raise PlanError("a job's number has letters and digits alone.", "Take the job's id.", "job")
+        raise PlanError("job")
     return name
 
 

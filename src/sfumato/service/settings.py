@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 from sfumato.dataclass import dataclass
+from sfumato.localization.messages import Message
 
 VARIABLE = "SFUMATO_SERVICE"
 
@@ -39,7 +40,7 @@ class _Bounded:
     def __post_init__(self) -> None:
         for name, option in options(type(self)).items():
             if option.min is not None and getattr(self, name) <= 0:
-                raise ValueError("limits are greater than zero")
+                raise ValueError(Message("error.value.limits_greater_than_zero"))
 
 
 @dataclass(frozen=True, slots=True)

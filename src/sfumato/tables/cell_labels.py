@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Literal
 
 from sfumato.dataclass import dataclass
-from sfumato.localization.messages import words_in
+from sfumato.localization.messages import first_names, words_in
 
 Language = Literal["en", "de"]
 LANGUAGES: tuple[Language, ...] = ("en", "de")
@@ -22,10 +22,11 @@ MOST_NAMED = 5
 def cells_named(names: Sequence[str]) -> str:
     """The first of some cells in a message, and how many more there are.
 
-    >>> cells_named(["area a", "area b"]), cells_named(list("abcdefg"))
-    ('area a; area b', 'a; b; c; d; e and 2 more')
+    >>> print(cells_named(["area a", "area b"]), cells_named(list("abcdefg")), sep="\\n")
+    area a; area b
+    a; b; c; d; e and 2 more
     """
-    return "; ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
+    return first_names(names, MOST_NAMED, "; ")
 
 
 class SuppressionReason(StrEnum):

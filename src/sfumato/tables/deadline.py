@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
+from sfumato.localization.messages import Message
 
 # Seconds after the end in which a search may still complete its first pattern; without one there is no result.
 GRACE = 0.8
-FASTER = "Allow more seconds in method.time_limit, or use method fast."
 
 
 def never() -> bool:
@@ -78,9 +78,9 @@ def within(seconds: float, asked: Callable[[], bool] = never) -> Deadline:
 
 def out_of_time(withstood: int, attacks: int, fast: bool = False) -> UnattainableError:
     """Return the error for a search that has no protected pattern when its time is over."""
-    more = "Allow more seconds in method.time_limit." if fast else FASTER
-    return UnattainableError(
-        f"the time was over before a safe pattern was there: {withstood:,} of {attacks:,} attacks are withstood.",
-        more,
-        "time-limit",
+    more = (
+        Message("error.part.allow_more_seconds_in_methodtimelimit")
+        if fast
+        else Message("error.part.allow_more_seconds_in_method")
     )
+    return UnattainableError("time-limit.the_time_was_over_before", hint=more, count=withstood, total=attacks)

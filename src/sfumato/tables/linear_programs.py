@@ -165,7 +165,7 @@ class LinearProgram:
         if status == Status.kTimeLimit:
             return None
         if status != Status.kOptimal:
-            raise InternalError("the program of what is possible was not solved.", code="attack")
+            raise InternalError("attack")
         solution = highs.getSolution()
         point = np.array(solution.col_value)
         if self._integer:

@@ -267,11 +267,7 @@ def _broken(part: TablePart, ranged: _Draft, limit: Deadline) -> list[int] | Non
 def _original(part: TablePart, method: MethodChoice, language: cell_labels.Language, deadline: Deadline) -> _Draft:
     """Run the legacy method, with repairs unless the plan disables them."""
     if part.terms.span is None:
-        raise PlanError(
-            "method intervals needs exactly one primary rule, range, and guarantees that range.",
-            "Leave protection out, or use another method.",
-            "intervals-rule",
-        )
+        raise PlanError("intervals-rule")
     steps = legacy_stages.steps_of(part)
     answer = legacy_stages.mask(steps, *part.terms.span, method.tie_break)
     reasons = tuple(_reason(case, about, language) for case, about in zip(answer.case, answer.about, strict=True))
@@ -413,9 +409,4 @@ def _refuse_chains(table: Table) -> None:
             passed.add(top)
             top = above[top]
         if top != cell and top not in parts:
-            raise UnattainableError(
-                "this sensitive cell is the grand total: every total above it has a single part.",
-                "A table with one sensitive entry cannot be published; join it with others.",
-                "single-part",
-                rows=[int(cell) + 1],
-            )
+            raise UnattainableError("single-part").about(rows=[int(cell) + 1])

@@ -113,12 +113,7 @@ def _unused(tree: CodeTree, chains: Iterable[Sequence[Code]], depth: int) -> tup
 
 def _check_codes(codes: Sequence[Code], tree: CodeTree, columns: Sequence[str]) -> None:
     if any(code == tree.root or "" in code for code in codes):
-        raise DataError(
-            f"{' and '.join(columns)}: a record has no code, or the code of the total.",
-            "Give every record a code, and the total one that no record has.",
-            "no-code",
-            column=columns[0],
-        )
+        raise DataError("no-code.a_record_has_no_code", columns=" and ".join(columns)).about(column=columns[0])
 
 
 def _check_inner(chains: Mapping[Code, tuple[Code, ...]], columns: Sequence[str]) -> None:
@@ -126,12 +121,8 @@ def _check_inner(chains: Mapping[Code, tuple[Code, ...]], columns: Sequence[str]
     above = {code for chain in chains.values() for code in chain[:-1]}
     wrong = sorted(above & set(chains))
     if wrong:
-        raise DataError(
-            f"{' and '.join(columns)}: records have a code that is the total of other records' codes.",
-            "Give them a code of their own below it.",
-            "inner-code",
-            column=columns[0],
-            values=[" ".join(code) for code in wrong],
+        raise DataError("inner-code", columns=" and ".join(columns)).about(
+            values=[" ".join(code) for code in wrong], column=columns[0]
         )
 
 
@@ -169,9 +160,7 @@ def table_of(
         PlanError: Requests are asked for of counts, there are too many cells, or categories look like persons.
     """
     if requests and value is None:
-        raise PlanError(
-            "a request is that of the largest contributor, and counts have none.", "Name a value to sum.", "request"
-        )
+        raise PlanError("request")
     axes = [_axis(name, dimension, base) for name, dimension in dimensions.items()]
     names = [name for axis in axes for name in axis.columns]
     asked = [_asked(base, column) for column in requests]
@@ -220,22 +209,13 @@ def _check_categories(dimensions: Mapping[str, Dimension], base: Base) -> None:
             for code, count in zip(base.codes[column], base.counts.tolist(), strict=True):
                 counts[code] += int(count)
             if points_to_persons(Profile(column, counts, counts.total())):
-                raise PlanError(
-                    f'column "{column}" has categories that look like names or keys of single persons.',
-                    f"Leave the column out, or set confirmed: true on dimension {name} if they may be published.",
-                    "person-categories",
-                    column=column,
-                )
+                raise PlanError("person-categories", name=column, name_hint=name).about(column=column)
 
 
 def check_size(codes: Iterable[int], most: int) -> None:
     """Refuse dimensions with so many codes each that a table of all their crossings is too large."""
     if (cells := math.prod(codes)) > most:
-        raise PlanError(
-            f"the dimensions cross in {cells:,} cells, and a table has at most {most:,}; empty ones count.",
-            "Cross fewer dimensions, in several tables if need be, or give them fewer codes, such as the upper levels.",
-            "too-many-cells",
-        )
+        raise PlanError("too-many-cells", count=cells, most=most)
 
 
 def _cells(

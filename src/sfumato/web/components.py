@@ -204,9 +204,9 @@ def alarm(text: str) -> None:
 def error_text(error: Exception, words: Messages) -> str:
     """Return an error as text without values of rows; for an unexpected error, the log has its type and location."""
     if isinstance(error, SfumatoError):
-        return words.sentence(str(error))
+        return words.text(error.text)
     if isinstance(error, RefusedError):
-        return words.sentence(error.what)
+        return words.text(error.what)
     log_error(error)
     return words["internal"]
 

@@ -141,7 +141,7 @@ def stage_words(words: Messages, stage: str | None) -> str:
     >>> stage_words(words_in("de"), None), stage_words(words_in("de"), "samarati, k = 5, suppression 0.02: 3 runs left")
     ('Warten …', 'samarati, k = 5, Zurückhaltung 0,02, noch zu tun 3')
     """
-    return words.get(stage or "waiting") or words.sentence(stage or "")
+    return words.get(stage or "waiting") or words.text(stage or "")
 
 
 def left(words: Messages, seconds: float, share: float) -> str:
@@ -163,7 +163,7 @@ async def _conclude(workspace: Workspace, job: Job | None, card: Any, then: Then
     elif job.state == "failed":
         with ui.column().props('role="alert"'):
             ui.label(words["failed"]).classes("font-bold text-negative")
-            ui.label(words.sentence(job.message or ""))
+            ui.label(words.text(job.message or ""))
     else:
         card.set_visibility(False)
         with card.parent_slot.parent if card.parent_slot else card:

@@ -66,7 +66,7 @@ def test_a_refusal_names_the_other_sheets(tmp_path, capsys):
     with pytest.raises(DataError, match='"cover" was read, not "cases"') as refused:
         sf.suggest(path)
     assert refused.value.code == "data.title"
-    assert 'Gelesen wurde „cover“, nicht "cases".' in words_in("de").sentence(str(refused.value))
+    assert 'Gelesen wurde „cover“, nicht "cases".' in words_in("de").text(refused.value.text)
     assert run(["suggest", str(path), "--table", "cases", "--out", str(tmp_path / "plan.yaml")]) == 0
     with pytest.raises(PlanError, match='Did you mean "cases"'):
         sf.suggest(path, table="case")
@@ -100,7 +100,7 @@ def test_a_workbook_with_a_password_is_told_as_such(tmp_path):
     with pytest.raises(DataError, match="locked with a password") as refused:
         sf.suggest(tmp_path / "rows.xlsx")
     assert refused.value.code == "data.locked"
-    assert "Kennwort" in words_in("de").sentence(str(refused.value))
+    assert "Kennwort" in words_in("de").text(refused.value.text)
 
 
 @pytest.mark.parametrize(

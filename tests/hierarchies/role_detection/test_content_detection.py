@@ -233,7 +233,7 @@ def test_numbers_in_several_units_are_withheld_with_that_reason() -> None:
     counts = {f"{number} {unit}": 3 for number in range(1, 40) for unit in ("km", "mi")} | {"9": 3, "12": 3}
     suggestion = suggest(Profile("DistanceFromHome", counts, rows=sum(counts.values())))
     assert suggestion.role == "identifier" and suggestion.undecided
-    assert "several units (km, mi)" in suggestion.reason and "Einheiten (km, mi)" in words_in("de").sentence(
+    assert "several units (km, mi)" in suggestion.reason and "Einheiten (km, mi)" in words_in("de").text(
         suggestion.reason
     )
 

@@ -206,7 +206,7 @@ class TestTheWinner:
         assert auto._least([kept, void]) is kept
         said = auto._why(kept, [kept, void])
         assert "preserves some of job, of which mondrian (0.3000) preserves nothing" in said
-        assert "of which mondrian" not in words_in("de").sentence(said)
+        assert "of which mondrian" not in words_in("de").text(said)
 
     def test_a_trace_of_a_column_is_no_reason(self) -> None:
         """Of which all leave hardly anything, by that none is better, and none is said to keep it."""
@@ -260,7 +260,7 @@ def test_a_remedy_that_was_tried_beside_the_winner_is_not_searched_for_again(cut
 
     def find(other, _table, _progress):
         asked.append(other.method.name)
-        raise UnattainableError("Nothing.", "Nothing.", "none")
+        raise UnattainableError("none", message="Nothing.", hint="Nothing.")
 
     beside = replace(search(local, table), cut_short=cut_short)
     trials = RecoverySearch(optimal, table, replace(search(optimal, table), others={"local": beside}), find)

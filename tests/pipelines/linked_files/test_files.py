@@ -359,7 +359,7 @@ def test_keys_of_the_house_are_the_same_in_every_release(tmp_path) -> None:
     assert first["patients"] == second["patients"] and first["visits"] != second["visits"]
     remarks = releases[0].figures["remarks"]
     assert "no guarantee covers this" in " ".join(remarks)
-    assert not {*map(words_in("de").sentence, remarks)} & {*remarks}
+    assert not {*map(words_in("de").text, remarks)} & {*remarks}
     folder = releases[0].save(tmp_path / "released")
     assert sf.verify(folder).satisfied
     texts = "".join(path.read_text(encoding="utf-8") for path in folder.iterdir())

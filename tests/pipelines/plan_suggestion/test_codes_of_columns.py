@@ -27,7 +27,7 @@ def test_a_code_of_one_column_is_proposed_for_that_alone() -> None:
     profile = next(profile for profile in proposal.profiles if profile.name == "age")
     assert profile.missing == AGES.count(99)
     assert proposal.reasons["age"].endswith("Codes for a missing value, in this column alone: 99.")
-    german = words_in("de").sentence(proposal.reasons["age"])
+    german = words_in("de").text(proposal.reasons["age"])
     assert german.endswith("Codes für einen fehlenden Wert, nur in dieser Spalte: 99.")
 
 
@@ -37,11 +37,8 @@ def test_the_proposal_runs_and_the_code_is_gone() -> None:
     assert release.data["age"].null_count()
     assert not any("99" in (text or "") for text in release.data["age"].cast(pl.String))
     assert sf.verify(release).satisfied
-    told = "Codes were read as missing values, in these columns alone: age (99)."
-    assert told in release.report.notes
-    assert words_in("de").sentence(told) == (
-        "Codes wurden als fehlende Werte gelesen, nur in diesen Spalten: age (99)."
-    )
+    told = next(note for note in release.report.notes if note.startswith("Codes were read as missing values"))
+    assert words_in("de").text(told) == ("Codes wurden als fehlende Werte gelesen, nur in diesen Spalten: age (99).")
     assert release.report.to_dict()["missing_codes"] == {"age": ["99"]}
 
 

@@ -36,7 +36,7 @@ def test_a_column_is_what_its_numbers_are(name: str) -> None:
 def test_what_is_left_out_is_said() -> None:
     reason = suggest_for_frame(_rows(CRP=CRP)).reasons["CRP"]
     assert "Taken for missing, since they say where a number was not measured, not which it is: <5.0, >30." in reason
-    german = words_in("de").sentence(reason)
+    german = words_in("de").text(reason)
     assert "wo eine Zahl nicht gemessen wurde, nicht welche es ist: <5.0, >30." in german
 
 
@@ -55,7 +55,7 @@ def test_results_in_words_are_said_to_be_lost() -> None:
     reason = suggest_for_frame(_rows(result=texts)).reasons["result"]
     assert "and are lost: negative, positive. Who needs what they say gives them in a column of their own." in reason
     assert "Codes for a missing value" not in reason
-    assert "und gehen verloren: negative, positive." in words_in("de").sentence(reason)
+    assert "und gehen verloren: negative, positive." in words_in("de").text(reason)
 
 
 def test_ranges_stay_categories() -> None:

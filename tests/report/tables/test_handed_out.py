@@ -127,7 +127,7 @@ def test_the_plan_has_to_say_what_readers_hold_possible(
         out_of_areas(tmp_path / "a", hidden, name)
     assert refused.value.code == f"data.{code}"
     assert not (tmp_path / "a" / "out").exists()
-    assert words_in("de").sentence(refused.value.message) != refused.value.message
+    assert words_in("de").text(refused.value.message) != refused.value.message
 
 
 def test_one_of_several_tables_tells_its_own_numbers(tmp_path: Path) -> None:

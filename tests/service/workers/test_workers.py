@@ -215,7 +215,10 @@ def test_nothing_is_imported_from_where_the_server_stands_and_nothing_outlives_i
 
 
 def test_frames():
-    for message in (WorkerCall("a:b", (1, b"x" * 100_000)), DataError("what", "do", "code", rows=(3,))):
+    for message in (
+        WorkerCall("a:b", (1, b"x" * 100_000)),
+        DataError("code", message="what", hint="do").about(rows=(3,)),
+    ):
         again = messages.decode(messages.encode(message))
         assert type(again) is type(message)
         assert getattr(again, "rows", None) == getattr(message, "rows", None)

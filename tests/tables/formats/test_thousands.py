@@ -26,7 +26,7 @@ def test_counts_in_doubt_are_refused_until_the_plan_says_what_they_are(text, tmp
     with pytest.raises(DataError, match=r"1[.,]204. 1204, or a fraction") as caught:
         published(tmp_path, text)
     assert caught.value.code == "data.thousands" and "table.decimal: " in caught.value.hint
-    told = words_in("de").sentence(f"{caught.value.message} {caught.value.hint}")
+    told = words_in("de").text(caught.value.text)
     assert "Tausenderzeichen" in told and "Bruchzahl ist" in told
 
 

@@ -47,7 +47,7 @@ def test_what_there_is_to_know_of_a_file_is_said(tmp_path) -> None:
         "The workbook has 2 sheets",
         "1 cell holds an error (B32), read as missing.",
     ]
-    german = [words_in("de").sentence(note) for note in notes]
+    german = [words_in("de").text(note) for note in notes]
     assert not {*german} & {*notes}
 
 

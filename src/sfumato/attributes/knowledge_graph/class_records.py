@@ -83,7 +83,7 @@ def _record(graph: Graph, node: Any, one: DocumentClass, rules: dict[str, Attrib
     for name, rule in rules.items():
         values = list(graph.objects(node, URIRef(one.addresses[name])))
         if len(values) > 1:
-            raise DataError(f'a node has several values of the attribute "{name}".', code="several-values", column=name)
+            raise DataError("several-values", name=name).about(column=name)
         if values:
             record[name] = _plain(graph, values[0], rule, one.levels[name])
     return record

@@ -13,7 +13,8 @@ from sfumato.attributes.knowledge_graph.namespaces import PREFIXES, local_name
 from sfumato.attributes.knowledge_graph.parsing import order_of, select
 from sfumato.attributes.operations.datatypes import DataType, of_range
 from sfumato.dataclass import dataclass
-from sfumato.errors import PlanError, PlanIssue, did_you_mean
+from sfumato.errors import PlanError, PlanIssue, did_you_mean, issue
+from sfumato.localization.messages import Message
 
 if TYPE_CHECKING:
     from rdflib import Graph
@@ -71,11 +72,9 @@ def read_classes(graph: "Graph") -> ClassConfigurations:
     for number, (owner, iri, kind, classification) in enumerate(select(graph, ATTRIBUTES)):
         attribute = Attribute(str(iri), str(kind or ""), str(classification or ""))
         if classes.setdefault(str(owner), {}).setdefault(iri, attribute) != attribute:
-            raise PlanError(
-                [PlanIssue(attribute.name, "has more than one data type or operation.")], code="configuration"
-            )
+            raise PlanError.listing([issue(attribute.name, "has_more_than_one")], "configuration")
         if number > MOST_ATTRIBUTES or len(classes) > MOST_CLASSES:
-            raise PlanError("the graph has too many classes or attributes.", code="graph-too-large")
+            raise PlanError("graph-too-large")
     order = order_of(graph)
     return ClassConfigurations(
         {
@@ -108,12 +107,12 @@ def rules_of(classes: ClassConfigurations, data_class: str, prefix: str = "") ->
     attributes = [attribute for attribute in classes.attributes[data_class] if attribute.iri.startswith(prefix)]
     faults = [fault for attribute in attributes for fault in _faults(attribute)]
     names = Counter(attribute.name for attribute in attributes)
-    faults += [PlanIssue(name, "two attributes have this name.") for name, count in names.items() if count > 1]
+    faults += [issue(name, "two_attributes_have_this") for name, count in names.items() if count > 1]
     if faults:
-        raise PlanError(faults, code="configuration")
+        raise PlanError.listing(faults, "configuration")
     rules = [_rule(classes, attribute) for attribute in attributes if attribute.classification]
     if not rules:
-        raise PlanError("the configuration has no operation for any attribute.", "Check class and prefix.", "no-rules")
+        raise PlanError("no-rules.the_configuration_has_no")
     return Configuration(tuple(rules), form="range", buckets="unique99", pass_through=True)
 
 
@@ -127,7 +126,7 @@ def find_class(classes: ClassConfigurations, data_class: str | None, address: st
     if len(chosen) != 1:
         names = ", ".join(sorted(local_name(iri) for iri in chosen))
         what = f"the configuration has several data classes: {names}." if chosen else "it configures no attribute."
-        raise PlanError(what, "Name one as dataClass." if chosen else "", "data-class")
+        raise PlanError("data-class", message=what, hint=Message("hint.name_one_as_dataclass") if chosen else "")
     return chosen[0]
 
 
@@ -135,7 +134,7 @@ def _named(name: str, classes: list[str]) -> str:
     matches = [iri for iri in classes if name in (iri, local_name(iri))]
     if len(matches) != 1:
         hint = did_you_mean(name, {local_name(iri) for iri in classes})
-        raise PlanError("the configuration has no such data class, or more than one.", hint, "data-class")
+        raise PlanError("data-class.no_such_class", hint=hint)
     return matches[0]
 
 
@@ -145,9 +144,9 @@ def _faults(attribute: Attribute) -> list[PlanIssue]:
     faults = []
     name = local_name(attribute.classification)
     if known_name(name) is None:
-        faults.append(PlanIssue(attribute.name, f"{name} is not an operation."))
+        faults.append(issue(attribute.name, "no_such_operation_2", name=name))
     if not attribute.range:
-        faults.append(PlanIssue(attribute.name, "the data type (rdfs:range) is missing."))
+        faults.append(issue(attribute.name, "the_data_type_rdfs"))
     return faults
 
 

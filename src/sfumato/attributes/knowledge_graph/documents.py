@@ -61,8 +61,7 @@ def anonymize_document(
     classes = [document_class(declared, iri, request.buckets) for iri in declared.data_classes()]
     places = _places(graph, classes)
     if named and not all(isinstance(value, Literal) for _, _, value in places.changed):
-        what = "the document names its graphs, and an attribute that is changed may mean one of them."
-        raise PlanError(what, "Write the nodes into one graph without a name.", "graph-as-value")
+        raise PlanError("graph-as-value.document_names_its_graphs")
     hidden = hidden_nodes(places)
     if not request.pass_through:
         _check_types(places, hidden, declared.attributes.keys())
@@ -99,10 +98,7 @@ def _check_types(places: Places, hidden: set[Any], declared: Set[str]) -> None:
     nodes = {subject for subject, _, _ in places.statements}
     foreign = len(nodes - places.members - (hidden - typed))
     if foreign:
-        what = f"{foreign} node(s) belong to no class that the configuration knows."
-        raise PlanError(
-            what, "Configure their class, or ask for passThrough to publish them unchanged.", "unknown-class"
-        )
+        raise PlanError("unknown-class", foreign=foreign)
 
 
 def _passed(places: Places, hidden: set[Any], declared: Set[str], pass_through: bool | None) -> tuple[str, ...]:
@@ -139,8 +135,7 @@ def _check_names(graph: Graph, classes: list[DocumentClass]) -> None:
     for one in classes:
         for address in one.new_names():
             if (None, address, None) in graph:
-                what = f'the document already has an attribute "{local_name(address)}".'
-                raise PlanError(what, "Rename it: what is published gets this name.", "name-taken")
+                raise PlanError("name-taken.document_already_attribute", local_name=local_name(address))
 
 
 def _anonymized(
@@ -155,8 +150,7 @@ def _anonymized(
             answers.append(anonymize_records(one.records(graph, nodes), one.configuration, seed))
             published |= set(one.statements(nodes, answers[-1]))
     if not answers:
-        what = "no node of the document belongs to a configured class and is a record of its own."
-        raise DataError(what, "Nodes to which only changed attributes lead are removed.", "empty")
+        raise DataError("empty.no_node_document_belongs")
     return answers, published
 
 
@@ -166,8 +160,7 @@ def _check_nothing_left(graph: Graph, classes: list[DocumentClass]) -> None:
         for rule in one.configuration.rules:
             left = set(graph.objects(None, URIRef(one.addresses[rule.attribute]))) - {Literal("*****")}
             if left:
-                what = f'the attribute "{rule.attribute}" stands on a node of another class.'
-                raise PlanError(what, "Give the node its class.", "attribute-elsewhere", column=rule.attribute)
+                raise PlanError("attribute-elsewhere", attribute=rule.attribute).about(column=rule.attribute)
 
 
 def _joined(answers: list[Anonymized]) -> dict[str, int]:
@@ -250,8 +243,7 @@ def _mentions(context: Any) -> bool:
 
 
 def _refusal() -> PlanError:
-    what = "the document has a graph in the place of a value."
-    return PlanError(what, "Write its nodes into the value itself, or next to the other nodes.", "graph-as-value")
+    return PlanError("graph-as-value.document_graph_place_value")
 
 
 # A node is a record of its own if every changed attribute that leads to it is its own: no other node refers to it, or

@@ -86,7 +86,7 @@ def check_places(document: Any, places: Places, published: Iterable[Statement]) 
     there = _signatures(parse_document(document, BASE))
     returned = _signatures(published)
     if there - (returned + _signatures(places.kept())) or returned - there:
-        raise InternalError("the document to be sent holds what no operation returned.", code="places")
+        raise InternalError("places.the_document_to_be")
 
 
 def _signatures(statements: Iterable[Statement]) -> Counter[Signature]:

@@ -35,5 +35,5 @@ def allowed_operations(graph: "Graph") -> dict[str, frozenset[str]]:
         if local_name(str(restricted)) == PROPERTY:
             operations_of.setdefault(local_name(str(attribute)), set()).add(normalize(local_name(str(operation))))
     if not operations_of:
-        raise PlanError("the ontology allows no operation for any attribute.", code="ontology-empty")
+        raise PlanError("ontology-empty")
     return {name: frozenset(operations) for name, operations in operations_of.items()}

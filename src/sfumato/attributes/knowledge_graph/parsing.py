@@ -37,19 +37,19 @@ def parse(
 def parse_turtle(text: str, base: str) -> "Graph":
     """Parse a Turtle text into a graph."""
     if sum(1 for _ in WORD.finditer(text)) > MOST_WORDS:
-        raise PlanError("the graph has too many classes or attributes.", code="graph-too-large")
+        raise PlanError("graph-too-large")
     graph = new_graph()
     try:
         graph.parse(data=text, format="turtle", publicID=base)
     except Exception:  # rdflib raises many types; their messages may quote the document
-        raise PlanError("the document is not valid Turtle.", code="turtle") from None
+        raise PlanError("turtle") from None
     return _checked(graph, "Turtle")
 
 
 def parse_document(document: Any, base: str = BASE, load: ContextLoader = refuse) -> "Graph":
     """Parse a JSON-LD document into a graph."""
     if not isinstance(document, dict | list):
-        raise PlanError("the document is not valid JSON-LD: neither an object nor a list.", code="json-ld")
+        raise PlanError("json-ld.the_document_is_not")
     graph = new_graph()
     inlined = with_contexts(document, load)
     try:
@@ -57,7 +57,7 @@ def parse_document(document: Any, base: str = BASE, load: ContextLoader = refuse
 
         to_rdf(inlined, graph, base)  # directly into one graph, so that the content of named graphs is not lost
     except Exception:
-        raise PlanError("the document is not valid JSON-LD.", code="json-ld") from None
+        raise PlanError("json-ld.the_document_is_not_valid_json") from None
     return _checked(graph, "JSON-LD")
 
 
@@ -91,12 +91,12 @@ def _json(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        raise PlanError("the document is not valid JSON-LD: it is not JSON.", code="json-ld") from None
+        raise PlanError("json-ld.the_document_is_not_valid_json_ld") from None
 
 
 def _checked(graph: "Graph", name: str) -> "Graph":
     if not len(graph):
-        raise PlanError(f"the document is not valid {name}: it holds no statement.", code="no-statements")
+        raise PlanError("no-statements", name=name)
     return graph
 
 

@@ -4,6 +4,7 @@ from typing import Literal
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, did_you_mean
+from sfumato.localization.messages import Message
 
 Kind = Literal["numeric", "integer", "date", "datetime", "string", "boolean", "address", "object", "other"]
 
@@ -56,7 +57,7 @@ class DataType:
 
     def __post_init__(self) -> None:
         if (self.kind == "object") != bool(self.levels):
-            raise ValueError("an object type, and no other, has levels")
+            raise ValueError(Message("error.value.object_type_no_other"))
 
 
 def type_named(name: str, objects: tuple[DataType, ...] = ()) -> DataType:
@@ -70,7 +71,7 @@ def type_named(name: str, objects: tuple[DataType, ...] = ()) -> DataType:
         return by_name[name]
     if name.casefold() not in NAMED:
         valid = {"Numeric", "Integer", "Double", "Date", "DateTime", "String", "Boolean", "Address", *by_name}
-        raise PlanError(f'"{name}" is not a data type.', did_you_mean(name, valid), "data-type")
+        raise PlanError("data-type", hint=did_you_mean(name, valid), name=name)
     return DataType(*NAMED[name.casefold()])
 
 

@@ -53,7 +53,7 @@ class Generalization:
     graph_suffix = "_generalized"
 
     def apply(self, values: Sequence[Any], task: Task) -> OperationResult:
-        column = read_scale(values, task, "Generalization")
+        column = read_scale(values, task, "generalization")
         if len(values) == 1:
             return Masking().apply(values, task)  # the range would be the value itself
         codes, low, high = assign(column.numbers, min(task.buckets, len(values)))

@@ -14,6 +14,7 @@ from sfumato.attributes.operations.datatypes import Kind
 from sfumato.attributes.operations.operation import Task
 from sfumato.attributes.operations.value_errors import ValueRefusedError
 from sfumato.dataclass import dataclass
+from sfumato.localization.messages import Message
 
 Days = npt.NDArray[np.int64]
 Micros = npt.NDArray[np.int64]
@@ -54,7 +55,7 @@ def read_scale(values: Sequence[Any], task: Task, operation: str) -> NumericScal
     Raises:
         ValueRefusedError: A value is not of the type; the error names the attribute.
     """
-    request = f"{task.data_type.name} {operation}"
+    request = Message(f"request.{operation}", type=task.data_type.name)
     if task.data_type.kind == "date":
         return _dates(values, task, request)
     if task.data_type.kind == "datetime":
@@ -63,7 +64,7 @@ def read_scale(values: Sequence[Any], task: Task, operation: str) -> NumericScal
     return NumericScale(numbers, _whole if task.data_type.kind == "integer" else _floats, _floats)
 
 
-def _numbers(values: Sequence[Any], task: Task, request: str) -> Numbers:
+def _numbers(values: Sequence[Any], task: Task, request: Message) -> Numbers:
     kinds = set(map(type, values))
     if kinds == {str} and not all(map(DECIMAL.fullmatch, values)):
         kinds = set()  # some text is not a number: the slow path finds which
@@ -77,16 +78,16 @@ def _numbers(values: Sequence[Any], task: Task, request: str) -> Numbers:
     return np.array([_number(value, place, task, request) for place, value in enumerate(values)], np.float64)
 
 
-def _number(value: Any, place: int, task: Task, request: str) -> float:
+def _number(value: Any, place: int, task: Task, request: Message) -> float:
     readable = DECIMAL.fullmatch(value) if isinstance(value, str) else isinstance(value, int | float | Decimal)
     if isinstance(value, bool) or not readable:
-        raise ValueRefusedError(task.attribute, request, "is not numeric", _shown(value), place)
+        raise ValueRefusedError(task.attribute, request, "no_number", _shown(value), place)
     try:
         number = float(value)
     except OverflowError:
         number = np.inf
     if not np.isfinite(number):
-        raise ValueRefusedError(task.attribute, request, "is not a finite number", _shown(value), place)
+        raise ValueRefusedError(task.attribute, request, "not_finite", _shown(value), place)
     return number
 
 
@@ -97,19 +98,19 @@ def _shown(value: object) -> str:
     return str(value)
 
 
-def _dates(values: Sequence[Any], task: Task, request: str) -> NumericScale:
+def _dates(values: Sequence[Any], task: Task, request: Message) -> NumericScale:
     try:
         numbers = days(values)
     except NotADateError as error:
-        raise ValueRefusedError(task.attribute, request, "is not a date", values[error.place], error.place) from None
+        raise ValueRefusedError(task.attribute, request, "no_date", values[error.place], error.place) from None
     return NumericScale(numbers.astype(np.float64), _iso_dates, _iso_bounds)
 
 
-def _times(values: Sequence[Any], task: Task, request: str) -> NumericScale:
+def _times(values: Sequence[Any], task: Task, request: Message) -> NumericScale:
     try:
         numbers, zoned = micros(values)
     except NotADateError as error:
-        complaint = "is not a date and time"
+        complaint = "no_moment"
         raise ValueRefusedError(task.attribute, request, complaint, values[error.place], error.place) from None
     unit = 1 if (numbers % SECOND).any() else SECOND
 

@@ -13,6 +13,7 @@ import numpy as np
 from sfumato.attributes.operations.masking import Masking
 from sfumato.attributes.operations.operation import MASK, OperationResult, Task, operation
 from sfumato.attributes.operations.value_errors import ValueRefusedError
+from sfumato.localization.messages import Message
 
 ADDRESS_LEVELS = ("street", "zip", "city", "state", "country")
 OTHER_NAMES = {"detail": "street"}
@@ -74,7 +75,9 @@ def _by_value(value: Any) -> tuple[Hashable, Any]:
 
 def _row(value: Any, place: int, task: Task) -> tuple[Any, ...]:
     if not isinstance(value, Mapping):
-        raise ValueRefusedError(task.attribute, "Object Generalization", "is not an object", value, place)
+        raise ValueRefusedError(
+            task.attribute, Message("request.generalization", type="Object"), "no_object", value, place
+        )
     row = _level_values(value, task.data_type.levels)
     _check_scalars(row, place, task)
     return row
@@ -90,8 +93,8 @@ def _level_values(value: Mapping[str, Any], levels: Sequence[str]) -> tuple[Any,
 def _check_scalars(row: tuple[Any, ...], place: int, task: Task) -> None:
     several = any(isinstance(entry, Mapping | list) for entry in row)
     if several or all(entry is None for entry in row):
-        complaint = "has a level that is no single value" if several else "has none of the levels of its type"
-        raise ValueRefusedError(task.attribute, "Object Generalization", complaint, "", place)
+        complaint = "level_of_several" if several else "no_level"
+        raise ValueRefusedError(task.attribute, Message("request.generalization", type="Object"), complaint, "", place)
 
 
 def _address(value: Any, place: int, task: Task) -> tuple[Any, ...]:
@@ -104,8 +107,10 @@ def _address(value: Any, place: int, task: Task) -> tuple[Any, ...]:
         return row
     parts = [part.strip() for part in value.split(",")] if isinstance(value, str) else []
     if len(parts) != 4 or not all(parts):
-        complaint = "is not an address (street, zip city, state, country)"
-        raise ValueRefusedError(task.attribute, "Address Generalization", complaint, value, place)
+        complaint = "no_address"
+        raise ValueRefusedError(
+            task.attribute, Message("request.generalization", type="Address"), complaint, value, place
+        )
     return (parts[0], *_zip_and_city(parts[1]), parts[2], parts[3])
 
 

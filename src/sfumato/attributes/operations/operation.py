@@ -118,8 +118,9 @@ def find(name: str, data_type: DataType, attribute: str) -> Operation:
     load_all()
     factory = _REGISTRY.get((normalize(name), data_type.kind))
     if factory is None:
-        what = f'the operation {name} is not implemented for the data type {data_type.name} (attribute "{attribute}").'
-        raise PlanError(what, _way_out(data_type), "operation-unsupported", column=attribute)
+        raise PlanError(
+            "operation-unsupported", hint=_way_out(data_type), name=name, units=data_type.name, column=attribute
+        ).about(column=attribute)
     return factory()
 
 

@@ -24,7 +24,7 @@ class Randomization:
     graph_suffix = "_randomized"
 
     def apply(self, values: Sequence[Any], task: Task) -> OperationResult:
-        column = read_scale(values, task, "Randomization")
+        column = read_scale(values, task, "randomization")
         if len(values) == 1:
             return Masking().apply(values, task)
         numbers = column.numbers

@@ -27,11 +27,7 @@ MOST_CONTEXTS = 32
 
 def refuse(address: str) -> Any:  # noqa: ARG001
     """Refuse to load any context."""
-    raise PlanError(
-        "the document names a JSON-LD context that is neither bundled nor allowed.",
-        "Write the context into the document, or have its host allowed.",
-        "context",
-    )
+    raise PlanError("context.the_document_names_a")
 
 
 def with_contexts(document: Any, load: ContextLoader = refuse) -> Any:
@@ -53,7 +49,7 @@ class _Inliner:
 
     def walk(self, value: Any, depth: int) -> Any:
         if depth > DEEPEST:
-            raise PlanError("the document is nested too deeply.", f"Stay within {DEEPEST} levels.", "depth")
+            raise PlanError("depth", count=DEEPEST)
         if isinstance(value, list):
             return [self.walk(entry, depth + 1) for entry in value]
         if not isinstance(value, dict):
@@ -76,17 +72,17 @@ class _Inliner:
     def _imported(self, value: dict[str, Any], depth: int) -> Any:
         base = self._fetched(str(value["@import"]), depth)
         if not isinstance(base, dict):
-            raise PlanError("an imported JSON-LD context is not a single definition.", code="context")
+            raise PlanError("context.an_imported_json_ld")
         own = {key: entry for key, entry in value.items() if key != "@import"}
         return {**base, **self.walk(own, depth + 1)}
 
     def _fetched(self, address: str, depth: int) -> Any:
         self._loaded += 1
         if self._loaded > MOST_CONTEXTS:
-            raise PlanError("the document names too many JSON-LD contexts.", code="context")
+            raise PlanError("context.the_document_names_too")
         loaded = bundled_context(BUNDLED[address]) if address in BUNDLED else self._load(address)
         if not isinstance(loaded, dict) or "@context" not in loaded:
-            raise PlanError("what a JSON-LD context's address leads to is no context.", code="context")
+            raise PlanError("context.what_a_json_ld")
         return self.context(loaded["@context"], depth + 1)
 
 

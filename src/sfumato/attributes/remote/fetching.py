@@ -131,7 +131,7 @@ class Fetcher:
             if isinstance(answer, Document):
                 return answer
             address = urljoin(address, answer)
-        raise PlanError("the address redirects too often.", code="url-redirects")
+        raise PlanError("url-redirects")
 
     def _get(self, address: str, deadline: float) -> Document | str:
         """Send one request; return a document, or the address that it redirects to."""
@@ -151,7 +151,7 @@ class Fetcher:
             with _cut_at(deadline, connection):
                 yield connection
         except (OSError, http.client.HTTPException, ValueError):
-            raise PlanError("the address cannot be reached.", "Check the URL.", "url-unreachable") from None
+            raise PlanError("url-unreachable.the_address_cannot_be_reached") from None
         finally:
             connection.close()
 
@@ -161,10 +161,10 @@ class Fetcher:
         if answer.status in REDIRECTS and answer.getheader("Location"):
             return str(answer.getheader("Location"))
         if answer.status != 200:
-            raise PlanError(f"the address answered with status {answer.status}.", "Check the URL.", "url-status")
+            raise PlanError("url-status", number=answer.status)
         body = answer.read(self.limits.bytes + 1)
         if len(body) > self.limits.bytes:
-            raise PlanError(f"the document is larger than {self.limits.bytes} bytes.", code="url-too-large")
+            raise PlanError("url-too-large", count=self.limits.bytes)
         if answer.length:
             raise http.client.IncompleteRead(body, answer.length)
         return Document(address, answer.headers.get_content_type(), _text(body))
@@ -176,11 +176,9 @@ class Fetcher:
         except (OSError, UnicodeError, FutureTimeout):
             addresses = ()
         if not addresses:
-            raise PlanError("the address cannot be reached: no such host.", "Check the URL.", "url-unreachable")
+            raise PlanError("url-unreachable.the_address_cannot_be")
         if not self._is_allowed(host, port) and not all(map(is_public, addresses)):
-            raise PlanError(
-                "the address lies inside the network and is not fetched.", "Have its host allowed.", "url-refused"
-            )
+            raise PlanError("url-refused")
         return addresses[0]
 
     def _is_allowed(self, host: str, port: int) -> bool:
@@ -209,9 +207,9 @@ def _split(address: str) -> SplitResult:
     except ValueError:
         fine = False
     if not fine or any(ord(letter) <= 32 or ord(letter) == 127 for letter in address):
-        raise PlanError("the address is not an http or https URL.", "Give a whole URL.", "url")
+        raise PlanError("url.the_address_is_not")
     if parts.username is not None or "\\" in address:
-        raise PlanError("the address holds a user name or a backslash.", "Leave them out.", "url")
+        raise PlanError("url.the_address_holds_a")
     return parts
 
 
@@ -227,7 +225,7 @@ def _text(body: bytes) -> str:
     try:
         return body.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise PlanError("the document is not UTF-8.", code="url-encoding") from None
+        raise PlanError("url-encoding") from None
 
 
 class _Pinned(http.client.HTTPConnection):
@@ -285,7 +283,7 @@ def plain_host(host: str) -> str:
     except UnicodeError:
         plain = ""
     if not NAME.fullmatch(plain) or NUMBER.fullmatch(plain.rsplit(".", 1)[-1]):
-        raise PlanError("the address's host is neither a name nor a plainly written address.", code="url-host")
+        raise PlanError("url-host")
     return plain
 
 

@@ -41,15 +41,11 @@ def read_address(text: str, table: str | None = None) -> Address:
     """
     parts = urlsplit(text)
     if parts.password:
-        raise PlanError(
-            "an address must not hold a password: plans and reports are passed on.",
-            "Leave it out, and set PGPASSWORD or write it to the file ~/.pgpass.",
-            "password",
-        )
+        raise PlanError("password")
     query = dict(parse_qsl(parts.query))
     named = query.pop("table", None) or table
     if not named:
-        raise PlanError("the address names no table.", "Add ?table=NAME to it, or give data.table.", "table")
+        raise PlanError("table.the_address_names_no")
     kind = SCHEMES[parts.scheme]
     if kind == "sqlite":
         return Address(kind, parts.path.removeprefix("/"), named)

@@ -78,11 +78,7 @@ class PostgreSQLEngine(CountsPersons):
     ) -> DuckDBEngine:
         divides = isinstance(recoding, ClassRecoding) and recoding.division is not None
         if divides and not self._table.key:
-            raise EngineError(
-                "the rows of a table without a primary key have no stable order that distinguishes them.",
-                "Give the table a primary key, or use a method that does not divide equal rows (mode: strict).",
-                "no-row-number",
-            )
+            raise EngineError("no-row-number.the_rows_of_a")
         with faults(), self._connection.cursor() as cursor:
             cursor.execute(self._table.reading())
             opens = () if target is None else (target.parent,)

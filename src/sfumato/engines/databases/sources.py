@@ -133,7 +133,7 @@ def describe(cursor: Any, address: Address, data: DataPlan | None = None) -> Tab
     )
     kinds = dict(cursor.fetchall())
     if not kinds:
-        raise DataError("the database has no such table.", "Check the address and its ?table=.", "no-table")
+        raise DataError("no-table")
     check_names(tuple(kinds))
     for column, kind in kinds.items():
         if kind in TEXTLESS or kind.endswith("[]"):
@@ -164,11 +164,7 @@ def explained(error: Exception) -> EngineError:
     """Return Sfumato's error for one of the driver's."""
     state = getattr(error, "sqlstate", None)
     if state in ("53100", "53200"):
-        return EngineError("the database has no free space.", "Free space on its disk; nothing was published.", "disk")
+        return EngineError("disk.the_database_has_no_room")
     if state == "42501":
-        return EngineError("the database refuses access.", "Ask for the right to read or write the table.", "rights")
-    return EngineError(
-        f"the database does not answer as it should ({state or type(error).__name__}).",
-        "Check the address and the connection, and run again; nothing was published.",
-        "database",
-    )
+        return EngineError("rights")
+    return EngineError("database", name=state or type(error).__name__)

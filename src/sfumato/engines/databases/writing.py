@@ -42,7 +42,7 @@ def write_table(release: PublishedTableRows, address: str) -> None:
             cursor.adbc_ingest(place.table, rows, mode="create", **_schema(place))
         wrong = prediction.difference(recounted(cursor, place, names))
         if wrong:
-            raise InternalError(f"what was written is not what was meant: {wrong}.", code="recount")
+            raise InternalError("recount.what_was_written_is", problem=wrong)
         connection.commit()
 
 
@@ -86,7 +86,7 @@ def _check_new(cursor: Any, place: Address) -> None:
         where = f"sqlite_master WHERE name = {sql.text(place.table)}"
     cursor.execute(f"SELECT count(*) FROM {where}")
     if cursor.fetchone()[0]:
-        raise PlanError("the table exists.", "Name a new one: nothing is overwritten.", "output-exists")
+        raise PlanError("output-exists.the_table_exists")
 
 
 @contextmanager

@@ -182,11 +182,7 @@ def _matched(columns: Sequence[Codes], lookups: Sequence[Codes], keys: Codes, an
 
 
 def _unknown_combination() -> DataError:
-    return DataError(
-        "some rows hold a combination that the recoding does not know.",
-        "Make a new release for these data.",
-        "unknown-combination",
-    )
+    return DataError("unknown-combination.some_rows_hold_a")
 
 
 def _keys(words: npt.NDArray[np.uint64]) -> Iterable[Any]:

@@ -116,7 +116,7 @@ class FrameEngine(CountsPersons):
         self, recoding: Recoding, handling: SuppressionHandling, reading: MissingRules, target: Path | None
     ) -> "FrameEngine":
         if target is not None:
-            raise EngineError("frames are published as frames.", "Save the release to write files.", "frames-target")
+            raise EngineError("frames-target")
         if shown := self._textless - {*handling.removed_columns}:
             raise no_text(*(name for name in self.columns if name in shown))
         application = RecodingApplier(recoding, handling, self._frame, self.coded)

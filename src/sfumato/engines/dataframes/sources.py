@@ -28,9 +28,7 @@ def eager(frame: Any) -> "nw.DataFrame[Any]":
         frame_wrapped = wrapped(frame)
     except TypeError:
         kind = type(frame).__name__
-        raise DataError(
-            f"{kind} is neither records nor a frame.", "Give a list of mappings or a frame.", "frame"
-        ) from None
+        raise DataError("frame", name=kind) from None
     return frame_wrapped.collect() if isinstance(frame_wrapped, nw.LazyFrame) else frame_wrapped
 
 
@@ -70,8 +68,7 @@ def with_index(frame: Any, wanted: Container[str] | None = None) -> tuple[Any, t
     named = [name for name in index.names if name is not None and not _is_column(native, name)]
     taken = [name for name in named if wanted is None or name in wanted]
     if clash := [name for name in taken if name in known.columns or taken.count(name) > 1]:
-        what = f'the index of the frame has the name of a column: "{clash[0]}".'
-        raise DataError(what, "Rename it, or leave it out: frame.reset_index(drop=True).", "duplicate-columns")
+        raise DataError("duplicate-columns.index_frame_name_column", clash=clash[0])
     left = tuple(str(name) for name in named if name not in taken)
     dropped = [place for place, name in enumerate(index.names) if name not in taken]
     if len(dropped) == len(index.names):

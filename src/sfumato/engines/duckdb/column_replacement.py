@@ -70,7 +70,7 @@ class ReplacesColumns:
     def replaced(self: Any, columns: Mapping[str, Sequence[str | None]], target: Path | None) -> Any:
         """Write the same rows with other texts in some columns."""
         if target is None:
-            raise EngineError("the release of a file is a file.", "Name a folder for it.", "no-target")
+            raise EngineError("no-target")
         arrays = {f"r{place}": np.array(texts, object) for place, texts in enumerate(columns.values())}
         with self.faults():
             rows = len(next(iter(arrays.values())))

@@ -59,8 +59,4 @@ def _started(plan: DataPlan, paths: tuple[Path, ...]) -> Instance:
     try:
         return Instance(paths, folder, plan.memory_bytes)
     except OSError as error:
-        raise PlanError(
-            f"data.temp_folder: the folder cannot be used: {error.strerror}.",
-            "Name a folder that exists and can be written.",
-            "temp-folder",
-        ) from None
+        raise PlanError("temp-folder", strerror=error.strerror) from None

@@ -264,7 +264,7 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
         self, recoding: Recoding, handling: SuppressionHandling, reading: MissingRules, target: Path | None
     ) -> "DuckDBEngine":
         if target is None:
-            raise EngineError("the release of a file is a file.", "Name a folder for it.", "no-target")
+            raise EngineError("no-target")
         with self.faults():
             kinds = self._dictionaries()
             application = RecodingApplier(
@@ -298,7 +298,7 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
         with self.faults(reads=True):
             pair = self._run(f"SELECT (SELECT count(*) FROM {self.source.table}), (SELECT count(*) FROM {keys})")[0]
         if pair[0] != pair[1]:
-            raise DataError(f"{path.name} does not belong to these rows.", "Give the file of their release.", "persons")
+            raise DataError("persons", name=path.name)
         self._person_keys = keys
         self._person_rows = f"(SELECT d.*, p.{PERSON} FROM {self.source.table} AS d POSITIONAL JOIN {keys} AS p)"
         self.person_column = PERSON

@@ -33,25 +33,18 @@ def explained(error: Exception, encoding: str, source: Path | None = None) -> Sf
     if "quote" in text.lower() and line:
         return open_quote(line[1])
     if line:
-        do = "Mend the file, or give its separator and quote."
-        return DataError(f"the file cannot be read in line {line[1]}.", do, "unreadable")
+        return DataError("unreadable.unreadable_line", number=line[1])
     if source is not None and isinstance(error, _faults_of_data()) and not any(word in text for word in DISK):
         return damaged(source)
     if "No space left" in text:
-        return EngineError("the disk is full.", "Free some disk space, or name a folder on another disk.", "disk")
+        return EngineError("disk.the_disk_is_full")
     if "Cannot open file" in text or type(error).__name__ == "IOException":
-        return EngineError(
-            "a file cannot be read or written.", "Check the disk's free space and the folder's rights.", "disk"
-        )
+        return EngineError("disk.a_file_cannot_be")
     if type(error).__name__ == "OutOfMemoryException":
-        return EngineError(
-            "the memory does not suffice.", "Give the engine more memory, or close other programs.", "memory"
-        )
-    return EngineError(
-        f"the engine stopped ({type(error).__name__}).", "Run again with fewer columns to narrow it down.", "duckdb"
-    )
+        return EngineError("memory_2")
+    return EngineError("duckdb", name=type(error).__name__)
 
 
 def changed() -> EngineError:
     """Return the error for rows that changed between two reads."""
-    return EngineError("the rows changed while they were read.", "Run again when no one writes them.", "changed")
+    return EngineError("changed")

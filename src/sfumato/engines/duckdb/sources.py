@@ -25,6 +25,7 @@ from sfumato.engines.identifier_checks import check_names, table_named
 from sfumato.engines.keyed_hashes import PERSONS_FILE
 from sfumato.engines.lines import Records, records_in
 from sfumato.errors import DataError, PlanError, extra_part
+from sfumato.localization.messages import Message
 from sfumato.microdata.data_plan import DataPlan
 
 # The column with the row number.
@@ -200,11 +201,7 @@ def _duckdb(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], 
         dict(connection.execute(f"{found.format(kind=kind)} {order}").fetchall()) for kind in ("table", "view")
     )
     if views and data.table not in tables and (data.table in views or not tables):
-        raise PlanError(
-            f"data.table: {data.table or sql.listed(views)} is a view, and views of DuckDB databases are not followed.",
-            "Write its rows into a table (CREATE TABLE … AS FROM …), or into a Parquet file.",
-            "table",
-        )
+        raise PlanError("table.is_a_view", text=data.table or sql.listed(views))
     table = table_named(data.table, [*tables])
     return _described(connection, f"source.{sql.name(tables[table])}.{sql.name(table)}")
 
@@ -261,7 +258,7 @@ def _excel(connection: Any, path: Path, data: DataPlan, names: Sequence[str], _s
         columns, notes = header_of(first, sample, data.dialect, names)
         check_names(columns)
     except DataError as error:
-        error.hint = " ".join((error.hint, *others))
+        error.hint = Message("sentences", parts=(error.hint, *others))
         raise
     rows = cells if data.header is False else cells[1:]
     texts = {name: _cells(name, [row[place] for row in rows]) for place, name in enumerate(columns)}

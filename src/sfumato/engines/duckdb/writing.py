@@ -62,9 +62,7 @@ def write_coded(
             connection.execute(_copy(categories, part, format_, separator)).fetchall()
         part.replace(path)
     except (OSError, compiled().IOException):
-        raise EngineError(
-            f"the file {path.name} cannot be written.", "Check the folder, its rights and the free space.", "unwritable"
-        ) from None
+        raise EngineError("unwritable.the_file_cannot_be", name=path.name) from None
     finally:
         part.unlink(missing_ok=True)
 

@@ -68,7 +68,7 @@ def _check(before: DuckDBEngine, after: DuckDBEngine) -> None:
     differs = " OR ".join(f"{old} IS DISTINCT FROM {new}" for old, new in pairs)
     both = f"{before.source.table} AS b POSITIONAL JOIN {after.source.table} AS a"
     if before.ask(f"SELECT 1 FROM {both} WHERE {differs} LIMIT 1"):
-        raise InternalError("the file with quoted formulas is not what was published.", code="formulas")
+        raise InternalError("formulas")
 
 
 def _is_formula(name: str) -> str:

@@ -31,7 +31,7 @@ def with_bounds(published: PublishedRows, plan: Plan) -> PublishedRows:
         from sfumato.engines.dataframes.interval_bounds import with_interval_bounds
 
         return with_interval_bounds(published, names, labels)
-    raise PlanError("output.intervals: bounds goes with files and frames.", "Leave it out.", "bounds")
+    raise PlanError("bounds")
 
 
 def _bounds(published: Engine, name: str) -> dict[str, Bounds]:

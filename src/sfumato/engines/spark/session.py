@@ -52,11 +52,7 @@ def _limits(plan: DataPlan) -> dict[str, str]:
 
 
 def _no_session(error: Exception) -> EngineError:
-    return EngineError(
-        f"Spark does not start ({type(error).__name__}).",
-        "It needs Java 17 or newer: check JAVA_HOME, or hand over a session that runs.",
-        "spark-start",
-    )
+    return EngineError("spark-start", name=type(error).__name__)
 
 
 def is_spark_frame(data: Any) -> bool:
@@ -93,18 +89,12 @@ def explained(error: Exception, encoding: str) -> SfumatoError:
     if "CharConversionException" in text or "MalformedInputException" in text or "MALFORMED_CHARACTER" in text:
         return wrong_encoding(encoding)
     if "No space left" in text or "Disk quota" in text:
-        return EngineError(
-            "the disk is full.", "Give Spark more disk space: data.temp_folder, or another disk.", "disk"
-        )
+        return EngineError("disk.the_disk_is_full_2")
     if "OutOfMemoryError" in text or "maxResultSize" in text:
-        return EngineError("the memory does not suffice.", "Give Spark more: data.memory_limit.", "memory")
+        return EngineError("memory_3")
     if "PATH_NOT_FOUND" in text or "FILE_NOT_EXIST" in text or "FileNotFoundException" in text:
-        return DataError("the files are not there.", "Check the path; in a plan it starts from the plan.", "no-file")
-    return EngineError(
-        f"the Spark job ended early ({_condition(error)}).",
-        "Nothing was published; look at Spark's own log for the reason and run again.",
-        "spark",
-    )
+        return DataError("no-file.the_files_are_not")
+    return EngineError("spark", name=_condition(error))
 
 
 def _condition(error: Exception) -> str:

@@ -58,12 +58,7 @@ class SparkSource:
             EngineError: They have none.
         """
         if self.number is None:
-            raise EngineError(
-                "the rows of a Spark frame have no stable order that distinguishes them.",
-                "Give the path of a Parquet or CSV file, or use a method that does not divide equal rows "
-                "(mondrian with mode: strict).",
-                "no-row-number",
-            )
+            raise EngineError("no-row-number.the_rows_of_a_spark")
         return self.number()
 
     def kind(self, place: int) -> Any:
@@ -94,11 +89,7 @@ def of_path(spark: Any, path: str, plan: DataPlan, names: Sequence[str]) -> Spar
         return _parquet(spark, path)
     if form == "csv":
         return _csv(spark, Path(path), plan, names)
-    raise EngineError(
-        f"the engine spark does not read {form}.",
-        "It reads Parquet and CSV; hand other rows over as a frame.",
-        "format",
-    )
+    raise EngineError("format", other=form)
 
 
 def of_published(spark: Any, path: Path, columns: Sequence[str], separator: str) -> SparkSource:

@@ -14,6 +14,7 @@ from typing import Any
 from sfumato.dataclass import dataclass
 from sfumato.engines import sql
 from sfumato.errors import DataError
+from sfumato.localization.messages import Message
 from sfumato.tables.cell_key.key_distribution import BINS, FEW, KeySpread, check_spread, distribution_of
 from sfumato.tables.tabulate import WORD
 
@@ -94,7 +95,7 @@ class RecordKeys:
         digits = len(str(spread.largest))
         shorter = digits >= LEAST_DIGITS and 10**digits < self.modulus and not spread.scarce
         hint = f" Where they are keys of {digits} digits, drawn at random, say digits: {digits}." if shorter else ""
-        check_spread(spread, f'the keys in column "{self.column}"', UNSPREAD + hint)
+        check_spread(spread, Message("phrase.keys_in_column", column=self.column), UNSPREAD + hint)
 
     def refuse_twins(self, twins: int) -> None:
         """Refuse duplicate record names, because noise would depend on the name, not on the records.
@@ -103,12 +104,7 @@ class RecordKeys:
             twins: The number of duplicates.
         """
         if twins and self.secret is not None:
-            raise DataError(
-                f'column "{self.column}" names {twins} records as another one is named.',
-                "Name a column that has another value in every record, or leave out duplicate records.",
-                "record-twice",
-                column=self.column,
-            )
+            raise DataError("record-twice", column=self.column, count=twins).about(column=self.column)
 
     def text_in_sql(self, text: str) -> str:
         """Return the SQL expression of a record's name, for the text expression of its column."""
@@ -195,9 +191,4 @@ class RecordKeys:
     def fault(self) -> DataError:
         """Return the error for a record without a name or key."""
         what = "name" if self.secret is not None else f"key (a whole number from 0 to below {self.modulus})"
-        return DataError(
-            f'column "{self.column}" has records without a {what}.',
-            "Every record needs one, the same in every table.",
-            "record-key",
-            column=self.column,
-        )
+        return DataError("record-key", column=self.column, word=what).about(column=self.column)

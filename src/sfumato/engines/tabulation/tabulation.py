@@ -57,7 +57,7 @@ def _eager(frame: Any) -> "nw.DataFrame[Any]":
         if error.code != "data.frame":
             raise
         kind, do = type(frame).__name__, "Give a pandas, Polars or Arrow frame, or a path."
-        raise PlanError(f"a {kind} is no table.", do, "no-frame") from None
+        raise PlanError("no-frame", hint=do, word=kind) from None
 
 
 def _text(value: Any) -> str:
@@ -143,7 +143,7 @@ def _check_columns(asked: Sequence[str], columns: tuple[str, ...]) -> None:
     check_header(asked, columns)
     for name in asked:
         if name not in columns:
-            raise PlanError(f'the data have no column "{name}".', did_you_mean(name, columns), "no-column")
+            raise PlanError("no-column.the_data_have_no", hint=did_you_mean(name, columns), column=name)
 
 
 def _numbers(columns: Mapping[str, tuple[str, ...]], name: str | None, size: int) -> Numbers:
@@ -159,22 +159,12 @@ def _numbers(columns: Mapping[str, tuple[str, ...]], name: str | None, size: int
 
 
 def _not_a_number(name: str) -> DataError:
-    return DataError(
-        f'column "{name}" holds something that is not a number.',
-        "Every record needs a finite number; leave out those without one.",
-        "not-a-number",
-        column=name,
-    )
+    return DataError("not-a-number.column_holds_something_that", column=name).about(column=name)
 
 
 def _no_holding(name: str, records: int) -> DataError:
     """Return the error for records without a holding, which would count as one holding."""
-    return DataError(
-        f'column "{name}" is empty in {records:,} of its records.',
-        "Give each that belongs to no holding a name of its own, the respondent's; leave out those that are unknown.",
-        "no-holding",
-        column=name,
-    )
+    return DataError("no-holding", column=name, count=records).about(column=name)
 
 
 def _counted(
@@ -299,11 +289,11 @@ def crosstab_of(frame: Any) -> Crosstab:
 
 def _matrix(columns: Sequence[Any]) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
     if not len(columns) or not len(columns[0]):
-        raise DataError("the crosstab has no cells.", "Count something first.", "no-rows")
+        raise DataError("no-rows.engines_crosstab_no_cells")
     try:
         return np.array([[float(value) for value in column] for column in columns], np.float64).T
     except (TypeError, ValueError):
-        raise DataError("the crosstab holds something that is not a number.", code="not-a-number") from None
+        raise DataError("not-a-number.the_crosstab_holds_something") from None
 
 
 def labeled_columns(frame: Any) -> dict[str, tuple[str, ...]]:

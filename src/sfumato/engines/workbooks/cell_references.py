@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 from sfumato.errors import DataError
+from sfumato.localization.messages import first_names
 
 # Row and column, from 0.
 Place = tuple[int, int]
@@ -45,11 +46,11 @@ def place_of(name: str) -> Place:
 def listed(names: Sequence[str]) -> str:
     """Return the first of some references, and how many more there are.
 
-    >>> listed(["A1", "B2"]), listed(["A1", "A2", "A3", "A4", "A5"])
-    ('A1, B2', 'A1, A2, A3 and 2 more')
+    >>> print(listed(["A1", "B2"]), listed(["A1", "A2", "A3", "A4", "A5"]), sep="\\n")
+    A1, B2
+    A1, A2, A3 and 2 more
     """
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return f"{', '.join(names[:SHOWN])}{more}"
+    return first_names(names, SHOWN)
 
 
 class Mark(NamedTuple):
@@ -88,11 +89,7 @@ def check_merged(merged: Iterable[Merged], start: Place, cells: Sequence[Sequenc
     places = [*_in_rows(merged, start, cells, has_header)]
     if not places:
         return
-    raise DataError(
-        f"cells of the sheet are merged ({listed(places)}): only the first of each has its value.",
-        "Unmerge them in the spreadsheet and write the value into every row that it is of.",
-        "merged-cells",
-    )
+    raise DataError("merged-cells", places=listed(places))
 
 
 def _in_rows(merged: Iterable[Merged], start: Place, cells: Sequence[Sequence[Any]], has_header: bool) -> Iterator[str]:

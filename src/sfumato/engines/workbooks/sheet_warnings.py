@@ -10,7 +10,7 @@ from sfumato.engines.workbooks.cell_references import Mark, Merged, Place, liste
 from sfumato.engines.workbooks.ods import CONTENT, marks_in_ods
 from sfumato.engines.workbooks.xlsx import BOOK, marks_in_xlsx
 from sfumato.errors import DataError
-from sfumato.localization.plurals import filled
+from sfumato.localization.messages import Message
 
 ERRORS = "{count} {count:cell holds an error|cells hold errors} ({places}), read as missing."
 
@@ -51,12 +51,8 @@ def take_marks(path: Path, sheet: str, start: Place, cells: list[list[Any]]) -> 
         else:
             _show(mark, start, cells)
     if uncomputed:
-        raise DataError(
-            f"formulas of the sheet have no value yet ({listed(uncomputed)}): no spreadsheet has computed them.",
-            "Open the file in a spreadsheet and save it, or write values in place of formulas.",
-            "uncomputed-formulas",
-        )
-    notes = (filled(ERRORS, {"count": len(errors), "places": listed(errors)}),) if errors else ()
+        raise DataError("uncomputed-formulas", places=listed(uncomputed))
+    notes = (Message("note.sheet_errors", count=len(errors), places=listed(errors)),) if errors else ()
     return MarkedSheet(notes, tuple(merged))
 
 

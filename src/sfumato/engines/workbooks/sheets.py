@@ -10,12 +10,8 @@ from sfumato.engines.identifier_checks import table_named
 from sfumato.engines.workbooks.cell_references import Merged, Place
 from sfumato.engines.workbooks.used_range import check_extent, check_packing
 from sfumato.errors import DataError, extra_part
+from sfumato.localization.messages import Message, first_names
 
-# The note on a workbook if no sheet was selected.
-OTHER_SHEETS = (
-    'The workbook has {count} sheets: "{name}" was read, not {others}. '
-    "To read another, choose it (data.table, --table)."
-)
 # The maximum size of a cover sheet, which describes the workbook.
 _COVER_ROWS, _COVER_WIDTH = 30, 2
 # Maximum number of sheet names listed; workbooks may have hundreds.
@@ -87,13 +83,12 @@ def _is_cover(sheet: Sheet) -> bool:
 
 def told_of_others(sheet: Sheet) -> str:
     """Return the note for a workbook with several sheets if none was selected."""
-    return OTHER_SHEETS.format(count=len(sheet.all), name=sheet.name, others=_listed(sheet.all, sheet.name))
+    return Message("note.other_sheets", count=len(sheet.all), name=sheet.name, others=_listed(sheet.all, sheet.name))
 
 
 def _listed(names: Sequence[str], own: str) -> str:
     others = [name for name in names if name != own]
-    more = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
-    return ", ".join(f'"{name}"' for name in others[:SHOWN]) + more
+    return first_names([f'"{name}"' for name in others], SHOWN)
 
 
 def _opened(path: Path) -> Any:
@@ -104,8 +99,7 @@ def _opened(path: Path) -> Any:
     try:
         return python_calamine.CalamineWorkbook.from_path(str(path))
     except python_calamine.PasswordError:
-        what = f"the file {path.name} is locked with a password."
-        raise DataError(what, "Open it in a spreadsheet and save it without one.", "locked") from None
+        raise DataError("locked", name=path.name) from None
     except (python_calamine.CalamineError, OSError):
         raise damaged(path) from None
 

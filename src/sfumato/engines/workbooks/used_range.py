@@ -78,10 +78,11 @@ class _Extent:
         if self.room <= max(ROOM, SPARSE * self.cells):
             return
         raise DataError(
-            f"filled cells of the sheet lie far apart, up to {name_of(self.lowest)} and {name_of(self.rightmost)}: "
-            f"{self.room:,} places for {self.cells:,} cells.",
-            "Empty the cells next to the table, or save the table as CSV.",
             "far-cells",
+            last=name_of(self.lowest),
+            rightmost=name_of(self.rightmost),
+            places=self.room,
+            count=self.cells,
         )
 
 
@@ -91,12 +92,7 @@ def check_packing(path: Path) -> None:
         lengths = [] if archive is None else archive.lengths()
     for length, packed in lengths:
         if length > max(LENGTH, PACKED * packed):
-            raise DataError(
-                f"the file {path.name} becomes {length:,} bytes when it is unpacked, "
-                f"{length // max(packed, 1):,} times what it is packed in.",
-                "Save the table in a spreadsheet again, or as CSV.",
-                "overpacked",
-            )
+            raise DataError("overpacked", name=path.name, count=length, times=length // max(packed, 1))
 
 
 def check_extent(path: Path, sheet: str | None = None) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sfumato.localization.messages import Message
 from sfumato.microdata.attacks.attack_data import AttackColumn, AttackRows
 from sfumato.microdata.attacks.attack_result import AttackResult, Rate
 from sfumato.microdata.attacks.dictionary_encoding import Codes
@@ -37,7 +38,7 @@ def link(
     sets = [[column.name for column in part] for part in (first, second)]
     details = {"columns": sets, "neighbors": neighbors}
     return AttackResult(
-        NAME, "two sets of columns", raw, Rate(chance * raw.attempts, raw.attempts), control, details=details
+        NAME, Message("note.attack_sets"), raw, Rate(chance * raw.attempts, raw.attempts), control, details=details
     )
 
 

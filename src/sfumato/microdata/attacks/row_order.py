@@ -13,6 +13,7 @@ from math import ceil, log
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.localization.messages import Message
 from sfumato.microdata.attacks.attack_data import AttackColumn, AttackRows, codes_of
 from sfumato.microdata.attacks.attack_result import AttackResult, Rate
 from sfumato.microdata.attacks.dictionary_encoding import Codes
@@ -62,7 +63,7 @@ def attack_order(
     allowed = min(1.0, chance / max(published, 1) + _spread(chance, published, tried))
     return AttackResult(
         NAME,
-        variant if best > allowed * published else "no order fits",
+        variant if best > allowed * published else Message("note.attack_no_order"),
         Rate(best, published),
         Rate(allowed * published, published),
         details={"orders": tried},
@@ -199,12 +200,12 @@ def _orders(
 ) -> Iterator[tuple[str, Order]]:
     number = rows.sizes[1]
     plain = np.arange(number)
-    yield "that of the raw file", plain
-    yield "that of the raw file, reversed", plain[::-1]
+    yield Message("note.attack_raw_order"), plain
+    yield Message("note.attack_reversed"), plain[::-1]
     for texts, codes in (*((column.values, column.raw) for column in rows.columns), *map(codes_of, others)):
         order = _sorted(texts, codes)
-        yield "sorted by a raw column", order
-        yield "sorted by a raw column, falling", order[::-1]
+        yield Message("note.attack_sorted"), order
+        yield Message("note.attack_falling"), order[::-1]
     for seed in dict.fromkeys((*seeds, *SEEDS)):
         yield from shuffled(seed, number, shuffles, first)
 

@@ -6,6 +6,7 @@ from random import Random
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.localization.messages import Message
 from sfumato.microdata.attacks.shuffle_kernels import order_of_python, order_of_r
 from sfumato.microdata.row_order import ROWS_A_HASH, hash_words
 
@@ -20,7 +21,7 @@ def shuffled(
     seed: int, number: int, others: Sequence[tuple[str, Shuffle]] = (), first: int | None = None
 ) -> Iterator[tuple[str, Order]]:
     """Yield the orders that programs draw from a seed, with their names; at least the first positions of each."""
-    wanted, says = number if first is None else min(first, number), f"shuffled by the seed {seed}"
+    wanted, says = number if first is None else min(first, number), Message("note.attack_shuffled", seed=seed)
     # The hash of the row's number places it; or a quarter of one, of four rows each.
     words = hash_words(np.arange(number + 1), f"seed {seed}:order:")
     yield says, _least_first(words[: -(-number // ROWS_A_HASH)].reshape(-1)[:number], wanted)

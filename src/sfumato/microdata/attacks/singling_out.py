@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
+from sfumato.localization.messages import Message
 from sfumato.microdata.attacks.attack_data import AttackColumn, AttackRows
 from sfumato.microdata.attacks.attack_result import SENSITIVE_KNOWN, AttackResult, Rate
 from sfumato.microdata.attacks.predicate_counts import Condition, Predicate, PredicateCounts, Told
@@ -41,12 +42,12 @@ def single_out(
         return ()
     known = tuple(column for column in columns if column.name not in rows.promised)
     hunt = _Hunt(rows, columns, random, told)
-    attacks = [hunt.attack("one column", _values_alone(columns, attempts, random))]
+    attacks = [hunt.attack(Message("note.attack_one"), _values_alone(columns, attempts, random))]
     if len(known) > 1:
         by_known = _Hunt(rows, known, random, told)
-        attacks.append(by_known.attack("several columns", by_known.drawn(attempts)))
+        attacks.append(by_known.attack(Message("note.attack_several"), by_known.drawn(attempts)))
     if len(known) < len(columns):
-        whole = hunt.attack("several columns, sensitive values known too", hunt.drawn(attempts))
+        whole = hunt.attack(Message("note.attack_known"), hunt.drawn(attempts))
         attacks.append(replace(whole, counted=False, remark=SENSITIVE_KNOWN))
     return tuple(attacks)
 

@@ -5,6 +5,7 @@ from dataclasses import field
 from typing import Annotated, Any, ClassVar, Literal
 
 from sfumato.dataclass import dataclass
+from sfumato.localization.messages import Message
 from sfumato.schema.composite import Choice, Conversion, Integer, MapSchema, Number, UnionSchema
 from sfumato.schema.dataclass_schema import KeyInfo, record_of
 from sfumato.schema.paths import PlanPath
@@ -45,9 +46,9 @@ class Noise:
 
     def __post_init__(self) -> None:
         if self.share <= 0:
-            raise ValueError("the share of the standard deviation must be greater than 0.")
+            raise ValueError(Message("error.value.the_share_of_the"))
         if self.deviation is not None and (self.deviation <= 0 or self.group is not None):
-            raise ValueError("the deviation must be greater than 0, and goes without group.")
+            raise ValueError(Message("error.value.noise_deviation"))
 
     @property
     def repeats(self) -> bool:
@@ -68,7 +69,7 @@ class RankSwap:
 
     def __post_init__(self) -> None:
         if self.share <= 0:
-            raise ValueError("the share of the ranks must be greater than 0.")
+            raise ValueError(Message("error.value.the_share_of_the_ranks"))
 
 
 @plan_part
@@ -96,11 +97,11 @@ class Pram:
 
     def __post_init__(self) -> None:
         if (self.retention is None) == (not self.matrix):
-            raise ValueError("pram needs the probability of staying, or else a matrix.")
+            raise ValueError(Message("error.value.pram_needs_the_probability"))
         if any(abs(sum(row.values()) - 1) > 1e-6 for row in self.matrix.values()):
-            raise ValueError("the probabilities of each category in a matrix must add up to 1.")
+            raise ValueError(Message("error.value.the_probabilities_of_each"))
         if self.matrix and self.strata:
-            raise ValueError("strata goes with retention: a matrix applies to all rows.")
+            raise ValueError(Message("error.value.strata_go_with_stay"))
 
     @property
     def repeats(self) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.label_bounds import ends_of
 from sfumato.hierarchies.types import MANY_DIGITS, numerals, plain
+from sfumato.localization.messages import Message
 from sfumato.microdata.column_transforms.number_parsing import read_numbers
 from sfumato.microdata.column_transforms.operation import Bin, Bottom, Operation, Round, Top
 from sfumato.microdata.column_transforms.perturbation import (
@@ -61,7 +62,7 @@ class Limit:
 
     def __post_init__(self) -> None:
         if self.share is None and self.value is None:
-            raise ValueError("a limit is a share of the rows, or else a value.")
+            raise ValueError(Message("error.value.a_limit_is_a"))
 
     @property
     def open_share(self) -> float | None:
@@ -116,20 +117,22 @@ class PublishPlan:
                 object.__setattr__(self, name, Limit(share=limit))
         asked = [name for name in PERTURBATIONS if getattr(self, name) is not None]
         if not asked and not any(getattr(self, name) is not None for name in OPERATIONS):
-            raise ValueError(f"publish must name an operation: {', '.join((*OPERATIONS, *PERTURBATIONS))}.")
+            raise ValueError(
+                Message("error.value.publish_must_name_an", names=", ".join((*OPERATIONS, *PERTURBATIONS)))
+            )
         if len(asked) > 1:
-            raise ValueError(f"{asked[0]} and {asked[1]} do not go together.")
+            raise ValueError(Message("error.value.and_do_not_go", first=asked[0], second=asked[1]))
         if asked and any(getattr(self, name) is not None for name in ("bottom", "top", "bin")):
-            raise ValueError(f"{asked[0]} goes with round alone.")
+            raise ValueError(Message("error.value.goes_with_round_alone", first=asked[0]))
         if asked and self.round is not None and not getattr(self, asked[0]).numbers:
-            raise ValueError(f"{asked[0]} is about categories: it goes without round.")
+            raise ValueError(Message("error.value.is_about_categories_it", first=asked[0]))
         if self.round is not None and self.bin is not None:
-            raise ValueError("round and bin do not go together.")
+            raise ValueError(Message("error.value.and_do_not_go_2"))
         if any(step is not None and step <= 0 for step in (self.round, self.bin)):
-            raise ValueError("round and bin must be greater than 0.")
+            raise ValueError(Message("error.value.round_and_bin_must"))
         bottom, top = (number_of(limit) for limit in (self.bottom, self.top))
         if bottom is not None and top is not None and bottom > top:
-            raise ValueError("bottom is above top.")
+            raise ValueError(Message("error.value.bottom_is_above_top"))
 
     @property
     def perturbation(self) -> Perturbation | None:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.hierarchies.types import canonical
+from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import DROPPED, FrequencyTable, Sample, ValueCounts
 from sfumato.microdata.counts.persons import combinations_of
 from sfumato.microdata.models.class_weights import MILLIONTHS, WEIGHTS, weight_content
@@ -36,12 +37,8 @@ def with_weights(table: FrequencyTable, text_counts: ValueCounts, missing: Seque
     each = _millionths(text_counts, missing)[text_counts.codes[:, -1]] * text_counts.counts
     weights = _sums(owners[kept], each[kept], len(table.counts))
     if (weights < table.counts * MILLIONTHS).any():
-        raise DataError(
-            f'the weights of some rows in "{text_counts.columns[-1]}" add up to less than the rows.',
-            "A weight is the number of persons of the population that a row represents: at least "
-            "one. Weights with a mean of 1 must be multiplied by persons of the population per row.",
-            "weight",
-            column=text_counts.columns[-1],
+        raise DataError("weight.the_weights_of_some", column=text_counts.columns[-1]).about(
+            column=text_counts.columns[-1]
         )
     return replace(table, sample=replace(table.sample or Sample(), weights=weights))
 
@@ -62,25 +59,11 @@ def _millionths(text_counts: ValueCounts, missing: Sequence[str]) -> Counts:
         raise _fault(text_counts, missing)
     millionths = np.array([round(number * MILLIONTHS) for number in numbers], np.int64)
     if float(millionths[text_counts.codes[:, -1]] @ text_counts.counts.astype(float)) > MOST_PERSONS * MILLIONTHS:
-        raise DataError("the weights add up to more persons than there are.", "Check their unit.", "weight")
+        raise DataError("weight.the_weights_add_up")
     return millionths
 
 
-FAULTS = {
-    "missing": ("have no weight", "Give every row its weight, or leave those rows out of the file."),
-    "comma": ("have a weight with a comma", 'If it is the decimal mark, say data: {decimal: ","} (--decimal ,).'),
-    "nan": (
-        "have NaN, which is no number, as weight",
-        "Give every row its weight, or leave those rows out of the file.",
-    ),
-    "text": ("have a text that is no number as weight", "Give every row the number of persons it stands for."),
-    "negative": ("have a negative weight", "A weight says how many persons a row stands for: mend it."),
-    "zero": ("have the weight 0", "Leave rows that stand for nobody out of the file."),
-    "endless": (
-        "have an infinite weight, or one of more persons than there ever were",
-        "Give every row the number of persons it stands for.",
-    ),
-}
+FAULTS = ("missing", "comma", "nan", "text", "negative", "zero", "endless")
 
 
 def _fault(text_counts: ValueCounts, missing: Sequence[str]) -> DataError:
@@ -88,16 +71,12 @@ def _fault(text_counts: ValueCounts, missing: Sequence[str]) -> DataError:
     kinds = [_kind_of_fault(text, missing) for text in text_counts.values[-1]]
     rows = np.bincount(text_counts.codes[:, -1], text_counts.counts, len(kinds)).astype(np.int64)
     faults = {
-        kind: sum(rows[at] for at, other in enumerate(kinds) if other == kind) for kind in FAULTS if kind in kinds
+        kind: int(sum(rows[at] for at, other in enumerate(kinds) if other == kind)) for kind in FAULTS if kind in kinds
     }
     name = text_counts.columns[-1]
-    what = "; ".join(
-        f"{count:,} {'row has' if count == 1 else 'rows have'}{FAULTS[kind][0][4:]}" for kind, count in faults.items()
-    )
-    remedies = " ".join(dict.fromkeys(FAULTS[kind][1] for kind in faults))
-    return DataError(
-        f'column "{name}": {what}.', f"{remedies} Or take the role weight off that column.", "weight", column=name
-    )
+    what = tuple(Message(f"weight.{kind}", count=count) for kind, count in faults.items())
+    remedies = tuple(dict.fromkeys(Message(f"weight.{kind}.do") for kind in faults))
+    return DataError("weight.column", name=name, what=what, remedies=remedies).about(column=name)
 
 
 def _kind_of_fault(text: str | None, missing: Sequence[str]) -> str | None:

@@ -144,13 +144,7 @@ class Search:
     def _unattainable(self) -> UnattainableError:
         top = self.place(self.highest)
         many, everybody = int(top.withheld.sum()), self.relations.number_of_persons
-        return UnattainableError(
-            f"with all rows of a person together the privacy models need {many} of {everybody} "
-            "persons suppressed, even at the highest levels: numbers of rows distinguish persons, "
-            "too.",
-            f"Allow them (method.suppression: {many / max(everybody, 1):.3g}), or ask for less.",
-            "relations",
-        )
+        return UnattainableError("relations", count=many, total=everybody, share=many / max(everybody, 1))
 
 
 def _reached(model: PrivacyModel, classes: EquivalenceClasses, relations: LinkedFiles, kept: int) -> float:

@@ -25,7 +25,8 @@ from itertools import pairwise
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.errors import PlanError, PlanIssue
+from sfumato.errors import PlanError, issue
+from sfumato.localization.messages import Message
 from sfumato.microdata.models.equivalence_classes import Counts
 
 SMALL_FRACTION = 0.1
@@ -68,16 +69,16 @@ def uniqueness(sizes: Counts, population_size: int) -> PopulationUniquenessEstim
         PlanError: The population is larger than any.
     """
     if population_size > LARGEST_POPULATION:
-        what = f"must be at most {LARGEST_POPULATION}, given or by the sampling fraction."
-        raise PlanError([PlanIssue("population_size", what)], code="population")
+        what = Message("error.part.most", largest_population=LARGEST_POPULATION)
+        raise PlanError.listing([issue("population_size", message=what)], "population")
     rows = int(sizes.sum())
     fraction = rows / population_size
     unique = int((sizes == 1).sum())
     if fraction >= 1:
-        all_of_them = _estimate(unique, population_size, "the data are the whole population")
+        all_of_them = _estimate(unique, population_size, Message("note.population_whole"))
         return PopulationUniquenessEstimate(population_size, 1.0, all_of_them, all_of_them, all_of_them, all_of_them)
     if not unique:
-        none = _estimate(0, population_size, "no row is unique in the data, so none is in the population")
+        none = _estimate(0, population_size, Message("note.population_none"))
         return PopulationUniquenessEstimate(population_size, fraction, none, none, none, none)
     pitman_, zayatz_, snb_ = pitman(sizes, population_size), zayatz(sizes, population_size), snb(sizes, population_size)
     chosen = _dankar(fraction, pitman_, zayatz_, snb_)
@@ -91,11 +92,15 @@ def _estimate(uniques: float, population_size: int, reason: str = "") -> Estimat
 
 def _dankar(fraction: float, pitman_: Estimate, zayatz_: Estimate, snb_: Estimate) -> Estimate:
     if fraction <= SMALL_FRACTION and pitman_.uniques is not None:
-        return Estimate(pitman_.uniques, pitman_.share, "pitman, because at most a tenth of the population is sampled")
+        return Estimate(pitman_.uniques, pitman_.share, Message("note.population_pitman"))
     if snb_.uniques is not None and zayatz_.uniques is not None and snb_.uniques < zayatz_.uniques:
-        return Estimate(snb_.uniques, snb_.share, "snb, the smaller of snb and zayatz")
-    why = "the smaller of snb and zayatz" if snb_.uniques is not None else "because snb has no solution"
-    return Estimate(zayatz_.uniques, zayatz_.share, f"zayatz, {why}")
+        return Estimate(snb_.uniques, snb_.share, Message("note.population_snb"))
+    why = (
+        Message("note.population_zayatz_smaller")
+        if snb_.uniques is not None
+        else Message("note.population_zayatz_alone")
+    )
+    return Estimate(zayatz_.uniques, zayatz_.share, Message("note.population_zayatz", why=why))
 
 
 def zayatz(sizes: Counts, population_size: int) -> Estimate:
@@ -126,14 +131,14 @@ def pitman(sizes: Counts, population_size: int) -> Estimate:
     """Estimate unique persons by Pitman's sampling formula with maximum-likelihood parameters."""
     rows, classes = int(sizes.sum()), len(sizes)
     if classes == rows:
-        return Estimate(None, None, "every row is unique: the likelihood grows without end")
+        return Estimate(None, None, Message("note.population_endless"))
     if classes == 1:
-        return Estimate(None, None, "there is one class only: the likelihood has no maximum")
+        return Estimate(None, None, Message("note.population_one"))
     likelihood = _PitmanLikelihood(sizes)
     alpha = _highest(lambda value: likelihood.best_theta(value)[1], 1e-4, 1 - 1e-4)
     log_shift, _ = likelihood.best_theta(alpha)
     if alpha > 1 - 2e-4 or abs(log_shift) > _PitmanLikelihood.REACH - 0.1:
-        return Estimate(None, None, "the likelihood has its maximum at the edge: the model does not fit")
+        return Estimate(None, None, Message("note.population_edge"))
     theta = math.exp(log_shift) - alpha
     log_uniques = (
         math.log(population_size)
@@ -142,7 +147,7 @@ def pitman(sizes: Counts, population_size: int) -> Estimate:
         - math.lgamma(theta + alpha)
         - math.lgamma(theta + population_size)
     )
-    edge = "α = 0, which is Ewens's formula, fits best" if alpha < 2e-4 else ""
+    edge = Message("note.population_ewens") if alpha < 2e-4 else ""
     return _estimate(math.exp(log_uniques), population_size, edge)
 
 
@@ -208,7 +213,7 @@ def snb(sizes: Counts, population_size: int) -> Estimate:
     for (low, at_low), (high, at_high) in pairwise(gaps_known):
         if at_low == 0 or at_low * at_high < 0:
             return _estimate(model.unique_persons(model.solved(low, high, at_low, unique)), population_size)
-    return Estimate(None, None, "no slide negative binomial has these classes and unique rows: it does not converge")
+    return Estimate(None, None, Message("note.population_snb_none"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -162,7 +162,7 @@ def _column(plan: Plan, table: FrequencyTable, recoding: Recoding, published: Pi
         owners, covered = _stretched(owners, covered, count)
     width = len(domain.values)
     if not np.isin(pairs[1] * width + domain.ranks[pairs[0]], owners * width + covered).all():
-        raise InternalError(f"a label of {name} is published that does not contain all of its values.", code="label")
+        raise InternalError("label", name=name)
     present = are_informative(table.ladders[place].values)[domain.values]
     informative = are_informative(recoding.labels[place])
     before = marginal[domain.values]

@@ -24,7 +24,7 @@ def check_levels(plan: Plan, table: FrequencyTable) -> None:
         column, top = plan.columns[name], ladder.height - 1
         for key, level in (("min_level", column.min_level), ("max_level", column.max_level or 0)):
             if level > top:
-                raise PlanError(f"columns.{name}.{key}: the hierarchy's highest level is {top}.", code="level")
+                raise PlanError("level.columns_hierarchy_highest_level", name=name, key=key, top=top)
 
 
 def _ends(plan: Plan, table: FrequencyTable, place: int) -> tuple[int, int]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import SfumatoError, UnattainableError
+from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.losses.coverage import aggregated
 from sfumato.microdata.methods.column_losses import HALF, shares_lost
@@ -93,7 +94,7 @@ def _error(trials: Sequence[Trial]) -> SfumatoError:
     """Return the error: a timeout if there was one, else the error of the first method."""
     errors = [trial.error for trial in trials if trial.error is not None]
     late = next((error for error in errors if not isinstance(error, UnattainableError)), None)
-    return late or UnattainableError(errors[0].message, "Ask for less, or allow more rows to be suppressed.", "auto")
+    return late or UnattainableError("auto", message=errors[0].message, hint=Message("hint.ask_for_less_or_allow"))
 
 
 def _methods(plan: Plan, method: Auto) -> list[Method]:
@@ -173,7 +174,7 @@ def _why(won: Trial, trials: Sequence[Trial]) -> str:
 
 def _late(trials: Sequence[Trial]) -> list[str]:
     return [
-        f"The time limit cut the search of {trial.method.name} short: a longer one may give another release."
+        Message("note.auto_late", name=trial.method.name)
         for trial in trials
         if trial.result is not None and trial.result.cut_short
     ]

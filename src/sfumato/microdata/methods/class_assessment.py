@@ -6,6 +6,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
+from sfumato.localization.messages import Message
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses
 from sfumato.microdata.models.model import GlobalModel, PrivacyModel, is_global, suppress_skewed_classes
 
@@ -69,7 +70,10 @@ def assess(
 def beyond_limits(models: Sequence[PrivacyModel], whole: EquivalenceClasses) -> UnattainableError | None:
     """Return the error for a model that no recoding of these data can satisfy; None if there is none."""
     reasons = ((model.name, model.infeasibility(whole)) for model in models)
-    return next((UnattainableError(why, "Ask for less, or add rows.", name) for name, why in reasons if why), None)
+    return next(
+        (UnattainableError(name, message=why, hint=Message("hint.less_or_more_rows")) for name, why in reasons if why),
+        None,
+    )
 
 
 def _together(

@@ -80,8 +80,4 @@ def _nothing_told(plan: Plan) -> UnattainableError:
         f"{model.name} {model.requested:g}" + ("" if model.column is None else f" of {model.column}")
         for model in plan.privacy
     )
-    return UnattainableError(
-        f"Nothing below the top satisfies {asked}: all rows would look alike.",
-        "Ask for less, allow more rows to be suppressed, or leave the quasi-identifiers out of the release.",
-        "top",
-    )
+    return UnattainableError("top.nothing_below_the_top", asked=asked)

@@ -35,9 +35,7 @@ def search(
     operation = plan.microaggregated or Microaggregate(2)
     k = max(operation.k, *(model.min_class_size for model in plan.privacy))
     if k > table.rows:
-        raise UnattainableError(
-            f"k = {k} needs at least {k} rows, the data have {table.rows}.", "Ask for less.", "rows"
-        )
+        raise UnattainableError("rows.k_needs_at_least", k=k, rows=table.rows)
     combinations = np.repeat(np.arange(len(table.counts)), table.counts)
     values = _values(plan, table)[combinations]
     groups = groups_of(values, k, operation.refine)
@@ -80,12 +78,7 @@ def _values(plan: Plan, table: FrequencyTable) -> Floats:
     columns = []
     for name, ladder, codes in zip(table.columns, table.ladders, table.codes.T, strict=True):
         if None in ladder.places:
-            raise DataError(
-                f'column "{name}": some values are missing, which have no mean.',
-                "Drop such rows (data.on_missing: drop), or give the column another role.",
-                "missing",
-                column=name,
-            )
+            raise DataError("missing", column=name).about(column=name)
         numbers = numbers_of(ladder.values, name, plan.data.missing)
         check_digits(numbers, ladder.values, name)
         columns.append(numbers[codes])

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.errors import UnattainableError
+from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.methods.class_assessment import assess
 from sfumato.microdata.methods.search_result import Result
@@ -54,18 +55,14 @@ def _with_protection(
     hidden: BoolArray = changed.suppressed
     whole = classes_of(table, changed)
     if assess(whole.kept(~hidden), table.whole, plan.privacy).violating.any():
-        raise UnattainableError(
-            f"what protects {column} makes classes that do not satisfy the privacy models.",
-            "Use method: optimal, or ask for less protection.",
-            "protect",
-        )
+        raise UnattainableError("protect", column=column)
     lost = min(1.0, result.per_column.get(column, 0.0) + rows / max(table.rows, 1))
     return replace(
         result,
         recoding=changed,
         per_column={**result.per_column, column: lost},
         proved_optimal=False,
-        notes=(*result.notes, REMARK.format(column=column, rows=rows)),
+        notes=(*result.notes, Message("note.protected_rows", column=column, rows=rows)),
     )
 
 

@@ -12,6 +12,7 @@ from math import exp, prod
 import numpy as np
 
 from sfumato.errors import PlanError, UnattainableError
+from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.grouping import Grouper, Node
 from sfumato.microdata.methods.allowed_levels import check_levels
@@ -39,11 +40,7 @@ def search(plan: Plan, method: SafePub, table: FrequencyTable, progress: Progres
     score = choice.score(node)
     kept = int(recoding.sizes[~recoding.suppressed].sum())
     if not kept:
-        raise UnattainableError(
-            f"no class has {promise.k} of the drawn rows.",
-            "Ask for a greater epsilon or delta, or for coarser levels; small data cannot be published this way.",
-            "rows",
-        )
+        raise UnattainableError("rows.no_class_has_of", count=promise.k)
     figures = {
         "epsilon": promise.epsilon,
         "delta": promise.delta,
@@ -151,7 +148,7 @@ def _named_node(method: SafePub, table: FrequencyTable) -> Node:
     for name, level, ladder in zip(table.columns, node, table.ladders, strict=True):
         if level >= ladder.height:
             top = ladder.height - 1
-            raise PlanError(f"method.levels.{name}: the hierarchy's highest level is {top}.", code="level")
+            raise PlanError("level.method_levels_hierarchy_highest", name=name, top=top)
     return node
 
 
@@ -202,14 +199,10 @@ def _with_withheld_class(recoding: ClassRecoding) -> ClassRecoding:
 
 
 def _remarks(plan: Plan, promise: DifferentialPrivacy) -> tuple[str, ...]:
-    remarks = (
-        f"Differential privacy ({promise.epsilon:g}, {promise.delta:g}) is guaranteed for the "
-        "data file only, for each row: the reports describe the original rows and are "
-        "internal. Another release of the same rows adds its epsilon and delta to these.",
-    )
+    remarks = (Message("note.differential", epsilon=promise.epsilon, delta=promise.delta),)
     if plan.seed is None:
         return remarks
     return (
         *remarks,
-        "The plan names its seed: anyone who knows it knows which rows were drawn, and nothing is guaranteed then.",
+        Message("note.differential_seed"),
     )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.errors import UnattainableError
+from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.persons import person_view
 from sfumato.microdata.counts.survey_sample import weighted_view
@@ -105,9 +106,9 @@ def with_persons_kept(plan: Plan, table: FrequencyTable, result: Result) -> Resu
     if hidden.all() and result.cut_short:
         raise out_of_time(getattr(plan.method, "time_limit", 0.0))
     if hidden.all():
-        raise UnattainableError("no class has persons enough.", "Ask for less, or use another method.", "persons")
+        raise UnattainableError("persons")
     rows = int(recoding.sizes[failing].sum())
-    remark = f"{rows} rows more are suppressed: their classes have enough rows, but too few persons."
+    remark = Message("note.few_persons", rows=rows)
     return replace(
         result, recoding=replace(recoding, suppressed=hidden), proved_optimal=False, notes=(*result.notes, remark)
     )
@@ -119,11 +120,7 @@ def _check_readers_view(plan: Plan, table: FrequencyTable, recoding: Recoding) -
         return
     suppressed = suppress_skewed_classes(classes_of(table, recoding), table.whole, plan.privacy, recoding.suppressed)
     if (suppressed != recoding.suppressed).any():
-        raise UnattainableError(
-            "The privacy models are violated in the published rows.",
-            "Drop suppressed rows instead of showing them as *, or set reference: raw.",
-            "reader",
-        )
+        raise UnattainableError("reader")
 
 
 def _with_cost(plan: Plan, table: FrequencyTable, result: Result) -> Result:
@@ -131,9 +128,6 @@ def _with_cost(plan: Plan, table: FrequencyTable, result: Result) -> Result:
     drawn: Any = result.method or plan.method
     least = find_recoding(replace(plan, method=replace(drawn, hide_minimality=False)), table, None)
     cost = result.loss - least.loss
-    remark = (
-        "The release was chosen at random among near-optimal ones to prevent minimality attacks: "
-        f"it loses {result.loss:.6g} instead of {least.loss:.6g}."
-    )
+    remark = Message("note.near_least", loss=result.loss, less=least.loss)
     details = {**result.details, "minimality": {"least_loss": least.loss, "cost": cost}}
     return replace(result, details=details, notes=(*result.notes, remark), proved_optimal=False)

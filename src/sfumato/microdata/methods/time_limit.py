@@ -17,11 +17,7 @@ GRACE = 0.6
 
 def out_of_time(seconds: float) -> EngineError:
     """Return the error of a search that timed out without a result: it is unknown whether one exists."""
-    return EngineError(
-        f"The time ({seconds:g} s) ran out before any release was found.",
-        "Allow more seconds in method.time_limit, withhold a column, or use method mondrian, which is quicker.",
-        "time-limit",
-    )
+    return EngineError("time-limit", seconds=seconds)
 
 
 class Deadline:

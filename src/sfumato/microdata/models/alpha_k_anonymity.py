@@ -17,6 +17,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.spelling_variants import meanings
+from sfumato.localization.messages import Message
 from sfumato.microdata.models import bounds_kernels
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses, Floats
 from sfumato.microdata.models.model import EXACT, BaseModel, SensitiveColumn, rows_beyond
@@ -65,7 +66,7 @@ class AlphaKAnonymity(BaseModel):
 
     def infeasibility(self, whole: EquivalenceClasses) -> str | None:
         if self.k > whole.rows:
-            return f"k = {self.k} needs at least {self.k} rows, the data have {whole.rows}."
+            return Message("error.part.k_needs_at_least", k=self.k, rows=whole.rows)
         most = float(whole.shares(self.column)[self._bounded(whole)].max(initial=0.0))
         distinct = int((whole.sensitive[self.column].totals() > 0).sum())
         if not self.values and distinct * self.alpha < 1 - EXACT:

@@ -18,6 +18,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from sfumato.dataclass import dataclass
+from sfumato.localization.messages import Message
 from sfumato.microdata.models.equivalence_classes import BoolArray, EquivalenceClasses
 from sfumato.microdata.models.model import EXACT, GlobalRiskModel
 from sfumato.schema.dataclass_schema import KeyInfo
@@ -38,7 +39,7 @@ class AverageRisk(GlobalRiskModel):
 
     def __post_init__(self) -> None:
         if self.threshold <= 0:
-            raise ValueError("threshold must be greater than 0.")
+            raise ValueError(Message("error.value.threshold_must_be_greater"))
 
     def violating(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:  # noqa: ARG002
         return classes.sizes * self.threshold < 1 - EXACT

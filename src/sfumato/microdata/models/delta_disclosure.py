@@ -17,6 +17,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from sfumato.dataclass import dataclass
+from sfumato.localization.messages import Message
 from sfumato.microdata.models import bounds_kernels
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses, Floats
 from sfumato.microdata.models.model import EXACT, Comparison, DistributionModel, SensitiveColumn, rows_beyond
@@ -37,7 +38,7 @@ class DeltaDisclosure(DistributionModel):
 
     def __post_init__(self) -> None:
         if self.delta <= 0:
-            raise ValueError("delta must be greater than 0.")
+            raise ValueError(Message("error.value.delta_must_be_greater"))
 
     def violating(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:
         return self._distances(classes, whole) >= self.delta - EXACT

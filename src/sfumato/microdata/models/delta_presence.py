@@ -21,6 +21,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from sfumato.dataclass import dataclass
+from sfumato.localization.messages import Message
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses, Floats
 from sfumato.microdata.models.k_map import persons_of
 from sfumato.microdata.models.model import EXACT, BaseModel, rows_beyond
@@ -52,7 +53,7 @@ class DeltaPresence(BaseModel):
 
     def __post_init__(self) -> None:
         if self.lower > self.upper:
-            raise ValueError("lower is above upper.")
+            raise ValueError(Message("error.value.lower_is_above_upper"))
 
     @property
     def monotone_generalization(self) -> bool:

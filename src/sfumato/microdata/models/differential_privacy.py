@@ -20,6 +20,7 @@ from math import ceil, exp, expm1, lgamma, log, log1p
 from typing import Annotated, ClassVar
 
 from sfumato.dataclass import dataclass
+from sfumato.localization.messages import Message
 from sfumato.microdata.models.equivalence_classes import BoolArray, EquivalenceClasses
 from sfumato.microdata.models.model import BaseModel
 from sfumato.schema.dataclass_schema import KeyInfo
@@ -66,10 +67,7 @@ class DifferentialPrivacy(BaseModel):
 
     def __post_init__(self) -> None:
         if not 0 < self.delta < 1 or not LEAST_EPSILON <= self.rows_epsilon <= self.epsilon <= GREATEST_EPSILON:
-            raise ValueError(
-                f"epsilon, and what search leaves of it, must lie between {LEAST_EPSILON} and {GREATEST_EPSILON}; "
-                "delta must lie between 0 and 1."
-            )
+            raise ValueError(Message("error.value.epsilon_must_lie", low=LEAST_EPSILON, high=GREATEST_EPSILON))
 
     @property
     def search_epsilon(self) -> float:

@@ -16,6 +16,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from sfumato.dataclass import dataclass
+from sfumato.localization.messages import Message
 from sfumato.microdata.models.equivalence_classes import BoolArray, EquivalenceClasses
 from sfumato.microdata.models.individual_risk import SamplingFraction, individual_risks
 from sfumato.microdata.models.model import EXACT, GlobalRiskModel
@@ -34,7 +35,7 @@ class GlobalRisk(GlobalRiskModel):
 
     def __post_init__(self) -> None:
         if self.threshold <= 0 or self.sampling_fraction == 0:
-            raise ValueError("threshold and sampling_fraction must be greater than 0.")
+            raise ValueError(Message("error.value.threshold_and_sampling_fraction"))
 
     def violating(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:  # noqa: ARG002
         return individual_risks(classes, self.sampling_fraction) > self.threshold * (1 + EXACT)

@@ -17,6 +17,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from sfumato.dataclass import dataclass
+from sfumato.localization.messages import Message
 from sfumato.microdata.models import risk_kernels
 from sfumato.microdata.models.class_weights import estimated_persons
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses, Floats
@@ -42,7 +43,7 @@ class IndividualRisk(RiskModel):
 
     def __post_init__(self) -> None:
         if self.threshold <= 0 or self.sampling_fraction == 0:
-            raise ValueError("threshold and sampling_fraction must be greater than 0.")
+            raise ValueError(Message("error.value.threshold_and_sampling_fraction"))
 
     def violating(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:  # noqa: ARG002
         return individual_risks(classes, self.sampling_fraction) > self.threshold * (1 + EXACT)

@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, ClassVar
 
 from sfumato.dataclass import dataclass
+from sfumato.localization.messages import Message
 from sfumato.microdata.models.equivalence_classes import BoolArray, EquivalenceClasses
 from sfumato.microdata.models.model import BaseModel
 from sfumato.schema.composite import Conversion, Integer, MapSchema
@@ -44,7 +45,7 @@ class _Sizes(MapSchema[int]):
     def read(self, value: object, at: str, faults: PlanIssues) -> FrozenDict[int]:
         sizes = MapSchema.read(self, value, at, faults)
         if not all(columns.isdecimal() and int(columns) for columns in sizes):
-            raise faults.refuse(at, "its keys must be numbers of columns.")
+            raise faults.refuse(at, "keys_are_columns")
         return sizes
 
 
@@ -85,7 +86,7 @@ class KAnonymity(BaseModel):
 
     def infeasibility(self, whole: EquivalenceClasses) -> str | None:
         if self.k > whole.rows:
-            return f"k = {self.k} needs at least {self.k} rows, the data have {whole.rows}."
+            return Message("error.part.k_needs_at_least", k=self.k, rows=whole.rows)
         return None
 
 

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Annotated, ClassVar
 
 from sfumato.dataclass import dataclass
+from sfumato.localization.messages import Message
 from sfumato.microdata.data_plan import DATA, DataPlan
 from sfumato.microdata.models.equivalence_classes import POPULATION, BoolArray, Counts, EquivalenceClasses
 from sfumato.microdata.models.model import BaseModel
@@ -74,9 +75,9 @@ class KMap(BaseModel):
 
     def __post_init__(self) -> None:
         if (self.population is None) == (self.sampling_fraction is None):
-            raise ValueError("k-map needs the table of the population, or else the sampling_fraction.")
+            raise ValueError(Message("error.value.k_map_needs_the"))
         if self.sampling_fraction == 0 or not 0 < self.significance < 1:
-            raise ValueError("sampling_fraction must be greater than 0, significance between 0 and 1.")
+            raise ValueError(Message("error.value.sampling_fraction_must_be"))
 
     @property
     def min_class_size(self) -> int:

@@ -30,6 +30,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 
 from sfumato.dataclass import dataclass
+from sfumato.localization.messages import Message
 from sfumato.microdata.models import bounds_kernels
 from sfumato.microdata.models.equivalence_classes import (
     BoolArray,
@@ -64,9 +65,9 @@ class LDiversity(BaseModel):
 
     def __post_init__(self) -> None:
         if (self.variant == "recursive") != (self.c is not None):
-            raise ValueError("c belongs to the variant recursive, and it needs one.")
+            raise ValueError(Message("error.value.c_belongs_to_the"))
         if self.variant != "entropy" and self.l != int(self.l):
-            raise ValueError("l must be a whole number in this variant.")
+            raise ValueError(Message("error.value.l_must_be_a"))
 
     @property
     def monotone_suppression(self) -> bool:

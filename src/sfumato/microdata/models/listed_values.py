@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from sfumato.errors import PlanIssue
+from sfumato.errors import PlanIssue, issue
 from sfumato.hierarchies.types import ColumnType, canonical
 from sfumato.microdata.models.model import PrivacyModel
 from sfumato.microdata.models.model_names import is_alpha_k_anonymity, is_delta_presence, is_t_closeness
@@ -43,11 +43,7 @@ def faults_of(model: PrivacyModel, at: str, type_: ColumnType, missing: Sequence
     """Return issues about values of a model that cannot occur in its column."""
     texts = named(model)
     _, wrong = canonical(texts, type_)
-    faults = (
-        [PlanIssue(at, f"{len(wrong)} of the values named are not of the type {type_}.", "Mend them.")] if wrong else []
-    )
+    faults = [issue(at, "of_the_values_named", count=len(wrong), name=type_)] if wrong else []
     if not is_t_closeness(model) and any(text in missing for text in texts):
-        faults.append(
-            PlanIssue(at, "a value that is named means missing in these data.", "Take it off, or off data.missing.")
-        )
+        faults.append(issue(at, "a_value_that_is"))
     return faults

@@ -18,6 +18,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 
 from sfumato.dataclass import dataclass
+from sfumato.localization.messages import Message
 from sfumato.microdata.measures.population import PopulationUniquenessEstimate, uniqueness
 from sfumato.microdata.models.class_weights import estimated_persons
 from sfumato.microdata.models.equivalence_classes import BoolArray, EquivalenceClasses
@@ -41,9 +42,9 @@ class PopulationUniqueness(GlobalRiskModel):
 
     def __post_init__(self) -> None:
         if self.population_size is not None and self.sampling_fraction is not None:
-            raise ValueError("population_size goes without sampling_fraction.")
+            raise ValueError(Message("error.value.population_size_goes_without"))
         if self.sampling_fraction == 0:
-            raise ValueError("sampling_fraction must be greater than 0.")
+            raise ValueError(Message("error.value.sampling_fraction_must_be_greater"))
 
     def violating(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:  # noqa: ARG002
         return classes.sizes < 2 if self.threshold < 1 else np.zeros(len(classes.sizes), bool)

@@ -39,6 +39,7 @@ from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.hierarchies.hierarchy import HierarchyBuilder
 from sfumato.hierarchies.registry import HIERARCHY
+from sfumato.localization.messages import Message
 from sfumato.microdata.models import distance_kernels
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses, Floats, Histogram
 from sfumato.microdata.models.model import EXACT, Comparison, DistributionModel, SensitiveColumn, rows_beyond
@@ -65,9 +66,9 @@ class TCloseness(DistributionModel):
 
     def __post_init__(self) -> None:
         if (self.distance == "hierarchical") != (self.hierarchy is not None):
-            raise ValueError("a hierarchy belongs to the distance hierarchical, and it needs one.")
+            raise ValueError(Message("error.value.a_hierarchy_belongs_to"))
         if self.order and self.distance != "ordered":
-            raise ValueError("an order belongs to the distance ordered.")
+            raise ValueError(Message("error.value.an_order_belongs_to"))
 
     def resolve_paths(self, folder: Path) -> "TCloseness":
         """Return the model with the path of its hierarchy file resolved from a folder."""
@@ -187,30 +188,21 @@ def _keys_by(texts: list[str], order: tuple[str, ...], column: str) -> dict[str,
         places = {text: place for place, text in enumerate(order)}
         absent = [text for text in texts if text not in places]
         if absent:
-            raise PlanError(
-                f'the order of "{column}" lacks {len(absent)} values of the data.',
-                "List every value of the column, from the lowest to the highest.",
-                "order",
-                values=absent,
-            )
+            raise PlanError("order.the_order_of_lacks", column=column, count=len(absent)).about(values=absent)
         return dict(places)
     for kind in (_number, date.fromisoformat):
         try:
             return {text: kind(text) for text in texts}
         except (ValueError, InvalidOperation):
             continue
-    raise PlanError(
-        f'the values of "{column}" are neither numbers nor dates, so they have no order of their own.',
-        "Give the model an order, or use the distance equal.",
-        "order",
-    )
+    raise PlanError("order.the_values_of_are", column=column)
 
 
 def _number(text: str) -> Decimal:
     """Return an exact number, so that long ones keep their order."""
     number = Decimal(text)
     if number.is_nan():
-        raise ValueError("no number")
+        raise ValueError(Message("error.value.no_number"))
     return number
 
 
@@ -222,11 +214,8 @@ def levels_of(whole: Histogram, hierarchy: HierarchyBuilder | None, column: str)
         return plain
     binding = hierarchy.fit(present)
     if binding.rejected:
-        raise PlanError(
-            f'the hierarchy for the sensitive column "{column}" lacks {len(binding.rejected)} values of the data.',
-            "Add them to it.",
-            "hierarchy-incomplete",
-            values=binding.rejected,
+        raise PlanError("hierarchy-incomplete", column=column, count=len(binding.rejected)).about(
+            values=binding.rejected
         )
     ladder = binding.hierarchy if None not in whole.texts else binding.hierarchy.with_missing()
     places = np.array([ladder.places[text] for text in whole.texts], np.int64)

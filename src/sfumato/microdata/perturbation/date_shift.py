@@ -36,9 +36,4 @@ def _moved(text: str, days: int, column: str) -> str:
     try:
         return (date.fromisoformat(text[:10]) + timedelta(days)).isoformat() + text[10:]
     except (ValueError, OverflowError):
-        raise DataError(
-            f'column "{column}": a value is no date of the form 2024-02-29, and cannot be shifted.',
-            "Write dates in that form.",
-            "date",
-            column=column,
-        ) from None
+        raise DataError("date", column=column).about(column=column) from None

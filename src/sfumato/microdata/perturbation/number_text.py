@@ -8,7 +8,6 @@ import numpy as np
 
 from sfumato.errors import DataError
 from sfumato.hierarchies.types import canonical, plain
-from sfumato.localization.plurals import filled
 from sfumato.microdata.column_transforms.operation import Round
 from sfumato.microdata.counts.frequency_table import value_of
 from sfumato.microdata.models.equivalence_classes import Floats
@@ -47,12 +46,7 @@ def numbers_of(texts: Texts, column: str, missing: Sequence[str]) -> Floats:
 def checked(numbers: Floats, column: str) -> Floats:
     """Return the same numbers, after checking that none is too large for computation."""
     if (np.abs(numbers) > GREATEST).any():
-        raise DataError(
-            f'column "{column}": some numbers are, or become, greater than 1e150, too great to be reckoned with.',
-            "Count in a larger unit, or take publish off that column.",
-            "too-great",
-            column=column,
-        )
+        raise DataError("too-great.column_some_numbers_are", column=column).about(column=column)
     return numbers
 
 
@@ -62,12 +56,7 @@ def check_digits(numbers: Floats, texts: Texts, column: str) -> None:
         text for text, number in zip(texts, numbers.tolist(), strict=True) if text is not None and not isnan(number)
     ]
     if len({Decimal(text.strip()) for text in there}) > len(set(numbers[~np.isnan(numbers)].tolist())):
-        raise DataError(
-            f'column "{column}": some numbers differ only beyond the sixteen digits that machines reckon with.',
-            "Count in a larger unit, swap or round them instead, or take publish off that column.",
-            "too-many-digits",
-            column=column,
-        )
+        raise DataError("too-many-digits", column=column).about(column=column)
 
 
 def may_be_missing(missing: Sequence[str]) -> bool:
@@ -95,12 +84,8 @@ def _are_numerals(texts: Texts) -> bool:
 def _no_numbers(values: Texts, column: str) -> DataError:
     present = list(dict.fromkeys(value for value in values if value is not None))
     _, wrong = canonical([value.strip() for value in present], "decimal")
-    return DataError(
-        f'column "{column}": {filled(NO_NUMBERS, {"count": max(len(wrong), 1)})}.',
-        "Mend the data, or take publish off that column: it is about numbers.",
-        "invalid-value",
-        values=[present[place] for place in wrong],
-        column=column,
+    return DataError("invalid-value.column", column=column, count=max(len(wrong), 1)).about(
+        values=[present[place] for place in wrong], column=column
     )
 
 

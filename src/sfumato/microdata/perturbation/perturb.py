@@ -268,10 +268,7 @@ def _microaggregated(
     grouped = len(values) - blank
     if blank and not number:
         raise UnattainableError(
-            f"microaggregation with k = {operation.k} needs so many rows with the same columns of {', '.join(names)}; "
-            f"there are {most} at most.",
-            "Ask for a smaller k, or for fewer columns in a group.",
-            "rows",
+            "rows.microaggregation_with_k_needs", k=operation.k, columns=", ".join(names), most=most
         )
     figures = {
         "k": operation.k,
@@ -347,7 +344,7 @@ def _households(
     key: str,
 ) -> PerturbationResult:
     if households is None:
-        raise DataError("the households of the rows are not known.", "Give a column the role household.", "household")
+        raise DataError("household.the_households_of_the")
     owners = _codes([households()])[:, 0]
     regions = _codes([read(name) for name in names])
     together = _numbers(regions)
@@ -373,12 +370,7 @@ def _check_regions(owners: Codes, regions: Codes, name: str) -> None:
     first = np.zeros(int(owners.max(initial=-1)) + 1, np.int64)
     first[owners] = regions
     if (first[owners] != regions).any():
-        raise DataError(
-            f'members of one household have different values of "{name}".',
-            "A household lives in one region: mend the data, or swap another column.",
-            "household",
-            column=name,
-        )
+        raise DataError("household.members_of_one_household", column=name).about(column=name)
 
 
 def _codes(columns: Sequence[Texts]) -> Any:

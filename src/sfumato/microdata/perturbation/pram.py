@@ -51,13 +51,7 @@ def given(categories: Sequence[str], matrix: Mapping[str, Mapping[str, float]], 
     known = tuple(sorted({*categories, *targets}))
     unknown = [name for name in categories if name not in matrix]
     if unknown:
-        raise DataError(
-            f'column "{column}": {len(unknown)} categories are not in the matrix of pram.',
-            "Give each its probabilities.",
-            "pram-matrix",
-            values=unknown,
-            column=column,
-        )
+        raise DataError("pram-matrix", column=column, count=len(unknown)).about(values=unknown, column=column)
     rows = [[matrix.get(name, {name: 1.0}).get(target, 0.0) for target in known] for name in known]
     return Transition(known, np.array(rows))
 

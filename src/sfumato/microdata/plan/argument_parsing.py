@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, get_args
 
-from sfumato.errors import PlanError, PlanIssue
+from sfumato.errors import PlanError, PlanIssue, issue
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.methods import Method
 from sfumato.microdata.plan.model import ColumnPlan, OutputPlan, RequestedPlan, UtilityPlan
@@ -42,7 +42,7 @@ def given_parts(
             with suppress(Refused):
                 parts[key] = value if isinstance(value, PolicyPlan) else PLAN.keys[key].shape.read(value, key, faults)
     if faults.entries:
-        raise PlanError(faults.entries, code="faults")
+        raise PlanError.listing(faults.entries)
     return parts
 
 
@@ -50,14 +50,13 @@ def refuse_promises(promises: Iterable[object]) -> None:
     """Refuse arguments that are no privacy models."""
     faults = promise_faults(promises)
     if faults:
-        raise PlanError(faults, code="faults")
+        raise PlanError.listing(faults)
 
 
 def promise_faults(promises: Iterable[object]) -> list[PlanIssue]:
     """Return issues of arguments that should be privacy models."""
-    do = "Say sf.Plan(sf.KAnonymity(5)), or read a plan file or mapping: sf.read_plan."
     return [
-        PlanIssue(f"privacy[{place}]", f"must be a privacy model, is {kind_of(promise)}.", do)
+        issue(f"privacy[{place}]", "must_be_a_promise", kind=kind_of(promise))
         for place, promise in enumerate(promises)
         if isinstance(promise, type) or not hasattr(promise, "violating")
     ]
@@ -67,8 +66,7 @@ def _column_faults(columns: Mapping[str, object]) -> list[PlanIssue]:
     faults: list[PlanIssue] = []
     for name, column in columns.items():
         if not isinstance(column, ColumnPlan):
-            do = f'Say sf.Plan(…).identifiers("{name}") or .quasi("{name}"), or read a mapping: sf.read_plan({{…}}).'
-            faults.append(PlanIssue(f"columns.{name}", f"must be a column, is {kind_of(column)}.", do))
+            faults.append(issue(f"columns.{name}", "must_be_a_column", kind=kind_of(column), name=name))
     return faults
 
 
@@ -78,9 +76,7 @@ def _value_faults(values: Mapping[str, object]) -> list[PlanIssue]:
     for key, value in values.items():
         kinds, way = VALUES[key]
         if value is not None and not isinstance(value, kinds):
-            faults.append(
-                PlanIssue(key, f"must be a value, is {kind_of(value)}.", f"{way} Mappings go to sf.read_plan.")
-            )
+            faults.append(issue(key, "must_be_a_value", kind=kind_of(value), way=way))
     return faults
 
 
@@ -91,23 +87,17 @@ def at_column(name: str) -> Iterator[None]:
         yield
     except PlanError as error:
         faults = [
-            PlanIssue(f"columns.{name}" + fault.path.removeprefix(ColumnPlan.__name__), fault.message, fault.hint)
+            issue(
+                f"columns.{name}" + fault.path.removeprefix(ColumnPlan.__name__), message=fault.message, hint=fault.hint
+            )
             for fault in error.issues
         ]
-        raise PlanError(faults, code="faults") from None
+        raise PlanError.listing(faults) from None
 
 
 def refuse_contradictions(plan: RequestedPlan) -> None:
     """Refuse models of columns that have another role."""
     about = [(name, plan.columns[name].role) for one in plan.privacy if (name := one.column) in plan.columns and name]
-    faults = [
-        PlanIssue(
-            f"columns.{name}",
-            f"is {role}, but a privacy model refers to it.",
-            "Make it sensitive, or request another model.",
-        )
-        for name, role in about
-        if role != "sensitive"
-    ]
+    faults = [issue(f"columns.{name}", "about", name=role) for name, role in about if role != "sensitive"]
     if faults:
-        raise PlanError(faults, code="faults")
+        raise PlanError.listing(faults)

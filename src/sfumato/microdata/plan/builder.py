@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from sfumato.atomic_folders import write_text
-from sfumato.errors import PlanError, PlanIssue
+from sfumato.errors import PlanError, issue
 from sfumato.hierarchies.hierarchy import HierarchyBuilder
 from sfumato.hierarchies.summary import hierarchy_words
 from sfumato.hierarchies.suppress_all import SuppressAll
 from sfumato.hierarchies.types import ColumnType
+from sfumato.localization.messages import Message
 from sfumato.microdata.column_transforms.transform_plan import PublishPlan
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.model import BaseModel, PrivacyModel
@@ -196,7 +197,7 @@ class Plan(model.RequestedPlan):
         """Return the plan without some columns."""
         absent = [name for name in names if name not in self.columns]
         if absent:
-            raise PlanError(f'the plan has no column "{absent[0]}".', "Name one that it has.", "columns")
+            raise PlanError("columns.the_plan_has_no", column=absent[0])
         return self._replaced(columns={name: part for name, part in self.columns.items() if name not in names})
 
     def to_dict(self) -> dict[str, Any]:
@@ -309,16 +310,15 @@ def _quasi(name: str, entry: HierarchyBuilder | ColumnPlan) -> ColumnPlan:
     if isinstance(entry, ColumnPlan):
         return entry
     if not hasattr(entry, "fit"):
-        do = f"Say how it is generalized: {name}=sf.suppress_all(), sf.intervals(5, 10), sf.digits(5), sf.dates(), …"
-        raise PlanError([PlanIssue(f"columns.{name}", f"must be a hierarchy, is {kind_of(entry)}.", do)], code="faults")
+        raise PlanError.listing([issue(f"columns.{name}", "must_be_a_hierarchy", kind=kind_of(entry), name=name)])
     return ColumnPlan("quasi-identifier", hierarchy=entry)
 
 
 def _texts(names: Iterable[object]) -> list[str]:
     wrong = next((name for name in names if not isinstance(name, str)), None)
     if wrong is not None:
-        do = 'Name columns one after the other, in quotes: ("name", "street").'
-        raise PlanError([PlanIssue("columns", f"must be text, is {kind_of(wrong)}.", do)], code="faults")
+        do = Message("error.part.names_quoted")
+        raise PlanError.listing([issue("columns", message=Message("error.part.text", kind=kind_of(wrong)), hint=do)])
     return [name for name in names if isinstance(name, str)]
 
 

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sfumato.errors import PlanIssue, did_you_mean
+from sfumato.errors import PlanIssue, did_you_mean, issue
+from sfumato.localization.messages import Message
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.model_names import is_differential_privacy
 from sfumato.microdata.plan.methods import SafePub
@@ -26,52 +27,46 @@ def sampling_faults(plan: RequestedPlan) -> list[PlanIssue]:
     promises = [model for model in plan.privacy if is_differential_privacy(model)]
     if isinstance(plan.method, SafePub) != bool(promises):
         do = "Use privacy: {model: differential-privacy, …} and method: {name: safepub} together."
-        return [PlanIssue("method.name", "differential privacy and safepub go together.", do)]
+        return [issue("method.name", "differential_privacy_and_safepub", hint=do)]
     if not promises or not isinstance(plan.method, SafePub):
         return []
     faults = [*_level_faults(plan, plan.method, promises[0]), *_column_faults(plan)]
     if len(plan.privacy) > 1:
         do = "Its classes are large anyway; others would choose by the data what is withheld."
-        faults.append(PlanIssue("privacy", "differential privacy cannot be combined with another privacy model.", do))
+        faults.append(issue("privacy", "differential_privacy_goes_with", hint=do))
     if plan.output.suppressed != "drop":
-        faults.append(PlanIssue("output.suppressed", "suppressed rows must not be counted in the file.", "Use drop."))
+        faults.append(issue("output.suppressed", "withheld_rows_must_not"))
     if plan.output.order != "shuffle":
-        faults.append(PlanIssue("output.order", "the order of the rows must not tell who was drawn.", "Use shuffle."))
+        faults.append(issue("output.order", "the_order_of_the"))
     if plan.policy is not None:
-        do = "Leave the policy out; hold the release against it with: sfumato check FILE --policy NAME."
-        faults.append(
-            PlanIssue("policy", "chooses and judges by the rows: it does not go with differential privacy.", do)
-        )
+        do = Message("error.part.leave_the_policy_out")
+        faults.append(issue("policy", "policy_judges_by_rows", hint=do))
     if plan.output.class_column is not None:
-        faults.append(PlanIssue("output.class_column", "is published and no quasi-identifier.", "Leave it out."))
+        faults.append(issue("output.class_column", "is_published_no_quasi"))
     if plan.data.on_missing == "any":
-        faults.append(
-            PlanIssue("data.on_missing", "any does not go with differential privacy.", "Use category or drop.")
-        )
+        faults.append(issue("data.on_missing", "any_does_not_go_with_differential"))
     data = plan.text.get("data")
     if isinstance(data, Mapping) and data.get("on_invalid") == "error":
-        what = "a refusal would reveal the row whose value does not fit."
-        faults.append(PlanIssue("data.on_invalid", what, "Use drop or missing; unless given it is drop."))
+        faults.append(issue("data.on_invalid", "sampling_invalid"))
     return faults
 
 
 def _level_faults(plan: RequestedPlan, method: SafePub, promise: "DifferentialPrivacy") -> list[PlanIssue]:
     """Return issues of the levels: named for all quasi-identifiers, or drawn with a part of epsilon."""
     if not method.levels:
-        do = "Name method.levels, or give privacy.search a share of epsilon."
-        return [] if promise.search else [PlanIssue("method.levels", "levels are drawn with no part of epsilon.", do)]
+        return [] if promise.search else [issue("method.levels", "levels_are_drawn_with")]
     faults = [
-        PlanIssue("method.levels", f'"{name}" is no quasi-identifier.', did_you_mean(name, plan.quasi_identifiers))
+        issue("method.levels", "is_no_quasi_identifier", hint=did_you_mean(name, plan.quasi_identifiers), name=name)
         for name in method.levels
         if name not in plan.quasi_identifiers
     ]
     faults.extend(
-        PlanIssue("method.levels", f'the level of "{name}" is missing.', "Name all of them, or none.")
+        issue("method.levels", "the_level_of_is", column=name)
         for name in plan.quasi_identifiers
         if name not in method.levels
     )
     if promise.search:
-        faults.append(PlanIssue("privacy.search", "levels that are named cost no epsilon.", "Say search: 0."))
+        faults.append(issue("privacy.search", "levels_that_are_named"))
     return faults
 
 
@@ -83,12 +78,10 @@ def _column_faults(plan: RequestedPlan) -> list[PlanIssue]:
         at = f"columns.{name}"
         if name in published:
             do = "Every published column must be a quasi-identifier with a hierarchy; withhold others (identifier)."
-            faults.append(
-                PlanIssue(at, f"is {column.role} and published: its values reveal which rows were drawn.", do)
-            )
+            faults.append(issue(at, "is_published_its_values", hint=do, name=column.role))
         if column.role == "person":
             do = "The promise is about rows. Make one row of each person first, or leave the role out and say so."
-            faults.append(PlanIssue(at, "names persons, who may have several rows.", do))
+            faults.append(issue(at, "names_persons_who_may", hint=do))
         if column.hierarchy is not None and not column.hierarchy.is_rule_based:
-            faults.append(PlanIssue(at, "its hierarchy looks at the data.", "Name its start and end, or its length."))
+            faults.append(issue(at, "its_hierarchy_looks_at"))
     return faults

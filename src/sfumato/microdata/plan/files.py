@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated
 
 from sfumato.dataclass import dataclass
-from sfumato.errors import PlanIssue, did_you_mean
+from sfumato.errors import PlanIssue, did_you_mean, issue
 from sfumato.schema.dataclass_schema import KeyInfo
 from sfumato.schema.paths import PLAIN_NAME, PlanPath
 from sfumato.schema.typed_parts import plan_part
@@ -59,30 +59,23 @@ def file_faults(files: Mapping[str, FilePlan]) -> list[PlanIssue]:
     faults = []
     roots = [name for name, file in files.items() if file.parent is None]
     if len(roots) != 1:
-        faults.append(
-            PlanIssue("files", "one file, that of the persons, has no parent.", "Name the parents of all others.")
-        )
+        faults.append(issue("files", "one_file_that_of"))
     for name, file in files.items():
         at = f"files.{name}"
         if not PLAIN_NAME.fullmatch(name):
-            do = "Use letters, digits, dots, hyphens and spaces."
-            faults.append(PlanIssue("files", "a name must do for a file that is written.", do))
+            faults.append(issue("files", "a_name_must_do"))
         if file.parent is not None and file.parent not in files:
             faults.append(
-                PlanIssue(f"{at}.parent", f'there is no file "{file.parent}".', did_you_mean(file.parent, files))
+                issue(f"{at}.parent", "there_is_no_file", hint=did_you_mean(file.parent, files), name=file.parent)
             )
         elif file.parent is not None and files[file.parent].key is None:
-            faults.append(
-                PlanIssue(f"files.{file.parent}.key", "is missing: other files belong to its rows.", "Name it.")
-            )
+            faults.append(issue(f"files.{file.parent}.key", "is_missing_other_files"))
         if file.parent is None and file.key is None:
-            faults.append(PlanIssue(f"{at}.key", "is missing: it names the persons.", "Name the column."))
+            faults.append(issue(f"{at}.key", "is_missing_it_names"))
         if file.key_file is not None and file.key is None:
-            faults.append(
-                PlanIssue(f"{at}.key_file", "is of no use: the file has no key.", "Name its key, or leave it out.")
-            )
+            faults.append(issue(f"{at}.key_file", "is_of_no_use"))
         if _in_circle(files, name):
-            faults.append(PlanIssue(f"{at}.parent", "leads back to the file itself.", "Name the file of the persons."))
+            faults.append(issue(f"{at}.parent", "leads_back_to_the"))
     return faults
 
 

@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Annotated, ClassVar, Literal, get_args
 
 from sfumato.dataclass import dataclass
+from sfumato.localization.messages import Message
 from sfumato.schema.composite import (
     Conversion,
     Integer,
@@ -206,7 +207,7 @@ class Mondrian:
 
     def __post_init__(self) -> None:
         if self.cut == "loss" and (self.mode, self.choice) != ("strict", "widest"):
-            raise ValueError("cut: loss goes with mode: strict, and chooses the column itself.")
+            raise ValueError(Message("error.value.cut_loss_goes_with"))
 
 
 @plan_part

@@ -10,6 +10,7 @@ from sfumato.hierarchies.hierarchy import HierarchyBuilder
 from sfumato.hierarchies.intervals import Intervals
 from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.hierarchies.types import NUMBER_TYPES, ColumnType
+from sfumato.localization.messages import Message
 from sfumato.microdata.column_transforms.perturbation import (
     Microaggregate,
     Perturbation,
@@ -73,27 +74,25 @@ class ColumnPlan:
 
     def __post_init__(self) -> None:
         if self.publish == "key" and self.role != "person":
-            raise ValueError(f"publish: key belongs to the role person, this column is {self.role}.")
+            raise ValueError(Message("error.value.publish_key_belongs_to", name=self.role))
         if self.publish == "removed" and self.role != "weight":
-            raise ValueError(f"publish: removed belongs to the role weight, this column is {self.role}.")
+            raise ValueError(Message("error.value.publish_withheld_belongs_to", name=self.role))
         if self.role != "quasi-identifier" and self.hierarchy is not None:
-            raise ValueError(f"a hierarchy belongs to a quasi-identifier, this column is {self.role}.")
+            raise ValueError(Message("error.value.ladder_role", name=self.role))
         of_ladders = (self.weight, self.min_level, self.max_level, self.importance)
         if self.role != "quasi-identifier" and of_ladders != (1.0, 0, None, 1.0):
-            raise ValueError(
-                f"weight, min_level, max_level and importance belong to a quasi-identifier, this column is {self.role}."
-            )
+            raise ValueError(Message("error.value.weight_min_level_max", name=self.role))
         aggregated = self.role == "quasi-identifier" and isinstance(self.perturbation, Microaggregate)
         if self.is_pseudonymous and self.role not in ("identifier", "person"):
-            raise ValueError(f"a pseudonym belongs to an identifier or person, this column is {self.role}.")
+            raise ValueError(Message("error.value.a_pseudonym_belongs_to", name=self.role))
         fitting = aggregated or self.is_pseudonymous or (self.role == "weight" and self.published == self._rounded)
         if self.published is not None and self.role not in ("sensitive", "insensitive") and not fitting:
-            do = " A weight is removed or rounded." if self.role == "weight" else ""
-            raise ValueError(f"publish belongs to a sensitive or insensitive column, this column is {self.role}.{do}")
+            code = "publish_of_weight" if self.role == "weight" else "publish_of_role"
+            raise ValueError(Message(f"error.value.{code}", role=self.role))
         if self.protect is not None and self.role != "quasi-identifier":
-            raise ValueError(f"protect belongs to a quasi-identifier, this column is {self.role}.")
+            raise ValueError(Message("error.value.protect_role", role=self.role))
         if self.max_level is not None and self.max_level < self.min_level:
-            raise ValueError("max_level is below min_level.")
+            raise ValueError(Message("error.value.levels"))
 
     @property
     def blanks_codes(self) -> bool:
@@ -174,9 +173,9 @@ class OutputPlan:
 
     def __post_init__(self) -> None:
         if self.partition and self.format != "parquet":
-            raise ValueError("partition goes with format: parquet.")
+            raise ValueError(Message("error.value.partition_goes_with_format"))
         if self.partition and self.intervals == "bounds":
-            raise ValueError("partition goes without intervals: bounds.")
+            raise ValueError(Message("error.value.partition_goes_without_intervals"))
 
 
 @plan_part

@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sfumato.errors import PlanError, PlanIssue, did_you_mean
+from sfumato.errors import PlanError, PlanIssue, did_you_mean, issue
+from sfumato.localization.messages import Message
 from sfumato.microdata.column_transforms.perturbation import Microaggregate, SwapHouseholds
 from sfumato.microdata.missing_codes import code_texts
 from sfumato.microdata.models.k_anonymity import KAnonymity
@@ -60,11 +61,7 @@ def read_plan(plan: RequestedPlan | Mapping[str, Any] | str | Path, folder: Path
     if isinstance(plan, Mapping):
         return _read(plan, folder or Path())
     if not isinstance(plan, str | Path):
-        raise PlanError(
-            f"a plan is a file, a mapping or a sf.Plan, and this is {kind_of(plan)}.",
-            "Let one be proposed: sf.suggest(frame).",
-            "no-plan",
-        )
+        raise PlanError("no-plan.is_no_plan", kind=kind_of(plan))
     path = Path(plan)
     return _read(files.load_plan(path, WHAT_A_PLAN_IS), path.parent)
 
@@ -72,7 +69,7 @@ def read_plan(plan: RequestedPlan | Mapping[str, Any] | str | Path, folder: Path
 def _checked(plan: RequestedPlan) -> Plan:
     """Return a plan made in Python, with the values listed in its models as canonical texts."""
     if faults := faults_between(plan):
-        raise PlanError(faults, code="faults")
+        raise PlanError.listing(faults)
     privacy = tuple(_in_one_text(model, plan) for model in plan.privacy)
     method = Microaggregation() if plan.microaggregated and not plan.text else plan.method
     data = sampled_data(plan)
@@ -86,7 +83,7 @@ def _read(value: object, folder: Path) -> Plan:
     plan: RequestedPlan | None = None
     if isinstance(value, Mapping) and "policy" not in value:
         for key in (key for key in CHOSEN_BY_POLICY if key not in value):
-            faults.refuse(key, "is missing.")
+            faults.refuse(key, "missing_key_2")
     with suppress(Refused):
         plan = PLAN.read(value, "", faults)
     plan = None if faults.entries else plan
@@ -97,7 +94,7 @@ def _read(value: object, folder: Path) -> Plan:
         unsure = () if plan is not None else ("columns",) if whole.method.name else ("columns", "method.name")
         faults.entries.extend(fault for fault in faults_between(whole) if fault.path not in unsure)
     if faults.entries or plan is None:
-        raise PlanError(faults.entries, code="faults")
+        raise PlanError.listing(faults.entries)
     privacy = tuple(_resolved(model, plan, folder) for model in plan.privacy)
     method = Microaggregation() if plan.microaggregated and "method" not in text else plan.method
     data = sampled_data(plan)
@@ -113,11 +110,7 @@ def _salvaged(value: object) -> RequestedPlan | None:
 def _refuse_tables(value: object) -> None:
     """Refuse the plan of a table with one clear message instead of key by key."""
     if isinstance(value, Mapping) and {"table", "tables"} & value.keys() and not {"privacy", "policy"} & value.keys():
-        raise PlanError(
-            "this is the plan of a table, not of rows.",
-            "Tables are protected by: sfumato protect PLAN --out FOLDER, and judged by: sfumato audit.",
-            "of-a-table",
-        )
+        raise PlanError("of-a-table")
 
 
 def _resolved(model: PrivacyModel, plan: RequestedPlan, folder: Path) -> PrivacyModel:
@@ -135,22 +128,16 @@ def faults_between(plan: RequestedPlan) -> list[PlanIssue]:
     faults = _previous_faults(plan)
     chosen_later = plan.policy is not None and not isinstance(plan, ResolvedPlan)
     if not plan.privacy and not chosen_later:
-        faults.append(
-            PlanIssue(
-                "privacy", "no privacy model is requested.", "Request a privacy model: sf.Plan(sf.KAnonymity(5), …)."
-            )
-        )
+        faults.append(issue("privacy", "no_promise"))
     if not plan.quasi_identifiers and not chosen_later:
-        faults.append(PlanIssue("columns", "no column is a quasi-identifier.", "Give at least one that role."))
+        faults.append(issue("columns", "no_quasi"))
     for name in plan.quasi_identifiers:
         if (
             plan.columns[name].hierarchy is None
             and isinstance(plan.method, FullDomain | Auto | SafePub)
             and not plan.microaggregated
         ):
-            faults.append(
-                PlanIssue(f"columns.{name}", "a quasi-identifier needs a hierarchy.", "At least {type: any}.")
-            )
+            faults.append(issue(f"columns.{name}", "needs_ladder"))
     if isinstance(plan.method, Mondrian):
         faults.extend(level_faults(plan))
     faults.extend(_loss_faults(plan))
@@ -167,14 +154,14 @@ def faults_between(plan: RequestedPlan) -> list[PlanIssue]:
     faults.extend(_partition_faults(plan))
     faults.extend(_subset_faults(plan))
     if plan.output.class_column in plan.columns:
-        faults.append(PlanIssue("output.class_column", "is the name of a column of the data.", "Choose another name."))
+        faults.append(issue("output.class_column", "is_the_name_of"))
     if len(plan.named("person")) > 1:
-        faults.append(PlanIssue("columns", "more than one column names the person.", "Give one of them that role."))
+        faults.append(issue("columns", "persons"))
     faults.extend(_sample_faults(plan))
     if plan.person is not None and plan.data.on_missing == "any":
-        faults.append(PlanIssue("data.on_missing", "any does not go with a person column.", "Use category or drop."))
+        faults.append(issue("data.on_missing", "any_person"))
     if plan.data.on_missing == "any" and any(model.name != "k-anonymity" for model in plan.guarantees):
-        faults.append(PlanIssue("data.on_missing", "any goes with k-anonymity alone.", "Use category or drop."))
+        faults.append(issue("data.on_missing", "any_alone"))
     return faults
 
 
@@ -184,12 +171,11 @@ def _protection_faults(plan: RequestedPlan) -> list[PlanIssue]:
         return []
     faults = []
     if not isinstance(plan.method, FullDomain | Auto | Local | Mondrian) or plan.microaggregated:
-        do = "Use optimal, samarati, greedy, exhaustive, local, mondrian or auto."
-        faults.append(PlanIssue("method.name", f"{plan.method.name} does not go with protect.", do))
+        faults.append(issue("method.name", "protect_method", method=plan.method.name))
     if plan.person is not None or plan.files:
-        faults.append(PlanIssue("columns", "protect goes with neither person nor files.", "Leave protect out."))
+        faults.append(issue("columns", "protect_person"))
     if len(plan.quasi_identifiers) < 2:
-        faults.append(PlanIssue("columns", "protect needs another quasi-identifier.", "Make the column sensitive."))
+        faults.append(issue("columns", "protect_alone"))
     return faults
 
 
@@ -200,19 +186,18 @@ def _previous_faults(plan: RequestedPlan) -> list[PlanIssue]:
     faults = []
     if plan.person is None:
         do = "Give the column that names the person of a row that role: earlier releases are compared by persons."
-        faults.append(PlanIssue("previous", "needs a column of role person.", do))
+        faults.append(issue("previous", "needs_a_column_of", hint=do))
     for name, operation in plan.perturbations.items():
         if not operation.repeats:
-            what = f"{operation.name} is drawn again in each release, and comparing them undoes it."
-            faults.append(PlanIssue(f"columns.{name}.publish", what, "Use noise or pram without group or strata."))
+            faults.append(issue(f"columns.{name}.publish", "drawn_again", operation=operation.name))
     if plan.publishes_keys:
         do = "Keys that stay would tie the releases together, keys that change would hide nobody: leave publish out."
-        faults.append(PlanIssue("previous", "does not go with publish: key.", do))
+        faults.append(issue("previous", "does_not_go_with", hint=do))
     if not isinstance(plan.method, FullDomain | Auto) or isinstance(plan.method, Local):
         do = "The recoding of the earlier release is kept: use optimal, samarati, greedy, exhaustive or auto."
-        faults.append(PlanIssue("method.name", f"{plan.method.name} does not go with previous.", do))
+        faults.append(issue("method.name", "does_not_go_with_previous", hint=do, name=plan.method.name))
     if plan.subset is not None or plan.output.suppressed == "star":
-        faults.append(PlanIssue("previous", "goes with neither delta-presence nor suppressed: star.", "Leave one out."))
+        faults.append(issue("previous", "goes_with_neither_delta"))
     return faults
 
 
@@ -221,18 +206,15 @@ def _sample_faults(plan: RequestedPlan) -> list[PlanIssue]:
     faults = []
     for role in ("weight", "household"):
         if len(plan.named(role)) > 1:
-            faults.append(PlanIssue("columns", f"more than one column is the {role}.", "Give one of them that role."))
+            faults.append(issue("columns", "role_once", name=role))
     if plan.weight is not None and plan.person is not None:
-        faults.append(
-            PlanIssue("columns", "weight does not go with person.", "Weights are those of rows: take one off.")
-        )
+        faults.append(issue("columns", "weight_does_not_go"))
     for place, model in enumerate(plan.privacy):
         estimated = is_estimated(model)
         if estimated and plan.weight is None and not _population_told(model):
-            do = "Give a column the role weight, or the promise its sampling_fraction."
-            faults.append(PlanIssue(f"privacy[{place}]", f"{model.name} needs to know the population.", do))
+            faults.append(issue(f"privacy[{place}]", "population", name=model.name))
         if estimated and plan.subset is not None:
-            faults.append(PlanIssue(f"privacy[{place}]", f"{model.name} does not go with delta-presence.", "Drop one."))
+            faults.append(issue(f"privacy[{place}]", "does_not_go_with_delta", name=model.name))
     return faults
 
 
@@ -252,9 +234,9 @@ def _column_faults(
     if name is None:
         return []
     if name not in plan.columns:
-        return [PlanIssue(at, f'there is no column "{name}" in the plan.', did_you_mean(name, plan.columns))]
+        return [issue(at, "no_such_column", hint=did_you_mean(name, plan.columns), name=name)]
     role = plan.columns[name].role
-    return [] if role in roles else [PlanIssue(at, f'the column "{name}" is {role}.', do)]
+    return [] if role in roles else [issue(at, "column_role", hint=do, name=name, other=role)]
 
 
 def _promise_faults(plan: RequestedPlan, model: PrivacyModel, at: str) -> list[PlanIssue]:
@@ -278,21 +260,19 @@ def _subset_faults(plan: RequestedPlan) -> list[PlanIssue]:
         return []
     faults = []
     if not isinstance(plan.method, FullDomain) or isinstance(plan.method, Local):
-        what = f"{plan.method.name} does not go with delta-presence."
+        what = Message("error.part.does_not_go_with_delta", name=plan.method.name)
         do = "Classes of their own stand for nobody of the list: use optimal, samarati, greedy or exhaustive."
-        faults.append(PlanIssue("method.name", what, do))
+        faults.append(issue("method.name", message=what, hint=do))
     if plan.data.on_missing == "drop":
-        faults.append(PlanIssue("data.on_missing", "drop does not go with delta-presence.", "Use category."))
+        faults.append(issue("data.on_missing", "drop_does_not_go"))
     if plan.person is not None:
         # Some rows of a person may be in the subset and others not, and the list would be counted by rows.
-        do = "The list needs one row a person: name the column that names them an identifier."
-        faults.append(PlanIssue("columns", "delta-presence does not go with a person column.", do))
+        do = Message("error.part.list_needs_one_row")
+        faults.append(issue("columns", "delta_presence_and_person", hint=do))
     if sum(is_delta_presence(model) or is_k_map(model) for model in plan.privacy) > 1:
-        faults.append(PlanIssue("privacy", "there can be one list or population of persons.", "Leave one model out."))
+        faults.append(issue("privacy", "there_can_be_one"))
     if any(plan.subset.column in (model.column, plan.utility.target) for model in plan.privacy):
-        faults.append(
-            PlanIssue("privacy", "the column that marks the subset is not published.", "Request another model.")
-        )
+        faults.append(issue("privacy", "the_column_that_marks"))
     return faults
 
 
@@ -302,18 +282,16 @@ def _partition_faults(plan: RequestedPlan) -> list[PlanIssue]:
     for name in plan.output.partition:
         if name not in plan.columns:
             faults.append(
-                PlanIssue("output.partition", f'there is no column "{name}".', did_you_mean(name, plan.columns))
+                issue("output.partition", "there_is_no_column", hint=did_you_mean(name, plan.columns), column=name)
             )
         elif not FOLDER.fullmatch(name):
             what = f'folders cannot be named after "{name}".'
-            faults.append(
-                PlanIssue("output.partition", what, "Rename the column: letters from a to z, digits, _ and -.")
-            )
+            faults.append(issue("output.partition", message=what, hint=Message("hint.rename_the_column_letters")))
     if plan.output.partition and plan.person is not None:
-        what = "does not go with a person column: persons are recorded in the order of the rows."
-        faults.append(PlanIssue("output.partition", what, "Leave one out."))
+        what = Message("error.part.partition_persons")
+        faults.append(issue("output.partition", message=what, hint=Message("hint.leave_one_out")))
     if plan.output.partition and len(set(plan.output.partition)) == len(plan.columns):
-        faults.append(PlanIssue("output.partition", "no column is left for the files.", "Leave one out."))
+        faults.append(issue("output.partition", "no_column_is_left"))
     return faults
 
 
@@ -321,11 +299,9 @@ def _loss_faults(plan: RequestedPlan) -> list[PlanIssue]:
     """Return issues of the target column of the loss."""
     name = getattr(plan.method, "class_column", None)
     if getattr(plan.method, "loss", None) != "classification":
-        return (
-            [] if name is None else [PlanIssue("method.class", "goes with the loss classification alone.", "Drop it.")]
-        )
+        return [] if name is None else [issue("method.class", "goes_with_the_loss")]
     if name is None:
-        return [PlanIssue("method.class", "is missing.", "Name the column in which classes should agree.")]
+        return [issue("method.class", "missing_key")]
     return _column_faults(plan, name, "method.class")
 
 
@@ -334,13 +310,12 @@ def _k_optimize_faults(plan: RequestedPlan) -> list[PlanIssue]:
     faults = []
     for place, model in enumerate(plan.privacy):
         if not isinstance(model, KAnonymity):
-            what = f"{model.name} does not go with k-optimize."
-            faults.append(PlanIssue(f"privacy[{place}].model", what, "Its proof is for k-anonymity alone."))
+            faults.append(issue(f"privacy[{place}].model", "does_not_go_k", name=model.name))
     for name in plan.quasi_identifiers:
         if plan.columns[name].max_level is not None:
-            faults.append(PlanIssue(f"columns.{name}.max_level", "does not go with k-optimize.", "It merges freely."))
+            faults.append(issue(f"columns.{name}.max_level", "does_not_go_with_k"))
     if plan.data.on_missing == "any":
-        faults.append(PlanIssue("data.on_missing", "any does not go with k-optimize.", "Use category or drop."))
+        faults.append(issue("data.on_missing", "any_does_not_go_with"))
     return faults
 
 
@@ -350,30 +325,22 @@ def _perturbation_faults(plan: RequestedPlan) -> list[PlanIssue]:
     for name, operation in plan.perturbations.items():
         at = f"columns.{name}.publish"
         if any(model.column == name for model in plan.privacy) or name in (plan.utility.target, _class_column(plan)):
-            faults.append(
-                PlanIssue(
-                    at,
-                    "a privacy model or measure refers to this column.",
-                    "Perturb another column, or request a weaker model.",
-                )
-            )
+            faults.append(issue(at, "a_promise_or_measure"))
         named = (*getattr(operation, "strata", ()), *getattr(operation, "similar", ()))
         for other in named:
             faults.extend(_named_faults(plan, other, at))
     if plan.perturbations and plan.output.partition:
-        faults.append(PlanIssue("output.partition", "does not go with perturbation.", "Leave one out."))
+        faults.append(issue("output.partition", "does_not_go_with_perturbation"))
     if plan.swaps_households and plan.household is None:
-        faults.append(PlanIssue("columns", "swap_households needs a column of role household.", "Name it."))
+        faults.append(issue("columns", "swap_households_needs_a"))
     if plan.swaps_households and plan.person is not None:
-        faults.append(PlanIssue("columns", "swap_households does not go with a person column.", "Leave one out."))
+        faults.append(issue("columns", "swap_households_does_not"))
     kinds: dict[tuple[str, str | None], object] = {}
     for name, operation in plan.perturbations.items():
         if operation.group or isinstance(operation, Microaggregate | SwapHouseholds):
             other = kinds.setdefault((operation.name, operation.group), operation)
             if other != operation:
-                faults.append(
-                    PlanIssue(f"columns.{name}.publish", "differs from others of its group.", "Say the same.")
-                )
+                faults.append(issue(f"columns.{name}.publish", "differs_from_others_of"))
     return faults
 
 
@@ -384,9 +351,9 @@ def _class_column(plan: RequestedPlan) -> str | None:
 def _named_faults(plan: RequestedPlan, name: str, at: str) -> list[PlanIssue]:
     """Return issues of a column that a perturbation uses: it must be published."""
     if name not in plan.columns:
-        return [PlanIssue(at, f'there is no column "{name}" in the plan.', did_you_mean(name, plan.columns))]
+        return [issue(at, "no_such_column", hint=did_you_mean(name, plan.columns), name=name)]
     hidden = name in plan.removed_columns
-    return [PlanIssue(at, f'the column "{name}" is not published.', "Name another.")] if hidden else []
+    return [issue(at, "column_role_2", name=name)] if hidden else []
 
 
 def _aggregation_faults(plan: RequestedPlan) -> list[PlanIssue]:
@@ -394,24 +361,17 @@ def _aggregation_faults(plan: RequestedPlan) -> list[PlanIssue]:
     asked = [name for name in plan.quasi_identifiers if plan.columns[name].perturbation is not None]
     named = isinstance(plan.method, Microaggregation)
     if not asked:
-        return (
-            [PlanIssue("method.name", "no quasi-identifier is microaggregated.", "Say so in publish.")] if named else []
-        )
+        return [issue("method.name", "no_quasi_identifier_is")] if named else []
     faults = []
     if not plan.microaggregated:
-        what = "quasi-identifiers are microaggregated all together in one grouping, or not at all."
-        faults.append(PlanIssue("columns", what, "Give all the same publish: {microaggregate: k}, or another role."))
+        faults.append(issue("columns", "quasi_identifiers_microaggregated_all"))
     if not named and ("method" in plan.text or plan.method != Optimal()):
-        faults.append(
-            PlanIssue("method", "the microaggregation of all quasi-identifiers is the method.", "Leave it out.")
-        )
+        faults.append(issue("method", "the_microaggregation_of_all"))
     for place, model in enumerate(plan.privacy):
         if not isinstance(model, KAnonymity) or model.subsets.entries:
-            faults.append(PlanIssue(f"privacy[{place}]", "microaggregation keeps k-anonymity alone.", "Leave it out."))
+            faults.append(issue(f"privacy[{place}]", "microaggregation_keeps_k_anonymity"))
     if plan.person is not None or plan.data.on_missing == "any":
-        faults.append(
-            PlanIssue("columns", "microaggregation goes with neither person nor on_missing: any.", "Drop it.")
-        )
+        faults.append(issue("columns", "microaggregation_goes_with_neither"))
     return faults
 
 

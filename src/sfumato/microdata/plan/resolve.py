@@ -23,7 +23,7 @@ def resolve(plan: RequestedPlan, columns: Iterable[str] = ()) -> Plan:
     """
     resolved = _made(plan.with_others(columns))
     if faults := faults_between(resolved):
-        raise PlanError(faults, code="faults")
+        raise PlanError.listing(faults)
     return resolved if resolved.secret else resolved.with_secret()
 
 

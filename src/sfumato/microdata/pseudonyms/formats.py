@@ -10,6 +10,7 @@ from string import ascii_lowercase, ascii_uppercase, digits
 from typing import Any
 
 from sfumato.errors import DataError, missing_extra
+from sfumato.localization.messages import Message
 from sfumato.microdata.pseudonyms.key import FORMAT_BYTES, PseudonymKey
 from sfumato.microdata.pseudonyms.tokens import refused
 
@@ -62,7 +63,7 @@ class FormatPseudonyms:
 
 
 def _unfit(what: str) -> DataError:
-    return DataError(what, "Use pseudonym: keyed for this column.", "format")
+    return DataError("format", message=what, hint=Message("hint.use_pseudonym_keyed_for"))
 
 
 def _alphabets(text: str) -> list[str]:
@@ -135,7 +136,7 @@ class FF1:
         half = length // 2
         left, right = list(numerals[:half]), list(numerals[half:])
         if self._radix**length < LEAST_DOMAIN:
-            raise ValueError("too few texts are possible")
+            raise ValueError(Message("error.value.too_few_texts_possible"))
         width = ceil(ceil((length - half) * log2(self._radix)) / 8)
         head = self._head(length, half)
         for number in rounds:

@@ -40,7 +40,7 @@ class PseudonymKey:
         except (TypeError, KeyError, ValueError):
             key = cls("", b"")
         if len(key.secret) != KEY_BYTES:
-            raise PlanError("the key file of pseudonyms holds no key.", "Make one: sfumato pseudonyms new FILE", "key")
+            raise PlanError("key.the_key_file_of")
         return key
 
     def to_dict(self) -> dict[str, Any]:

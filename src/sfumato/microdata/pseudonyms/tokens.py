@@ -61,4 +61,4 @@ def is_token(text: str) -> bool:
 
 def refused() -> DataError:
     """Return the error that a text is no pseudonym of a key."""
-    return DataError("this is no pseudonym of this key.", "Check the key file and the text.", "pseudonym")
+    return DataError("pseudonym.this_is_no_pseudonym")

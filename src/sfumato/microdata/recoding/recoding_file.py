@@ -114,7 +114,7 @@ def read_recoding(plain: Mapping[str, Any]) -> RecodingFile:
 
 def no_recoding(name: str = "this") -> PlanError:
     """Return the error that something is no recoding of a release."""
-    return PlanError(f"{name} is no recoding.json of a release.", "Give the one it wrote.", "recoding")
+    return PlanError("recoding", name=name)
 
 
 def _levels(plain: Mapping[str, Any]) -> RecodingFile:

@@ -14,12 +14,12 @@ from sfumato.engines.keyed_hashes import PERSONS_FILE, record_key
 from sfumato.errors import PlanError, did_you_mean
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.roles import suggest
+from sfumato.localization.messages import Message
 from sfumato.microdata.attacks.attack_data import AttackRows, Columns, coded_rows
 from sfumato.microdata.attacks.attack_result import FAMILYWISE_ERROR, Absence, AttackResult, judged_together
 from sfumato.microdata.attacks.differencing import attack_histories, attack_rows
 from sfumato.microdata.attacks.inference import infer
 from sfumato.microdata.attacks.label_semantics import Text
-from sfumato.microdata.attacks.learned_inference import NO_TREES
 from sfumato.microdata.attacks.linking import link, link_register
 from sfumato.microdata.attacks.row_order import attack_order
 from sfumato.microdata.attacks.seeded_shuffles import Order, Shuffle
@@ -38,7 +38,6 @@ from sfumato.version import __version__
 ATTEMPTS = 1000
 # Progress steps: reading, comparing and six kinds of attacks, with at most PARTS parts each.
 STEPS, PARTS = 8, 100
-NAME_LADDERS = "A plan with their hierarchies defines what they represent."
 HIDDEN = "nothing but stars is published."
 K = 5
 
@@ -163,15 +162,13 @@ def attack(
 def _remarks(control: Any, release: Any, rows: AttackRows) -> tuple[str, ...]:
     siblings = remark_on_siblings(release)
     strange = ", ".join(column.name for column in rows.shown if column.is_strange)
-    words = f"Not compared, because their labels match no raw value as far as is known: {strange}. {NAME_LADDERS}"
+    words = Message("note.attack_strange", columns=strange)
     remarks = (*((siblings,) if siblings else ()), *((words,) if strange else ()))
     if control is not None:
         return remarks
     return (
         *remarks,
-        f"No control was given: the plan was run again on a random {SHARE:.0%} of the raw rows, and the rest is the "
-        "control. Singling out, linking and inference were measured on that release; order, minimality and "
-        "differences on the one given.",
+        Message("note.attack_rerun", share=SHARE),
     )
 
 
@@ -209,7 +206,7 @@ def _roles(
 ) -> _Roles:
     for name in (*(quasi_identifiers or ()), *(sensitive or ())):
         if name not in raw or name not in target.rows:
-            raise PlanError(f'not both files have a column "{name}".', did_you_mean(name, target.rows), "columns")
+            raise PlanError("columns.not_both_files_have", hint=did_you_mean(name, target.rows), column=name)
     plan = target.plan
     if quasi_identifiers is not None or sensitive is not None:
         return _Roles(tuple(quasi_identifiers or ()), tuple(sensitive or ()), tuple(sensitive or ()))
@@ -234,11 +231,7 @@ def _compared(
         check_control(raw, others)
         return target.rows, raw, others
     if target.plan is None:
-        raise PlanError(
-            "without a plan the release cannot be made again for a control.",
-            "Give rows that were never published (--control), or attack a release folder.",
-            "control",
-        )
+        raise PlanError("control.without_a_plan_the_release")
     return released_again(target.plan, raw, random, progress)
 
 
@@ -255,7 +248,7 @@ def _coded(target: AttackTarget, published: Columns, raw: Columns, control: Colu
         None if plan is None else plan.person,
     )
     if not rows.columns:
-        raise PlanError("the files have no column in common.", "Give the raw rows behind the release.", "columns")
+        raise PlanError("columns.the_files_have_no")
     return rows
 
 
@@ -264,7 +257,7 @@ def _singling_out(
 ) -> list[AttackResult]:
     attacks = [*single_out(rows, attempts, random, pace.part)]
     if not attacks:
-        absences.append(Absence("singling-out", HIDDEN))
+        absences.append(Absence("singling-out", Message("note.attack_stars")))
     return attacks
 
 
@@ -278,14 +271,14 @@ def _linking(
 ) -> list[AttackResult]:
     linked = link(rows, attempts, random, neighbors, pace.part)
     if linked is None:
-        absences.append(Absence("linking", "fewer than two published columns tell something."))
+        absences.append(Absence("linking", Message("note.attack_few")))
         return []
     return [linked]
 
 
 def _register(target: AttackTarget, register: Any, raw: Columns, absences: list[Absence]) -> list[AttackResult]:
     if register is None:
-        absences.append(Absence("linking with a register", "none was given."))
+        absences.append(Absence("linking with a register", Message("note.attack_none")))
         return []
     plan = target.plan
     read = others_texts(register, plan)
@@ -294,13 +287,13 @@ def _register(target: AttackTarget, register: Any, raw: Columns, absences: list[
     shared = [name for name in target.rows if name in typed]
     own = [name for name in typed if name in raw and name not in shared] or shared
     if not shared:
-        raise PlanError("the register shares no column with the release.", "Name its columns alike.", "columns")
+        raise PlanError("columns.the_register_shares_no")
     persons = in_one_text({name: raw[name] for name in own if name in raw}, plan)
     members = {*zip(*persons.values(), strict=True)}
     inside = np.array([person in members for person in zip(*(typed[name] for name in persons), strict=True)], bool)
     rows = coded_rows(target.rows, typed, typed, shared, (), (), ladders_of(plan, typed))
     if not rows.shown:
-        absences.append(Absence("linking with a register", HIDDEN))
+        absences.append(Absence("linking with a register", Message("note.attack_stars")))
         return []
     places = np.arange(len(inside), dtype=np.int32)
     return [link_register(rows, places[inside], places[~inside])]
@@ -312,10 +305,10 @@ def _inference(
     from importlib.util import find_spec
 
     if find_spec("sklearn") is None:
-        absences.append(Absence("inference", NO_TREES))
+        absences.append(Absence("inference", Message("note.attack_learning")))
     attacks = infer(rows, attempts, random, least, pace.part)
     if not attacks:
-        absences.append(Absence("inference", "no sensitive column is published."))
+        absences.append(Absence("inference", Message("note.attack_insensitive")))
     return attacks
 
 
@@ -331,7 +324,7 @@ def _differences(
     target: AttackTarget, earlier: Any, raw: Columns, roles: _Roles, absences: list[Absence]
 ) -> list[AttackResult]:
     if earlier is None or earlier == []:
-        absences.append(Absence("differences", "no earlier release was given."))
+        absences.append(Absence("differences", Message("note.attack_first")))
         return []
     folders = [Path(one) for one in (earlier if isinstance(earlier, list | tuple) else [earlier]) if _is_path(one)]
     by_persons = compared_by_persons(folders, target, raw)

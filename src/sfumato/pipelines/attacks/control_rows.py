@@ -27,7 +27,7 @@ DISTINCT_SHARE = 0.5
 def check_rows(columns: Columns, what: str) -> None:
     """Refuse empty data."""
     if not any(map(len, columns.values())):
-        raise DataError(f"{what} has no rows.", "Give the file with its rows.", "no-rows")
+        raise DataError("no-rows.has_no_rows", name=what)
 
 
 def check_control(raw: Columns, control: Columns) -> None:
@@ -44,11 +44,7 @@ def check_control(raw: Columns, control: Columns) -> None:
     # With few columns, rows of other persons are identical by chance; then only a full copy is refused.
     distinct = len(own) > DISTINCT_SHARE * own.total()
     if names and (others == own or (distinct and others <= own)):
-        raise PlanError(
-            "the rows of the control are raw rows themselves: what is learned of them is no control.",
-            "Give rows of others, which were never published; or none: then the plan is run again on a part.",
-            "control",
-        )
+        raise PlanError("control.the_rows_of_the")
 
 
 def released_again(
@@ -62,7 +58,7 @@ def released_again(
     rows = len(next(iter(raw.values()), ()))
     chosen = _chosen(raw.get(plan.person or "", range(rows)), random)
     if not chosen.any() or chosen.all():
-        raise PlanError("there are too few rows to hold some out.", "Give rows that were never published.", "control")
+        raise PlanError("control.there_are_too_few")
     kept, others = _rows(raw, chosen), _rows(raw, ~chosen)
     reading = DataPlan(
         separator=",",

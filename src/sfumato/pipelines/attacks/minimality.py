@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.hierarchies.hierarchy import Hierarchy
+from sfumato.localization.messages import Message
 from sfumato.microdata.attacks.attack_data import Columns, codes_of
 from sfumato.microdata.attacks.attack_result import Absence, AttackResult
 from sfumato.microdata.attacks.minimality import Finer, attack_minimality
@@ -42,14 +43,14 @@ def minimality(
 def _why_not(target: AttackTarget, raw: Columns) -> str:
     plan, report = target.plan, target.report
     if plan is None or report is None or not report.get("levels"):
-        return "the release has no plan that chose levels."
+        return Message("note.attack_levels")
     if not any(model.column for model in plan.privacy):
-        return "no guarantee covers a sensitive column."
+        return Message("note.attack_promise")
     if getattr(plan.method, "hide_minimality", False):
-        return "the plan hides minimality."
+        return Message("note.attack_hidden")
     if report.get("suppressed_rows"):
-        return "rows were suppressed: that a class is coarse has other reasons."
-    return "there are too many rows." if len(next(iter(raw.values()))) > MOST_ROWS else ""
+        return Message("note.attack_suppressed")
+    return Message("note.attack_many") if len(next(iter(raw.values()))) > MOST_ROWS else ""
 
 
 def _groups(target: AttackTarget, raw: Columns) -> list[list[tuple[Places, Places]]]:

@@ -46,9 +46,7 @@ def source_of(plan: Plan) -> Path:
     """
     source = plan.data.source
     if source is None or source.is_address:
-        raise PlanError(
-            "the plan names no file of raw rows to attack with.", "Give them: sfumato attack DIR --raw FILE.", "raw"
-        )
+        raise PlanError("raw.the_plan_names_no")
     return source.within(plan.folder)
 
 
@@ -59,7 +57,7 @@ def raw_of(release: Path) -> Path:
         PlanError: It is no release folder, or its plan names no file.
     """
     if not (release / "plan.yaml").exists():
-        raise PlanError(f"{release.name} is no release folder.", "Give the raw rows behind it: --raw FILE.", "raw")
+        raise PlanError("raw.is_no_release_folder_2", name=release.name)
     checksums.check_single(release)
     return source_of(released_plan(release))
 
@@ -76,9 +74,7 @@ def add_to_folder(folder: Path, report: AttackReport) -> None:
         content = json.loads(texts["report.json"])
         language = released_plan(folder).language
     except (OSError, ValueError, KeyError):
-        raise DataError(
-            f"{folder.name} holds no report.json of a release.", "Name the folder of a release.", "no-report"
-        ) from None
+        raise DataError("no-report", name=folder.name) from None
     words = words_in(language)
     if "report.html" in texts:
         texts["report.html"] = placed(texts["report.html"], figures, words)

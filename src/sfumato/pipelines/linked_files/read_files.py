@@ -10,8 +10,8 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, MissingRules
 from sfumato.engines.opening import EngineName, open_engine
-from sfumato.errors import DataError, PlanError, PlanIssue
-from sfumato.localization.plurals import filled
+from sfumato.errors import DataError, PlanError, issue
+from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import Coding, ValueCounts, code_column, meaning_of
 from sfumato.microdata.linked_files.rows import FileRows, LinkedFiles, Values
 from sfumato.microdata.plan.files import FilePlan, key_columns, parents_first
@@ -69,7 +69,7 @@ def open_files(
         PlanError: Data is given for other files, or a file's columns differ from those of the plan.
     """
     if data is not None and set(data) != set(plan.files):
-        raise PlanError("the data are not those of the plan's files.", f"Give {', '.join(plan.files)}.", "files")
+        raise PlanError("files.the_data_are_not_those_of", names=", ".join(plan.files))
     opened: list[OpenFile] = []
     try:
         for name in parents_first(plan.files):
@@ -94,10 +94,7 @@ def _open(name: str, data: Any, plan: Plan, engine: EngineName | None, folder: P
         judged = [column for column, known in names.items() if any(model.column == known for model in plan.privacy)]
         missing_keys = [key for key in keys if key not in rows.columns]
         if missing_keys:
-            what = f'the file has no column "{missing_keys[0]}", by which it is joined.'
-            raise PlanError(
-                [PlanIssue(f"files.{name}", what, "Name the key as it is called in both files.")], code="files"
-            )
+            raise PlanError.listing([issue(f"files.{name}", "file_no_column_by", missing_key=missing_keys[0])], "files")
         check_texts(own, rows)
         text_counts = rows.count((*own.quasi_identifiers, *judged, *keys), MissingRules())
         codings = _codings(name, text_counts, own)
@@ -117,15 +114,8 @@ def _codings(file: str, text_counts: ValueCounts, plan: Plan) -> tuple[Coding, .
     for name in plan.quasi_identifiers:
         coding, rejected = code_column(text_counts.values[text_counts.columns.index(name)], plan.columns[name], plan)
         if rejected:
-            raise DataError(
-                filled(
-                    'files.{file}: {count} {count:value|values} of "{name}" {count:is|are} not in its hierarchy.',
-                    {"file": file, "count": len(rejected), "name": name},
-                ),
-                "Mend them, or the hierarchy.",
-                "invalid",
-                column=name,
-                values=list(rejected),
+            raise DataError("invalid", name=file, count=len(rejected), column=name).about(
+                values=list(rejected), column=name
             )
         codings.append(coding)
     return tuple(codings)
@@ -147,8 +137,11 @@ def _named(plan: Plan, file: str, column: str) -> str:
     """
     name = next((name for name in (f"{file}.{column}", column) if name in plan.columns), None)
     if name is None:
-        do = "Give it a role; insensitive to publish it."
-        raise PlanError([PlanIssue("columns", f'"{file}.{column}" is not mentioned.', do)], code="columns")
+        do = Message("error.part.give_it_a_role_insensitive")
+        raise PlanError.listing(
+            [issue("columns", message=Message("error.part.is_not_mentioned", name=file, column=column), hint=do)],
+            "columns",
+        )
     return name
 
 
@@ -162,11 +155,9 @@ def _own_plan(plan: Plan, file: str, names: Mapping[str, str], keys: tuple[str, 
 def _check_used(plan: Plan, opened: list[OpenFile]) -> None:
     """Refuse columns of the plan that no file has."""
     used = {name for file in opened for name in file.names.values()}
-    faults = [
-        PlanIssue(f"columns.{name}", "no file has such a column.", "") for name in plan.columns if name not in used
-    ]
+    faults = [issue(f"columns.{name}", "no_file_has_such_a_column") for name in plan.columns if name not in used]
     if faults:
-        raise PlanError(faults, code="columns")
+        raise PlanError.listing(faults, "columns")
 
 
 def relations_of(opened: tuple[OpenFile, ...], plan: Plan) -> LinkedFiles:
@@ -202,12 +193,7 @@ def _places(entry: OpenFile, key: str) -> dict[str | None, int]:
     texts = entry.texts(key)
     places = {text: place for place, text in enumerate(texts)}
     if None in places or len(places) != len(texts):
-        raise DataError(
-            f'files.{entry.name}: the key "{key}" is missing in some rows, or occurs in several.',
-            "A key names one row.",
-            "key",
-            column=key,
-        )
+        raise DataError("key.files_the_key_is_missing_in", name=entry.name, column=key).about(column=key)
     return places
 
 
@@ -219,15 +205,7 @@ def _above(entry: OpenFile, plan: Plan, places: Mapping[str, Mapping[str | None,
     rows = [places[parent].get(text, -1) for text in entry.texts(key)]
     orphans = sum(place < 0 for place in rows)
     if orphans:
-        raise DataError(
-            filled(
-                'files.{name}: {count} {count:row belongs|rows belong} to no row of "{parent}".',
-                {"name": entry.name, "count": orphans, "parent": parent},
-            ),
-            "Leave them out, or add the rows that they belong to.",
-            "orphans",
-            column=key,
-        )
+        raise DataError("orphans", name=entry.name, count=orphans, other=parent).about(column=key)
     return np.array(rows, np.int64)
 
 

@@ -20,6 +20,7 @@ from sfumato.engines.opening import EngineName, publishes_files
 from sfumato.engines.postprocessing.formulas import separator_of
 from sfumato.errors import InternalError
 from sfumato.hierarchies.hierarchy import make_hierarchy
+from sfumato.localization.messages import Message
 from sfumato.microdata.counts.count_differences import CountDifference
 from sfumato.microdata.counts.frequency_table import Coding, value_of
 from sfumato.microdata.linked_files.rows import LinkedFiles, Values
@@ -40,11 +41,6 @@ from sfumato.pipelines.release_check import refuse
 from sfumato.pipelines.release_stages.order import order_remarks
 from sfumato.pipelines.release_stages.report_notes import blanked_words, column_codes
 from sfumato.version import __version__
-
-STABLE_KEYS = (
-    "The keys of {files} are the same in every release made with their key file: anyone "
-    "who has several releases can join them and follow persons; no guarantee covers this."
-)
 
 
 def anonymize_files(
@@ -90,7 +86,7 @@ def anonymize_files(
         verdict = judge_joined(resolved, published)
         refuse(verdict.checked, resolved)
         if not verdict.satisfied:
-            raise InternalError("the published files together violate the privacy models.", code="promise")
+            raise InternalError("promise.the_published_files_do_not")
         unique = unique_rows_of_files(resolved, opened, published)
         seconds = perf_counter() - begin
         figures = _figures(resolved, relations, placement, verdict, unique, opened[0].engine.name, seconds)
@@ -267,7 +263,7 @@ def _compare(rows: PublishedRows, recoding: ClassRecoding) -> None:
     text_counts = rows.count(recoding.columns, MissingRules())
     wrong = meant.differing(CountDifference(text_counts.values, text_counts.codes, text_counts.counts))
     if wrong:
-        raise InternalError(f"{wrong} combinations were written with other rows than meant.", code="recount")
+        raise InternalError("recount.combinations_were_written_with_other", count=wrong)
 
 
 def _figures(
@@ -323,7 +319,7 @@ def _figures(
 def _stable_keys(plan: Plan) -> list[str]:
     """Return a warning if keys are the same in other releases."""
     names = [name for name, file in plan.files.items() if file.key_file is not None]
-    return [STABLE_KEYS.format(files=", ".join(names))] if names else []
+    return [Message("note.stable_keys", files=", ".join(names))] if names else []
 
 
 def absent_in_files(opened: tuple[OpenFile, ...], plan: Plan, relations: LinkedFiles) -> dict[str, AbsentTexts]:

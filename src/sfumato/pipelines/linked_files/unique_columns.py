@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.engines.engine import MissingRules, PublishedRows
+from sfumato.localization.messages import Message
 from sfumato.microdata.measures.attribute_disclosure import unique_rows
 from sfumato.microdata.plan.files import key_columns, parents_first
 from sfumato.microdata.plan.model import Plan
@@ -31,8 +32,7 @@ def unique_rows_of_files(
 def telling(unique: Mapping[str, int], rows: Mapping[str, int]) -> list[str]:
     """Return warnings on columns that make most rows of their file unique."""
     return [
-        f'"{name}" singles out {number:,} of {rows[name.split(".")[0]]:,} published rows; no guarantee covers this: '
-        "anyone who knows this value of a person finds all rows. Remove it (role: identifier), or generalize it."
+        Message("note.files_telling", name=name, number=number, rows=rows[name.split(".")[0]])
         for name, number in unique.items()
         if number > MOST_UNIQUE * max(rows[name.split(".")[0]], 1)
     ]

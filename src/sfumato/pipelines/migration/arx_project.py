@@ -15,6 +15,7 @@ from zipfile import BadZipFile, ZipFile
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, EngineError
+from sfumato.localization.messages import Message
 from sfumato.pipelines.migration.project import ImportedProject
 
 NUMBER = r"([0-9.]+(?:E-?[0-9]+)?)"
@@ -44,13 +45,13 @@ def read_arx(path: Path) -> ImportedProject:
         with ZipFile(path) as archive:
             return _Reader(archive).project()
     except OSError as error:
-        raise EngineError(f"{path.name} cannot be read: {error.strerror}.", "Check the path.", "unreadable") from None
+        raise EngineError("unreadable", name=path.name, problem=error.strerror) from None
     except BadZipFile:
-        raise _no_project("it is no zip file.") from None
+        raise _no_project(Message("phrase.arx_no_zip")) from None
 
 
 def _no_project(what: str) -> DataError:
-    return DataError(f"this is no project of ARX: {what}", "Save it in ARX as a project (.deid).", "project")
+    return DataError("project.no_project_arx", what=what)
 
 
 @dataclass(slots=True)
@@ -63,7 +64,7 @@ class _Reader:
     def project(self) -> ImportedProject:
         definition, config = self._xml("input/definition.xml"), self._xml("input/config.xml")
         if definition is None or config is None:
-            raise _no_project("it has no definition of columns or no configuration.")
+            raise _no_project(Message("phrase.arx_no_definition"))
         separator = self._separator()
         files = dict(self._files(definition))
         weights = dict(self._weights(config))
@@ -83,14 +84,14 @@ class _Reader:
         if name not in self.archive.namelist():
             return None
         if self.archive.getinfo(name).file_size > LARGEST_XML:
-            raise _no_project(f"{name} is too large.")
+            raise _no_project(Message("error.part.is_too_large", name=name))
         text = self.archive.read(name)
         if b"<!DOCTYPE" in text:
-            raise _no_project(f"{name} declares a document type, which ARX does not write.")
+            raise _no_project(Message("phrase.arx_document_type", name=name))
         try:
             return ElementTree.fromstring(text)
         except ElementTree.ParseError:
-            raise _no_project(f"{name} is no XML.") from None
+            raise _no_project(Message("phrase.arx_no_xml", name=name)) from None
 
     def _separator(self) -> str:
         project = self._xml("project.xml")

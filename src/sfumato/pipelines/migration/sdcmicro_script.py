@@ -43,9 +43,9 @@ def read_script(path: Path) -> ImportedProject:
     try:
         script = path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise EngineError(f"{path.name} cannot be read: {error.strerror}.", "Check the path.", "unreadable") from None
+        raise EngineError("unreadable", name=path.name, problem=error.strerror) from None
     except UnicodeDecodeError:
-        raise DataError(f"{path.name} is not UTF-8.", "Save it as UTF-8.", "encoding") from None
+        raise DataError("encoding.is_not_utf", name=path.name) from None
     return replace(translate(script), beside=path.parent)
 
 
@@ -56,17 +56,9 @@ def translate(script: str) -> ImportedProject:
     for call in read_calls(script, formals):
         _take(steps, call, formals[call.function])
     if not steps.made:
-        raise DataError(
-            "the script has no call of createSdcObj with plain arguments.",
-            "A script of sdcMicro names its columns there: createSdcObj(dat, keyVars=c(…)).",
-            "project",
-        )
+        raise DataError("project.no_call_of_createsdcobj_with_plain")
     if steps.refusals:
-        raise DataError(
-            f"the privacy models of the script cannot be read: {'; '.join(steps.refusals)}.",
-            "Write the values in the script, where they are used or given a name once before: k = 5.",
-            "project",
-        )
+        raise DataError("project.cannot_read", problem="; ".join(steps.refusals))
     return ImportedProject(steps.plan(), {}, tuple(steps.left_out))
 
 

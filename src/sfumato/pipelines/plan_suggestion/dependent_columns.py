@@ -12,8 +12,8 @@ import numpy.typing as npt
 from sfumato.engines.engine import MissingRules
 from sfumato.hierarchies.role_detection.column_context import is_unknown
 from sfumato.hierarchies.role_detection.profile import Profile
-from sfumato.hierarchies.role_detection.role_reasons import SAYS_LESS
 from sfumato.hierarchies.role_detection.suggestion import Suggestion
+from sfumato.localization.messages import Message
 from sfumato.pipelines.plan_suggestion.counted_rows import RowCounter
 from sfumato.pipelines.plan_suggestion.near_duplicates import Codes, agreement
 from sfumato.pipelines.plan_suggestion.person_columns import FEW_ROWS
@@ -73,6 +73,6 @@ def _as_private(told: Mapping[str, str], suggestions: Mapping[str, Suggestion]) 
     for name, teller in told.items():
         like = chosen.get(teller, suggestions[teller])
         type_ = "text" if suggestions[name].rejected else suggestions[name].type
-        reason = SAYS_LESS.format(column=teller)
+        reason = Message("reason.says_less", column=teller)
         chosen[name] = Suggestion("sensitive", reason, type_, protected=like.protected, concept=like.concept)
     return chosen

@@ -121,11 +121,7 @@ def check_names(profiles: Iterable[Profile]) -> None:
     if sum(map(_is_number_with_a_name, profiles)) >= _CERTAIN:
         return
     if any(map(_is_named_by_a_value, profiles)):
-        raise PlanError(
-            "the first line looks like data, not like names: has the file a header?",
-            "Say --no-header where it has none, or --header where these are its names.",
-            "header",
-        )
+        raise PlanError("header_2")
 
 
 def _is_number_with_a_name(profile: Profile) -> bool:
@@ -156,17 +152,9 @@ def check_one_column(columns: Mapping[str, Mapping[str | None, int]], blanks: bo
     for separator in _SEPARATORS:
         if separator in name and _stands_in_rows(separator, only):
             shown = "a tab" if separator == _TAB else f'"{separator}"'
-            raise DataError(
-                f"the file is read as one column, but {shown} occurs in its header and in most of its rows.",
-                f"Set the separator of its columns: --separator {'tab' if separator == _TAB else repr(separator)}",
-                "separator",
-            )
+            raise DataError("separator.one_column", example=shown, sign="tab" if separator == _TAB else repr(separator))
     if blanks and _is_divided_by_blanks(only):
-        raise DataError(
-            "the file is read as one column, but blanks divide its header and its rows alike.",
-            "Set the separator of its columns: --separator ' ', or another character if it is one column.",
-            "separator",
-        )
+        raise DataError("separator.divided_by_blanks")
 
 
 def _stands_in_rows(separator: str, only: Profile) -> bool:

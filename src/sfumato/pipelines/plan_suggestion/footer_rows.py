@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from sfumato.hierarchies.role_detection.role_reasons import NEARLY_EMPTY
-from sfumato.localization.plurals import filled
+from sfumato.localization.messages import Message
 from sfumato.pipelines.plan_suggestion.counted_rows import CountedRows
 
 # A row is nearly empty if it has at most a quarter of the median number of values, and that median is large enough. A
@@ -28,4 +27,4 @@ def footer_rows_note(rows: CountedRows) -> str | None:
     few = int(counts.counts[values <= most].sum())
     if middle < _SOME_VALUES or not 0 < few <= max(_MOST_ROWS, _MOST_SHARE * counts.rows):
         return None
-    return filled(NEARLY_EMPTY, {"count": few})
+    return Message("note.nearly_empty", count=few)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.hierarchies.role_detection.role_reasons import COMPUTED, ONE_TOLD
+from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import FrequencyTable, ValueCounts, tables_of
 from sfumato.microdata.counts.marginal_counts import one_row_each
 from sfumato.microdata.measures.attribute_inference import ROWS_MORE
@@ -60,7 +60,7 @@ def find_inference_risks(
         for name in plan.promise_columns
     )
     told = dict(inferred_by_values(read)) | {tell.column: tell.quasi_identifier for tell in worst if tell is not None}
-    one = {name: InferenceFinding(ONE_TOLD.format(other=other), other) for name, other in told.items()}
+    one = {name: InferenceFinding(Message("reason.tells_one", other=other), other) for name, other in told.items()}
     alone = {name: telling for name in plan.promise_columns if (telling := one.get(name) or joint.get(name))}
     return alone | dict(_told_by_two(text_counts, plan, [*alone]))
 
@@ -89,7 +89,7 @@ def _told_by_two(text_counts: ValueCounts, plan: Plan, told: Sequence[str]) -> I
     for tell in sensitive_pair_inferences(text_counts, plan.quasi_identifiers, private, plan.data.missing):
         if not {tell.column, tell.beside} & withheld:
             withheld.add(tell.column)
-            words = COMPUTED.format(first=tell.quasi_identifier, second=tell.beside)
+            words = Message("reason.tells_two", first=tell.quasi_identifier, second=tell.beside)
             yield tell.column, InferenceFinding(words, with_private=True)
 
 
@@ -98,7 +98,7 @@ def _jointly_told(table: FrequencyTable) -> dict[str, InferenceFinding]:
     tells = (tell for name in table.sensitive for tell in pair_inferences(table, name, positions)[:1])
     return {
         tell.column: InferenceFinding(
-            COMPUTED.format(first=tell.quasi_identifiers[0], second=tell.quasi_identifiers[1]),
+            Message("reason.tells_two", first=tell.quasi_identifiers[0], second=tell.quasi_identifiers[1]),
             computed_from=tell.quasi_identifiers,
         )
         for tell in tells

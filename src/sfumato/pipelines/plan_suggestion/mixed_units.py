@@ -6,9 +6,8 @@ from typing import Any
 
 from sfumato.engines.engine import MissingRules
 from sfumato.hierarchies.role_detection.profile import Profile
-from sfumato.hierarchies.role_detection.role_reasons import MIXED_MEASURES
 from sfumato.hierarchies.types import numerals
-from sfumato.localization.plurals import filled
+from sfumato.localization.messages import Message
 from sfumato.microdata.column_transforms.number_parsing import read_numbers
 from sfumato.microdata.column_transforms.transform_plan import PublishPlan
 from sfumato.pipelines.plan_suggestion.counted_rows import RowCounter
@@ -31,7 +30,7 @@ def mixed_units_note(rows: RowCounter, plan: Mapping[str, Any], profiles: Mappin
         name for name, profile in profiles.items() if name not in rounded and 2 <= len(profile.counts) <= _MOST_KINDS
     ]
     found = (
-        filled(MIXED_MEASURES, {"name": name, "kinds": kind, "number": number})
+        Message("note.mixed_measures", name=name, kinds=kind, number=number)
         for name, publish in rounded.items()
         for number, kind in sorted(_lost_by_kind(rows, name, publish, kinds), reverse=True)[:1]
     )

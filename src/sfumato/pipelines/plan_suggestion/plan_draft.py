@@ -15,21 +15,19 @@ from sfumato.hierarchies.role_detection.lexicon.name_terms import counts_somethi
 from sfumato.hierarchies.role_detection.missing_value_codes import MISSING_WORDS
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.role_reasons import (
-    FEW_NUMBERS,
     LIMITS,
-    MENTIONS,
     MISSING_CODES,
     MISSPELLINGS,
     ONE_SPELLING,
     ROUNDED,
     SPELLINGS,
     TAILS,
-    UNIFORM,
     WORDS_AMONG,
 )
 from sfumato.hierarchies.role_detection.suggestion import Suggestion
 from sfumato.hierarchies.spelling_variants import misspelled, one_spelling, surplus
 from sfumato.hierarchies.types import are_plain_numbers
+from sfumato.localization.messages import Message
 from sfumato.localization.plurals import filled
 from sfumato.microdata.column_transforms.number_parsing import read_numbers
 from sfumato.microdata.column_transforms.rounding_suggestion import proposed_publication, published_counts
@@ -204,12 +202,12 @@ def publishable(suggestion: Suggestion, profile: Profile) -> Suggestion:
     if suggestion.role != "sensitive":
         return suggestion
     if count := mentions(profile, K):
-        return suggestion.withheld(MENTIONS.format(known=suggestion.reason, count=count))
+        return suggestion.withheld(Message("reason.mentions", reason=suggestion.reason, count=count))
     if _few_own_numbers(profile):
-        return suggestion.withheld(FEW_NUMBERS.format(known=suggestion.reason, count=profile.present))
+        return suggestion.withheld(Message("reason.few_numbers", reason=suggestion.reason, count=profile.present))
     hopeless = proposed_promise(profile.name, profile.counts, profile.missing, K) is None
     if hopeless and (profile.rows >= _ROWS_TO_ROUND or len(profile.counts) == 1):
-        return suggestion.withheld(UNIFORM.format(known=suggestion.reason))
+        return suggestion.withheld(Message("reason.uniform", reason=suggestion.reason))
     return suggestion
 
 

@@ -17,8 +17,8 @@ import numpy.typing as npt
 from sfumato.engines.engine import MissingRules
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.questionnaire_columns import steps_of
-from sfumato.hierarchies.role_detection.role_reasons import GOES_TOGETHER, MANY_ANSWERS, TOGETHER
 from sfumato.hierarchies.role_detection.suggestion import Suggestion
+from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.pipelines.plan_suggestion.counted_rows import RowCounter
 from sfumato.pipelines.plan_suggestion.person_columns import FEW_ROWS
@@ -43,7 +43,7 @@ def limit_survey_answers(
     published = asked[:_FEW_ANSWERS] if rows > FEW_ROWS else _pointing_to_nobody(source, asked)
     share = f"{100 * _ALONE:g}"
     return dict(suggestions) | {
-        name: suggestions[name].withheld(TOGETHER.format(known=suggestions[name].reason, share=share))
+        name: suggestions[name].withheld(Message("reason.together", reason=suggestions[name].reason, share=share))
         for name in asked
         if name not in published
     }
@@ -52,7 +52,7 @@ def limit_survey_answers(
 def survey_answers_note(suggestions: Mapping[str, Suggestion]) -> str | None:
     """Return a note on published opinions if they are many."""
     count = sum(one.role == "sensitive" and one.concept == "opinion" for one in suggestions.values())
-    return MANY_ANSWERS.format(count=count) if count > _FEW_ANSWERS else None
+    return Message("reason.many_answers", count=count) if count > _FEW_ANSWERS else None
 
 
 def _opinions(
@@ -70,7 +70,10 @@ def _opinions(
         for name, count in zip(names, partners.tolist(), strict=True):
             if count >= _PARTNERS:
                 one = suggestions[name]
-                yield name, replace(one, asked=False, reason=GOES_TOGETHER.format(known=one.reason, count=count))
+                yield (
+                    name,
+                    replace(one, asked=False, reason=Message("reason.goes_together", reason=one.reason, count=count)),
+                )
 
 
 def _positions(counted: ValueCounts, steps: Sequence[str]) -> Floats:

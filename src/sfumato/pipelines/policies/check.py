@@ -12,6 +12,7 @@ from sfumato.delimited.dialect import check_separator
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.tabulation.tabulation import labeled_columns
 from sfumato.errors import DataError, EngineError, PlanError
+from sfumato.localization.messages import Message
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
@@ -120,8 +121,12 @@ def _check_attested(policy: Policy, attested: Mapping[str, str]) -> None:
     known = [clause.name for clause in policy.clauses if clause.op == "attested"]
     for name in attested:
         if name not in known:
-            what = f'{policy.id} has no clause "{name}" that somebody attests.'
-            raise PlanError(what, "Those are: " + ", ".join(known) + "." if known else "There is none.", "no-clause")
+            raise PlanError(
+                "no-clause.no_clause_somebody_attests",
+                hint=Message("hint.those_are", names=", ".join(known)) if known else Message("hint.there_none"),
+                id=policy.id,
+                name=name,
+            )
 
 
 def _handed_out(folder: Path) -> Path:
@@ -223,5 +228,5 @@ def _derivable(table: crosstabs.PublishedCrosstab, rule: CellRule) -> Measuremen
         check_installed()
         cells = crosstabs.derivable(table, max(rule.low, 1), rule.high)
     except (EngineError, DataError) as error:
-        return Measurement(None, str(error))
+        return Measurement(None, error.text)
     return Measurement(len(cells), "; ".join(cells))

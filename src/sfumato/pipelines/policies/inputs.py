@@ -25,7 +25,7 @@ def people_of(population: Any) -> dict[str, int] | None:
     data = Path(population) if isinstance(population, str | Path) else population
     with closing(opened(data, DataPlan(header=True))) as engine:
         if not {"zip3", "people"} <= {*engine.columns}:
-            raise PlanError("the population needs the columns zip3 and people.", "Name them so.", "population")
+            raise PlanError("population.the_population_needs_the_columns")
         text_counts = engine.count(("zip3", "people"), MissingRules())
     texts, numbers = text_counts.values
     try:
@@ -33,5 +33,4 @@ def people_of(population: Any) -> dict[str, int] | None:
             str(texts[zip3]).zfill(3): int(float(str(numbers[people]))) for zip3, people in text_counts.codes.tolist()
         }
     except ValueError:
-        what = 'the column "people" of the population holds something that is not a number.'
-        raise DataError(what, "Give the number of people of each area.", "population") from None
+        raise DataError("population") from None

@@ -41,7 +41,7 @@ def policy_of(plan: RequestedPlan) -> Policy | None:
         return None
     policy = policy_named(plan.policy.name, plan.policy.values)
     if policy.about != "rows":
-        raise PlanError(f"policy: {policy.id} is about tables.", "Use sf.suppress or sfumato protect.", "no-policy")
+        raise PlanError("no-policy.is_about_tables", id=policy.id)
     return policy
 
 
@@ -109,9 +109,7 @@ def _with_one_quasi_identifier(whole: dict[str, Any]) -> dict[str, Any]:
         return whole
     first = next((name for name, column in columns.items() if column["role"] == "insensitive"), None)
     if first is None:
-        raise PlanError(
-            "policy: no column is left that could be published.", "Say yourself what columns are.", "policy"
-        )
+        raise PlanError("policy")
     chosen = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
     return whole | {"columns": {**columns, first: chosen}}
 
@@ -137,11 +135,7 @@ def judge_published(plan: Plan, published: Engine) -> PolicyVerdict | None:
     measured, remarks = measure_rows(published, profiles, roles, setting_of(plan), plan)
     verdict = judge_policy(policy, measured, plan.policy.attested, remarks)
     if not verdict.satisfied:
-        raise ViolationError(
-            f"{policy.id}: {verdict.line}; failed: {', '.join(verdict.failed)}.",
-            "Change these columns, or request more privacy models; nothing was published.",
-            "policy",
-        )
+        raise ViolationError("policy", id=policy.id, line=verdict.line, names=", ".join(verdict.failed))
     return verdict
 
 

@@ -8,16 +8,13 @@ from pathlib import Path
 from sfumato.atomic_folders import check_free
 from sfumato.engines.engine import Engine, MissingRules
 from sfumato.errors import DataError, PlanError
+from sfumato.localization.messages import Message
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.pseudonyms.key import PseudonymKey
 
 # The key in a release folder, readable by its owner only and never published.
 KEY_FILE = "pseudonyms.key"
 PRIVATE = 0o600
-EXPOSED = (
-    "The key file {names} is readable by others than its owner: anyone who has it finds the persons. "
-    "Restrict its permissions."
-)
 
 
 def new_key(path: Path, domain: str) -> PseudonymKey:
@@ -52,8 +49,7 @@ def read_key(path: Path) -> PseudonymKey:
     try:
         return PseudonymKey.of_dict(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, ValueError):
-        do = "Check the path, or make one: sfumato pseudonyms new FILE"
-        raise PlanError(f"{path.name} is no key file of pseudonyms.", do, "key") from None
+        raise PlanError("key.is_no_key_file_of", name=path.name) from None
 
 
 def exposed_keys(plan: Plan) -> tuple[str, ...]:
@@ -63,7 +59,7 @@ def exposed_keys(plan: Plan) -> tuple[str, ...]:
     paths = {name.within(plan.folder) for name in named if name is not None}
     # Permissions are meaningful on POSIX systems only.
     exposed = sorted(path.name for path in paths if os.name == "posix" and path.stat().st_mode & 0o077)
-    return (EXPOSED.format(names=", ".join(exposed)),) if exposed else ()
+    return (Message("note.exposed_keys", names=", ".join(exposed)),) if exposed else ()
 
 
 def keys_of(plan: Plan, folder: Path | None = None) -> dict[str, PseudonymKey]:
@@ -81,14 +77,12 @@ def keys_of(plan: Plan, folder: Path | None = None) -> dict[str, PseudonymKey]:
         if operation.key_file is not None:
             key = read_key(operation.key_file.within(plan.folder))
             if operation.domain not in ("release", key.domain):
-                what = f'columns.{name}.publish.pseudonym: the key is for the domain "{key.domain}".'
-                raise PlanError(what, "Name that domain, or the key of this one.", "key")
+                raise PlanError("key.columns_publish_pseudonym_key", name=name, domain=key.domain)
             keys[name] = key
         elif folder is not None:
             keys[name] = read_key(folder / KEY_FILE)
         elif plan.seed is not None:
-            do = "Name a key file; a key that follows from the seed could be guessed."
-            raise PlanError(f"columns.{name}.publish.pseudonym: a plan with a seed has no key.", do, "key")
+            raise PlanError("key.columns_publish_pseudonym_a_plan", name=name)
         else:
             keys[name] = drawn.setdefault("", PseudonymKey.drawn(operation.domain))
     return keys
@@ -108,9 +102,4 @@ def check_single(plan: Plan, source: Engine) -> None:
             texts = [text_counts.values[0][code] for code in text_counts.codes[:, 0].tolist()]
             pairs = zip(texts, text_counts.counts.tolist(), strict=True)
             if any(rows > 1 for text, rows in pairs if text is not None and text not in plan.data.missing):
-                raise DataError(
-                    f'the identifier "{name}" repeats: its pseudonyms would join the rows of a person.',
-                    "Give it role: person, so that guarantees count persons with all their rows.",
-                    "repeats",
-                    column=name,
-                )
+                raise DataError("repeats", column=name).about(column=name)

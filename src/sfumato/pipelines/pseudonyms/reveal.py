@@ -52,9 +52,9 @@ def reveal(
     path = own if key is None else Path(key)
     secret_key = read_key(path)
     if secret_key.fingerprint != _fingerprint(folder, name):
-        raise PlanError("this is the key of other pseudonyms.", "Name the key of this release.", "key")
+        raise PlanError("key.this_is_the_key")
     if not by.strip() or not reason.strip():
-        raise PlanError("who asks, and why, must be said.", "Name both: they go into the log.", "reason")
+        raise PlanError("reason")
     if operation.kind == "format":
         _check_published(folder, name, pseudonyms, plan.output.quotes_formulas)
     cipher = pseudonyms_of(secret_key, operation.kind)
@@ -68,18 +68,16 @@ def _check_published(folder: Path, column: str, pseudonyms: Sequence[str], quote
     with closing(open_published(checksums.data_of(folder), DataPlan(header=True), quotes)) as engine:
         texts = {*engine.count((column,), MissingRules()).values[0]}
     if not texts.issuperset(pseudonyms):
-        raise DataError(
-            "a text is no pseudonym of this release: no published row has it.", "Check the text.", "pseudonym"
-        )
+        raise DataError("pseudonym.a_text_is_no_pseudonym_of")
 
 
 def _column(names: Sequence[str], column: str | None) -> str:
     if not names:
-        raise PlanError("this release has no pseudonyms.", "Name another folder.", "pseudonym")
+        raise PlanError("pseudonym.this_release_has_no")
     if column is None and len(names) > 1:
-        raise PlanError(f"several columns have pseudonyms: {', '.join(names)}.", "Name one: --column.", "column")
+        raise PlanError("column.several_columns_have_pseudonyms", names=", ".join(names))
     if column is not None and column not in names:
-        raise PlanError(f'the column "{column}" has no pseudonyms.', did_you_mean(column, names), "column")
+        raise PlanError("column.the_column_has_no_pseudonyms", hint=did_you_mean(column, names), column=column)
     return column or names[0]
 
 
@@ -90,7 +88,7 @@ def _fingerprint(folder: Path, column: str) -> Any:
         operations = report["perturbation"]["operations"]
         return next(part["key"] for part in operations if part["columns"] == [column])
     except (OSError, ValueError, KeyError, TypeError, StopIteration):
-        raise PlanError("report.json does not tell the key of the pseudonyms.", "Is this the folder?", "key") from None
+        raise PlanError("key.report_json_does_not_tell_the") from None
 
 
 def _log(path: Path, key: PseudonymKey, folder: Path, column: str, number: int, by: str, reason: str) -> None:

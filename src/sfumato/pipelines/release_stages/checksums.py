@@ -12,6 +12,7 @@ from typing import Any
 
 from sfumato.engines.keyed_hashes import PERSONS_FILE
 from sfumato.errors import DataError, PlanError
+from sfumato.localization.messages import Message
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.resolve import released_plan
 from sfumato.microdata.release_report import EXTERNAL_CHECKSUMS, Report
@@ -38,12 +39,7 @@ def refuse_several(folder: Path, plan: Plan) -> None:
     """Refuse the release of several files, by its plan."""
     if plan.files:
         names = [f"{name}.{plan.output.format}" for name in plan.files]
-        raise PlanError(
-            f"{folder.name} is a release of several files: {', '.join(names)}.",
-            "sfumato verify judges them together, sfumato report shows what was released; check and attack look at one "
-            f"of them, {folder.name}/{names[0]}, which says nothing of all together.",
-            "files",
-        )
+        raise PlanError("files.is_a_release_of_several_2", name=folder.name, names=", ".join(names), other=names[0])
 
 
 def remark_on_siblings(file: Any) -> str:
@@ -59,7 +55,7 @@ def remark_on_siblings(file: Any) -> str:
     if path.stem not in plan.files:
         return ""
     others = ", ".join(f"{name}.{plan.output.format}" for name in plan.files if name != path.stem)
-    return f"Released together with {others}: this file says nothing of all together; sfumato verify judges them."
+    return Message("note.siblings", others=others)
 
 
 def data_of(folder: Path) -> Path:
@@ -73,7 +69,7 @@ def data_of(folder: Path) -> Path:
         if (folder / name).exists():
             return folder / name
     check_single(folder)
-    raise DataError(f"{folder.name} holds no data.csv or data.parquet.", "Give a release folder or a file.", "no-file")
+    raise DataError("no-file.holds_no_data_csv_or", name=folder.name)
 
 
 def checksums(folder: Path) -> dict[str, str]:

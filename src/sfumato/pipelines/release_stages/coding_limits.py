@@ -13,6 +13,7 @@ from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, MissingRules
 from sfumato.errors import DataError
 from sfumato.hierarchies.types import numerals
+from sfumato.localization.messages import Message
 from sfumato.microdata.column_transforms.number_parsing import read_numbers
 from sfumato.microdata.column_transforms.transform_plan import Limit, PublishPlan, number_of
 from sfumato.microdata.counts.frequency_table import values_of
@@ -99,11 +100,7 @@ def _limited(name: str, publish: PublishPlan, numbers: Numbers, fewest: int) -> 
         bottom = replace(bottom, value=0.0 - _limit(numbers.mirrored, bottom.open_share, fewest, publish.round))
     low, high = number_of(bottom), number_of(top)
     if low is not None and high is not None and low > high:
-        raise DataError(
-            f'the limits of "{name}" leave no number between them: at least {fewest} rows lie beyond each.',
-            "Leave out top or bottom of it, or name them as numbers.",
-            "limits",
-        )
+        raise DataError("limits", column=name, count=fewest)
     return replace(publish, top=top, bottom=bottom)
 
 
@@ -168,11 +165,8 @@ def _remarks(name: str, asked: PublishPlan, limited: PublishPlan, numbers: Numbe
         value = number_of(settled) or 0.0
         coded = seen.above(value if side == "top" else -value)
         if not coded:
-            yield f'"{name}" has no two different numbers: {side} codes none of them.'
+            yield Message("note.limit_none", name=name, limit=side)
         elif coded < fewest:
-            yield f'{side} of "{name}" codes {coded:,} of {rows:,} rows alone: no other numbers differ.'
+            yield Message("note.limit_few", limit=side, name=name, count=coded, rows=rows)
         elif coded > (1 - share if side == "top" else share) * rows + _EXACT:
-            yield (
-                f'{side} of "{name}" codes {coded:,} of {rows:,} rows, more than requested: a smaller '
-                "number would disclose a person's value, or leave a row unique."
-            )
+            yield (Message("note.limit_more", limit=side, name=name, count=coded, rows=rows))

@@ -9,6 +9,7 @@ from sfumato.engines.engine import Engine, MissingRules
 from sfumato.hierarchies.label_bounds import bounds_of
 from sfumato.hierarchies.spelling_variants import surplus, visible_texts
 from sfumato.hierarchies.types import canonical
+from sfumato.localization.messages import Message
 from sfumato.microdata.column_transforms.perturbation import Microaggregate, Pseudonym, jobs_of
 from sfumato.microdata.column_transforms.transform_plan import PublishPlan
 from sfumato.microdata.counts.frequency_table import ValueCounts, value_of
@@ -33,7 +34,7 @@ def own_columns(plan: RequestedPlan) -> set[str | None]:
 def unplanned(columns: Sequence[str], plan: Plan) -> tuple[str, ...]:
     """Return a sentence for each column that is not in the plan and therefore not evaluated."""
     further = [name for name in columns if name not in plan.columns and name not in own_columns(plan)]
-    return tuple(f'The column "{name}" is not in the plan: nobody has judged what it tells.' for name in further)
+    return tuple(Message("error.part.column_role", name=name) for name in further)
 
 
 def column_promises(published: Engine, plan: Plan, count: CountBy | None = None) -> Iterator[Guarantee]:

@@ -11,9 +11,10 @@ from sfumato.engines.canonical_text import no_text
 from sfumato.engines.engine import CountsPersons, Engine, MissingRules
 from sfumato.engines.identifier_checks import check_header
 from sfumato.engines.keyed_hashes import PERSON
-from sfumato.errors import DataError, InternalError, PlanError, PlanIssue, did_you_mean
+from sfumato.errors import DataError, InternalError, PlanError, did_you_mean, issue
 from sfumato.hierarchies.hierarchy import HierarchyBuilder
 from sfumato.hierarchies.spelling_variants import meanings
+from sfumato.localization.messages import Message
 from sfumato.localization.plurals import filled
 from sfumato.microdata.counts.frequency_table import FrequencyTable, InvalidValues, ValueCounts, tabulate, typed
 from sfumato.microdata.counts.persons import PersonCount, with_persons
@@ -41,29 +42,21 @@ def check_columns(plan: Plan, columns: tuple[str, ...]) -> None:
     """Refuse a plan whose columns differ from those of the data."""
     check_header(plan.columns, columns)
     faults = [
-        PlanIssue(f"columns.{name}", "the data have no such column.", did_you_mean(name, columns))
+        issue(f"columns.{name}", "the_data_have_no_such", hint=did_you_mean(name, columns))
         for name in plan.columns
         if name not in columns
     ]
+    faults += [issue("columns", "the_column_of_the_data", column=name) for name in columns if name not in plan.columns]
     faults += [
-        PlanIssue(
-            "columns",
-            f'the column "{name}" of the data is not mentioned.',
-            "Give it a role; insensitive to publish it.",
-        )
-        for name in columns
-        if name not in plan.columns
-    ]
-    faults += [
-        PlanIssue("output.intervals", f'the data have a column "{further}" already.', "Rename it, or leave bounds out.")
+        issue("output.intervals", "the_data_have_a_column", column=further)
         for pair in plan.bound_columns.values()
         for further in pair
         if further in columns or further == plan.output.class_column
     ]
     if plan.output.class_column in columns:
-        faults.append(PlanIssue("output.class_column", "is the name of a column of the data.", "Choose another name."))
+        faults.append(issue("output.class_column", "is_the_name_of"))
     if faults:
-        raise PlanError(faults, code="columns")
+        raise PlanError.listing(faults, "columns")
 
 
 def check_texts(plan: Plan, source: Engine) -> None:
@@ -88,7 +81,7 @@ def frequency_table(plan: Plan, source: Engine, shared: SharedCounts | None = No
     columns, reading = (*plan.quasi_identifiers, *plan.value_columns), published_reading(plan, source)
     text_counts = source.count(columns, reading) if shared is None else shared.count(source, columns, reading)
     if not text_counts.rows:
-        raise DataError("the data have no rows.", "A header alone cannot be released.", "no-rows")
+        raise DataError("no-rows.the_data_have_no_rows")
     if plan.subset is not None:
         text_counts = replace(text_counts, rows=int(text_counts.counts.sum()))
     table, rejected = _tabulated(plan, text_counts, source)
@@ -97,7 +90,7 @@ def frequency_table(plan: Plan, source: Engine, shared: SharedCounts | None = No
     if rejected:
         raise _invalid(source, rejected, plan)
     if not table.rows:
-        raise DataError("no row is left.", "Every row has a missing or invalid value that drops it.", "no-rows")
+        raise DataError("no-rows.no_row_is_left")
     unnamed(plan, table)
     return with_sample(plan, source, with_person_counts(plan, source, table))
 
@@ -126,11 +119,8 @@ def _as_published(plan: Plan, text_counts: ValueCounts) -> ValueCounts:
     texts = [text or "" for text in text_counts.values[-1]]
     shown = [text if label is None else label for text, label in zip(texts, rounding.publish(texts), strict=True)]
     if any(label == "0" != text for text, label in zip(texts, shown, strict=True)):
-        raise DataError(
-            f'column "{plan.weight}": rounded to {rounding.round:g}, some weights are 0.',
-            "Round to a smaller base, or remove the weights.",
-            "weight",
-            column=plan.weight,
+        raise DataError("weight.column_rounded_to_some_weights", column=plan.weight, step=rounding.round).about(
+            column=plan.weight
         )
     return replace(text_counts, values=(*text_counts.values[:-1], tuple(shown)))
 
@@ -154,12 +144,7 @@ def with_person_counts(plan: Plan, source: Engine, table: FrequencyTable) -> Fre
     respelled = {name for name in plan.spelled_columns if changed_texts(plan, table, name)}
     entries = person_counts(plan, source, plan.person, reading_of(plan), respelled)
     if any(entry.nameless for entry in entries.values()):
-        raise DataError(
-            f'some rows name no person in the column "{plan.person}".',
-            "Name the person of every row, or drop such rows: data.on_missing: drop.",
-            "no-person",
-            column=plan.person,
-        )
+        raise DataError("no-person", column=plan.person).about(column=plan.person)
     return with_persons(table, entries)
 
 
@@ -236,9 +221,9 @@ def counted_population(model: "KMap", plan: Plan) -> ValueCounts:
         absent = [name for name in columns if name not in engine.columns]
         if absent:
             raise PlanError(
-                "the table of the population lacks " + ", ".join(f'"{name}"' for name in absent) + ".",
-                "It needs every quasi-identifier, under the same name.",
                 "population",
+                message="the table of the population lacks " + ", ".join(f'"{name}"' for name in absent) + ".",
+                hint=Message("hint.it_needs_every_quasi_identifier"),
             )
         return engine.count(columns, MissingRules())
 
@@ -266,13 +251,8 @@ def _invalid(source: Engine, rejected: tuple[InvalidValues, ...], plan: Plan) ->
             do = f'Read it as text: pandas.read_csv(…, dtype={{"{column.column}": str}}), or hand over the path.'
         rows.extend(places)
         values.extend(column.texts)
-    return DataError(
-        "; ".join(parts) + ".",
-        do or _mending(checked),
-        "invalid-value",
-        values=values,
-        rows=rows,
-        column=rejected[0].column,
+    return DataError("invalid-value", message="; ".join(parts) + ".", hint=do or _mending(checked)).about(
+        values=values, column=rejected[0].column, rows=rows
     )
 
 
@@ -311,11 +291,8 @@ def absent(model: PrivacyModel, table: FrequencyTable) -> int:
     present = {meaning[text] for text in texts}
     lacking = [text for text in named(model) if meaning[text] not in present]
     if len(lacking) == len(named(model)):
-        raise PlanError(
-            f'privacy: {model.name} names no value that "{model.column}" has: the guarantee would be empty.',
-            "Check how the values are written, or leave the model out.",
-            "named-values",
-            values=lacking,
+        raise PlanError("named-values.privacy_names_no_value_that", name=model.name, column=model.column).about(
+            values=lacking
         )
     return len(lacking)
 
@@ -335,5 +312,5 @@ def recount(published: Engine, prediction: ExpectedCounts, shared: SharedCounts 
     )
     difference = prediction.difference(text_counts)
     if difference:
-        raise InternalError(f"what was written is not what was meant: {difference}.", code="recount")
+        raise InternalError("recount.what_was_written_is", problem=difference)
     return text_counts

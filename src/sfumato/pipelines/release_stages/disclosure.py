@@ -11,6 +11,7 @@ from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, MissingRules
 from sfumato.engines.keyed_hashes import PERSON
 from sfumato.hierarchies.types import NUMBER_TYPES
+from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import FrequencyTable, ValueCounts, typed, with_codings
 from sfumato.microdata.counts.marginal_counts import counted_by, one_row_each
 from sfumato.microdata.counts.persons import by_plain_keys
@@ -110,15 +111,15 @@ class _Unmeasured:
 
     def sentences(self) -> Iterator[str]:
         if self.persons:
-            yield "Too many rows: those of one person that look alike were not taken for unique ones."
+            yield Message("note.unmeasured_persons")
         if self.classes:
-            yield f"Too many rows: what classes tell of {_quoted(self.classes)} was not measured."
+            yield Message("note.unmeasured_classes", names=_quoted(self.classes))
         if self.pairs:
-            yield "Too many rows: not every column and pair that is no quasi-identifier was tried."
+            yield Message("note.unmeasured_pairs")
         if self.several:
             yield "Too many rows: how many of them several columns single out together was not measured."
         if self.tells:
-            yield f"Too many rows: whether {_quoted(self.tells)} give a quasi-identifier away was not measured."
+            yield Message("note.unmeasured_tells", names=_quoted(self.tells))
 
 
 def _quoted(names: list[str]) -> str:

@@ -26,11 +26,7 @@ def check_longitudinal_records(plan: Plan, source: Engine, table: FrequencyTable
     whole = whole_by_persons(table.whole)
     broken = [model.name for model in plan.privacy if bool(model.violating(groups, whole).any())]
     if broken:
-        raise UnattainableError(
-            f"with keys, all rows of a person together break {' and '.join(broken)}: they tell some persons apart.",
-            "Publish * in place of keys (leave publish: key out), or ask for less.",
-            "fingerprint",
-        )
+        raise UnattainableError("fingerprint", asked=" and ".join(broken))
 
 
 def _groups(plan: Plan, source: Engine, table: FrequencyTable, recoding: Recoding) -> EquivalenceClasses:

@@ -21,10 +21,5 @@ def published_reading(plan: Plan, source: Engine) -> MissingRules:
     forms, _ = canonical(texts, plan.columns[subset.column].type)
     marks = [subset.value == (text if form is None else form) for text, form in zip(texts, forms, strict=True)]
     if not any(marks):
-        raise PlanError(
-            f'privacy: no row has the value of "{subset.column}" that marks the subset.',
-            "Check how the value is written.",
-            "named-values",
-            values=[subset.value],
-        )
+        raise PlanError("named-values.privacy_no_row_has_the", column=subset.column).about(values=[subset.value])
     return MissingRules(tuple(text for text, marked in zip(texts, marks, strict=True) if not marked), (subset.column,))

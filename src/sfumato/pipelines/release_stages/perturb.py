@@ -17,6 +17,7 @@ from sfumato.dataclass import dataclass
 from sfumato.engines.engine import PublishedRows
 from sfumato.engines.keyed_hashes import PERSON, record_key, recorded
 from sfumato.errors import InternalError
+from sfumato.localization.messages import Message
 from sfumato.microdata.counts.count_differences import numbers_of as combination_numbers
 from sfumato.microdata.measures.perturbed.figures import figures_of
 from sfumato.microdata.models.equivalence_classes import Floats
@@ -26,11 +27,6 @@ from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.pseudonyms.key import PseudonymKey
 from sfumato.microdata.pseudonyms.pseudonyms import pseudonyms_of
 
-PERTURBED = "Perturbation guarantees nothing by itself: what can be learned from {names} is measured, not guaranteed."
-PSEUDONYMOUS = (
-    "Pseudonymous data remain personal data: anyone who holds the key finds the persons "
-    "behind {names}. Keep the key apart from the data."
-)
 UNCHANGED = "Nothing of {names} was changed: no row found a partner, or all have one value."
 BLANK = (
     "{count} rows have no {names}: fewer than {k} rows lack the same columns, and the mean of fewer is not published."
@@ -63,9 +59,9 @@ class PerturbedRows:
         drawn = [name for part in parts if part["operation"] != "pseudonym" for name in part["columns"]]
         hidden = [name for part in parts if part["operation"] == "pseudonym" for name in part["columns"]]
         return (
-            *(() if not drawn else (PERTURBED.format(names=", ".join(drawn)),)),
+            *(() if not drawn else (Message("note.perturbation", names=", ".join(drawn)),)),
             *_shortfalls(parts, self.unchanged),
-            *(() if not hidden else (PSEUDONYMOUS.format(names=", ".join(hidden)),)),
+            *(() if not hidden else (Message("note.pseudonymous", names=", ".join(hidden)),)),
         )
 
 
@@ -103,11 +99,11 @@ def perturbed(
 def _shortfalls(parts: Sequence[Mapping[str, Any]], unchanged: Sequence[str]) -> Iterator[str]:
     """Yield what was requested but could not be done."""
     if unchanged:
-        yield UNCHANGED.format(names=", ".join(unchanged))
+        yield Message("note.unchanged", names=", ".join(unchanged))
     for part in parts:
         names = ", ".join(part["columns"])
         if part.get("blank_rows"):
-            yield BLANK.format(count=f"{part['blank_rows']:,}", names=names, k=part["k"])
+            yield Message("note.blank", count=part["blank_rows"], names=names, k=part["k"])
         if "households" in part and part["swapped_households"] < int(part["share"] * part["households"]):
             counts = {"count": part["swapped_households"], "households": part["households"]}
             share = f"{part['share']:g}"
@@ -243,7 +239,7 @@ def least_alike(columns: Sequence[Floats]) -> int:
 
 
 def _differs(what: str) -> InternalError:
-    return InternalError(f"what was written is not what was meant: {what}.", code="recount")
+    return InternalError("recount.what_was_written_is", problem=what)
 
 
 def _figures(plan: Plan, parts: Sequence[PerturbationResult], keys: Mapping[str, PseudonymKey]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from sfumato.engines.engine import Engine
+from sfumato.localization.messages import Message
 from sfumato.microdata.column_transforms.perturbation import SwapHouseholds
 from sfumato.microdata.counts.frequency_table import FrequencyTable, value_of
 from sfumato.microdata.measures.attribute_disclosure import Disclosure
@@ -15,10 +16,6 @@ from sfumato.pipelines.release_stages.missing_rules import reading_of
 from sfumato.pipelines.release_stages.shared_counts import other_columns
 from sfumato.pipelines.release_stages.suppression_handling import changed_texts
 
-RISKS_OF_PERSONS = (
-    "The risks count persons: that of a row is 1 / persons of its class. Keys of persons are compared without case, "
-    "spaces and punctuation."
-)
 # Minimum proportion of rows made unique by other columns that causes a warning.
 _MOST_UNIQUE = 0.5
 # Minimum proportion of households linked by a column that causes a warning, and the maximum number of rows checked.
@@ -26,22 +23,6 @@ _MOST_TIED = 0.1
 _MOST_ROWS = 1_000_000
 # Values with fewer rows on average are in one region by chance.
 _FEWEST_NESTED = 4
-SEVERAL_WAYS = (
-    "Missing values of {names} are written in several ways: all are published as empty fields. To leave them, say "
-    "spellings: keep under data."
-)
-RARE_WORD = (
-    "What means missing in {names} is a word of few rows: it is published as an empty field, since it may be a remark "
-    "on somebody. To leave it, say spellings: keep under data."
-)
-MERGED = (
-    '{count} texts of "{name}" are likely other spellings of one value (case, spaces, signs, zeros): they count, and '
-    "are published, as one. To leave them, say spellings: keep under data."
-)
-ONE_MERGED = (
-    'One text of "{name}" is likely another spelling of another value (case, spaces, signs, zeros): both count, and '
-    "are published, as one. To leave it, say spellings: keep under data."
-)
 
 
 def merged_spellings(plan: Plan, table: FrequencyTable) -> tuple[str, ...]:
@@ -55,7 +36,7 @@ def blanked_words(plan: Plan, absent: Mapping[str, AbsentTexts]) -> tuple[str, .
     """Return notes on columns in which texts that mean missing are published as empty fields."""
     several = _quoted(name for name, entry in absent.items() if entry.are_several(plan))
     rare = _quoted(name for name, entry in absent.items() if entry.is_rare_word(plan))
-    told = ((SEVERAL_WAYS, several), (RARE_WORD, rare))
+    told = ((Message("note.missing"), several), (Message("note.rare_missing"), rare))
     return tuple(text.format(names=names) for text, names in told if names)
 
 
@@ -67,23 +48,23 @@ def decimal_points(plan: Plan) -> tuple[str, ...]:
     """Return a note if numbers with a decimal comma are published with a point."""
     if plan.data.decimal == ".":
         return ()
-    return (
-        "The file has decimal commas; numbers are published with decimal points, as in every "
-        "release. Set this in a program that expects commas when it reads the release.",
-    )
+    return (Message("note.decimal_points"),)
 
 
 def column_codes(plan: Plan) -> tuple[str, ...]:
     """Return a note on codes that were read as missing values, by column."""
     told = ", ".join(f"{name} ({', '.join(codes)})" for name, codes in plan.source_data.codes.items())
-    return (f"Codes were read as missing values, in these columns alone: {told}.",) if told else ()
+    return (Message("note.column_codes", columns=told),) if told else ()
 
 
 def merged_remarks(merged: Mapping[str, int]) -> tuple[str, ...]:
     """Return notes on texts treated as spelling variants, by column, with their number."""
     counts = {name: count for name, count in merged.items() if count}
     return tuple(
-        (ONE_MERGED if count == 1 else MERGED).format(count=f"{count:,}", name=name) for name, count in counts.items()
+        (Message("note.spelling_one") if count == 1 else Message("note.spellings")).format(
+            count=f"{count:,}", name=name
+        )
+        for name, count in counts.items()
     )
 
 
@@ -100,11 +81,7 @@ def tied_households(plan: Plan, source: Engine, rows: int) -> tuple[str, ...]:
     names = ", ".join(f'"{name}"' for name, share in shares.items() if share > _MOST_TIED)
     if not names:
         return ()
-    return (
-        f"Households are removed, but the members of {max(shares.values()):.0%} of them are "
-        f"tied together by {names}: all have one value, which no other household has. Publish "
-        "it rounded, or remove it.",
-    )
+    return (Message("note.tied_households", share=max(shares.values()), names=names),)
 
 
 def _tied_share(source: Engine, plan: Plan, name: str) -> float:
@@ -130,11 +107,7 @@ def undone_swaps(plan: Plan, source: Engine, rows: int) -> tuple[str, ...]:
     beside = (*plan.quasi_identifiers, *other_columns(plan))
     plain = [name for name in beside if plan.columns[name].perturbation is None and name not in swapped]
     return tuple(
-        (
-            f'Households are swapped between values of "{region}", but "{name}" is published too, '
-            f'and each of its values lies in one of "{region}": anyone who knows this can undo the '
-            "swap at the published level of detail. Swap both together, or remove it."
-        )
+        (Message("note.undone_swaps", region=region, name=name))
         for region in swapped
         for name in plain
         if _is_nested(source, plan, name, region)
@@ -157,7 +130,7 @@ def _is_nested(source: Engine, plan: Plan, name: str, region: str) -> bool:
 
 def risks_of_persons(plan: Plan) -> tuple[str, ...]:
     """Return a note if the risks count persons."""
-    return () if plan.person is None else (RISKS_OF_PERSONS,)
+    return () if plan.person is None else (Message("note.risks_of_persons"),)
 
 
 def inferring_columns(disclosed: Disclosure, rows: int) -> tuple[str, ...]:
@@ -166,11 +139,7 @@ def inferring_columns(disclosed: Disclosure, rows: int) -> tuple[str, ...]:
     if worst is None or worst.rows <= _MOST_UNIQUE * rows:
         return ()
     names = " and ".join(f'"{name}"' for name in worst.columns)
-    return (
-        f"{names} single out {worst.rows:,} of {rows:,} published rows, and no guarantee covers "
-        "this: anyone who knows these values of a person finds the row. Publish them rounded "
-        "(publish), or remove them (role: identifier).",
-    )
+    return (Message("note.telling", names=names, worst=worst.rows, rows=rows),)
 
 
 def matching_values(measures: Measures) -> tuple[str, ...]:
@@ -179,7 +148,4 @@ def matching_values(measures: Measures) -> tuple[str, ...]:
     if matching is None:
         return ()
     highest = matching["after"]["highest"]
-    return (
-        "The risks count a missing value as a value of its own, which is the higher risk; where it matches anything, "
-        f"the highest risk after is {highest:.4g}.",
-    )
+    return (Message("note.matching_values", risk=highest),)

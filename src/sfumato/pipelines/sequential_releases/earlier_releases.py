@@ -11,6 +11,7 @@ from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.keyed_hashes import PERSON, PERSONS_FILE, recorded
 from sfumato.engines.postprocessing.formulas import open_published
 from sfumato.errors import PlanError
+from sfumato.localization.messages import Message
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.plan.model import Plan
@@ -57,19 +58,14 @@ def read_release(folder: Path, quasi_identifiers: Sequence[str], promised: Seque
     for name in ("plan.yaml", "recoding.json", "report.json"):
         if not (folder / name).exists():
             what = f"previous: {folder.name} is no release folder: it has no {name}."
-            raise PlanError(what, "Name folders that sfumato anonymize wrote.", "previous")
+            raise PlanError("previous", message=what, hint=Message("hint.name_folders_that_sfumato_anonymize"))
     plan = released_plan(folder)
     if plan.person is None or not (folder / PERSONS_FILE).exists():
-        raise PlanError(
-            f"previous: {folder.name} keeps no record of its persons ({PERSONS_FILE}).",
-            "Releases are compared by persons: the earlier plan needs a column of role person, and "
-            "its release an internal person record.",
-            "previous-persons",
-        )
+        raise PlanError("previous-persons", name=folder.name)
     if differing := sorted({*plan.quasi_identifiers} ^ {*quasi_identifiers}):
         names = ", ".join(differing)
-        what = f"previous: {folder.name} has other quasi-identifiers: one of both plans alone has {names}."
-        raise PlanError(what, "Releases of the same columns are compared.", "previous-columns")
+        what = Message("error.part.previous_has_other", name=folder.name, names=names)
+        raise PlanError("previous-columns", message=what, hint=Message("hint.releases_of_the_same_columns"))
     report = checksums.read_mapping(folder / "report.json") or {}
     recoding = json.loads((folder / "recoding.json").read_text(encoding="utf-8"))
     secret = recoding.get("person_secret") or recoding.get("secret") or f"seed {plan.seed}"
@@ -131,11 +127,7 @@ def read_chain(
     """
     releases = [read_release(folder, quasi_identifiers, promised) for folder in folders]
     if len({release.secret for release in releases}) > 1:
-        raise PlanError(
-            "previous: the releases do not know each other's persons: each was made by itself.",
-            "Make each later release with previous: [the earlier ones]; its record then has the same keys.",
-            "previous-keys",
-        )
+        raise PlanError("previous-keys")
     return releases
 
 
@@ -161,12 +153,10 @@ def whole_chain(folders: Sequence[Path]) -> list[Path]:
 
 def _refuse(folder: Path, name: str, seal: str | None) -> None:
     # Without a checksum, a folder is identified by its name only and may have been renamed.
-    renamed = "" if seal else f" If it was renamed, give it back its name ({name})."
-    raise PlanError(
-        f"previous: {folder.name} was released together with {name}, which is missing from the list.",
-        f"Name all earlier releases of these persons, {name} too: readers compare each with each.{renamed}",
-        "previous-chain",
-    )
+    hint = Message("hint.all_earlier_releases", name=name)
+    if not seal:
+        hint = Message("sentences", parts=(hint, Message("hint.renamed", name=name)))
+    raise PlanError("previous-chain", hint=hint, name=folder.name, other=name)
 
 
 def _seals(folder: Path, number: int) -> Sequence[str | None]:

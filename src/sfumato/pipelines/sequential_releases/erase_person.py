@@ -12,7 +12,6 @@ from sfumato.engines.keyed_hashes import PERSONS_FILE, record_key
 from sfumato.engines.postprocessing.person_record import record_of, write_record
 from sfumato.errors import PlanError
 from sfumato.microdata.plan.resolve import released_plan
-from sfumato.pipelines.linked_files.release_folder import KEYS_FILE
 from sfumato.pipelines.release_stages import checksums
 from sfumato.pipelines.sequential_releases.earlier_releases import ERASED, ERASED_TOO, Contents, Values, read_release
 
@@ -54,14 +53,10 @@ def erase(person: str, folders: Sequence[str | Path]) -> PersonErasure:
 
 def _erased(person: str, folder: Path) -> int:
     if not (folder / "plan.yaml").exists():
-        raise PlanError(f"{folder.name} is no release folder.", "Name folders of sfumato anonymize.", "previous")
+        raise PlanError("previous.is_no_release_folder_2", name=folder.name)
     plan = released_plan(folder)
     if plan.files:
-        raise PlanError(
-            f"{folder.name} is a release of several files, which keeps no record of persons.",
-            f"What leads to its rows is {KEYS_FILE}: take the person's keys out of it. {STAY}",
-            "files",
-        )
+        raise PlanError("files.is_a_release_of_several_files", name=folder.name)
     release = read_release(folder, plan.quasi_identifiers, ())
     key = record_key(person, f"{release.secret}:person:")
     data = checksums.data_of(folder)

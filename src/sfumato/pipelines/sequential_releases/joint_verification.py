@@ -86,7 +86,7 @@ def verify_together(folders: Sequence[str | Path]) -> JointVerdict:
             with closing(opened_release(release.folder, release.plan.output.quotes_formulas)) as rows:
                 check_drift(release.plan, rows, paths[:place])
     except (PlanError, UnattainableError) as error:
-        return JointVerdict(verdicts, k, fault=str(error))
+        return JointVerdict(verdicts, k, fault=error.text)
     left = [release.erased for release in releases]
     shared = judge_histories([release.classes for release in releases], left, k)
     erased = sum(release.erased_rows for release in releases)

@@ -83,11 +83,7 @@ def _placement(plan: Plan, releases: Sequence[EarlierRelease], now: dict[str, Co
         histories_by_person(releases), classes, lambda person: person_hash(person, plan.secret), rule.keeps
     )
     if not placement.matched:
-        raise UnattainableError(
-            "No person can be matched with the earlier releases.",
-            "Too few came, went and stayed alike: wait until more have, or release with coarser levels.",
-            "previous",
-        )
+        raise UnattainableError("previous.nobody_can_be_placed_beside")
     _judged(plan, releases, {person: classes[person] for person in placement.matched})
     return placement
 
@@ -99,12 +95,7 @@ def _joint_k(plan: Plan, releases: Sequence[EarlierRelease]) -> int:
 def _check_earlier(releases: Sequence[EarlierRelease], k: int) -> None:
     """Refuse earlier releases that already violate the requested k together."""
     if not judge_histories([entry.classes for entry in releases], [entry.erased for entry in releases], k).hold:
-        raise UnattainableError(
-            f"previous: comparing the earlier releases with each other separates groups of fewer than {k} persons.",
-            "No later release can repair this: request no greater k than they achieved (sfumato "
-            "verify on their folders shows it), or withdraw them and start again.",
-            "previous-earlier",
-        )
+        raise UnattainableError("previous-earlier", k=k)
 
 
 def _judged(plan: Plan, releases: Sequence[EarlierRelease], now: Mapping[str, Hashable]) -> SharedHistories:
@@ -118,22 +109,14 @@ def _judged(plan: Plan, releases: Sequence[EarlierRelease], now: Mapping[str, Ha
     together = judge_histories([*classes, now], [*erased, {}], k)
     if together.hold:
         return together
-    raise UnattainableError(
-        f"previous: comparing the releases would tell groups of fewer than {k} persons apart, the smallest of "
-        f"{together.smallest}.",
-        "Too few came, went and changed alike: wait until more have. Persons with several rows whose rows changed "
-        "seldom have company; coarser levels from the first release on, or one row a person, give them some.",
-        "previous",
-    )
+    raise UnattainableError("previous.previous_comparing_the_releases_would", k=k, count=together.smallest)
 
 
 def _with_levels(plan: Plan, last: EarlierRelease) -> Plan:
     """Return the plan with the levels of the last release, and without suppression for other reasons."""
     if not last.levels:
         raise PlanError(
-            f"previous: {last.folder.name} chose no levels (its method is {last.plan.method.name}).",
-            "The recoding of the earlier release is kept: make it with optimal, samarati, greedy or exhaustive.",
-            "previous-levels",
+            "previous-levels.previous_chose_no_levels_its", name=last.folder.name, word=last.plan.method.name
         )
     columns = {
         name: replace(column, min_level=last.levels[name], max_level=last.levels[name])
@@ -170,14 +153,10 @@ def _labels(plan: Plan, name: str, texts: Sequence[str | None]) -> list[str | No
     forms, _ = canonical(present, column.type)
     values = [form for form in dict.fromkeys(forms) if form is not None]
     if (hierarchy := hierarchy_of(plan, name)) is None:
-        raise PlanError(f"previous: {name} has no hierarchy.", "At least {type: any}.", "previous-levels")
+        raise PlanError("previous-levels.has_no_hierarchy", name=name)
     ladder = hierarchy.fit(values).hierarchy
     if column.min_level >= len(ladder.labels):
-        raise PlanError(
-            f"previous: the earlier release has {name} at level {column.min_level}, which its hierarchy does not have.",
-            "Give the column the hierarchy of the earlier plan: its levels are kept.",
-            "previous-levels",
-        )
+        raise PlanError("previous-levels.previous_the_earlier_release_has", name=name, level=column.min_level)
     of_form = {form: ladder.published(form, column.min_level) for form in values if form in ladder.places}
     of_text = {text: of_form.get(form or "") for text, form in zip(present, forms, strict=True)}
     return [of_text.get(text or "") for text in texts]

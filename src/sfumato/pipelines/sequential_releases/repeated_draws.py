@@ -15,7 +15,7 @@ from typing import Any
 
 from sfumato.engines.engine import PublishedRows
 from sfumato.engines.keyed_hashes import PERSON, recorded
-from sfumato.errors import PlanError, PlanIssue, UnattainableError
+from sfumato.errors import PlanError, UnattainableError, issue
 from sfumato.microdata.column_transforms.perturbation import Noise, Perturbation, Pram, Pseudonym
 from sfumato.microdata.column_transforms.transform_plan import PublishPlan
 from sfumato.microdata.plan.model import ColumnPlan, Plan
@@ -25,7 +25,6 @@ from sfumato.pipelines.sequential_releases.earlier_releases import opened_releas
 
 # Published numbers of a person that differ by more than this many standard deviations come from different values.
 FAR_APART = 4.0
-DRAWN_AGAIN = "Use noise, pram or shift_days, each without group or strata, and a column of role person; or remove it."
 Numbers = Mapping[str, Mapping[str, set[float]]]
 
 
@@ -45,19 +44,18 @@ def with_repeated_draws(plan: Plan, folders: Sequence[Path], at: str = "previous
         if isinstance(operation, Pseudonym):
             continue
         if plan.person is None or not operation.repeats:
-            faults.append(PlanIssue(f"columns.{name}.publish", f"{operation.name} is drawn again.", DRAWN_AGAIN))
+            faults.append(issue(f"columns.{name}.publish", "drawn_again_2", name=operation.name))
             continue
         found = ((folder, released_plan(folder).perturbations.get(name)) for folder in folders)
         first, before = next((pair for pair in found if pair[1] is not None), (None, None))
         if first is None or before is None:
             continue
         if _as_planned(operation) != _as_planned(before):
-            do = f"Perturb it as {first.name} does: equal draws of another size give values away."
-            faults.append(PlanIssue(f"columns.{name}.publish", f"differs from {at}.", do))
+            faults.append(issue(f"columns.{name}.publish", "differs_from", at=at, name=first.name))
             continue
         columns[name] = _repeating(columns[name], operation, _figures(first, name))
     if faults:
-        raise PlanError(faults, code="faults")
+        raise PlanError.listing(faults)
     return replace(plan, columns=columns)
 
 
@@ -139,8 +137,5 @@ def _averaged(plan: Plan, name: str, draws: Sequence[int]) -> UnattainableError:
     share = operation.share if isinstance(operation, Noise) else 0.0
     persons, most = sum(number > 1 for number in draws), max(draws)
     return UnattainableError(
-        f"columns.{name}: values of {persons} persons changed a little; {most} releases average out to noise of "
-        f"{share / sqrt(most):.2g} standard deviations; {share:g} is requested.",
-        "Publish the column rounded or binned, or remove it from this release.",
-        "previous-noise",
+        "previous-noise", name=name, persons=persons, most=most, share=share / sqrt(most), share2=share
     )

@@ -66,7 +66,7 @@ def audit(
     if isinstance(table, ProtectedTable | PerturbedTable):
         table, plan = table.columns, plan or table.plan
     if plan is None:
-        raise PlanError("the audit needs the plan.", "Name it: it says which cells add up.", "no-plan")
+        raise PlanError("no-plan.the_audit_needs_the_plan")
     attacked = with_metadata(adapted(_plan_for(table, read_table_plan(plan))), table)  # type: ignore[arg-type]
     with errors_in(Path(table) if isinstance(table, str | Path) else None, attacked.table, attacked.dimensions):
         columns = table if isinstance(table, TextColumns) else columns_from(table, attacked, published=True)
@@ -110,7 +110,7 @@ def _several(
     Functional dependencies are given by `linked`, or found in the records of the first plan if they exist.
     """
     if plan is None:
-        raise PlanError("the audit needs the plan.", "Name it: it says which cells add up.", "no-plan")
+        raise PlanError("no-plan.the_audit_needs_the_plan")
     listed = plan if isinstance(plan, list | tuple) else [plan]
     plans = [adapted(with_metadata(read_table_plan(one))) for one in listed]
     _check_masked(plans)
@@ -159,11 +159,7 @@ def _crossings(plans: Sequence[TablePlan], tables: Sequence[Any]) -> list[tuple[
     else:
         own = [(one, TableSpec(f"table {place}", one.dimensions)) for place, one in enumerate(plans, 1)]
     if len(own) != len(tables):
-        raise PlanError(
-            f"{len(tables)} tables are to be audited, and the plan has {len(own)}.",
-            "Give a plan with a table for each, in the same order, or a plan for each.",
-            "tables-and-plans",
-        )
+        raise PlanError("tables-and-plans", count=len(tables), number=len(own))
     return own
 
 
@@ -202,11 +198,7 @@ def _check_masked(plans: Sequence[TablePlan]) -> None:
     """Refuse plans with perturbation, because joint inference from several perturbed tables is not computed."""
     changed = [plan.perturbation.name for plan in plans if plan.perturbation is not None]
     if changed:
-        raise PlanError(
-            f"a table whose numbers were changed ({changed[0]}) is not audited together with another.",
-            "Audit each alone, and publish one of them only: several together disclose more than each of them.",
-            "changed-together",
-        )
+        raise PlanError("changed-together", name=changed[0])
 
 
 def _attacked_by(plan: TablePlan, integer: bool | None, own: bool | None, harmless: tuple[str, ...]) -> TablePlan:

@@ -13,6 +13,7 @@ import numpy as np
 from sfumato.atomic_folders import staged, write_text
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, SfumatoError
+from sfumato.localization.messages import Message
 from sfumato.pipelines.tables.perturbation.perturb import change
 from sfumato.pipelines.tables.protect import run
 from sfumato.pipelines.tables.protect_linked import plan_of, sheets_of
@@ -91,7 +92,7 @@ def compare_tables(
     made = replace(named, output=replace(named.output, files=()))
     unknown = [name for name in methods if name not in METHODS]
     if unknown:
-        raise PlanError(f"{unknown[0]} is not compared.", "Valid: " + ", ".join(METHODS) + ".", "compare-tables")
+        raise PlanError("compare-tables.is_not_compared", hint="Valid: " + ", ".join(METHODS) + ".", name=unknown[0])
     parts = perturbed_parts(made, columns)
     base, keyed = _base(made, parts), _with_keys(columns, made, parts)
     runs = []
@@ -111,8 +112,7 @@ def _one_table(plan: TablePlan, table: Any) -> tuple[TablePlan, TextColumns]:
         PlanError: There are several tables, or earlier releases.
     """
     if plan.previous or len(plan.tables) > 1:
-        do = "Take one with its dimensions, and nothing that was published before."
-        raise PlanError("a comparison is of one table.", do, "compare-tables")
+        raise PlanError("compare-tables.a_comparison_is_of_one")
     plan = with_metadata(plan, table)
     if plan.alone:
         return plan, source_columns(plan) if table is None else columns_from(table, plan)
@@ -163,7 +163,7 @@ def _run(plan: TablePlan, columns: TextColumns, name: str, base: float, seconds:
 def _check_rules(plan: TablePlan, name: str) -> None:
     """Refuse a method that protects sensitive cells if no rule identifies them."""
     if name in (*MASKING, "adjustment") and not plan.primary and plan.table.cells is None:
-        raise PlanError("no rule classifies cells as sensitive.", "Name some in primary.", "no-rules")
+        raise PlanError("no-rules.no_rule_says_which_cells")
 
 
 def _method(plan: TablePlan, name: str, base: float, seconds: float) -> Rounding | CellKey | Adjustment:
@@ -227,5 +227,5 @@ def _proposals(plan: TablePlan, columns: TextColumns, seconds: float) -> tuple[s
     found = redesign(replace(plan, perturbation=None), columns, within(seconds))
     said = [sentence(found, one) for one in found.proposals[:MOST]]
     if found.tried < found.possible:
-        said.append(f"{found.tried:,} of {found.possible:,} changes were tried in {seconds:g} seconds.")
+        said.append(Message("reason.redesign_tried", tried=found.tried, possible=found.possible, seconds=seconds))
     return tuple(said)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Required, TypedDict, Unpack, overload
 
-from sfumato.errors import DataError, PlanError, PlanIssue, ViolationError, did_you_mean
+from sfumato.errors import DataError, PlanError, ViolationError, did_you_mean, issue
 from sfumato.pipelines.tables.perturbation.perturb import perturb
 from sfumato.pipelines.tables.perturbation.perturb_linked import perturb_several
 from sfumato.pipelines.tables.perturbation.perturbed_table import PerturbedTable, PerturbedTables
@@ -256,10 +256,9 @@ def run(
     protected = ProtectedTable(plan, columns, tuple(done), seconds, like)
     if not protected.passed and not plan.method.faithful:
         raise ViolationError(
-            f"the attacker still narrows {len(protected.audit.failing)} suppressed cells below "
-            f"their protection level: {cells_named(protected.audit.failing)}.",
-            "Increase the protection level, or allow more cells to be suppressed.",
-            "audit",
+            "audit.the_attacker_still_narrows",
+            count=len(protected.audit.failing),
+            named=cells_named(protected.audit.failing),
         )
     protected.check(protected.external)
     return protected
@@ -269,12 +268,7 @@ def _refuse_taken_names(plan: TablePlan, columns: TextColumns) -> None:
     prefix = plan.output.prefix or plan.table.value
     taken = [prefix + ending for ending in NAMES[plan.output.columns] if prefix + ending in columns]
     if taken:
-        raise DataError(
-            f'the table has a column "{taken[0]}" already, which would be written over.',
-            "Rename it, or name another prefix in output.prefix.",
-            "column-taken",
-            column=taken[0],
-        )
+        raise DataError("column-taken", column=taken[0]).about(column=taken[0])
 
 
 def _masked(
@@ -299,16 +293,16 @@ def _plan(plan: Any, parts: dict[str, Any], table: Any) -> TablePlan:
         inner = {key: parts.pop(key) for key in _TABLE_KEYS if key in parts}
         plan = {"version": 1, "table": inner, **parts}
     elif parts:
-        raise PlanError("give either a plan or its parts.", code="plan-and-parts")
+        raise PlanError("plan-and-parts")
     return read_table_plan(plan)
 
 
 def _check_parts(parts: Mapping[str, Any]) -> None:
     """Refuse unknown keys, with the most similar key of a plan and of its table."""
     known = {*_TABLE_KEYS, *PLAN.keys, "plan"}
-    faults = [PlanIssue(name, "unknown key.", did_you_mean(name, known)) for name in parts if name not in known]
+    faults = [issue(name, "unknown_key", hint=did_you_mean(name, known)) for name in parts if name not in known]
     if faults:
-        raise PlanError(faults, code="faults")
+        raise PlanError.listing(faults)
 
 
 # The keys of a table that name neither a file nor its columns.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.errors import PlanError, UnattainableError, ViolationError
+from sfumato.localization.messages import Message
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
 from sfumato.tables.build.build import dimensions_of, tree_of
@@ -81,10 +82,7 @@ def protect_several(
     whole = ProtectedTable(plan, joint.columns, (masked,), seconds)
     if not whole.passed:
         raise ViolationError(
-            f"attackers still narrow {len(whole.audit.failing)} suppressed cells below their "
-            f"protection level: {cells_named(whole.audit.failing)}.",
-            "Increase the protection level, or allow more cells to be suppressed.",
-            "audit",
+            "audit.attackers_still_narrow", count=len(whole.audit.failing), named=cells_named(whole.audit.failing)
         )
     tables = {
         crossing.name: ProtectedTable(plan_of(plan, place), section.columns, (section_of(masked, section),), seconds)
@@ -107,15 +105,12 @@ def _explained(error: UnattainableError, plan: TablePlan, chains: Sequence[Chain
         for chain in chains
         if chain.inconsistent
     ]
-    do = error.hint
+    reasons = [error.hint]
     if odd:
-        do += (
-            f" A few records have codes of {', '.join(odd)} that do not fit all others, which may be why: correct them."
-        )
+        reasons.append(Message("hint.inconsistent_codes", columns=", ".join(odd)))
     if plan.table.group_disclosure:
-        do += " Where one dimension determines another, make them levels of one, or set table.group_disclosure: false."
-    code = error.code.partition(".")[2]
-    return UnattainableError(error.message, do, code, values=error.values, column=error.column, rows=error.rows)
+        reasons.append(Message("hint.determined_dimensions"))
+    return error.with_text(error.message, Message("sentences", parts=tuple(reasons)))
 
 
 def crossings_of(plan: TablePlan) -> tuple[TableSpec, ...]:
@@ -183,9 +178,7 @@ def _read(plan: TablePlan, crossing: TableSpec, table: Any) -> TextColumns:
     if isinstance(table, TextColumns):
         return table
     if crossing.source is None:
-        raise PlanError(
-            f"table {crossing.name} has no source.", "Name the file with its cells, or table.microdata.", "no-source"
-        )
+        raise PlanError("no-source.table_has_no_source", name=crossing.name)
     path = crossing.source.within(plan.folder)
     with errors_in(path, plan.table, crossing.dimensions):
         columns = read_delimited_cells(path, plan.table)
@@ -250,11 +243,7 @@ def _records(plan: TablePlan) -> Any:
         return None
     column = method.record or method.key
     if column is None or (method.record is not None and method.secret is None):
-        raise PlanError(
-            "the cell key method needs keys of the records.",
-            "Set method.record and a secret, which is internal, or method.key if a column holds the keys.",
-            "record-key",
-        )
+        raise PlanError("record-key")
     return RecordKeys(column, method.secret if method.record else None, method.digits)
 
 
@@ -280,11 +269,7 @@ def of_crossed(plan: TablePlan) -> TablePlan:
 def _check_rules(plan: TablePlan) -> None:
     """Refuse plans whose rules use the number of records but never the holdings."""
     if not any(isinstance(rule, Frequency | Holdings | Dominance | PriorPosterior) for rule in plan.primary):
-        raise PlanError(
-            "no rule looks at whose records a cell counts: many may be of one.",
-            "Add the rule frequency, which counts each of table.holding once.",
-            "holding-rule",
-        )
+        raise PlanError("holding-rule")
 
 
 def _plain(value: Any) -> Any:

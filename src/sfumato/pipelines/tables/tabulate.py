@@ -62,7 +62,7 @@ def tabulate(
     made = shaped(dimensions)
     names = [name for dimension in made.values() for name in (dimension.levels or (dimension.column or "",))]
     if secret is not None and not secret.strip():
-        raise PlanError("the secret is blank: anybody could compute the keys.", "Give a long random text.", "secret")
+        raise PlanError("secret")
     records = None if record is None else RecordKeys(record, secret, digits)
     reading = DataPlan(decimal=check_decimal(decimal), encoding=encoding_of(encoding or DataPlan().encoding))
     marks = [] if request is None else [request]

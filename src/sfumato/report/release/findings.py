@@ -80,7 +80,7 @@ def rare_values(words: Messages, report: Report, outside: bool = False) -> list[
 def inferred(words: Messages, report: Report) -> list[str]:
     """Return which quasi-identifiers an attacker infers from other columns, and the resulting guarantees."""
     check: Mapping[str, Any] = report.details.get("release_check", {})
-    return [words.sentence(sentence) for sentence in check.get("sentences", ())]
+    return [words.text(sentence) for sentence in check.get("sentences", ())]
 
 
 def heavily_generalized_columns(words: Messages, report: Report) -> list[str]:
@@ -179,7 +179,7 @@ def disclosure(words: Messages, report: Report) -> list[str]:
         lines.append(unique_rows(words, worst.columns, worst.rows, report.published_rows))
     lines += _several_known(words, report)
     check: Mapping[str, Any] = report.details.get("release_check", {})
-    return [*lines, *map(words.sentence, (*report.disclosure.unmeasured, *check.get("unchecked", ())))]
+    return [*lines, *map(words.text, (*report.disclosure.unmeasured, *check.get("unchecked", ())))]
 
 
 def _given_away(words: Messages, report: Report, kind: str) -> list[str]:

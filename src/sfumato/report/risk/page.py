@@ -70,7 +70,7 @@ def _population(words: Messages, report: RiskSurvey) -> list[str]:
 
 def _estimate(words: Messages, one: Estimate) -> tuple[object, ...]:
     share = None if one.share is None else words.percent(one.share)
-    return one.uniques, share, words.sentence(one.reason)
+    return one.uniques, share, words.text(one.reason)
 
 
 def _sample(words: Messages, report: RiskSurvey) -> list[str]:

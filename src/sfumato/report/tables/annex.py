@@ -30,5 +30,5 @@ def _measures(teller: ReportWriter) -> list[str]:
     words, report, plan = teller.words, teller.report, teller.plan
     (verdict, _), *_ = outcome_sentences(report, words)
     promised = report["satisfied"] and report.get("masked") and plan.primary
-    said = [verdict, *map(words.sentence, report["warnings"]), *([words["tabled.promise"]] if promised else [])]
+    said = [verdict, *map(words.text, report["warnings"]), *([words["tabled.promise"]] if promised else [])]
     return list(dict.fromkeys(said))

@@ -64,7 +64,7 @@ def size(runs: TableRuns, words: Messages) -> str:
 
 def failures(runs: TableRuns, words: Messages) -> list[str]:
     """Return the methods without a result, with the reason."""
-    return [f"{way(words, run.method)}: {words.sentence(run.error)}" for run in runs.runs if run.error]
+    return [f"{way(words, run.method)}: {words.text(run.error)}" for run in runs.runs if run.error]
 
 
 def text(runs: TableRuns) -> str:
@@ -108,7 +108,7 @@ def html(runs: TableRuns) -> str:
     """The comparison as a page, in the language of its plan."""
     words = words_in(runs.language)
     failed, title = failures(runs, words), words["ways.title"]
-    proposals = [words.sentence(one) for one in runs.redesign]
+    proposals = [words.text(one) for one in runs.redesign]
     return page(
         title,
         [

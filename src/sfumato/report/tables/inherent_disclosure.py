@@ -56,7 +56,7 @@ def known_section(words: Messages, report: Mapping[str, Any]) -> list[str]:
             words[f"tabled.column.{one['end']}"],
             words.amount(one["requested"]),
             words.amount(one["guaranteed"]),
-            words["tabled.everyone"] if one["attacker"] == EVERYONE else words.sentence(one["attacker"]),
+            words["tabled.everyone"] if one["attacker"] == EVERYONE else words.text(one["attacker"]),
         )
         for one in known[:MOST_ROWS]
     ]

@@ -19,4 +19,4 @@ def not_audited(parts: Iterable[TablePart]) -> list[str]:
 def unattacked_words(words: Messages, answer: TableAnswer[Any]) -> list[str]:
     """Return that there is no guarantee for a table, and why, if the audit was incomplete."""
     said = not_audited(one.part for one in answer.parts)
-    return [words["tabled.unattacked"], *map(words.sentence, said)] if said else []
+    return [words["tabled.unattacked"], *map(words.text, said)] if said else []

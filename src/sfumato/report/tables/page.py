@@ -78,11 +78,11 @@ def _said(words: Messages, protected: SuppressedTable, report: Mapping[str, Any]
         yield audit_words(words, report["audit"])
     elif not masked_cells(protected):
         yield from [rules] if names else []
-        yield from map(words.sentence, not_audited(part.part for part in protected.parts))
+        yield from map(words.text, not_audited(part.part for part in protected.parts))
         return
     yield attackers_considered(words, protected.plan)
     if protected.passed:
-        yield from map(words.sentence, report["warnings"])
+        yield from map(words.text, report["warnings"])
         promise = [words["tabled.promise"]] if protected.attacked else []
         yield from [rules, *promise] if names else []
 

@@ -45,7 +45,7 @@ def verdict_words(words: Messages, changed: PerturbedResult, promised: bool) -> 
         promised: Whether there is a guarantee: by the plan alone, for publication.
     """
     if not promised:
-        return [words.sentence(NO_PROMISE)]
+        return [words.text(NO_PROMISE)]
     return unattacked_words(words, changed) or [words["noised.holds"]]
 
 
@@ -108,7 +108,7 @@ def sentences(report: Mapping[str, Any], words: Messages) -> list[str]:
     return [
         *loss_sentences(report, words),
         *reader_sentences(report, words),
-        *(words.sentence(warning) for warning in report["warnings"]),
+        *(words.text(warning) for warning in report["warnings"]),
     ]
 
 
@@ -129,7 +129,7 @@ def reader_sentences(report: Mapping[str, Any], words: Messages) -> list[str]:
         reader_line(report["reader"], words),
         *_differences(report, words),
         *_informed_reader(report, words),
-        *(words.sentence(remark) for remark in report.get("remarks", [])),
+        *(words.text(remark) for remark in report.get("remarks", [])),
     ]
 
 

@@ -35,7 +35,7 @@ def changed_house(changed: PerturbedResult, report: Mapping[str, Any], papers: D
     teller = ReportWriter(words, changed.plan, report)
     said, *why = verdict_words(words, changed, changed.promised)
     mark = "verdict" if changed.attacked else "verdict not"
-    checked = [*why, words["noised.checked"], *([words.sentence(UNCHANGED)] if UNCHANGED in report["warnings"] else [])]
+    checked = [*why, words["noised.checked"], *([words.text(UNCHANGED)] if UNCHANGED in report["warnings"] else [])]
     box = f'<div class="{mark}"><strong>{escape(said)}</strong>{"".join(map(paragraph, checked))}</div>'
     return house_page(teller, changed_story(teller), box, papers)
 

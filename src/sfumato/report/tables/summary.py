@@ -13,7 +13,7 @@ def outcome_sentences(report: Mapping[str, Any], words: Messages) -> list[tuple[
     if "noise" in report:
         promised = not report["warnings"]
         return [
-            (words["noised.holds"], True) if promised else (words.sentence(report["warnings"][0]), None),
+            (words["noised.holds"], True) if promised else (words.text(report["warnings"][0]), None),
             *((text, None) for text in perturbed.sentences({**report, "warnings": []}, words)),
         ]
     audit = {key: words.count(count) for key, count in report["audit"].items()}
@@ -24,7 +24,7 @@ def outcome_sentences(report: Mapping[str, Any], words: Messages) -> list[tuple[
     gap = words.figure(f"{100 * (report['gap'] or 0):.1f}")
     if not report["masked"]:
         said, *more = report["warnings"]
-        return [(words.sentence(text), None) for text in (said, words["masked"].format(**counts), *more)]
+        return [(words.text(text), None) for text in (said, words["masked"].format(**counts), *more)]
     # Older jobs lack it.
     attacked = report.get("attacked", True)
     fails = "table_leaks" if attacked else "tabled.unattacked"
@@ -35,7 +35,7 @@ def outcome_sentences(report: Mapping[str, Any], words: Messages) -> list[tuple[
         (words[proved].format(gap=gap), None),
         *((text, None) for text in less_promised(words, report)),
         *(
-            (words.sentence(warning), None)
+            (words.text(warning), None)
             for warning in (report["warnings"] if report["satisfied"] or not attacked else ())
         ),
     ]

@@ -151,8 +151,7 @@ def _proxy(settings: Settings) -> TrustedProxy | None:
     if settings.proxy_header is None:
         return None
     if not networks:
-        what = "a header that names users is believed from addresses that are trusted alone, and none is named."
-        raise PlanError(what, "Name the proxy's address with --trusted-proxy.", "trusted-proxy")
+        raise PlanError("trusted-proxy.header_names_users_believed")
     return TrustedProxy(settings.proxy_header, networks)
 
 
@@ -165,17 +164,16 @@ def networks_of(texts: frozenset[str]) -> tuple[Network, ...]:
     try:
         return tuple(ipaddress.ip_network(text) for text in sorted(texts))
     except ValueError:
-        what = "a trusted proxy is neither an address nor a network."
-        raise PlanError(what, "Write 10.0.0.5 or 10.0.0.0/24.", "trusted-proxy") from None
+        raise PlanError("trusted-proxy.trusted_proxy_neither_address") from None
 
 
 def _provider(settings: Settings) -> Provider:
     if not settings.openid or not settings.openid_client:
-        raise PlanError("sign-in by OpenID Connect needs the name of a client.", "Use --openid-client.", "openid")
+        raise PlanError("openid.sign_in_by_openid_connect_needs")
     secret = None
     if settings.openid_secret is not None:
         try:
             secret = settings.openid_secret.read_text(encoding="utf-8").strip()
         except OSError:
-            raise PlanError("the file of the OpenID secret cannot be read.", "Check the path.", "openid") from None
+            raise PlanError("openid.the_file_of_the_openid_secret") from None
     return Provider(settings.openid, settings.openid_client, secret, settings.openid_claim)

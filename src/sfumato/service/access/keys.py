@@ -24,6 +24,7 @@ from pathlib import Path
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
+from sfumato.localization.messages import Message
 from sfumato.service.access.users import ROLES, SCOPES, Role, Scope, User
 from sfumato.service.http.problems import RefusedError
 
@@ -83,8 +84,7 @@ def make_key(
     text = secrets.token_urlsafe(32)
     key = Key(name, digest(text), role, scopes, expires)
     if not LINE.fullmatch(key.line()):
-        what = "the key's name is not valid."
-        raise PlanError(what, "Use letters, digits, dots, hyphens; at most 64.", "api-key-name")
+        raise PlanError("api-key-name.key_name_not_valid")
     return text, key
 
 
@@ -105,7 +105,7 @@ def read_keys(path: Path) -> tuple[Key, ...]:
             raise OSError("no regular file")
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
-        raise PlanError(f"the file of API keys {path.name} cannot be read.", "Check the path.", "api-keys") from None
+        raise PlanError("api-keys.the_file_of_api_keys_cannot", name=path.name) from None
     entries = [(number, line.strip()) for number, line in enumerate(lines, 1)]
     keys = tuple(_key(line, number, path) for number, line in entries if line and line[0] != "#")
     if not keys:
@@ -131,7 +131,7 @@ def _key(line: str, number: int, path: Path) -> Key:
 
 
 def _no_keys(what: str) -> PlanError:
-    return PlanError(what, "Make a line with: sfumato keys add NAME --file FILE", "api-keys")
+    return PlanError("api-keys", message=what, hint=Message("hint.make_line_sfumato_keys"))
 
 
 class KeyFile:
@@ -227,7 +227,7 @@ def add_key(path: Path, key: Key, group: str | None = None) -> None:
     path = path.resolve()  # a link remains a link
     with _alone(path):
         if path.exists() and any(other.name == key.name for other in _keys_of(path)):
-            raise PlanError(f"there is a key named {key.name}.", "Choose another name.", "api-key-name")
+            raise PlanError("api-key-name.there_is_a_key_named", name=key.name)
         _write(path, [*_lines(path), key.line()], _readers(path, group))
 
 
@@ -241,7 +241,7 @@ def revoke_key(path: Path, name: str) -> None:
     with _alone(path):
         keys = {key.line(): key for key in _keys_of(path)}
         if not any(key.name == name for key in keys.values()):
-            raise PlanError(f"there is no key named {name}.", "See them with: sfumato keys list", "api-key-name")
+            raise PlanError("api-key-name.there_is_no_key_named", name=name)
         gone = {line: replace(key, revoked=today()).line() for line, key in keys.items() if key.name == name}
         _write(path, [gone.get(_normal(line, keys, path), line) for line in _lines(path)], _readers(path))
 
@@ -279,7 +279,7 @@ def _readers(path: Path, group: str | None = None) -> _Readers:
     try:
         number = int(group) if group.isdecimal() else grp.getgrnam(group).gr_gid
     except KeyError:
-        raise PlanError("there is no such group.", "Make it first: groupadd --system NAME", "api-key-group") from None
+        raise PlanError("api-key-group") from None
     return replace(readers, group=number, mode=readers.mode | 0o040)
 
 
@@ -296,8 +296,7 @@ def _write(path: Path, lines: list[str], readers: _Readers) -> None:
             os.fsync(descriptor)
         partial.replace(path)
     except PermissionError:
-        what = "the file of keys could not be left to its owner and group."
-        raise PlanError(what, "Run this as its owner, who is of the group, or as root.", "api-keys") from None
+        raise PlanError("api-keys.file_keys_could_not") from None
     finally:
         partial.unlink(missing_ok=True)
 

@@ -150,7 +150,7 @@ class OpenId:
         if self._known is None or now - self._known[0] > KEPT_SECONDS:
             content = self._ask("GET", self._provider.issuer.rstrip("/") + DISCOVERY)
             if content.get("issuer") != self._provider.issuer:
-                raise EngineError("the OpenID provider calls itself otherwise.", "Check its address.", "openid")
+                raise EngineError("openid.the_openid_provider_calls")
             self._known = (now, content)
         return self._known[1]
 
@@ -170,5 +170,5 @@ class OpenId:
         except (httpx.HTTPError, ValueError):
             content = None
         if not isinstance(content, dict):
-            raise EngineError("the OpenID provider does not answer.", "Try again later.", "openid")
+            raise EngineError("openid.the_openid_provider_does")
         return content

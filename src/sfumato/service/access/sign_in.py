@@ -11,7 +11,7 @@ from urllib.parse import parse_qs
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from sfumato.localization.messages import Messages, accepted_words
+from sfumato.localization.messages import Message, Messages, accepted_words
 from sfumato.service.access.authentication import Authenticator
 from sfumato.service.access.openid import Attempt, OpenId, SignInError, new_attempt
 from sfumato.service.access.sessions import COOKIE, set_cookie
@@ -92,7 +92,9 @@ async def _small_body(request: Request) -> bytes:
         async for part in request.stream():
             body += part
             if len(body) > MOST_BYTES:
-                raise RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "limit.body", "This is no key.")
+                raise RefusedError(
+                    HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "limit.body", Message("error.part.this_is_no_key")
+                )
     return body
 
 

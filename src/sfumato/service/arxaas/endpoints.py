@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from typing import Any
 
+from sfumato.localization.messages import Message
 from sfumato.pipelines.migration.arxaas.answers import Attribute, Rows, analyzed, anonymized, model_of
 from sfumato.pipelines.migration.arxaas.hierarchies import build
 from sfumato.service.arxaas.schemas import AnalyzeBody, AnonymizeBody, Cell, HierarchyBody, Operation
@@ -61,7 +62,9 @@ def _labels(rows: Sequence[Sequence[Cell]] | None) -> tuple[tuple[str, ...], ...
     if not rows:
         return None
     if len({len(row) for row in rows}) > 1 or not rows[0]:
-        raise RefusedError(HTTPStatus.BAD_REQUEST, "body.schema", "The rows of a hierarchy have one length.")
+        raise RefusedError(
+            HTTPStatus.BAD_REQUEST, "body.schema", Message("error.part.the_rows_of_a_hierarchy_have_one")
+        )
     return tuple(tuple(_text(value) or "" for value in row) for row in rows)
 
 

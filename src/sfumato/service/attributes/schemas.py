@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema
 
 from sfumato.attributes.configuration import MOST_BUCKETS, SHAPE
+from sfumato.localization.messages import Message
 from sfumato.service.http.problems import RefusedError
 
 Url = Annotated[str, Field(min_length=1, max_length=2048)]
@@ -49,7 +50,7 @@ class AnonymizeRequest(_Options):
         if not places:
             raise missing("configurationURL or configuration")
         if len(places) > 1:
-            raise RefusedError(HTTPStatus.BAD_REQUEST, "body.schema", "Give one configuration, not several.")
+            raise RefusedError(HTTPStatus.BAD_REQUEST, "body.schema", Message("error.part.give_one_configuration_not"))
         return self.configurationURL or self.configurationUrl
 
 
@@ -135,14 +136,16 @@ def validate(model: type[Request], value: Any) -> Request:
     if first["type"] == "missing" and first["loc"]:
         raise missing(_place(first["loc"]))
     if first["type"] == "too_short" and first["loc"] == ("data",):
-        raise RefusedError(HTTPStatus.BAD_REQUEST, "data.empty", "There are no data; send at least one record.")
+        raise RefusedError(HTTPStatus.BAD_REQUEST, "data.empty", Message("error.part.there_are_no_data"))
     shown = "; ".join(dict.fromkeys(_said(fault["loc"], fault["msg"]) for fault in faults[:5]))
     raise RefusedError(HTTPStatus.BAD_REQUEST, "body.schema", shown)
 
 
 def missing(name: str) -> RefusedError:
     """Return the error for a missing parameter."""
-    return RefusedError(HTTPStatus.BAD_REQUEST, "body.missing", f"The parameter {name} is missing.")
+    return RefusedError(
+        HTTPStatus.BAD_REQUEST, "body.missing", Message("error.part.the_parameter_is_missing", name=name)
+    )
 
 
 def _said(location: tuple[int | str, ...], message: str) -> str:

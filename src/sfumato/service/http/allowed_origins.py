@@ -14,6 +14,7 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from sfumato.localization.messages import Message
 from sfumato.service.http.problems import RefusedError, answer
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -49,7 +50,7 @@ class OriginCheck:
             what = "This service has another name; its operator can allow more (--allow-host)."
             return RefusedError(HTTPStatus.MISDIRECTED_REQUEST, "access.host", what)
         if _carries_more_than_a_question(scope) and not _from_own_page(headers, host):
-            return RefusedError(HTTPStatus.FORBIDDEN, "access.origin", "A page of another site sent this.")
+            return RefusedError(HTTPStatus.FORBIDDEN, "access.origin", Message("error.part.a_page_of_another"))
         return None
 
     def _is_own(self, host: str) -> bool:

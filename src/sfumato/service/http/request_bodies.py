@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import orjson
 from starlette.requests import ClientDisconnect, Request
 
+from sfumato.localization.messages import Message
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.settings import Limits
 
@@ -31,9 +32,11 @@ async def receive(request: Request, limits: Limits) -> bytes:
         async with asyncio.timeout(limits.seconds):
             return await _collected(request, limits)
     except TimeoutError:
-        raise RefusedError(HTTPStatus.REQUEST_TIMEOUT, "limit.time", "The body came too slowly.") from None
+        raise RefusedError(HTTPStatus.REQUEST_TIMEOUT, "limit.time", Message("error.part.the_body_came_too")) from None
     except ClientDisconnect:
-        raise RefusedError(HTTPStatus.BAD_REQUEST, "body.incomplete", "The body ended early.") from None
+        raise RefusedError(
+            HTTPStatus.BAD_REQUEST, "body.incomplete", Message("error.part.the_body_ended_early")
+        ) from None
 
 
 async def _collected(request: Request, limits: Limits) -> bytes:
@@ -90,7 +93,7 @@ def parse_json(body: bytes, limits: Limits) -> Any:
     except RecursionError:
         raise _too_deep(limits) from None
     except ValueError:
-        raise RefusedError(HTTPStatus.BAD_REQUEST, "body.json", "The body is not valid JSON in UTF-8.") from None
+        raise RefusedError(HTTPStatus.BAD_REQUEST, "body.json", Message("error.part.the_body_is_not")) from None
     # Flat records have one bracket each, so a body with few brackets cannot be nested too deeply.
     if not _is_flat(body, value) and deeper_than(value, limits.depth):
         raise _too_deep(limits)
@@ -138,7 +141,7 @@ def deeper_than(value: Any, depth: int) -> bool:
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(Message("error.value.no_json", name=name))
 
 
 def _too_deep(limits: Limits) -> RefusedError:

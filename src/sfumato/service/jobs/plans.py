@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.engines.files import SUFFIXES
-from sfumato.errors import PlanError, PlanIssue
+from sfumato.errors import PlanError, issue
+from sfumato.localization.messages import Message
 from sfumato.schema.files import Written, parsed
 from sfumato.schema.paths import paths_in
 from sfumato.schema.scalar import Schema
@@ -48,8 +49,7 @@ def read_plan_text(text: str) -> Any:
         return parsed(text)
     except (yaml.YAMLError, ValueError) as error:  # an invalid value, such as an impossible date, is no YAML error
         mark = getattr(error, "problem_mark", None)
-        where = f" in line {mark.line + 1}" if mark else ""
-        raise PlanError(f"the plan is neither YAML nor JSON{where}.", code="yaml") from None
+        raise (PlanError("yaml.text_line", line=mark.line + 1) if mark else PlanError("yaml.text")) from None
 
 
 def _json(text: str) -> Any:
@@ -71,7 +71,7 @@ def _number(text: str) -> Written:
 
 def _mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len({name for name, _ in pairs}) < len(pairs):
-        raise ValueError("a key occurs twice")
+        raise ValueError(Message("error.value.key_occurs_twice"))
     return dict(pairs)
 
 
@@ -102,7 +102,7 @@ def check_plan(plan: dict[str, Any], kind: str, files: Container[str]) -> None:
 
         named = read_plan(plan).data.source
     if not named:
-        raise PlanError("no data came with the plan.", "Send one file along, or name its source.", "no-source")
+        raise PlanError("no-source.no_data_came_with")
 
 
 def with_quoted_formulas(plan: Mapping[str, Any]) -> dict[str, Any]:
@@ -130,11 +130,11 @@ def check_paths(plan: Any, files: Container[str], shape: Schema[Any] | None = No
     shapes: tuple[Schema[Any], ...] = (PLAN, TABLE_PLAN) if shape is None else (shape,)
     for at, path in {pair for own in shapes for pair in paths_in(own, plan)}:
         if path not in files:
-            faults.append(PlanIssue(at, "the plan names a file that did not come with it.", "Send every file along."))
+            faults.append(issue(at, "the_plan_names_a"))
         elif SUFFIXES.get(Path(path).suffix.lower()) == "duckdb":
-            faults.append(PlanIssue(at, "DuckDB files are not taken.", "Send CSV or Parquet."))
+            faults.append(issue(at, "duckdb_files_are_not"))
     data = plan.get("data") if isinstance(plan, dict) else None
     if isinstance(data, dict) and data.get("format") == "duckdb":
-        faults.append(PlanIssue("data.format", "DuckDB files are not taken.", "Send CSV or Parquet."))
+        faults.append(issue("data.format", "duckdb_files_are_not"))
     if faults:
-        raise PlanError(sorted(faults, key=lambda fault: fault.path), code="path")
+        raise PlanError.listing(sorted(faults, key=lambda fault: fault.path), "path")

@@ -19,11 +19,13 @@ from typing import IO, Any, BinaryIO, cast
 from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartParser
 from starlette.requests import Request
-from starlette.types import Message, Receive
+from starlette.types import Message as Received
+from starlette.types import Receive
 
 from sfumato.attributes.sources import inside
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
+from sfumato.localization.messages import Message
 from sfumato.schema.composite import Choice, Flag, Integer, KeySchema, ListSchema, Number, RecordSchema, Text, read
 from sfumato.schema.files import written
 from sfumato.service.http.problems import RefusedError, is_disk_full
@@ -185,7 +187,9 @@ async def _form(request: Request, settings: JobSettings, limits: Limits) -> Form
     except RefusedError:
         raise
     except TimeoutError:
-        raise RefusedError(HTTPStatus.REQUEST_TIMEOUT, "limit.time", "The upload took too long.") from None
+        raise RefusedError(
+            HTTPStatus.REQUEST_TIMEOUT, "limit.time", Message("error.part.the_upload_took_too")
+        ) from None
     except Exception as error:  # any error in a form; its text may quote the form
         if is_disk_full(error):
             raise
@@ -199,12 +203,14 @@ class _Counted:
         self._receive, self._settings, self._seconds, self._size = receive, settings, seconds, 0
         self._stopping, self._room, self._looked = stopping, DiskSpace(settings), 0
 
-    async def __call__(self) -> Message:
+    async def __call__(self) -> Received:
         try:
             async with asyncio.timeout(self._seconds):
-                message: Message = await self._stopping.unless(self._receive)
+                message: Received = await self._stopping.unless(self._receive)
         except TimeoutError:
-            raise RefusedError(HTTPStatus.REQUEST_TIMEOUT, "limit.time", "The body came too slowly.") from None
+            raise RefusedError(
+                HTTPStatus.REQUEST_TIMEOUT, "limit.time", Message("error.part.the_body_came_too")
+            ) from None
         self._size += len(message.get("body", b""))
         if self._size > self._settings.upload_bytes:
             raise _too_large(self._settings)
@@ -295,7 +301,7 @@ def _server_source(source: Any, settings: JobSettings) -> Path:
         raise bad_request("jobs.source", "source must be the name of a file.")
     path = inside(settings.sources, source)
     if path is None:
-        raise RefusedError(HTTPStatus.NOT_FOUND, "jobs.source", "There is no such source.")
+        raise RefusedError(HTTPStatus.NOT_FOUND, "jobs.source", Message("error.part.there_is_no_such"))
     return path
 
 

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import FileResponse, JSONResponse, Response, StreamingResponse
 
+from sfumato.localization.messages import Message
 from sfumato.service.http.access import needs_key, user_of
 from sfumato.service.http.problems import RefusedError, failure_responses
 from sfumato.service.jobs.plans import bad_request
@@ -139,7 +140,7 @@ class JobEndpoints:
             what = "Jobs are listed for users; nobody signs in here."
             raise RefusedError(HTTPStatus.FORBIDDEN, "access.nobody", what)
         if all and user.role != "admin":
-            raise RefusedError(HTTPStatus.FORBIDDEN, "access.role", "Only admins see the jobs of all users.")
+            raise RefusedError(HTTPStatus.FORBIDDEN, "access.role", Message("error.part.only_admins_see_the"))
         jobs = self._pool.store.of_owner(None if all else user.owner, limit, before)
         listed = [describe(job) | ({"owner": job.owner} if all else {}) for job in jobs]
         return JSONResponse({"jobs": listed, "before": jobs[-1].created if len(jobs) == limit else None})
@@ -169,14 +170,14 @@ class JobEndpoints:
         folder = self._finished(request, job_id)
         path = result_files(folder).get(name)
         if path is None:
-            raise RefusedError(HTTPStatus.NOT_FOUND, "jobs.file", "The result has no such file.")
+            raise RefusedError(HTTPStatus.NOT_FOUND, "jobs.file", Message("error.part.the_result_has_no"))
         return FileResponse(path, filename=path.name)
 
     def _job(self, request: Request, job_id: str, admins: bool = False) -> Job:
         """Return a job of the requesting user; with `admins`, admins get every job."""
         job, user = self._pool.store.find(job_id), user_of(request)
         if job is None or not (job.owner == user.owner or (admins and user.role == "admin")):
-            raise RefusedError(HTTPStatus.NOT_FOUND, "jobs.unknown", "There is no such job.")
+            raise RefusedError(HTTPStatus.NOT_FOUND, "jobs.unknown", Message("error.part.there_is_no_such_job"))
         request.state.job = job.id
         return job
 
@@ -184,10 +185,10 @@ class JobEndpoints:
         """Return the folder of a job's result."""
         job = self._job(request, job_id)
         if job.state != "done":
-            raise RefusedError(HTTPStatus.CONFLICT, "jobs.state", f"The job is {job.state}.")
+            raise RefusedError(HTTPStatus.CONFLICT, "jobs.state", Message("error.part.the_job_is", state=job.state))
         folder = self._pool.folders.output(job) / "result"
         if not folder.is_dir():
-            raise RefusedError(HTTPStatus.GONE, "jobs.gone", "The files of this result were removed.")
+            raise RefusedError(HTTPStatus.GONE, "jobs.gone", Message("error.part.the_files_of_this"))
         return folder
 
 

@@ -20,6 +20,7 @@ from typing import Any
 from sfumato.attributes.remote.fetching import Fetcher
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
+from sfumato.localization.messages import Message
 from sfumato.service.http.problems import RefusedError
 
 LOG = logging.getLogger("sfumato.service")
@@ -40,7 +41,7 @@ class Webhook:
 
     def __post_init__(self) -> None:
         if not SHORTEST_SECRET <= len(self.secret) <= LONGEST_SECRET or len(self.address) > LONGEST_ADDRESS:
-            raise ValueError("the secret is too short or too long, or the address is too long")
+            raise ValueError(Message("error.value.secret_too_short_or"))
 
 
 def read_webhook(address: Any, secret: Any) -> Webhook | None:
@@ -81,8 +82,8 @@ class Webhooks:
         try:
             self._fetcher.check(webhook.address)
         except PlanError as error:
-            what = f"the webhook cannot be told: {error.message}"
-            raise PlanError(what, error.hint, error.code.partition(".")[2]) from None
+            told = Message("error.part.webhook", message=error.message)
+            raise PlanError(error.code.partition(".")[2], message=told, hint=error.hint) from None
         self._folder.mkdir(mode=0o700, exist_ok=True)
         note = self._folder / f".{job_id}"
         note.write_text(json.dumps(asdict(webhook)), encoding="utf-8")

@@ -46,8 +46,7 @@ class PostgresDatabase:
         with extra_part("psycopg", "postgres"):
             import psycopg
         if not address.startswith(ADDRESSES):
-            what = "the address of the store is none of PostgreSQL."
-            raise PlanError(what, "It starts with postgresql://; leave it out for a file.", "store")
+            raise PlanError("store")
         self._address, self._psycopg = address, psycopg
         self._idle: LifoQueue[Any] = LifoQueue(MOST_IDLE)
 

@@ -155,7 +155,7 @@ class Template:
         try:
             return self._asked(start, connection)
         except OSError:
-            raise EngineError("no worker can be started.", "Try again; the log says more.", "worker") from None
+            raise EngineError("worker") from None
 
     def _asked(self, start: Start, connection: socket.socket) -> int:
         if not self._alive():
@@ -225,7 +225,7 @@ class Template:
             while not self._answer and self._alive() and time.monotonic() < deadline:
                 self._answered.wait(0.2)
             if not self._answer:
-                raise EngineError("no worker can be started.", "Try again; the log says more.", "worker")
+                raise EngineError("worker")
             return self._answer.pop()
 
     def _listen(self, control: socket.socket) -> None:

@@ -24,6 +24,7 @@ from typing import Any
 from sfumato.confinement import confine
 from sfumato.dataclass import dataclass
 from sfumato.errors import SfumatoError
+from sfumato.localization.messages import Message
 from sfumato.service.http.log_lines import place
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.workers.messages import (
@@ -217,7 +218,7 @@ def too_large() -> RefusedError:
 def _function(target: str) -> Callable[..., Any]:
     module, _, name = target.partition(":")
     if module.partition(".")[0] != "sfumato":
-        raise ValueError("workers call functions of Sfumato alone")
+        raise ValueError(Message("error.value.workers_call_functions_sfumato"))
     function: Callable[..., Any] = getattr(import_module(module), name)
     return function
 

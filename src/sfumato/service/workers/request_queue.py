@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import EngineError
+from sfumato.localization.messages import Message
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.settings import Limits
 from sfumato.service.workers.fork_server import Template, Worker, result, shared_template
@@ -100,7 +101,9 @@ class RequestQueue:
                             return await self._done(call, nullcontext())
                     return await self._done(longer or call, self._lane(size if longer is None else LARGE_BYTES))
         except TimeoutError:
-            raise RefusedError(HTTPStatus.REQUEST_TIMEOUT, "limit.time", "The work took too long.") from None
+            raise RefusedError(
+                HTTPStatus.REQUEST_TIMEOUT, "limit.time", Message("error.part.the_work_took_too")
+            ) from None
         except _NoWorkerError:
             what = "No process can be started that would do this; try again."
             raise RefusedError(HTTPStatus.SERVICE_UNAVAILABLE, "internal.worker", what, {"retry-after": "10"}) from None
@@ -173,7 +176,7 @@ class RequestQueue:
             if not self._failed:
                 LOG.error(json.dumps({"workers": "no process can be started"}))
             self._failed = True
-            raise _NoWorkerError("no worker can be started.", code="worker") from None
+            raise _NoWorkerError(Message("error.part.no_worker_can_be"), code="worker") from None
         self._failed = False
         worker.connection.setblocking(False)
         self._workers.add(worker)

@@ -36,21 +36,13 @@ def adjust_part(part: TablePart, deadline: Deadline) -> PerturbedCells:
     answer = _solved_in_integers(replace(part, table=order.table(table)), deadline)
     if not len(answer.point):
         proved = answer.outcome == "infeasible"
-        raise UnattainableError(
-            "no table with adjusted sensitive cells adds up."
-            if proved
-            else "the time was over before a table added up.",
-            "Ask for less protection, or let more cells move."
-            if proved
-            else "Allow more seconds in method.time_limit.",
-            "adjustment-infeasible" if proved else "time-limit",
-        )
+        raise UnattainableError("adjustment-infeasible" if proved else "time-limit.table")
     size, step = len(table), part.knowledge.precision
     steps = order.back(_moves(answer, size))
     moved = np.array(ValueUnit(step).clean((steps * step).tolist()))
     published = np.array(ValueUnit(step).clean((table.values + moved).tolist()))
     if np.abs(table.constraints.residuals(steps)).max(initial=0.0) > 0:
-        raise InternalError("an adjusted table does not add up.", code="adjustment")
+        raise InternalError("adjustment")
     change = float(table.costs @ np.abs(moved))
     informed = _informed_attack(part, published, float(np.abs(moved).max(initial=0.0)), deadline)
     figures = {

@@ -6,7 +6,8 @@ from dataclasses import field, replace
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.errors import DataError
+from sfumato.localization.messages import Message
+from sfumato.tables.argus.file_errors import wrong
 from sfumato.tables.argus.statuses import ArgusStatus, choices_of
 from sfumato.tables.cells.cells import CellStatus, LinearConstraints, Numbers, Places, make_constraints, public_floor
 from sfumato.tables.cells.constraints import Key, derive, describe
@@ -122,13 +123,9 @@ def floor_of(table: ArgusTable) -> Numbers:
 def check_codes(tree: CodeTree, code: Code, name: str, line: int, column: int) -> None:
     """Refuse a code that a hierarchy does not have."""
     if code != tree.root and code not in tree.parents:
-        raise DataError(
-            f"{name}, line {line}, column {column}: the hierarchy of {tree.name} does not have this code.",
-            unknown_code(code[0], tree.parents, "Add it to the hierarchy, or correct the line."),
-            "unknown-code",
-            values=[code[0]],
-            rows=[line],
-        )
+        hint = unknown_code(code[0], tree.parents, Message("error.part.add_it_to_the_hierarchy_or"))
+        error = wrong(name, line, column, "unknown-code.hierarchy", hint=hint, column=tree.name)
+        raise error.about(values=[code[0]], rows=[line])
 
 
 def plain_table(value: str, trees: tuple[CodeTree, ...], keys: tuple[Key, ...], values: Numbers) -> ArgusTable:

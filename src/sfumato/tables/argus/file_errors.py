@@ -5,21 +5,28 @@ from pathlib import Path
 
 from sfumato.delimited.opening import open_text, wide_encoding
 from sfumato.errors import DataError, PlanError
+from sfumato.localization.messages import Message
 from sfumato.tables.cells.columns import finite
 
 
-def wrong(name: str, line: int, column: int, what: str, do: str, code: str = "format") -> DataError:
-    """Return the error for a position in a file.
+def wrong(
+    name: str,
+    line: int,
+    column: int,
+    code: str = "format",
+    /,
+    *,
+    message: str | None = None,
+    hint: str | None = None,
+    **values: object,
+) -> DataError:
+    """Return the error for a position in a file, by its code.
 
-    >>> str(wrong("a.jj", 3, 1, "there is no number", "Write one."))
-    'a.jj, line 3, column 1: there is no number. Write one.'
+    >>> print(wrong("a.jj", 3, 1, "truncated", what="a line"))
+    a.jj, line 3, column 1: the file ends before a line. The file is cut off: get it whole.
     """
-    return DataError(f"{name}, line {line}, column {column}: {what}.", do, code, rows=[line])
-
-
-def truncated(name: str, line: int, what: str) -> DataError:
-    """Return the error for a truncated file."""
-    return wrong(name, line, 1, f"the file ends before {what}", "The file is cut off: get it whole.", "truncated")
+    error = DataError(code, message=message, hint=hint, **values)
+    return error.about(rows=[line]).at(name, line, column)
 
 
 # Default encoding of files that are not UTF-8: the usual one of Windows programs.
@@ -53,7 +60,7 @@ def likely_encoding(path: Path, other: str | None = None) -> str:
     return "utf-8"
 
 
-def number_in(text: str, name: str, line: int, column: int, what: str = "a number") -> float:
+def number_in(text: str, name: str, line: int, column: int, what: str | None = None) -> float:
     """Parse a number of a file.
 
     Raises:
@@ -61,8 +68,7 @@ def number_in(text: str, name: str, line: int, column: int, what: str = "a numbe
     """
     value = finite(text.replace(",", "."))
     if value is None:
-        do = "Write a finite one with a decimal point, such as 12.5."
-        raise wrong(name, line, column, f"{what} is expected", do)
+        raise wrong(name, line, column, "format.expected", what=what or Message("phrase.number"))
     return value
 
 
@@ -123,12 +129,7 @@ def office_field(text: str, separator: str | None, where: str) -> str:
 def check_text(text: str, where: str) -> None:
     """Refuse a text for files in which quotes cannot be escaped."""
     if any(sign in text for sign in '"\r\n'):
-        raise PlanError(
-            f"{where}: a name or code has a quote or a line break in it, which .px, .tab, .rda, .hrc and .hst files "
-            "cannot hold.",
-            "Rename it, or write other files: sdmx, xlsx, pivot, code-value and sbs hold it.",
-            "unwritable",
-        )
+        raise PlanError("unwritable.a_name_or_code_has_a_quote", name=where)
 
 
 def quoted(texts: Sequence[str]) -> str:

@@ -182,11 +182,7 @@ class _Attack:
             component = self.table.component(cells, rows, trusted)
             if component.feasible():
                 return component, [self.table.publication.names[cell] for cell in cells]
-        raise DataError(
-            f"the published cells contradict one another around {self.table.publication.names[cells[0]]}.",
-            "No table has these totals and these parts: correct what is published.",
-            "contradiction",
-        )
+        raise DataError("contradiction.the_published_cells_contradict", name=self.table.publication.names[cells[0]])
 
 
 # A witness that also agrees with an insider's knowledge shows that the insider cannot tell. Each is the smallest such

@@ -38,11 +38,7 @@ class AuditEvidence:
     def check_limit(self) -> None:
         """Refuse to continue after the limit."""
         if self.limit.over:
-            raise UnattainableError(
-                "the time was over before every attack was tried.",
-                "Allow more time, or publish fewer or smaller tables together.",
-                "time-limit",
-            )
+            raise UnattainableError("time-limit.the_time_was_over")
 
 
 @dataclass(frozen=True, slots=True)

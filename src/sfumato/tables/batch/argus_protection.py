@@ -144,10 +144,9 @@ def _masked(part: TablePart, method: str, deadline: Deadline) -> SuppressedCells
 def _protected(table: ArgusTable, masked: SuppressedCells, shown: BoolArray | None = None) -> Protected:
     if not masked.audit.passed:
         raise ViolationError(
-            f"the attacker still narrows {len(masked.audit.failing)} suppressed cells below their "
-            f"protection level: {cells_named(masked.audit.failing)}.",
-            "Lower the protection levels, or allow more cells to be suppressed.",
-            "audit",
+            "audit.the_attacker_still_narrows_2",
+            count=len(masked.audit.failing),
+            named=cells_named(masked.audit.failing),
         )
     new = masked.suppressed & ~unsafe_of(table.statuses) & ~secondary_of(table.statuses)
     statuses = np.where(new, int(ArgusStatus.SECONDARY), table.statuses)
@@ -190,11 +189,7 @@ def mask_linked(
     """
     joint = joined(tables, presences=presences)
     if joint.differing:
-        raise DataError(
-            f"{joint.differing} cells of the same codes hold different values in these tables.",
-            "Give all tables the same values and decimals, or publish one of them alone.",
-            "tables-differ",
-        )
+        raise DataError("tables-differ.cells_of_the_same", count=joint.differing)
     inferred = all(table.low is None for table in tables)
     part = office_part(joint.whole, unshown=joint.crossed, step=joint.precision, inferred=inferred)
     masked = _masked(part, method, deadline)

@@ -84,11 +84,7 @@ class Ties:
 
     def _tie_by(self, blocks: dict[str, list[Cover]], numbers: Sequence[int]) -> None:
         if prod(len(own) + 1 for own in blocks.values()) > (MOST if self.grows else MOST_SHOWN):
-            raise UnattainableError(
-                "the codes of tables differ in so many ways that their joint disclosure cannot be checked.",
-                "Recode a variable alike in all tables, or publish fewer of them.",
-                "joint-size",
-            )
+            raise UnattainableError("joint-size.the_codes_of_tables")
         empty = self._empty(blocks, numbers)
         wide = {name: [self.coverage.everything[name], *own] for name, own in blocks.items()}
         for covers in product(*wide.values()):
@@ -175,11 +171,7 @@ def possible_values(
     limits = Bounds(np.round(sides[rows], 6) - slack, np.round(sides[rows], 6) + slack)
     point = _point(matrix[rows][:, np.flatnonzero(~known)], low, limits, min(seconds, SECONDS))
     if point is None:
-        raise UnattainableError(
-            "no numbers were found that cells may hold which no table shows, but which tie them together.",
-            "Recode a variable alike in all tables, or publish fewer of them.",
-            "joint-size",
-        )
+        raise UnattainableError("joint-size.no_numbers_were_found")
     filled = values.copy()
     filled[~known] = point * step
     return filled

@@ -296,12 +296,7 @@ def _finest(table: ArgusTable, summed: BoolArray) -> list[int]:
 
 
 def _too_many(blocks: dict[str, list[Cover]], count: int) -> UnattainableError:
-    return UnattainableError(
-        f"the tables together are sums of {count:,} cells of {' by '.join(blocks)}, too many to tell what they give "
-        "away.",
-        "Publish the one table that crosses all of these variables, fewer tables, or coarser codes.",
-        "joint-size",
-    )
+    return UnattainableError("joint-size.the_tables_together_are_sums", count=count, names=" by ".join(blocks))
 
 
 # A table by municipality is also one by district, but not the other way round; types and districts are both sums of

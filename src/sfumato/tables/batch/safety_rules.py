@@ -93,11 +93,11 @@ def _check_largest(table: ArgusTable, rule: RuleCall) -> None:
     if needed > len(table.largest):
         numbers = ",".join(f"{number:g}" for number in rule.numbers)
         raise PlanError(
-            f"rule {rule.name}({numbers}) needs the {needed} largest contributions of each cell, "
-            f"and {len(table.largest)} are there.",
-            "Name fewer contributors. Of records the 10 largest are kept, none of counts; in the .rda of a table mark "
-            "as many variables with <MAXSCORE>.",
-            "rule",
+            "rule.rule_needs_the_largest_contributions_of",
+            name=rule.name,
+            one=numbers,
+            count=needed,
+            number=len(table.largest),
         )
 
 
@@ -117,9 +117,7 @@ def _requested(
 ) -> tuple[BoolArray, Numbers, Numbers, ArgusStatus]:
     """Apply REQ(percent for the first request code, for the second, minimum respondents, margin in percent)."""
     if requests is None or not table.largest:
-        raise PlanError(
-            "rule REQ needs the requests of contributors.", "Mark their variable with <REQUEST> in the .rda.", "rule"
-        )
+        raise PlanError("rule.rule_req_needs_the")
     share = 100.0 * np.abs(table.largest[0]) / np.maximum(np.abs(table.values), 1e-300)
     limits = {requests.first: numbers[0], requests.second: numbers[1] if len(numbers) > 1 else numbers[0]}
     limit = np.array([limits.get(code, np.inf) if code else np.inf for code in requests.codes])
@@ -131,17 +129,13 @@ def _requested(
 
 def _respondents(table: ArgusTable) -> Numbers:
     if table.frequency is None:
-        raise PlanError("the rule needs the number of respondents.", "Mark it with <FREQUENCY> in the .rda.", "rule")
+        raise PlanError("rule.the_rule_needs_the")
     return table.frequency
 
 
 def _holdings(table: ArgusTable) -> Numbers:
     if table.holdings is None:
-        raise PlanError(
-            "the second rule FREQ counts holdings, and the table does not tell how many are in a cell.",
-            "Mark their variable with <HOLDING> in the .rda of records, and cross amounts, or leave the rule out.",
-            "rule",
-        )
+        raise PlanError("rule.second_freq_counts_holdings")
     return table.holdings
 
 

@@ -205,11 +205,7 @@ class SharedCells:
         cells, coefs = row
         changed = {number for cell in cells for number in self.others.get(cell, ())}
         if changed and any(cell >= len(self.origins) for cell in cells):
-            raise UnattainableError(
-                "codes of tables overlap, and cells of the same codes hold different values in them.",
-                "Give all tables the same values and decimals, or recode a variable alike in all of them.",
-                "joint-values",
-            )
+            raise UnattainableError("joint-values")
         yield row
         for number in sorted(changed):
             yield [self.others.get(cell, {}).get(number, cell) for cell in cells], coefs

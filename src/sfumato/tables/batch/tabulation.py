@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataclass import dataclass
+from sfumato.localization.messages import Message
 from sfumato.schema.paths import PlanPath
 from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.argus.statuses import ArgusStatus
@@ -191,7 +192,7 @@ def check_record_keys(records: Records, metadata: Metadata) -> None:
         keys = _record_keys(records, one, digits)
         spread = distribution_of(keys, 10 ** min(digits, 18) if digits else WORD)
         do = "Draw keys at random, one for each record; decimal keys need their number of digits in <DECIMALS>."
-        check_spread(spread, f"the keys of the records ({one.name})", do)
+        check_spread(spread, Message("phrase.keys_of_records", column=one.name), do)
 
 
 def _record_keys(records: Records, one: Variable, digits: int) -> tuple[int, ...]:
@@ -201,24 +202,22 @@ def _record_keys(records: Records, one: Variable, digits: int) -> tuple[int, ...
         whole, _, rest = text.replace(",", ".").partition(".")
         decimal = rest.isascii() and rest.isdigit() and whole in ("", "0")
         if not (decimal if digits else whole.isascii() and whole.isdigit() and not rest and int(whole) < WORD):
-            do = "Write a fraction such as 0.25." if digits else f"Write a whole number from 0 to below {WORD}."
-            raise records.fault(one, place, "this is no key of a record", do, "key")
+            raise records.fault(one, place, "key.fraction" if digits else "key.whole")
         keys.append(int(rest.ljust(digits, "0")[: min(digits, 18)]) if digits else int(whole))
     return tuple(keys)
 
 
 def _check_codes(records: Records, one: Variable, tree: CodeTree) -> None:
     """Refuse records without a code, with a code unknown to the hierarchy, or with the code of a total."""
-    above, do = _totals(tree, records.text(one.name)), f"Give it a code of {one.name}, or leave the record out."
+    above = _totals(tree, records.text(one.name))
     for place, text in enumerate(records.text(one.name)):
         if not text:
-            raise records.fault(one, place, f"the code of {one.name} is missing", do, "no-code")
+            raise records.fault(one, place, "no-code.missing", column=one.name)
         if (text,) in above:
-            what = f"the code of {one.name} is that of a total"
-            raise records.fault(one, place, what, "Give it a code below, of which there is no part.", "inner-code")
+            raise records.fault(one, place, "inner-code.total", column=one.name)
         if (text,) not in tree.parents:
-            what = f"the hierarchy of {one.name} does not have this code"
-            raise records.fault(one, place, what, unknown_code(text, tree.parents, do), "unknown-code")
+            hint = unknown_code(text, tree.parents, Message("hint.give_code", column=one.name))
+            raise records.fault(one, place, "unknown-code.hierarchy", hint=hint, column=one.name)
 
 
 def _totals(tree: CodeTree, codes: Iterable[str]) -> set[Code]:

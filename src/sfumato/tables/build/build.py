@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.errors import DataError, PlanError, UnattainableError
+from sfumato.localization.messages import Message
 from sfumato.tables.build.groups import check_groups
 from sfumato.tables.build.instance_file import instance_part
 from sfumato.tables.cells.cells import CellStatus, Numbers, Places, Statuses, make_table, no_bounds
@@ -46,7 +47,7 @@ def read_source(plan: TablePlan) -> TextColumns:
     """
     name = plan.table.source or plan.table.cells
     if name is None:
-        raise PlanError("table.source is missing.", "Name the file with the cells.", "no-source")
+        raise PlanError("no-source.source")
     described = None if plan.table.metadata is None else plan.table.metadata.within(plan.folder)
     office = office_columns(
         name.within(plan.folder), plan.table.value, described, False, plan.table.encoding, plan.table.tolerance
@@ -87,17 +88,17 @@ def dimensions_of(dimensions: Mapping[str, Dimension], columns: TextColumns, fol
         DataError: There is no row, or a row has no code.
     """
     if not len(columns):
-        raise DataError("the table holds no cells.", "It needs one row for each cell.", "empty")
+        raise DataError("empty.no_cells")
     made = [_dimension(name, dimension, columns, folder) for name, dimension in dimensions.items()]
     keys = list(zip(*(codes for _, codes in made), strict=True))
     wrong = [place + 1 for place, key in enumerate(keys) if any("" in code for code in key)]
     if wrong:
         raise DataError(
-            f"row {wrong[0]} has an empty code" + (f", and so have {len(wrong) - 1} more." if len(wrong) > 1 else "."),
-            "Give every cell its codes, also if one code applies to several rows; a total has the code of the total.",
             "no-code",
-            rows=wrong,
-        )
+            message=f"row {wrong[0]} has an empty code"
+            + (f", and so have {len(wrong) - 1} more." if len(wrong) > 1 else "."),
+            hint=Message("hint.codes"),
+        ).about(rows=wrong)
     return tuple(tree for tree, _ in made), keys
 
 

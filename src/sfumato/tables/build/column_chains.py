@@ -166,12 +166,7 @@ def _joined(combinations: Sequence[Combination], columns: Sequence[str], chain: 
         met.add(key)
         joined += [{**one, **own} for own in rows.get(key, [{}])]
         if len(joined) > MOST:
-            raise UnattainableError(
-                f"the codes of {' and '.join(chain.columns)} go together with those of other level columns in too many "
-                "ways to tell what tables give away together.",
-                "Give all tables the same level columns, or publish fewer of them.",
-                "joint-size",
-            )
+            raise UnattainableError("joint-size.the_codes_of_go_together", columns=" and ".join(chain.columns))
     return joined + [own for key, some in rows.items() if key not in met for own in some]
 
 

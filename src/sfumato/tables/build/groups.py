@@ -48,22 +48,13 @@ def check_groups(plan: TablePlan, parts: Sequence[TablePart]) -> None:
 def _refusal(columns: Sequence[str]) -> DataError:
     several = len(columns) > 1
     names = " and ".join(columns)
-    return DataError(
-        f'one group of {"columns" if several else "column"} "{names}" is the total of others.',
-        f"Make {names} {'dimensions' if several else 'a dimension'}: "
-        "as independent tables the groups give one another away.",
-        "group-is-total",
-        column=columns[0],
+    return DataError("group-is-total.columns" if several else "group-is-total.column", names=names).about(
+        column=columns[0]
     )
 
 
 def _unit_refusal(column: str) -> DataError:
-    return DataError(
-        f'two groups of column "{column}" hold the same numbers in different units.',
-        "Leave one of them out: what is suppressed in one could be computed from the other.",
-        "group-in-other-unit",
-        column=column,
-    )
+    return DataError("group-in-other-unit", column=column).about(column=column)
 
 
 def _has_total(parts: Sequence[TablePart], tolerance: float, end: float, margin: float = 1.0) -> bool:

@@ -64,11 +64,7 @@ def with_cross(
     sections += [own.cells for own in presences]
     cross = cross_of(coverage_of([own.table for own in sections]), sections, nothing, linked)
     if cross.broken:
-        raise UnattainableError(
-            f"the cross of {cross.broken[0]}, whose empty cells other tables show, has too many cells.",
-            "Publish fewer tables, or coarser codes.",
-            "joint-size",
-        )
+        raise UnattainableError("joint-size.the_cross_of_whose_empty", names=cross.broken[0])
     part = replace(part, not_audited=cross.left_out)
     if not cross.size:
         return part

@@ -89,7 +89,7 @@ def relations_of(plan: TablePlan, columns: TextColumns) -> LinearConstraints:
     """
     places = {text: place for place, text in enumerate(columns.text("id"))}
     if len(places) < len(columns):
-        raise DataError("duplicate id.", "Each cell may occur once.", "duplicate-cell", column="id")
+        raise DataError("duplicate-cell.an_id_stands_twice").about(column="id")
     return _relations(plan, places)
 
 
@@ -106,12 +106,7 @@ def optional_bounds(columns: TextColumns, values: Numbers, hidden: BoolArray, pl
     bounds = Bounds(floor, ceiling).within(Bounds(_column(columns, "lb", floor), _column(columns, "ub", ceiling)))
     outside = np.flatnonzero((values < bounds.low) | (values > bounds.high))
     if len(outside):
-        raise DataError(
-            "a value lies outside its bounds.",
-            "Correct lb and ub of the cell, or attacker.lower and upper.",
-            "bounds",
-            rows=[int(cell) + 1 for cell in outside],
-        )
+        raise DataError("bounds.a_value_lies_outside").about(rows=[int(cell) + 1 for cell in outside])
     return bounds
 
 
@@ -162,7 +157,7 @@ def _status(columns: TextColumns) -> Statuses:
     texts = columns.text("status")
     unknown = sorted(set(texts) - set(MARKS))
     if unknown:
-        raise DataError("the status of a cell is none of u, s, z.", code="status", column="status", values=unknown)
+        raise DataError("status").about(values=unknown, column="status")
     return np.array([MARKS[text] for text in texts], np.int8)
 
 
@@ -180,11 +175,11 @@ def _relations(plan: TablePlan, places: dict[str, int]) -> LinearConstraints:
     coefs = columns.numbers("coef")
     for name, cell, coef in zip(columns.text("relation"), columns.text("cell_id"), coefs, strict=True):
         if cell not in places:
-            raise DataError("a relation names a cell that is not there.", code="missing-parent", values=[cell])
+            raise DataError("missing-parent.a_relation_names_a").about(values=[cell])
         row = rows.setdefault(name, {})
         if places[cell] in row or coef == 0:
             what = "with coefficient 0" if coef == 0 else "twice"
-            raise DataError(f"a relation names a cell {what}.", "Leave that line out.", "relation", values=[name, cell])
+            raise DataError("relation", what=what).about(values=[name, cell])
         row[places[cell]] = float(coef)
     named = [f"relation {name}" for name in rows]
     return make_constraints([(list(row), list(row.values())) for row in rows.values()], named)

@@ -14,6 +14,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
+from sfumato.localization.messages import Message
 from sfumato.tables.batch.hidden_cells import Row
 from sfumato.tables.build.build import dimensions_of, heights_of
 from sfumato.tables.build.code_links import inconsistent_links, ties_between
@@ -223,22 +224,15 @@ def merged(joint: LinkedTable, numbers: Iterable[Numbers], step: float, toleranc
         wrong = np.flatnonzero(difference > max(step / 2, tolerance))
         if len(wrong):
             raise DataError(
-                f"{joint.names[section.cells[wrong[0]]]}: table {section.name} differs from another one that has the "
-                f"same cell, by {difference[wrong[0]]:g}.",
-                "The same cell must have the same value in every table: give all of them the same "
-                "values and decimals. Tables of different records are protected and audited one by "
-                "one. If numbers were revised since, those that did not change disclose something "
-                "about both tables: suppress the same cells as then, by the rule status.",
-                "tables-differ",
-                rows=[int(row) + 1 for row in wrong],
-            )
+                "tables-differ.differs_from_another_one",
+                name=joint.names[section.cells[wrong[0]]],
+                other=section.name,
+                difference=difference[wrong[0]],
+            ).about(rows=[int(row) + 1 for row in wrong])
         together[section.cells] = np.where(np.isnan(before), own, before)
     return together
 
 
 def in_table(error: DataError, name: str) -> DataError:
     """Return the same error with the name of the table."""
-    code = error.code.partition(".")[2]
-    return DataError(
-        f"table {name}: {error.message}", error.hint, code, values=error.values, column=error.column, rows=error.rows
-    )
+    return error.with_text(Message("error.part.in_table", name=name, message=error.message))

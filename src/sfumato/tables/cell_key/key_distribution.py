@@ -128,8 +128,4 @@ def check_spread(spread: KeySpread, where: str, do: str) -> None:
     """
     if spread.sound:
         return
-    raise DataError(
-        f"{where} {spread.fault}: all cells would have the same noise.",
-        do,
-        "key-spread",
-    )
+    raise DataError("key-spread", hint=do, where=where, fault=spread.fault)

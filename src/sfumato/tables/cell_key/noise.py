@@ -12,6 +12,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError
+from sfumato.localization.messages import Message
 from sfumato.tables.cell_key.key_distribution import check_spread, distribution_of
 from sfumato.tables.cell_key.possible_counts import SURE, possible_counts, reader_counts
 from sfumato.tables.cell_key.ptable import Ptable, remarks
@@ -80,7 +81,10 @@ def noisy_part(
         "rows": [
             {"count": row.count, "variance": round(row.variance, 9), "bias": round(row.mean, 9)} for row in table.rows
         ],
-        "remarks": [*remarks(table), *([STILL.format(cells=int(still.sum()))] if still.any() else [])],
+        "remarks": [
+            *remarks(table),
+            *([Message("reason.noised_still", cells=int(still.sum()))] if still.any() else []),
+        ],
         "differences": difference_figures(part, published),
     }
     return PerturbedCells(part, published, np.ones(len(part.table), bool), reader.ranges, reader.attained, figures)
@@ -96,7 +100,7 @@ def check_cell_keys(part: TablePart, keys: Sequence[int], modulus: int, empty: B
     own = [keys[cell] for cell in finest.tolist()]
     if not part.trees and own:
         own = [max(own)]
-    check_spread(distribution_of(own, modulus), "the keys of the cells", KEYS)
+    check_spread(distribution_of(own, modulus), Message("phrase.keys_of_cells"), KEYS)
 
 
 def _still(part: TablePart, method: CellKey, table: Ptable, contents: Contents) -> BoolArray:
@@ -112,23 +116,14 @@ def _still(part: TablePart, method: CellKey, table: Ptable, contents: Contents) 
     most = np.maximum(np.abs(noise.low), np.abs(noise.high))
     still = np.asarray(there & (most < part.knowledge.precision / 2))
     if there.any() and (still == there).all():
-        raise PlanError(
-            "the noise of every sum lies below the table's precision: all numbers would be published as they are.",
-            "Raise method.share, take a perturbation table whose last row moves more, or publish counts of records: "
-            "table.value: count.",
-            "no-noise",
-        )
+        raise PlanError("no-noise")
     return still
 
 
 def _noise_of_counts(part: TablePart, method: CellKey, table: Ptable, contents: Contents) -> Numbers:
     values = part.table.values
     if (values < 0).any() or (values != np.round(values)).any():
-        raise DataError(
-            "the cell key method for counts needs whole numbers from 0 on.",
-            "For sums name table.frequency and table.contributions.",
-            "counts",
-        )
+        raise DataError("counts.counts")
     noise = table.noise(values.astype(np.int64), chances_of(contents.keys, contents.modulus)).astype(np.float64)
     if not method.zeros:
         return noise

@@ -6,6 +6,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
+from sfumato.localization.messages import Message
 from sfumato.tables.cell_key.ptable_rows import PtableRow, row_of
 from sfumato.tables.cells.cells import Numbers, Places
 from sfumato.tables.plan.perturbation import CellKey
@@ -84,10 +85,7 @@ def make_ptable(design: CellKey) -> Ptable:
     least = max((count * (design.js + 1 - count) for count in small), default=0)
     if design.variance < least:
         raise UnattainableError(
-            f"a variance of {design.variance:g} is too small for js = {design.js}: a count of at most {design.js} "
-            f"becomes 0 or at least {design.js + 1}, which alone has a variance of {least}.",
-            f"Take V of at least {least}, or a smaller js.",
-            "ptable",
+            "ptable.a_variance_of_is_too", variance=design.variance, js=design.js, next=design.js + 1, least=least
         )
     last = design.deviation + (design.js + 1 if design.js else 0)
     return Ptable(tuple(row_of(count, design) for count in range(1, last + 1)), design.variance)
@@ -96,6 +94,6 @@ def make_ptable(design: CellKey) -> Ptable:
 def remarks(table: Ptable) -> list[str]:
     """Return notes about a table: the rows that miss the variance."""
     return [
-        f"The row of the count {row.count} has a variance of {row.variance:.6g} instead of {table.variance:g}."
+        Message("reason.ptable_variance", count=row.count, variance=row.variance, wanted=table.variance)
         for row in table.missed
     ]

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.delimited.records import Line, parse_lines, read_lines
-from sfumato.errors import DataError
+from sfumato.localization.messages import Message
+from sfumato.tables.argus.file_errors import wrong
 from sfumato.tables.cell_key.ptable import Ptable, make_ptable
 from sfumato.tables.cell_key.ptable_rows import PtableRow
 from sfumato.tables.cells.columns import finite
@@ -55,25 +56,44 @@ def parse_ptable(text: str) -> Ptable:
 
 def _ptable(lines: list[Line], name: str) -> Ptable:
     if len(lines) < 2:
-        raise _wrong(name, 1, 1, "there is no row", "It needs a header and one line for each count and target.")
+        raise wrong(name, 1, 1, "ptable.there_is_no_row", hint=Message("error.part.it_needs_a_header_and_one"))
     header = [field.strip().strip('"') for field in lines[0].fields]
     for needed in ("i", "p"):
         if needed not in header:
-            raise _wrong(
-                name, lines[0].number, 1, f"column {needed} is missing", f"Name the columns {', '.join(COLUMNS)}."
+            raise wrong(
+                name,
+                lines[0].number,
+                1,
+                "ptable.column_is_missing",
+                hint=Message("error.part.name_the_columns", names=", ".join(COLUMNS)),
+                column=needed,
             )
     if "j" not in header and "v" not in header:
-        raise _wrong(name, lines[0].number, 1, "neither j nor v is there", "Name the target j, or the noise v.")
+        raise wrong(
+            name,
+            lines[0].number,
+            1,
+            "ptable.neither_j_nor_v_is_there",
+            hint=Message("error.part.name_the_target_j_or_the"),
+        )
     rows: dict[int, dict[int, float]] = {}
     starts: dict[int, int] = {}
     for line in lines[1:]:
         count, target, chance = _entry(line, header, name)
         row, _ = rows.setdefault(count, {}), starts.setdefault(count, line.number)
         if target in row:
-            raise _wrong(name, line.number, header.index("i") + 1, "count and target occur twice", "Leave one out.")
+            raise wrong(
+                name,
+                line.number,
+                header.index("i") + 1,
+                "ptable.count_and_target_stand_twice",
+                hint=Message("error.part.leave_one_out"),
+            )
         row[target] = chance
     if not max(rows):
-        raise _wrong(name, lines[-1].number, 1, "there is no row of a count above 0", "Give one for each count.")
+        raise wrong(
+            name, lines[-1].number, 1, "ptable.there_is_no_row_of_a", hint=Message("error.part.give_one_for_each_count")
+        )
     return Ptable(tuple(_row(count, rows, starts, name) for count in range(1, max(rows) + 1)))
 
 
@@ -82,21 +102,27 @@ def _entry(line: Line, header: list[str], name: str) -> tuple[int, int, float]:
         place = header.index(column)
         value = finite(line.fields[place].strip().strip('"').replace(",", "."))
         if value is None:
-            raise _wrong(name, line.number, place + 1, f"{column} is no number", "Write a finite one, such as 0.25.")
+            raise wrong(
+                name,
+                line.number,
+                place + 1,
+                "ptable.no_number",
+                hint=Message("error.part.write_a_finite_one_such_as"),
+                column=column,
+            )
         return value
 
     count, chance = number("i"), number("p")
     target = number("j") if "j" in header else count + number("v")
     if "v" in header and number("v") != target - count:
-        do = "Noise is the target j minus the count i: correct one of them, or leave a column out."
-        raise _wrong(name, line.number, header.index("v") + 1, "v is not j - i", do)
+        raise wrong(name, line.number, header.index("v") + 1, "ptable.noise")
     if not 0 <= chance <= 1 or count < 0 or target < 0 or count != int(count) or target != int(target):
-        raise _wrong(
+        raise wrong(
             name,
             line.number,
             header.index("p") + 1,
-            "count, target or probability is none",
-            "Counts are whole numbers.",
+            "ptable.count_target_or_probability_is_none",
+            hint=Message("error.part.counts_are_whole_numbers"),
         )
     return int(count), int(target), chance
 
@@ -104,16 +130,26 @@ def _entry(line: Line, header: list[str], name: str) -> tuple[int, int, float]:
 def _row(count: int, rows: dict[int, dict[int, float]], starts: dict[int, int], name: str) -> PtableRow:
     if count not in rows:
         later = min(start for other, start in starts.items() if other > count)
-        raise _wrong(name, later, 1, f"the row of the count {count} is missing", "Give one for each count.")
+        raise wrong(
+            name,
+            later,
+            1,
+            "ptable.the_row_of_the_count_is",
+            hint=Message("error.part.give_one_for_each_count"),
+            count=count,
+        )
     targets = np.array(sorted(rows[count]), np.int64)
     chances = np.array([rows[count][target] for target in targets.tolist()])
     if abs(chances.sum() - 1.0) > ROUNDED:
-        what = f"the probabilities of the count {count} add up to {chances.sum():g}"
-        raise _wrong(name, starts[count], 1, what, "They must be 1.")
+        raise wrong(
+            name,
+            starts[count],
+            1,
+            "ptable.the_probabilities_of_the_count_add",
+            hint=Message("error.part.they_must_be_1"),
+            count=count,
+            total=chances.sum(),
+        )
     # Probabilities that sum to 1 stay as read, so that writing them gives the same file.
     exact = abs(chances.sum() - 1.0) <= EXACT
     return PtableRow(count, targets, chances if exact else chances / chances.sum())
-
-
-def _wrong(name: str, line: int, column: int, what: str, do: str) -> DataError:
-    return DataError(f"{name}, line {line}, column {column}: {what}.", do, "ptable")

@@ -78,10 +78,7 @@ def row_of(count: int, design: CellKey) -> PtableRow:
     start = _inside(limits, len(targets))
     if start is None:
         raise UnattainableError(
-            f"the perturbation table has no row for the count {count}: no probabilities over {targets[0]} to "
-            f"{targets[-1]} have mean 0, variance at most {design.variance:g} and the rest of what is asked for.",
-            "Raise V or D, or lower js or pstay.",
-            "ptable",
+            "ptable.no_row_for_the_count", count=count, least=targets[0], most=targets[-1], variance=design.variance
         )
     return PtableRow(count, targets, _entropic(limits, start))
 
@@ -152,7 +149,7 @@ def _entropic(limits: _Limits, inside: Numbers) -> Numbers:
     whole = np.zeros(len(inside))
     whole[free] = dual.exact(dual.near(either), either)
     if not _keeps(limits, whole):
-        raise InternalError("a row of the perturbation table was not solved.", code="ptable")
+        raise InternalError("ptable")
     return whole
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
+from sfumato.localization.messages import Message
 
 Numbers = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
@@ -177,7 +178,7 @@ class Table:
     def __post_init__(self) -> None:
         columns = (self.values, self.status, self.costs, self.bounds, self.protection_levels.lower, self.names)
         if len({len(column) for column in columns}) != 1:
-            raise ValueError("every column of a table needs one entry for each cell")
+            raise ValueError(Message("error.value.every_column_table_needs"))
 
     def __len__(self) -> int:
         return len(self.values)

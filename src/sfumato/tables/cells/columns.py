@@ -10,12 +10,13 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import Dialect
-from sfumato.delimited.errors import place_in, title_line
+from sfumato.delimited.errors import title_line
 from sfumato.delimited.formulas import plain_cell
 from sfumato.delimited.opening import open_text
 from sfumato.delimited.records import read_lines
 from sfumato.delimited.title_rows import header_below, is_title_row
 from sfumato.errors import DataError, PlanError, did_you_mean
+from sfumato.localization.messages import Message
 from sfumato.tables.cells.cells import Numbers, Places
 
 _PLAIN = re.compile(r"^\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*$")
@@ -48,7 +49,7 @@ class TextColumns:
             PlanError: There is no such column.
         """
         if name not in self.texts:
-            raise PlanError(f'the table has no column "{name}".', did_you_mean(name, self.texts), "no-column")
+            raise PlanError("no-column.no_column", hint=did_you_mean(name, self.texts), name=name)
         return self.texts[name]
 
     def numbers(self, name: str) -> Numbers:
@@ -61,13 +62,7 @@ class TextColumns:
         numbers = self._numbers(name, missing=False)
         large = (np.flatnonzero(np.abs(numbers) > EXACT_WHOLE) + 1).tolist()
         if large:
-            raise DataError(
-                f'column "{name}" holds a number beyond 9,007,199,254,740,992 in row {large[0]}.',
-                "Sums of such numbers are not exact. Count in a larger unit.",
-                "too-great",
-                column=name,
-                rows=large,
-            )
+            raise DataError("too-great.column_holds_beyond", column=name, row=large[0]).about(column=name, rows=large)
         return numbers
 
     def optional(self, name: str) -> Numbers:
@@ -84,14 +79,11 @@ class TextColumns:
         wrong = [place + 1 for place, value in enumerate(read) if math.isnan(value) and (texts[place] or not missing)]
         if wrong:
             raise DataError(
-                f'column "{name}" holds something that is not a number in row {wrong[0]}'
-                + (f" and {len(wrong) - 1} more." if len(wrong) > 1 else "."),
-                "Every cell needs a finite number: the true one if it was suppressed, with flags in another column.",
                 "not-a-number",
-                column=name,
-                rows=wrong,
-                values=[self.texts[name][place - 1] for place in wrong],
-            )
+                message=f'column "{name}" holds something that is not a number in row {wrong[0]}'
+                + (f" and {len(wrong) - 1} more." if len(wrong) > 1 else "."),
+                hint=Message("hint.finite_cells"),
+            ).about(values=[self.texts[name][place - 1] for place in wrong], column=name, rows=wrong)
         return np.array(read, np.float64)
 
 
@@ -121,12 +113,10 @@ def read_columns(path: Path, dialect: Dialect | None = None, published: bool = F
     if line is not None or is_title_row(header, rows):
         raise title_line(path.name, line)
     if not rows:
-        raise DataError(f"{path.name} holds no cells.", "It needs a header and one row for each cell.", "empty")
+        raise DataError("empty.holds_no_cells", name=path.name)
     if len(set(header)) < len(header):
         place = next(place for place, name in enumerate(header, start=1) if name in header[: place - 1])
-        what = "a column name occurs twice in the header."
-        do = "Rename one; if names are in two consecutive lines, merge them into one."
-        raise DataError(f"{place_in(path.name, 1, place)}{what}", do, "duplicate-columns")
+        raise DataError("duplicate-columns.twice_header").at(path.name, 1, place)
     return TextColumns(dict(zip(header, zip(*rows, strict=True), strict=True)))
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.errors import DataError
+from sfumato.localization.messages import Message
 from sfumato.tables.cells.cells import BoolArray, LinearConstraints, Numbers, Places, make_constraints
 from sfumato.tables.cells.dimensions import Code, CodeTree
 from sfumato.tables.cells.precision import ValueUnit
@@ -33,11 +34,8 @@ def _places(keys: Sequence[Key]) -> dict[Key, int]:
     places: dict[Key, int] = {}
     for place, key in enumerate(keys):
         if key in places:
-            raise DataError(
-                f"rows {places[key] + 1} and {place + 1} are the same cell.",
-                "Each cell may occur once; is a grouping column missing in group_by?",
-                "duplicate-cell",
-                rows=[places[key] + 1, place + 1],
+            raise DataError("duplicate-cell.same_cell", first=places[key] + 1, second=place + 1).about(
+                rows=[places[key] + 1, place + 1]
             )
         places[key] = place
     return places
@@ -53,12 +51,12 @@ def _parts(dimension: int, tree: CodeTree, keys: Sequence[Key], places: dict[Key
         above = (*key[:dimension], tree.parents[code], *key[dimension + 1 :])
         if above not in places:
             raise DataError(
-                f"the parent of row {place + 1} ({tree.describe(tree.parents[code])}) is missing.",
-                f"Add the totals, or compute the table with sf.tabulate. The code of the total of {tree.name} is taken "
-                f'to be "{tree.root[0]}": where it is another, name it as total of the dimension.',
-                "missing-parent",
-                rows=[place + 1],
-            )
+                "missing-parent.no_parent",
+                number=place + 1,
+                sums=tree.describe(tree.parents[code]),
+                name=tree.name,
+                other=tree.root[0],
+            ).about(rows=[place + 1])
         parts.setdefault(places[above], []).append(place)
     return parts
 
@@ -89,13 +87,14 @@ def check(relations: LinearConstraints, values: Numbers, tolerance: float = 0.0,
     if len(wrong):
         named = [_missing(relations, int(place), ValueUnit(step).value(missing[place])) for place in wrong]
         raise DataError(
-            "totals do not add up: "
+            "totals",
+            message="totals do not add up: "
             + "; ".join(named[:5])
             + (f" and {len(named) - 5} more." if len(named) > 5 else "."),
-            _remedy(relations, numbers, missing, wrong),
-            "totals",
-            rows=[int(relations.row(int(place))[0][0]) + 1 for place in wrong],
+            hint=_remedy(relations, numbers, missing, wrong),
+        ).about(
             values=[f"{missing[place] * step:g}" for place in wrong],
+            rows=[int(relations.row(int(place))[0][0]) + 1 for place in wrong],
         )
 
 
@@ -103,8 +102,8 @@ def _remedy(relations: LinearConstraints, numbers: Numbers, missing: Numbers, wr
     """Return the hint: if the parts sum to twice their total, subtotals are among them."""
     totals = np.array([abs(numbers[relations.row(int(place))[0][0]]) for place in wrong])
     if ((totals > 0) & (np.abs(totals - missing[wrong]) <= 0.5)).any():
-        return "The dimension seems to contain totals of its other codes: give it a hierarchy, or levels."
-    return "Correct the table, or allow for rounding with table.tolerance."
+        return Message("error.part.subtotals_beside")
+    return Message("error.part.tolerance")
 
 
 def _missing(relations: LinearConstraints, place: int, difference: float) -> str:

@@ -8,6 +8,7 @@ from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.records import read_lines
 from sfumato.errors import DataError, EngineError, PlanError
+from sfumato.localization.messages import Message
 from sfumato.tables.argus.file_errors import likely_encoding, lines_of
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.hrc_lines import parents_in, unknown_code
@@ -66,12 +67,7 @@ def level_codes(columns: TextColumns, levels: Sequence[str], total: str) -> list
     codes = list(zip(*(columns.text(level) for level in levels), strict=True))
     wrong = [place + 1 for place, code in enumerate(codes) if _totals_above(code, total)]
     if wrong:
-        raise DataError(
-            f"row {wrong[0]} is a total over a level but names a unit below it.",
-            f'Below a total, every level column must be "{total}".',
-            "missing-parent",
-            rows=wrong,
-        )
+        raise DataError("missing-parent.total_below", number=wrong[0], name=total).about(rows=wrong)
     return codes
 
 
@@ -109,19 +105,19 @@ def file_tree(name: str, path: Path, total: str, codes: Iterable[str], encoding:
         read = _hrc if path.suffix.lower() == ".hrc" else _child_parent
         parents = read(path, encoding or likely_encoding(path))
     except (DataError, EngineError) as error:
-        raise PlanError(f"the hierarchy {error.message}", error.hint, "hierarchy") from None
+        raise PlanError("hierarchy.hierarchy", hint=error.hint, text=error.message) from None
     below: dict[Code, Code] = {(child,): (parent or total,) for child, parent in parents.items() if child != total}
     below |= {parent: (total,) for parent in below.values() if parent not in below and parent != (total,)}
     _check_tree(below, total, path.name)
     unknown = [code for code in dict.fromkeys(codes) if (code,) not in below and code != total]
     if unknown:
         raise DataError(
-            f"column {name} has {len(unknown)} codes that {path.name} does not.",
-            unknown_code(unknown[0], below, "Add them to the hierarchy."),
-            "unknown-code",
+            "unknown-code.unknown_codes",
+            hint=unknown_code(unknown[0], below, Message("error.part.add_them_to_the_hierarchy")),
             column=name,
-            values=unknown,
-        )
+            count=len(unknown),
+            name=path.name,
+        ).about(values=unknown, column=name)
     return CodeTree(name, (total,), below)
 
 
@@ -134,7 +130,7 @@ def _child_parent(path: Path, encoding: str) -> dict[str, str]:
     if rows and [field.lower() for field in rows[0]] == ["child", "parent"]:
         rows = rows[1:]
     if any(len(row) != 2 for row in rows) or len({row[0] for row in rows}) < len(rows):
-        raise PlanError(f"the hierarchy {path.name} needs one line child,parent for each code.", code="hierarchy")
+        raise PlanError("hierarchy.child_parent", name=path.name)
     return dict(rows)
 
 
@@ -145,5 +141,5 @@ def _check_tree(parents: Mapping[Code, Code], total: str, name: str) -> None:
         while code != (total,):
             code = parents[code]
             if code in seen:
-                raise PlanError(f"the hierarchy {name} runs in a circle.", "Check the parents.", "hierarchy")
+                raise PlanError("hierarchy.ladder_circle", name=name)
             seen.add(code)

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from sfumato.dataclass import dataclass
+from sfumato.localization.messages import Message
 from sfumato.tables.argus.file_errors import wrong
 
 
@@ -33,7 +34,7 @@ def parents_in(lines: Sequence[str], file: str, lead: str = "@") -> dict[str, st
     """
     nodes = _nodes(lines, file, lead)
     if not nodes:
-        raise wrong(file, 1, 1, "there is no code", "The file is empty or cut off.", "truncated")
+        raise wrong(file, 1, 1, "truncated.there_is_no_code")
     names = _names(nodes, file)
     return {name: "" if node.above is None else names[node.above] for name, node in zip(names, nodes, strict=True)}
 
@@ -49,10 +50,9 @@ def _nodes(lines: Sequence[str], file: str, lead: str) -> list[_Node]:
             depth, rest = depth + 1, rest[len(lead) :]
         code, column = rest.strip(), depth * len(lead) + 1
         if not code:
-            raise wrong(file, number, column, "there is no code", "Write one after the lead strings.", "hierarchy")
+            raise wrong(file, number, column, "hierarchy.there_is_no_code")
         if depth > len(above):
-            do = f"A line may have one {lead} more than the one before it; this one has {depth}."
-            raise wrong(file, number, column, "the code lies too deep", do, "hierarchy")
+            raise wrong(file, number, column, "hierarchy.the_code_lies_too_deep", name=lead, count=depth)
         nodes.append(_Node(number, column, code, above[depth - 1] if depth else None))
         above = [*above[:depth], len(nodes) - 1]
     return nodes
@@ -68,8 +68,7 @@ def _names(nodes: Sequence[_Node], file: str) -> list[str]:
         below = nodes[node.above].code if many[node.code] > 1 and place in inner and node.above is not None else ""
         name = f"{below}/{node.code}" if below else node.code
         if name in lines:
-            what = f"duplicate code, first in line {lines[name]}"
-            raise wrong(file, node.line, node.column, what, "Each code may occur once: rename one of the two.", "twice")
+            raise wrong(file, node.line, node.column, "twice.the_code_stands_in_line_already", line=lines[name])
         lines[name] = node.line
         names.append(name)
     return names
@@ -78,4 +77,8 @@ def _names(nodes: Sequence[_Node], file: str) -> list[str]:
 def unknown_code(code: str, codes: Mapping[tuple[str, ...], object], do: str) -> str:
     """Return the hint for a code that a hierarchy does not have: the qualified codes if it is ambiguous."""
     twice = [name for (name, *_) in codes if name.endswith(f"/{code}")]
-    return f"The hierarchy has it {len(twice)} times: write {' or '.join(twice)}." if twice else do
+    return (
+        Message("error.part.the_hierarchy_has_it_times_write", count=len(twice), names=" or ".join(twice))
+        if twice
+        else do
+    )

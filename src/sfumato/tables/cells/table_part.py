@@ -8,6 +8,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, UnattainableError
+from sfumato.localization.messages import Message
 from sfumato.tables.cells.attacker_knowledge import AttackerKnowledge
 from sfumato.tables.cells.cells import BoolArray, Bounds, Places, ProtectionLevels, Table
 from sfumato.tables.cells.constraints import Key, finest_of
@@ -139,14 +140,15 @@ class TablePart:
 def in_part(error: UnattainableError, rows: Places, names: Sequence[str]) -> UnattainableError:
     """Return the same error with the names and source rows of the cells that cannot be protected."""
     cells = [row - 1 for row in error.rows]
-    what = f"{', '.join(names[cell] for cell in cells[:5])}: {error.message}" if cells else error.message
-    name = error.code.partition(".")[2]
-    return UnattainableError(what, error.hint, name, rows=[int(rows[cell]) + 1 for cell in cells])
+    named = ", ".join(names[cell] for cell in cells[:5])
+    message = Message("error.part.of_cells", names=named, message=error.message) if cells else error.message
+    return error.with_text(message).about(rows=[int(rows[cell]) + 1 for cell in cells])
 
 
 def in_group(error: DataError, group: tuple[str, ...], rows: Places) -> DataError:
     """Return the same error with the rows of the source and the name of the group."""
-    where = f" (group {', '.join(group)})" if group else ""
-    name = error.code.partition(".")[2]
+    message = error.message
+    if group:
+        message = Message("error.part.of_group", message=message, names=", ".join(group))
     numbers = [int(rows[row - 1]) + 1 for row in error.rows]
-    return DataError(error.message + where, error.hint, name, values=error.values, column=error.column, rows=numbers)
+    return error.with_text(message).about(values=error.values, column=error.column, rows=numbers)

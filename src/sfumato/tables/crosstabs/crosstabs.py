@@ -8,11 +8,12 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError
+from sfumato.localization.messages import Message
 from sfumato.tables.build.group_units import is_computed, is_multiple
 from sfumato.tables.cells.cells import BoolArray, LinearConstraints, make_constraints
 from sfumato.tables.crosstabs.approximate_totals import near_total, running_sum
 from sfumato.tables.crosstabs.labels import grades, is_margin, label_text, names_a_figure, names_a_mean, names_a_share
-from sfumato.tables.crosstabs.subtotals import AmbiguousSums, Sum, adds_up, find_sums
+from sfumato.tables.crosstabs.subtotals import Sum, adds_up, find_sums
 
 FACTORS = (100.0, 1.0, 1e3, 1e4, 1e5)
 DECIMALS = (0, 1, 2, 3, 4, 12)
@@ -57,7 +58,7 @@ def relations_of(
         DataError: A line called a total is not the sum of others, or the numbers are ambiguous.
     """
     if margins is not None and not any(is_margin(label, margins) for label in (*rows, *columns)):
-        raise PlanError(f'there is no row or column "{margins}".', "Check margins=.", "no-margin")
+        raise PlanError("no-margin", name=margins)
     _check_subtotals(rows, columns, subtotals or {})
     places = np.arange(grid.size).reshape(grid.shape)
     relations = []
@@ -80,15 +81,7 @@ def _shown(lines: Grid, labels: Sequence[Any], margins: str | None, subtotals: S
     """Return the sums that the numbers show; scattered lines are searched unless the caller names the subtotals."""
     search = find_sums(lines, _margins(labels, margins), scattered=subtotals is None)
     if search.doubt is not None:
-        what = {
-            AmbiguousSums.AMBIGUOUS: "a row or column of the crosstab may be the sum of others, in many ways.",
-            AmbiguousSums.UNSEARCHED: "the crosstab has too many rows or columns to tell which are sums of others.",
-        }
-        raise DataError(
-            what[search.doubt],
-            "Name every subtotal with its parts in subtotals=, {} when there is none; or the total in margins=.",
-            search.doubt.value,
-        )
+        raise DataError(search.doubt.value)
     return search.sums
 
 
@@ -100,33 +93,21 @@ def _check_margins(lines: Grid, labels: Sequence[Any], margins: str | None, sums
     totals = {one.total for one in sums}
     for place in np.flatnonzero(_margins(labels, margins) & lines.any(axis=1)).tolist():
         if place not in totals:
-            raise DataError(
-                f'"{label_text(labels[place])}" of the crosstab is called a total and is not the sum of its cells.',
-                "Correct it, or name its parts in subtotals=.",
-                "totals",
-            )
+            raise DataError("totals.a_margin_of_the", name=label_text(labels[place]))
 
 
 def _check_near(lines: Grid, labels: Sequence[Any], sums: Sequence[Sum]) -> None:
     """Refuse a line that differs from the sum of others in a cell or two; it discloses all other cells."""
     place = near_total(lines, sums)
     if place is not None:
-        raise DataError(
-            f'"{label_text(labels[place])}" is nearly the sum of other rows or columns, but not in every cell.',
-            "Correct it; where it is none, name the sums that there are in subtotals=, which may be empty.",
-            "near-total",
-        )
+        raise DataError("near-total", name=label_text(labels[place]))
 
 
 def _check_subtotals(rows: Sequence[Any], columns: Sequence[Any], subtotals: Subtotals) -> None:
     for total, parts in subtotals.items():
         named = [total, *parts]
         if not parts or not any(all(list(labels).count(name) == 1 for name in named) for labels in (rows, columns)):
-            raise PlanError(
-                f'subtotals: "{total}" and its parts are not all rows, or all columns, each there once.',
-                "Check subtotals=.",
-                "no-subtotal",
-            )
+            raise PlanError("no-subtotal", name=total)
 
 
 def _declared(lines: Grid, labels: Sequence[Any], subtotals: Subtotals) -> list[Sum]:
@@ -141,7 +122,7 @@ def _declared(lines: Grid, labels: Sequence[Any], subtotals: Subtotals) -> list[
         if all(name in places for name in (total, *parts)):
             one = Sum(places[total], tuple(sorted({places[part] for part in parts})))
             if one.total in one.parts or not np.array_equal(lines[list(one.parts)].sum(axis=0), lines[one.total]):
-                raise DataError(f'subtotals: "{total}" is not the sum of its parts.', "Correct it.", "totals")
+                raise DataError("totals.subtotals_is_not_the_sum_of", name=total)
             sums.append(one)
     return sums
 
@@ -169,8 +150,7 @@ def ratios_in(crosstab: Crosstab, derived: Derived) -> dict[int, Ratio]:
         counted = label not in derived and place not in sure and crosstab.values[:, place].max(initial=0.0) <= 1
         ratio = None if counted or derived.get(label, ()) is None else _ratio_of(crosstab, place, derived, parts)
         if ratio is None and place in sure and (place not in whole or label in derived):
-            what = f'the column "{label_text(label)}" of the crosstab is neither counts nor a ratio of two others.'
-            raise DataError(what, "Leave it out.", "not-a-count")
+            raise DataError("not-a-count.a_column_of_the_crosstab_is", column=label_text(label))
         if ratio is None and place in whole and label not in derived and place in figures:
             raise _figure_refusal("column", label)
         if ratio is not None and place in sure:
@@ -226,17 +206,16 @@ def _refuse_told(crosstab: Crosstab, counts: Sequence[int], derived: Derived) ->
     for lines, labels in ((columns, [crosstab.columns[place] for place in counts]), (rows, names)):
         running = running_sum(lines)
         if running is not None:
-            raise _told_refusal(f'"{label_text(labels[running])}" of the crosstab is a running sum of another.')
+            raise _told_refusal(Message("error.part.running_sum", name=label_text(labels[running])))
     added = _added(crosstab.values, counts)
     for at, place in enumerate(counts):
         for other in range(at):
             moved = is_multiple(columns[other], columns[at]) and not np.array_equal(columns[other], columns[at])
             if moved and not added >= {place, counts[other]}:
-                what = f'"{label_text(crosstab.columns[place])}" of the crosstab is another column in another unit.'
+                what = Message("error.part.crosstab_unit", name=label_text(crosstab.columns[place]))
                 raise _told_refusal(what)
         if place not in added and _is_computed(columns[at], np.delete(columns, at, axis=0)):
-            what = f'"{label_text(crosstab.columns[place])}" of the crosstab is computed from other columns.'
-            raise _told_refusal(what)
+            raise _told_refusal(Message("error.part.crosstab_computed", name=label_text(crosstab.columns[place])))
 
 
 def _is_computed(line: Grid, others: Grid) -> bool:
@@ -245,28 +224,20 @@ def _is_computed(line: Grid, others: Grid) -> bool:
 
 
 def _told_refusal(what: str) -> DataError:
-    do = "Leave it out: it would disclose suppressed counts. If it holds counts, say None of it in derived=."
-    return DataError(what, do, "tells-another")
+    do = Message("error.part.figure_do")
+    return DataError("tells-another", message=what, hint=do)
 
 
 def _figure_refusal(kind: str, label: Any) -> DataError:
     """Return the error for a line called a share, rate or mean that follows from no counts."""
-    return DataError(
-        f'the {kind} "{label_text(label)}" of the crosstab is called a share, a rate or a mean.',
-        "Leave it out: it would disclose suppressed counts. If it holds counts, say None of it in derived=.",
-        "not-a-count",
-    )
+    return DataError(f"not-a-count.{kind}", name=label_text(label))
 
 
 def _refuse_doubtful(crosstab: Crosstab, doubtful: set[int], counts: Sequence[int]) -> None:
     left = doubtful and doubtful - _added(crosstab.values, counts)
     if left:
         names = ", ".join(f'"{label_text(crosstab.columns[place])}"' for place in sorted(left))
-        raise DataError(
-            f"{names} of the crosstab may be counts, or a percentage of others.",
-            "Name it in derived=: with the columns that are divided, or with None when it is counts.",
-            "ambiguous-column",
-        )
+        raise DataError("ambiguous-column", columns=names)
 
 
 def _is_share(label: Any, broken: bool, derived: Derived) -> bool:
@@ -281,7 +252,7 @@ def _check_names(crosstab: Crosstab, derived: Derived) -> None:
     counted = {label for label, parts in derived.items() if parts is None} & {*crosstab.rows}
     missing = [name for name in named if name not in crosstab.columns and name not in counted]
     if missing:
-        raise PlanError(f'the crosstab has no column "{missing[0]}".', "Check derived=.", "no-column")
+        raise PlanError("no-column.the_crosstab_has_no", column=missing[0])
 
 
 def _is_whole(column: Grid) -> bool:
@@ -322,12 +293,7 @@ def _share_of(crosstab: Crosstab, label: Any, column: Grid, top: int) -> Ratio |
         return Ratio(top, top, row, *fit)
     # If the total is in the column, the sum of all entries is not a total.
     if 2 * counts[row] != counts.sum() and _fit(column, counts, np.full(len(counts), counts.sum()), False) is not None:
-        raise DataError(
-            f'the column "{label_text(label)}" of the crosstab is a share of a total that is not in '
-            "it, and so discloses it.",
-            "Add the row of totals, or leave the shares out. Where it holds counts, say None of it in derived=.",
-            "hidden-total",
-        )
+        raise DataError("hidden-total", column=label_text(label))
     return None
 
 

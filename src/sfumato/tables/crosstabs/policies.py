@@ -47,7 +47,8 @@ def rule_named(name: str) -> CellRule:
     rule = policy_named(name).cells
     if rule is None:
         tables = [policy.id for policy in policies().values() if policy.cells]
-        raise PlanError(f"{name} is not about tables.", "Those are: " + ", ".join(tables) + ".", "no-policy")
+        tables = [policy.id for policy in policies().values() if policy.cells is not None]
+        raise PlanError("no-policy.is_not_about_tables", names=", ".join(tables), name=name)
     return rule
 
 
@@ -79,7 +80,7 @@ def apply(
 
 def _check_counts(grid: Grid) -> None:
     if np.isnan(grid).any() or (grid < 0).any() or (grid != np.round(grid)).any():
-        raise DataError("a cell of the crosstab is not a count.", "Name percentages in derived=.", "not-a-count")
+        raise DataError("not-a-count.a_cell_of_the")
 
 
 def _protected(grid: Grid, small: BoolArray, relations: LinearConstraints, zeros: bool) -> BoolArray:
@@ -122,7 +123,7 @@ def _check_shown(
     exact = np.array([[np.nan if isinstance(cell, str) else cell for cell in row] for row in shown], float).ravel()
     hidden, values, small = np.isnan(exact), grid.ravel(), unsafe.ravel()
     if (np.abs(exact - values)[~hidden] > policy.base / 2).any() or (small & ~hidden).any():
-        raise InternalError("the crosstab to hand out shows other cells or numbers.", code="handed-out")
+        raise InternalError("handed-out.crosstab_hand_out_shows")
     if not small.any():
         return
     table = _table(values, small, hidden, relations, policy.low == 0)
@@ -130,7 +131,7 @@ def _check_shown(
         np.where(hidden, np.nan, values), no_bounds(len(table)), table.bounds, relations, table.names
     )
     if any(small[leak.cell] for leak in audit_publication(publication, table.protection_interval).leaks):
-        raise ViolationError("a small cell can still be computed from the margins.", "Join categories.", "audit")
+        raise ViolationError("audit.a_small_cell_can")
 
 
 def _shown(grid: Grid, masked: BoolArray, base: int, mask: str | int) -> list[list[Any]]:

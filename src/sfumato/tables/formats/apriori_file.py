@@ -11,6 +11,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
+from sfumato.localization.messages import Message
 from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.argus.file_errors import fields_in, lines_of, number_in, office_field, wrong
 from sfumato.tables.argus.statuses import ArgusStatus, masked_of, secondary_of
@@ -98,14 +99,14 @@ def _cell(
     size = len(table.trees)
     if len(fields) < size + 1:
         do = f"Write {size} codes and an action, separated by {separator}"
-        raise wrong(name, number, len(line) + 1, "the line ends before its action", do, "length")
+        raise wrong(name, number, len(line) + 1, "length.the_line_ends_before_its_action", hint=do)
     key = tuple((text,) for text, _ in fields[:size])
     for (text, column), tree in zip(fields[:size], table.trees, strict=True):
         if (text,) != tree.root and (text,) not in tree.parents:
-            do = "Correct the code; a total has the code of the total."
-            raise wrong(name, number, column, f"{tree.name} has no such code", do, "unknown-code")
+            do = Message("error.part.correct_the_code_a_total_has")
+            raise wrong(name, number, column, "unknown-code.no_such_code", hint=do, name=tree.name)
     if key not in places:
-        raise wrong(name, number, 1, "the table has no such cell", "Leave the line out.", "unknown-code")
+        raise wrong(name, number, 1, "unknown-code.the_table_has_no_such_cell")
     return places[key], fields[size:]
 
 
@@ -115,45 +116,38 @@ def _act(columns: _Columns, cell: int, action: Sequence[tuple[str, int]], name: 
     # A separator at the end of a line is ignored.
     more = [column for text, column in action[size + 1 :] if text]
     if word in (*ACTIONS, *AMOUNTS) and more:
-        what = f"{len(more)} fields too many follow {word}"
-        do = "Leave them out, or write them as a line of their own; check the separator."
-        raise wrong(name, number, more[0], what, do, "length")
+        raise wrong(name, number, more[0], "length.fields", count=len(more), name=word)
     status = int(columns.statuses[cell])
     if word in ACTIONS:
         new, allowed = ACTIONS[word]
         if status not in allowed:
-            raise wrong(
-                name, number, column, f"{word} is not allowed for status {status}", "Leave the line out.", "status"
-            )
+            raise wrong(name, number, column, "status.is_not_allowed_for_status", name=word, status=status)
         columns.statuses[cell] = int(new)
     elif word in COSTS:
         columns.costs[cell] = _amount(action, 1, name, number) or 1.0
     elif word == LEVELS:
         if not ArgusStatus.UNSAFE <= status <= ArgusStatus.UNSAFE_MANUAL:
-            what = f"protection levels are for sensitive cells, and this one has status {status}"
-            raise wrong(name, number, column, what, "Mark it as sensitive before: u.", "status")
+            raise wrong(name, number, column, "status.levels", status=status)
         columns.lower[cell], columns.upper[cell] = (_amount(action, place, name, number) for place in (1, 2))
     else:
         _check_blank(word, column, name, number)
-        why = "bounds a priori are not supported" if word == REJECTED else "the action is unknown"
-        raise wrong(name, number, column, why, "Write s, u, p, m, ml, c, w or pl.", "action")
+        raise wrong(name, number, column, "action.bounds" if word == REJECTED else "action.unknown")
 
 
 def _check_blank(word: str, column: int, name: str, number: int) -> None:
     """Report a blank after an action where the separator belongs."""
     first, *rest = word.split() or [""]
     if rest and first in (*ACTIONS, *AMOUNTS):
-        what = f"a blank follows {first} instead of the separator"
-        raise wrong(name, number, column + len(first), what, "Write the separator there.", "action")
+        raise wrong(name, number, column + len(first), "action.a_blank_stands_behind_where_the", name=first)
 
 
 def _amount(action: Sequence[tuple[str, int]], place: int, name: str, number: int) -> float:
     if len(action) <= place:
         last = action[-1][1] + len(action[-1][0])
-        raise wrong(name, number, last, "an amount is missing behind the action", "Write it.", "length")
+        raise wrong(name, number, last, "length.an_amount_is_missing_behind_the")
     amount = number_in(action[place][0], name, number, action[place][1])
     if amount < 0:
-        raise wrong(name, number, action[place][1], "the amount is negative", "Write one of at least 0.")
+        raise wrong(name, number, action[place][1], "format.the_amount_is_negative")
     return amount
 
 

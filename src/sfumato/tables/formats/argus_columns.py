@@ -69,7 +69,7 @@ def office_columns(
         return None
     described = metadata or path.with_suffix(".rda")
     if not described.is_file():
-        raise PlanError(f"{path.name} has no metadata.", "Name the .rda file in table.metadata.", "metadata")
+        raise PlanError("metadata", name=path.name)
     columns = read_metadata(described, encoding)
     table = read_cells(path, columns, _response(columns, value).name)
     check_totals(table, path.name, "", tolerance)
@@ -98,7 +98,7 @@ def refuse_others(path: Path) -> None:
     """Refuse a file that belongs to a table but contains none."""
     kind = OTHERS.get(path.suffix.lower())
     if kind is not None:
-        raise PlanError(f"{path.name} is {kind}, no table.", "Give the file with the cells.", "no-table")
+        raise PlanError("no-table", name=path.name, kind=kind)
 
 
 def with_masks(columns: TextColumns, name: str = "the table") -> TextColumns:

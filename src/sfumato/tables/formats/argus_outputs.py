@@ -8,6 +8,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import InternalError, PlanError
+from sfumato.localization.messages import Message
 from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.argus.statuses import ArgusStatus, flag_of, masked_of
 from sfumato.tables.build.row_order import office_in_order, office_order
@@ -85,18 +86,18 @@ def written_without_hidden(done: Protected, write: Callable[[Protected], Written
     frequency = values if done.counts else done.table.frequency
     written = write(done)
     if write(replace(done, table=done.table.with_columns(values=values, frequency=frequency))) != written:
-        raise InternalError("a file to hand out depends on values that it hides.", code="handed-out")
+        raise InternalError("handed-out.file_hand_out_depends")
     return written
 
 
 def check_output(kind: int, method: str) -> None:
     """Refuse a kind of file that does not fit the method."""
     if kind not in NAMES:
-        raise PlanError(f"there is no output {kind}.", "Choose 1 to 7.", "output")
+        raise PlanError("output.there_is_no_output", name=kind)
     changed = method in ("adjustment", "cell-key")
     if (kind in (4, 5) and changed) or (kind == 6 and method == "rounding") or (kind == 7 and method != "cell-key"):
-        what = f"output {kind} ({NAMES[kind]}) does not go with {method or 'a table without protection'}."
-        raise PlanError(what, "Choose another: 1, 2 and 3 always do.", "output")
+        way = method or Message("phrase.no_protection")
+        raise PlanError("output.output_does_not_go", kind=kind, name=NAMES[kind], method=way)
 
 
 def house_reason(done: Protected, kind: int, options: dict[str, bool]) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from sfumato.dataclass import dataclass
+from sfumato.localization.messages import Message
 from sfumato.tables.argus.file_errors import fields_in, lines_of, number_in, wrong
 from sfumato.tables.formats.argus_outputs import OPTIONS
 from sfumato.tables.formats.rule_parameters import method_fault, numbers_fault
@@ -70,20 +71,16 @@ def parse_batch(lines: Sequence[str], name: str = "the text") -> list[Command]:
             continue
         match = _COMMAND.match(line)
         if not match:
-            raise wrong(
-                name, number, 1, "there is no command", "A line begins with a command such as <SUPPRESS>.", "batch"
-            )
+            raise wrong(name, number, 1, "batch.there_no_command")
         word = ALIASES.get(match.group(1).upper(), match.group(1).upper())
         if word not in WORDS:
-            do = "Supported: " + ", ".join(f"<{one}>" for one in WORDS if one != "COVER") + "."
-            raise wrong(name, number, line.index("<") + 1, f"<{word}> is not supported", do, "batch")
+            names = ", ".join(f"<{one}>" for one in WORDS if one != "COVER")
+            raise wrong(name, number, line.index("<") + 1, "batch.not_supported", word=word, names=names)
         if word == "COVER":
-            do = "Leave it out: linked tables are protected together by <SUPPRESS> MOD(0)."
-            raise wrong(name, number, line.index("<") + 1, "<COVER> is refused", do, "batch")
+            raise wrong(name, number, line.index("<") + 1, "batch.cover_refused")
         rest = match.group(2)
         if word != "COMMENT" and rest.count('"') % 2:
-            what, do = "a quote is not closed", "Write a quote before and behind each name."
-            raise wrong(name, number, match.start(2) + rest.rindex('"') + 1, what, do, "batch")
+            raise wrong(name, number, match.start(2) + rest.rindex('"') + 1, "batch.quote")
         commands.append(Command(word, rest.strip(), number, match.start(2) + len(rest) - len(rest.lstrip()) + 1))
     return commands
 
@@ -103,10 +100,10 @@ def specification_in(command: Command, name: str) -> Specification:
     spanning = tuple(re.findall(r'"([^"]+)"', parts[0]) or parts[0].split())
     if not spanning or len(parts) < 2:
         do = 'Write <SPECIFYTABLE> "Size""Region"|"Var2"||.'
-        raise wrong(name, command.line, command.column, "spanning variables or the response are missing", do, "batch")
+        raise wrong(name, command.line, command.column, "batch.spanning_variables_or_response", hint=do)
     if len({one.lower() for one in spanning}) < len(spanning):
         do = "Name each spanning variable once."
-        raise wrong(name, command.line, command.column, "a spanning variable occurs twice", do, "batch")
+        raise wrong(name, command.line, command.column, "batch.spanning_variable_occurs_twice", hint=do)
     texts = [part.strip().strip('"') for part in parts[1:]] + ["", ""]
     cost, _, exponent = texts[2].partition(",")
     power = number_in(exponent, name, command.line, command.column) if exponent.strip() else 1.0
@@ -123,8 +120,7 @@ def rules_in(command: Command, name: str) -> list[RuleCall]:
     parts = command.rest.split("|")
     for place, part in enumerate(parts):
         if not part.strip() and place < len(parts) - 1:
-            do = "Write the rule that belongs there, P(0,0) for one that is switched off, or one bar alone."
-            raise wrong(name, command.line, column, "nothing precedes a bar", do, "batch")
+            raise wrong(name, command.line, column, "batch.nothing_precedes_bar")
         if part.strip():
             rules.append(_rule(part.strip(), name, command.line, column + len(part) - len(part.lstrip())))
         column += len(part) + 1
@@ -134,13 +130,12 @@ def rules_in(command: Command, name: str) -> list[RuleCall]:
 def _rule(text: str, name: str, line: int, column: int) -> RuleCall:
     match = _CALL.fullmatch(text)
     if not match or match.group(1).upper() not in RULES:
-        do = f"Write one of {', '.join(RULES)} with its numbers, such as P(10,1)."
-        raise wrong(name, line, column, "this is no safety rule", do, "batch")
+        do = Message("error.part.write_one_of", names=", ".join(RULES))
+        raise wrong(name, line, column, "batch.no_safety_rule", hint=do)
     rule, inner = match.group(1).upper(), match.group(2)
     numbers = tuple(number_in(part, name, line, column) for part in inner.split(",")) if inner.strip() else ()
     if fault := numbers_fault(rule, numbers):
-        do = f"Correct {text}, or leave it out: it would call no cell unsafe, or cannot be meant."
-        raise wrong(name, line, column, fault, do, "batch")
+        raise wrong(name, line, column, "batch", message=fault, hint=Message("hint.correct_rule", name=text))
     return RuleCall(rule, numbers)
 
 
@@ -156,14 +151,14 @@ def suppression_in(command: Command, name: str) -> RuleCall:
     """
     match = _CALL.match(command.rest)
     if not match or match.group(1).upper() not in METHODS:
-        do = f"Write one of {', '.join(METHODS)} with the number of a table, such as MOD(1)."
-        raise wrong(name, command.line, command.column, "this is no way to protect", do, "batch")
+        do = Message("error.part.write_one_of_2", names=", ".join(METHODS))
+        raise wrong(name, command.line, command.column, "batch.no_way_protect", hint=do)
     numbers, method = _numbers(match.group(2), command, name), match.group(1).upper()
     if not numbers:
-        raise wrong(name, command.line, command.column, "the number of the table is missing", "Write it.", "batch")
+        raise wrong(name, command.line, command.column, "batch.number_table_missing")
     if fault := method_fault(method, numbers):
-        do = f"Correct the numbers of {method}: the table's stands first, 0 for all together."
-        raise wrong(name, command.line, command.column, fault, do, "batch")
+        do = Message("hint.correct_method", name=method)
+        raise wrong(name, command.line, command.column, "batch", message=fault, hint=do)
     return RuleCall(method, numbers, command.rest[match.end() :].strip())
 
 
@@ -186,12 +181,12 @@ def output_in(command: Command, name: str) -> Output:
     match = _WRITE.match(command.rest)
     if not match:
         do = 'Write <WRITETABLE> (1, 3, AS+FL+, "file.txt").'
-        raise wrong(name, command.line, command.column, "table, kind, options and file are expected", do, "batch")
+        raise wrong(name, command.line, command.column, "batch.table_kind_options_file", hint=do)
     options = {}
     for letters, sign in re.findall(r"([A-Za-z]{2})\s*([-+]?)", match.group(3)):
         if what := _option_fault(letters.upper(), sign, int(match.group(2))):
-            do = f"Options are {', '.join(OPTIONS)}, each with + or -; AO, AD and AC are for output 7, AS is not for 1."
-            raise wrong(name, command.line, command.column, what, do, "batch")
+            do = Message("hint.batch_options", names=", ".join(OPTIONS))
+            raise wrong(name, command.line, command.column, "batch", message=what, hint=do)
         options[letters.upper()] = sign == "+"
     return Output(int(match.group(1)), int(match.group(2)), options, match.group(4))
 
@@ -227,8 +222,7 @@ def apriori_in(command: Command, name: str) -> Apriori:
         r'^"?([^",]+)"?\s*,\s*(\d+)\s*,\s*"([^"]+)"\s*(?:,\s*([01])?)?\s*(?:,\s*([01])?)?\s*$', command.rest
     )
     if not quoted:
-        do = 'Write <APRIORI> "file.hst", 1, ",", 0, 0.'
-        raise wrong(name, command.line, command.column, "file, table and separator are expected", do, "batch")
+        raise wrong(name, command.line, command.column, "batch.file_table_separator_expected")
     file, table, separator, ignore, expand = quoted.groups()
     sign = {"\\t": "\t"}.get(separator, separator)
     return Apriori(file.strip(), int(table), sign, ignore == "1", expand == "1")
@@ -242,8 +236,7 @@ def recode_in(command: Command, name: str) -> tuple[int, str, str]:
     """
     fields = [text for text, _ in fields_in(command.rest, ",")]
     if len(fields) != 3 or not fields[0].isdigit():
-        do = 'Write <RECODE> 1, Size, "size.grc", or the number of a level instead of the file.'
-        raise wrong(name, command.line, command.column, "table, variable and recoding are expected", do, "batch")
+        raise wrong(name, command.line, command.column, "batch.table_variable_recoding_expected")
     return int(fields[0]), fields[1], fields[2]
 
 

@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sfumato.delimited.dialect import Dialect
-from sfumato.delimited.errors import place_in
 from sfumato.delimited.records import read_lines
 from sfumato.errors import DataError
 from sfumato.tables.argus.file_errors import likely_encoding, lines_of
@@ -31,7 +30,7 @@ def errors_in(path: Path | None, source: TableSource, dimensions: Mapping[str, D
     except DataError as error:
         place = None if path is None or _PLACED.search(error.message) else _place_of(error, path, source, dimensions)
         if path is not None and place is not None:
-            error.message = f"{place_in(path.name, *place)}{error.message}"
+            error.at(path.name, *place)
         raise
 
 

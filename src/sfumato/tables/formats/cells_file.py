@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.errors import DataError, PlanError
+from sfumato.localization.messages import Message
 from sfumato.tables.argus.argus_table import ArgusTable, check_codes
 from sfumato.tables.argus.file_errors import fields_in, lines_of, number_in, office_field, wrong
 from sfumato.tables.argus.statuses import LETTERS, ArgusStatus, status_in
@@ -85,8 +86,9 @@ def response_of(metadata: Metadata, value: str | None) -> Variable:
     candidates = plain_ones or list(metadata.flagged("FREQUENCY"))
     one = metadata.find(value) if value is not None else next(iter(candidates), None)
     if one is None:
-        named = "" if value is None else f" {value}"
-        raise wrong(metadata.name, 1, 1, f"there is no numeric variable{named}", "Mark one with <NUMERIC>.", "metadata")
+        if value is None:
+            raise wrong(metadata.name, 1, 1, "metadata.no_numeric_variable")
+        raise wrong(metadata.name, 1, 1, "metadata.not_numeric", name=value)
     return one
 
 
@@ -98,17 +100,16 @@ def _lines(path: Path, metadata: Metadata) -> list[_Line]:
         if line.strip()
     ]
     if not lines:
-        raise wrong(path.name, 1, 1, "there is no cell", "The file is empty or cut off.", "truncated")
+        raise wrong(path.name, 1, 1, "truncated.there_is_no_cell")
     for number, fields in lines:
         if len(fields) != len(metadata.variables):
-            what = f"a cell has {len(metadata.variables)} fields, this line has {len(fields)}"
             raise wrong(
                 path.name,
                 number,
                 fields[-1][1],
-                what,
-                "The line is cut off, or the metadata are of another file.",
-                "length",
+                "length.a_cell_has_fields_this_line",
+                count=len(metadata.variables),
+                number=len(fields),
             )
     return lines
 
@@ -127,7 +128,7 @@ def _tree(lines: list[_Line], metadata: Metadata, one: Variable, path: Path) -> 
             raise
         number, fields = lines[error.rows[0] - 1]
         column = fields[metadata.variables.index(one)][1]
-        raise wrong(path.name, number, column, error.message.rstrip("."), error.hint, "unknown-code") from None
+        raise wrong(path.name, number, column, "unknown-code", message=error.message, hint=error.hint) from None
 
 
 def tree_of(one: Variable, codes: list[str], folder: Path, encoding: str | None = None) -> CodeTree:
@@ -150,13 +151,8 @@ def _check_digits(one: Variable, codes: list[str], widths: list[int]) -> None:
     if row:
         listed = ", ".join(map(str, sorted(ends)))
         raise DataError(
-            f"the levels of {one.name} end at {listed} digits, and a code has {len(codes[row - 1])}.",
-            "Let the digits of all levels in <HIERLEVELS> add up to the code's, or correct the code.",
-            "unknown-code",
-            column=one.name,
-            values=[codes[row - 1]],
-            rows=[row],
-        )
+            "unknown-code.the_levels_of_end_at_digits", name=one.name, count=listed, number=len(codes[row - 1])
+        ).about(values=[codes[row - 1]], column=one.name, rows=[row])
 
 
 def labels_of(variables: list[Variable], folder: Path, encoding: str | None = None) -> Mapping[str, Mapping[str, str]]:
@@ -182,7 +178,11 @@ def _numbers(lines: list[_Line], metadata: Metadata, one: Variable, name: str, e
     numbers = []
     for (number, fields), optional in zip(lines, empty, strict=True):
         text, start = fields[place]
-        numbers.append(number_in(text or ("0" if optional else ""), name, number, start, f"a number for {one.name}"))
+        numbers.append(
+            number_in(
+                text or ("0" if optional else ""), name, number, start, Message("phrase.number_for", column=one.name)
+            )
+        )
     return np.array(numbers, np.float64)
 
 
@@ -197,9 +197,8 @@ def _check_range(numbers: Numbers, lines: list[_Line], metadata: Metadata, one: 
     wrongs = (numbers < 0) & any(map(one.has, _NOT_NEGATIVE))
     wrongs |= whole & (numbers != np.round(numbers))
     for row in np.flatnonzero(wrongs).tolist():
-        what = f"{one.name} is negative" if numbers[row] < 0 else f"{one.name}, a number of respondents, is not whole"
-        do = "Correct it." if numbers[row] < 0 else "Correct it; weighted ones are announced by <DECIMALS> in the .rda."
-        raise wrong(name, lines[row][0], lines[row][1][place][1], what, do, "range")
+        code = "range.negative" if numbers[row] < 0 else "range.not_whole"
+        raise wrong(name, lines[row][0], lines[row][1][place][1], code, column=one.name)
 
 
 def _statuses(lines: list[_Line], metadata: Metadata, name: str) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
@@ -213,8 +212,7 @@ def _statuses(lines: list[_Line], metadata: Metadata, name: str) -> "np.ndarray[
     for number, fields in lines:
         status = status_in(fields[place][0], letters)
         if status is None:
-            do = f"Write 1 to 14, or one of {', '.join(letters)}."
-            raise wrong(name, number, fields[place][1], "this is no status", do, "status")
+            raise wrong(name, number, fields[place][1], "status.this_is_no_status", names=", ".join(letters))
         statuses.append(int(status))
     return np.array(statuses, np.int64)
 
@@ -229,10 +227,10 @@ def check_totals(table: ArgusTable, name: str, do: str = "", tolerance: float = 
         check(table.relations(), table.values, tolerance, precision_of(table.values))
     except DataError as error:
         # The tolerance is an option of plans; callers with their own hint have none.
-        own = "Correct the table." if do and error.code == "data.totals" else error.hint
-        more, row = f"{own} {do}".strip(), error.rows[0]
+        own = Message("error.part.correct_the_table") if do and error.code == "data.totals" else error.hint
+        more, row = Message("sentences", parts=(own, do)), error.rows[0]
         line = table.lines[row - 1] if table.lines else row
-        raise wrong(name, line, 1, error.message.rstrip("."), more, error.code.partition(".")[2]) from None
+        raise wrong(name, line, 1, error.code.partition(".")[2], message=error.message, hint=more) from None
 
 
 def written_cells(table: ArgusTable, stem: str, separator: str = ";") -> dict[str, str]:
@@ -262,8 +260,7 @@ def _check_leads(table: ArgusTable) -> None:
     deep = [tree for tree in table.trees if _is_deep(tree)]
     for tree in deep:
         if any(code[0].startswith("@") or code[0] != code[0].strip() for code in tree.parents):
-            what = f"{tree.name}: a code begins with @, or with or ends in blanks, which .hrc files cannot hold."
-            raise PlanError(what, "Rename it, or leave tab out of output.files.", "unwritable")
+            raise PlanError("unwritable.code_begins_or_or", name=tree.name)
 
 
 def _further(table: ArgusTable) -> list[tuple[str, str, Numbers]]:

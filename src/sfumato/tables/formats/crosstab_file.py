@@ -27,6 +27,5 @@ def as_cells(columns: TextColumns, plan: TablePlan) -> TextColumns:
         if (text := columns.text(head)[place])
     ]
     if not rows:
-        what = f"the table has neither a column {plan.table.value} nor cells across."
-        raise DataError(what, "Name the column with the values in table.value, or give another file.", "no-cells")
+        raise DataError("no-cells", value=plan.table.value)
     return TextColumns(dict(zip((down, over, plan.table.value), zip(*rows, strict=True), strict=True)))

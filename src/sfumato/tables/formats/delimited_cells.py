@@ -32,12 +32,8 @@ def _refuse_doubt(columns: TextColumns, table: TableSource) -> None:
     if mark is not None:
         example = next(text for text in texts if mark in text)
         whole = example.replace(mark, "")
-        raise DataError(
-            f'counts may have marks between thousands: is "{example}" {whole}, or a fraction?',
-            f"Say table.decimal: '{'.' if mark == ',' else ','}' where it is {whole}, "
-            f"table.decimal: '{mark}' where it is a fraction.",
-            "thousands",
-            values=[example],
+        raise DataError("thousands", example=example, whole=whole, one="." if mark == "," else ",", other=mark).about(
+            values=[example]
         )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.records import read_lines
+from sfumato.localization.messages import Message
 from sfumato.tables.argus.file_errors import number_in, wrong
 from sfumato.tables.argus.statuses import ArgusStatus, masked_of, status_in
 from sfumato.tables.cells.columns import TextColumns
@@ -102,8 +103,8 @@ def _status(texts: Sequence[str], start: int, fields: Sequence[str], name: str, 
     else:
         status = ArgusStatus.SECONDARY if entry["value"] in MASKS else ArgusStatus.SAFE
     if status is None:
-        do = "Write one of A, B, C, D, V." if "flag" in entry else "Write 1 to 14."
-        raise wrong(name, line, start + 2, "this is no status", do, "status")
+        do = Message("error.part.write_one_of_a_b_c") if "flag" in entry else Message("error.part.write_1_to_14")
+        raise wrong(name, line, start + 2, "status.this_is_no_status_3", hint=do)
     return str(int(status))
 
 

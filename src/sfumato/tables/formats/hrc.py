@@ -28,8 +28,7 @@ def parse_hrc(lines: Sequence[str], file: str, name: str, total: str, lead: str 
     parents = parents_in(lines, file, lead)
     if total in parents:
         number = next(place for place, line in enumerate(lines, start=1) if line.strip().lstrip(lead).strip() == total)
-        do = "The total is not written: all codes of depth 0 lie below it."
-        raise wrong(file, number, 1, "the code is that of the total", do, "hierarchy")
+        raise wrong(file, number, 1, "hierarchy.the_code_is_that_of_the")
     return CodeTree(name, (total,), {(code,): (above or total,) for code, above in parents.items()})
 
 
@@ -89,11 +88,11 @@ def tree_of_rows(rows: Sequence[tuple[str, str]], name: str) -> CodeTree:
         DataError: The first row is not the total, or a row is too deep.
     """
     if not rows or len(rows[0][0]) != 1:
-        raise DataError("the rows of a hierarchy begin with its total.", "Mark it with one @.", "hierarchy")
+        raise DataError("hierarchy.the_rows_of_a_hierarchy")
     total = rows[0][1]
     lines = ["@" * (len(marks) - 2) + code for marks, code in rows[1:]]
     if any(len(marks) < 2 for marks, _ in rows[1:]):
-        raise DataError("the rows of a hierarchy have two totals.", "Mark one code with one @.", "hierarchy")
+        raise DataError("hierarchy.the_rows_of_a_hierarchy_have")
     return parse_hrc(lines, "rows", name, total)
 
 
@@ -117,12 +116,12 @@ def tree_of_json(text: str, name: str) -> CodeTree:
     try:
         whole = json.loads(text)
     except json.JSONDecodeError as error:
-        raise wrong("the hierarchy", error.lineno, error.colno, "this is no JSON", "Correct it.", "hierarchy") from None
+        raise wrong("the hierarchy", error.lineno, error.colno, "hierarchy.this_is_no_json") from None
     parents: dict[Code, Code] = {}
 
     def add(node: Mapping[str, Any], above: Code | None) -> None:
         if not isinstance(node, Mapping) or "name" not in node:
-            raise DataError("a node of the hierarchy has no name.", "Give each a name and children.", "hierarchy")
+            raise DataError("hierarchy.a_node_of_the")
         code = (str(node["name"]),)
         if above is not None:
             parents[code] = above

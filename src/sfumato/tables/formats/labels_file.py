@@ -21,12 +21,10 @@ def read_labels(path: Path, codes: set[str] | None = None, encoding: str | None 
             continue
         code, comma, label = (part.strip().strip('"') for part in line.partition(","))
         if not comma:
-            raise wrong(path.name, number, len(line) + 1, "the label is missing", "Write code,label.", "labels")
+            raise wrong(path.name, number, len(line) + 1, "labels.the_label_is_missing")
         if code in labels:
-            raise wrong(path.name, number, 1, "duplicate code", "Leave one out.", "labels")
+            raise wrong(path.name, number, 1, "labels.the_code_stands_twice")
         if codes is not None and code not in codes:
-            raise wrong(
-                path.name, number, 1, "the code is unknown", "Correct it, or leave the line out.", "unknown-code"
-            )
+            raise wrong(path.name, number, 1, "unknown-code.the_code_is_unknown")
         labels[code] = label
     return labels

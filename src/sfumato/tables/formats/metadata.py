@@ -6,6 +6,7 @@ from dataclasses import field, replace
 from pathlib import Path
 
 from sfumato.dataclass import dataclass
+from sfumato.localization.messages import Message
 from sfumato.tables.argus.file_errors import check_text, fields_in, lines_of, number_in, office_field, wrong
 
 # Tags without values, and tags with values.
@@ -98,7 +99,7 @@ class Metadata:
         one = self.find(name)
         if one is None:
             names = ", ".join(variable.name for variable in self.variables)
-            raise wrong(self.name, 1, 1, f"there is no variable {name}", f"Variables are {names}.", "unknown-variable")
+            raise wrong(self.name, 1, 1, "unknown-variable.there_is_no_variable", name=name, names=names)
         return one
 
     def flagged(self, flag: str) -> tuple[Variable, ...]:
@@ -130,22 +131,22 @@ def parse_metadata(lines: Sequence[str], name: str = "the text") -> Metadata:
             _check_new(variables, name)
             continue
         if not _TAG.search(line):
-            raise wrong(name, number, line.index("<") + 1, "the tag has no end", "Write it as <NUMERIC>.", "metadata")
+            raise wrong(name, number, line.index("<") + 1, "metadata.the_tag_has_no_end")
         for tag, rest, column in _tags(line):
             if tag == "SEPARATOR":
                 separator = _separator(rest, name, number, column)
             elif tag in GLOBAL and len(rest) > 1:
-                do = "Leave the others out."
-                raise wrong(name, number, column, f"more than one text follows <{tag}>", do, "metadata")
+                do = Message("error.part.leave_the_others_out")
+                raise wrong(name, number, column, "metadata.more_than_one_text_stands_behind", hint=do, name=tag)
             elif tag in GLOBAL:
                 marks[tag] = next(iter(rest), "")
             elif not variables:
-                do = f"Before it only {', '.join(f'<{one}>' for one in GLOBAL)} may occur."
-                raise wrong(name, number, column, f"<{tag}> precedes any variable", do, "metadata")
+                do = Message("error.part.before_it_only_may_stand", names=", ".join(f"<{one}>" for one in GLOBAL))
+                raise wrong(name, number, column, "metadata.stands_before_any_variable", hint=do, name=tag)
             else:
                 variables[-1] = _tagged(variables[-1], tag, rest, name, number, column)
     if not variables:
-        raise wrong(name, 1, 1, "no variable is described", "The file is empty or cut off.", "truncated")
+        raise wrong(name, 1, 1, "truncated.no_variable_is_described")
     return Metadata(name, tuple(variables), separator, marks)
 
 
@@ -165,8 +166,7 @@ def _check_new(variables: Sequence[Variable], name: str) -> None:
     *before, new = variables
     for one in before:
         if one.name.lower() == new.name.lower():
-            do = "Give each variable a name of its own, or leave one of them out."
-            raise wrong(name, new.line, 1, f"line {one.line} describes {new.name} already", do, "metadata")
+            raise wrong(name, new.line, 1, "metadata.line_describes_already", line=one.line, column=new.name)
 
 
 def _tags(line: str) -> list[tuple[str, list[str], int]]:
@@ -185,28 +185,27 @@ def _tags(line: str) -> list[tuple[str, list[str], int]]:
 def _separator(rest: list[str], name: str, number: int, column: int) -> str:
     text = next(iter(rest), "")
     if len(text) != 1 or len(rest) > 1:
-        raise wrong(name, number, column, "the separator is not one sign", 'Write <SEPARATOR> ";".', "metadata")
+        raise wrong(name, number, column, "metadata.the_separator_is_not_one_sign")
     return text
 
 
 def _tagged(variable: Variable, tag: str, rest: list[str], name: str, number: int, column: int) -> Variable:
     most = 0 if tag in FLAGS else 1 if tag in SINGLE else len(rest)
     if len(rest) > most:
-        what = f"{len(rest) - most} texts too many follow <{tag}>"
-        raise wrong(name, number, column, what, "Leave them out, or put one with blanks in quotes.", "metadata")
+        raise wrong(name, number, column, "metadata.texts_too_many_stand_behind", count=len(rest) - most, name=tag)
     if tag in FLAGS:
         return replace(variable, flags=variable.flags | {tag})
     if tag not in OPTIONS:
         do = "Valid: " + ", ".join(f"<{one}>" for one in (*FLAGS, *OPTIONS)) + "."
-        raise wrong(name, number, column, f"<{tag}> is unknown", do, "metadata")
+        raise wrong(name, number, column, "metadata.is_unknown", hint=do, name=tag)
     if not rest:
-        raise wrong(name, number, column, f"nothing follows <{tag}>", "Write what belongs there.", "metadata")
+        raise wrong(name, number, column, "metadata.nothing_stands_behind", name=tag)
     if tag in ("DECIMALS", "HIERLEVELS", "DISTANCE"):
         for text in rest:
             number_in(text, name, number, column)
     if tag == "DECIMALS" and not (rest[0].isascii() and rest[0].isdigit()):
-        do = "Write a whole number, such as <DECIMALS> 2."
-        raise wrong(name, number, column, "the number of decimals is no whole number from 0 on", do, "metadata")
+        do = Message("error.part.write_a_whole_number_such_as")
+        raise wrong(name, number, column, "metadata.the_number_of_decimals_is_no", hint=do)
     if tag == "HIERLEVELS":
         _check_levels(variable, rest, name, number, column)
     return replace(variable, options={**variable.options, tag: tuple(rest)})
@@ -215,12 +214,18 @@ def _tagged(variable: Variable, tag: str, rest: list[str], name: str, number: in
 def _check_levels(variable: Variable, widths: list[str], name: str, number: int, column: int) -> None:
     """Refuse levels whose digits do not add up to those of the code."""
     if not all(text.isascii() and text.isdigit() for text in widths) or not any(map(int, widths)):
-        do = "Write how many digits each level adds, such as <HIERLEVELS> 3 1 1."
-        raise wrong(name, number, column, "the digits of levels are no whole numbers", do, "metadata")
+        raise wrong(name, number, column, "metadata.the_digits_of_levels_are_no")
     digits = sum(map(int, widths))
     if variable.length and digits != variable.length:
-        what = f"the levels have {digits} digits together, and the code of {variable.name} has {variable.length}"
-        raise wrong(name, number, column, what, "Let the digits of all levels add up to the code's.", "metadata")
+        raise wrong(
+            name,
+            number,
+            column,
+            "metadata.the_levels_have_digits_together_and",
+            count=digits,
+            column=variable.name,
+            number=variable.length,
+        )
 
 
 def metadata_text(metadata: Metadata) -> str:

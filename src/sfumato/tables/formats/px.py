@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.tables.argus.argus_table import ArgusTable
-from sfumato.tables.argus.file_errors import check_text, lines_of, truncated, wrong
+from sfumato.tables.argus.file_errors import check_text, lines_of, wrong
 from sfumato.tables.argus.statuses import ArgusStatus, masked_of, status_in
 from sfumato.tables.cells.columns import finite
 from sfumato.tables.cells.constraints import Key
@@ -100,28 +100,26 @@ def parse_px(text: str, name: str = "the text") -> ArgusTable:
     entries, data, line = _parsed(text, name)
     variables = [*_texts(entries, ("STUB",)), *_texts(entries, ("HEADING",))]
     if not variables:
-        raise wrong(name, 1, 1, "neither STUB nor HEADING is there", "Name the variables there.", "px")
+        raise wrong(name, 1, 1, "px.neither_stub_nor_heading_is_there")
     trees, codes = [], []
     for variable in variables:
         own = _texts(entries, ("CODES", variable)) or _texts(entries, ("VALUES", variable))
         if not own:
-            raise wrong(name, 1, 1, f"VALUES of {variable} are missing", 'Write VALUES("…")="…","…";', "px")
+            raise wrong(name, 1, 1, "px.values_of_are_missing", column=variable)
         labels = _texts(entries, ("VALUES", variable))
         if labels and len(labels) != len(own):
             line = entries["VALUES", variable][1]
-            what = f"{variable} has {len(own)} CODES and {len(labels)} VALUES"
-            raise wrong(name, line, 1, what, "Write a value for each code.", "length")
+            raise wrong(name, line, 1, "length.codes", column=variable, count=len(own), number=len(labels))
         if len(set(own)) < len(own):
             line = entries.get(("CODES", variable), entries.get(("VALUES", variable), ("", 1)))[1]
-            raise wrong(name, line, 1, f"duplicate code of {variable}", "Each code may occur once.", "twice")
+            raise wrong(name, line, 1, "twice.a_code_of_stands_twice", column=variable)
         trees.append(_tree(variable, own, entries, name))
         codes.append([(code,) for code in own])
     size = int(np.prod([len(own) for own in codes]))
     if len(data) != size:
-        what = f"{size} data are expected, and {len(data)} are there"
         if len(data) < size:
-            raise truncated(name, data[-1][1] if data else line, f"all data are there ({what})")
-        raise wrong(name, data[size][1], data[size][2], what, "Correct the data, or the VALUES.", "length")
+            raise wrong(name, data[-1][1] if data else line, 1, "truncated.datum", count=size, number=len(data))
+        raise wrong(name, data[size][1], data[size][2], "length.data", count=size, number=len(data))
     return _table(entries, variables, tuple(trees), list(product(*codes)), data, name)
 
 
@@ -141,8 +139,7 @@ def _table(
         dots = set(text.strip('"')) == {"."}
         number = np.nan if dots else finite(text)
         if number is None:
-            do = "Write a finite one, or dots in quotes."
-            raise wrong(name, line, column, f"datum {place + 1} is no number", do, "px")
+            raise wrong(name, line, column, "px.datum_is_no_number", number=place + 1)
         values.append(number)
         statuses.append(notes.get(keys[place], int(ArgusStatus.UNSAFE if dots else ArgusStatus.SAFE)))
     labels = {
@@ -152,7 +149,7 @@ def _table(
     value = (_texts(entries, ("CONTENTS",)) or _texts(entries, ("MATRIX",)) or ["value"])[0]
     text, number = entries.get(("DECIMALS",), ("0", 1))
     if not text.isdigit():
-        raise wrong(name, number, 1, "DECIMALS is no number", "Write DECIMALS=0;", "px")
+        raise wrong(name, number, 1, "px.decimals_is_no_number")
     kept = tuple(keys[place] for place in there)
     return ArgusTable(
         value, trees, kept, np.array(values), np.array(statuses, np.int64), labels=labels, decimals=int(text)
@@ -170,11 +167,10 @@ def _notes(entries: Entries, cells: set[Key], name: str) -> dict[Key, int]:
             continue
         status = status_in(note.removeprefix("status ").strip(), {})
         if status is None:
-            raise wrong(name, line, 1, "the note contains no status", "Write a status from 1 to 14.", "status")
+            raise wrong(name, line, 1, "status.the_note_tells_no_status")
         cell = tuple((code,) for code in key[1:])
         if cell not in cells:
-            what = "the note with a status names codes of no cell"
-            raise wrong(name, line, 1, what, "Write one code of each variable, as CODES have them.", "unknown-code")
+            raise wrong(name, line, 1, "unknown-code.the_note_with_a_status_names")
         notes[cell] = int(status)
     return notes
 
@@ -185,21 +181,20 @@ def _parsed(text: str, name: str) -> tuple[Entries, list[Datum], int]:
     head, tail = (text[: data.start()], text[data.end() :]) if data else (text, "")
     line = head.count("\n") + 1
     if not data:
-        raise truncated(name, line, "DATA=")
+        raise wrong(name, line, 1, "truncated", what="DATA=")
     end = tail.rfind(";")
     if end < 0:
-        raise truncated(name, text.count("\n") + 1, "the semicolon that ends the data")
+        raise wrong(name, text.count("\n") + 1, 1, "truncated.semicolon")
     entries: Entries = {}
     for number, statement in _statements(head):
         equals = _EQUALS.match(statement)
         left, right = (equals.group(1), statement[equals.end() :]) if equals else ("", "")
         found = _KEYWORD.match(left.strip())
         if not found:
-            raise wrong(name, number, 1, "this is no keyword", 'Write KEYWORD="text";', "px")
+            raise wrong(name, number, 1, "px.this_is_no_keyword")
         key = (found.group(1), *_TEXT.findall(found.group(2) or ""))
         if key in entries and key[0] in ONCE:
-            do = f"Leave one out; the first is in line {entries[key][1]}."
-            raise wrong(name, number, 1, f"{key[0]} occurs twice", do, "twice")
+            raise wrong(name, number, 1, "twice.occurs_twice", key=key[0], line=entries[key][1])
         entries[key] = (right.strip(), number)
     return (
         entries,
@@ -246,14 +241,11 @@ def _tree(variable: str, codes: list[str], entries: Entries, name: str) -> CodeT
         return CodeTree(variable, (codes[0],), {(code,): (codes[0],) for code in codes[1:]})
     unknown = [code for pair in pairs for code in pair if code not in codes]
     if unknown:
-        raise wrong(
-            name, line, 1, f"HIERARCHIES of {variable} name a code that CODES do not", "Add it.", "unknown-code"
-        )
+        raise wrong(name, line, 1, "unknown-code.hierarchies_of_name_a_code_that", column=variable)
     _check_tree(variable, pairs, name, line)
     total = next(iter(_TEXT.findall(text)), "")
     if left := set(codes) - {total} - {child for _, child in pairs}:
-        what = f"HIERARCHIES of {variable} leave out {len(left)} of its codes"
-        raise wrong(name, line, 1, what, 'Write each below another one: "above":"below".', "unknown-code")
+        raise wrong(name, line, 1, "unknown-code.hierarchies_of_leave_out_of_its", column=variable, count=len(left))
     return CodeTree(variable, (total,), {(child,): (parent,) for parent, child in pairs})
 
 
@@ -268,5 +260,4 @@ def _check_tree(variable: str, pairs: list[tuple[str, str]], name: str, line: in
             code = above[code]
         twice |= code in passed
     if twice:
-        what = f"HIERARCHIES of {variable} put a code below two others, or below itself"
-        raise wrong(name, line, 1, what, 'Write each once below another one: "above":"below".', "hierarchy")
+        raise wrong(name, line, 1, "hierarchy.hierarchies_of_put_a_code_below", column=variable)

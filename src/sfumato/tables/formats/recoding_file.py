@@ -50,7 +50,7 @@ def read_recoding(path: Path, codes: Iterable[str], encoding: str | None = None)
     order = list(dict.fromkeys(codes))
     lines = [(number, line.strip()) for number, line in enumerate(lines_of(path, encoding), start=1) if line.strip()]
     if not lines:
-        raise wrong(path.name, 1, 1, "there is nothing to recode", "Write new: old, old, from-to.", "recoding")
+        raise wrong(path.name, 1, 1, "recoding.there_is_nothing_to_recode")
     if lines[0][1].upper() == TREE:
         return Recoding({}, tuple(_closed(path.name, number, text, order) for number, text in lines[1:]))
     recoded: dict[str, str] = {}
@@ -59,19 +59,19 @@ def read_recoding(path: Path, codes: Iterable[str], encoding: str | None = None)
             continue
         new, colon, olds = text.partition(":")
         if colon and not new.strip():
-            raise wrong(path.name, number, 1, "there is no new code", "Write new: old, old, from-to.", "recoding")
+            raise wrong(path.name, number, 1, "recoding.there_is_no_new_code")
         if not colon:
-            raise wrong(path.name, number, 1, "there is no colon", "Write new: old, old, from-to.", "recoding")
+            raise wrong(path.name, number, 1, "recoding.there_is_no_colon")
         for old in _chosen(path.name, number, olds, order, len(new) + 2):
             if recoded.get(old, new.strip()) != new.strip():
-                raise wrong(path.name, number, 1, "a code is recoded twice", "Name it in one line only.", "recoding")
+                raise wrong(path.name, number, 1, "recoding.a_code_is_recoded_twice")
             recoded[old] = new.strip()
     return Recoding(recoded)
 
 
 def _closed(name: str, number: int, text: str, codes: list[str]) -> str:
     if text not in codes:
-        raise wrong(name, number, 1, "the code is unknown", "Name a code of the hierarchy.", "unknown-code")
+        raise wrong(name, number, 1, "unknown-code.the_code_is_unknown_2")
     return text
 
 
@@ -86,10 +86,10 @@ def _chosen(name: str, number: int, text: str, codes: list[str], column: int) ->
             first, last = (end.strip() for end in entry.split("-", 1))
             chosen += _between(first, last, codes) or _none(name, number, column)
         elif entry:
-            raise wrong(name, number, column, "the code is unknown", "Name codes that there are.", "unknown-code")
+            raise wrong(name, number, column, "unknown-code.the_code_is_unknown_3")
         column += len(part) + 1
     if not chosen:
-        raise wrong(name, number, 1, "no code is recoded", "Write new: old, old, from-to.", "recoding")
+        raise wrong(name, number, 1, "recoding.no_code_is_recoded")
     return chosen
 
 
@@ -99,8 +99,7 @@ def _between(first: str, last: str, codes: Iterable[str]) -> list[str]:
 
 def _none(name: str, number: int, column: int) -> NoReturn:
     """Refuse a range without a code; its ends may be swapped."""
-    do = "Name codes that there are, the first one before the last."
-    raise wrong(name, number, column, "no code lies in this range", do, "unknown-code")
+    raise wrong(name, number, column, "unknown-code.no_code_lies_in_this_range")
 
 
 def _at_least(one: str, other: str) -> bool:

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
+from sfumato.localization.messages import Message
 from sfumato.tables.argus.file_errors import fields_in, lines_of, number_in, wrong
 from sfumato.tables.cells.cells import Numbers
 from sfumato.tables.cells.columns import TextColumns
@@ -56,21 +58,27 @@ class Records:
         """
         self.check_whole(one, place)
         if not text or text in one.missing:
-            raise self.fault(one, place, f"the value of {one.name} is missing", "Give it, or leave the record out.")
-        return number_in(text, self.name, self.lines[place][0], self._column(one, place), f"a number for {one.name}")
+            raise self.fault(one, place, "format.missing", column=one.name)
+        return number_in(
+            text,
+            self.name,
+            self.lines[place][0],
+            self._column(one, place),
+            Message("phrase.number_for", column=one.name),
+        )
 
     def check_whole(self, one: Variable, place: int) -> None:
         """Refuse a number that the end of a fixed-format line cuts off, as its value is unknown."""
         number, line = self.lines[place]
         end = one.position + one.length - 1
         if self.metadata.separator is None and len(line) < end:
-            what = f"the line ends within {one.name}, a number that goes to column {end}"
-            do = "Complete the line; where the number is whole, fill the line with blanks to that column."
-            raise wrong(self.name, number, len(line) + 1, what, do, "length")
+            raise wrong(
+                self.name, number, len(line) + 1, "length.the_line_ends_within_a_number", column=one.name, number=end
+            )
 
-    def fault(self, one: Variable, place: int, what: str, do: str, code: str = "format") -> DataError:
+    def fault(self, one: Variable, place: int, code: str, /, **values: Any) -> DataError:
         """Return the error for a variable of a record, with its line and column."""
-        return wrong(self.name, self.lines[place][0], self._column(one, place), what, do, code)
+        return wrong(self.name, self.lines[place][0], self._column(one, place), code, **values)
 
     def _column(self, one: Variable, place: int) -> int:
         separator = self.metadata.separator
@@ -88,7 +96,7 @@ def read_records(path: Path, metadata: Metadata) -> Records:
     numbered = enumerate(lines_of(path, metadata.encoding), start=1)
     lines = tuple((number, line) for number, line in numbered if line.strip())
     if not lines:
-        raise wrong(path.name, 1, 1, "there is no record", "The file is empty or cut off.", "truncated")
+        raise wrong(path.name, 1, 1, "truncated.there_is_no_record")
     _check_places(metadata)
     rows = [_record(line, number, metadata, path.name) for number, line in lines]
     names = [one.name for one in metadata.variables]
@@ -102,8 +110,7 @@ def _check_places(metadata: Metadata) -> None:
     """Refuse a fixed-format variable without a position."""
     for one in metadata.variables if metadata.separator is None else ():
         if one.position < 1 or one.length < 1:
-            do = "Give position and length, or name the <SEPARATOR> of a free format."
-            raise wrong(metadata.name, one.line, 1, f"{one.name} has no position", do, "metadata")
+            raise wrong(metadata.name, one.line, 1, "metadata.has_no_position", column=one.name)
 
 
 def _check_numbers(records: Records) -> None:
@@ -127,8 +134,7 @@ def _check_end(records: Records) -> None:
         *others, field = records.text(records.metadata.variables[-1].name)
         cut = not field and all(others)
     if cut:
-        what = "the last record ends before its last field does, and no other record does"
-        raise wrong(records.name, number, len(last) + 1, what, "The file is cut off: complete the line.", "truncated")
+        raise wrong(records.name, number, len(last) + 1, "truncated.the_last_record_ends_before_its")
 
 
 def _record(line: str, number: int, metadata: Metadata, name: str) -> list[str]:
@@ -136,12 +142,11 @@ def _record(line: str, number: int, metadata: Metadata, name: str) -> list[str]:
         return [_fixed(line, number, one, name) for one in metadata.variables]
     fields = [text for text, _ in fields_in(line, metadata.separator)]
     if len(fields) != len(metadata.variables):
-        what = f"a record has {len(metadata.variables)} fields, this line has {len(fields)}"
-        raise wrong(name, number, 1, what, "Correct the line, or the metadata.", "length")
+        raise wrong(name, number, 1, "length.record", count=len(metadata.variables), number=len(fields))
     for place, (text, one) in enumerate(zip(fields, metadata.variables, strict=True), start=1):
         if one.length and len(text) > one.length and not one.has("NUMERIC") and not one.has("RECORDKEY"):
-            what = f"field {place} ({one.name}) is longer than {one.length} signs"
-            raise wrong(name, number, _start(line, metadata.separator, place), what, "Correct the line.", "length")
+            start = _start(line, metadata.separator, place)
+            raise wrong(name, number, start, "length.field", place=place, column=one.name, number=one.length)
     return fields
 
 
@@ -152,10 +157,7 @@ def _start(line: str, separator: str, place: int) -> int:
 def _fixed(line: str, number: int, one: Variable, name: str) -> str:
     end = one.position + one.length - 1
     if len(line) < one.position or (len(line) < end and one.has("RECODEABLE")):
-        what = f"the line ends before {one.name}, which goes to column {end}"
-        raise wrong(
-            name, number, len(line) + 1, what, "The line is cut off, or the metadata are of another file.", "length"
-        )
+        raise wrong(name, number, len(line) + 1, "length.the_line_ends_before_which_goes", column=one.name, number=end)
     return line[one.position - 1 : end].strip()
 
 
@@ -185,4 +187,4 @@ def record_tree(records: Records, one: Variable, folder: Path, encoding: str | N
     except DataError as error:
         if not error.rows or error.code != "data.unknown-code":
             raise
-        raise records.fault(one, error.rows[0] - 1, error.message.rstrip("."), error.hint, "unknown-code") from None
+        raise records.fault(one, error.rows[0] - 1, "unknown-code", message=error.message, hint=error.hint) from None

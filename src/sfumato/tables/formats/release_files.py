@@ -96,9 +96,7 @@ def argus_table(part: TablePart, plan: TablePlan, columns: TextColumns, mask: Bo
     """Return the result for a table as an ArgusTable: reasons for suppression, respondents, protection levels."""
     table, trees = part.table, part.trees
     if not trees or any(tree.levels for tree in trees):
-        raise PlanError(
-            "files of offices need dimensions of one column each.", "Give column and hierarchy, or no files.", "files"
-        )
+        raise PlanError("files.files_of_offices_need")
     lines = dict(zip(plan.dimensions, lines_of(trees, part.keys), strict=True))
     facts = facts_of(plan.table, columns, table.values, table.constraints, lines)
     statuses = np.where(table.sensitive, _reasons(plan, facts), int(ArgusStatus.SAFE))

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from sfumato.dataclass import dataclass
+from sfumato.localization.messages import Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Span:
         return self.least < number < self.most if self.inside else self.least <= number <= self.most
 
     def __str__(self) -> str:
-        kind = "a whole number" if self.whole else "a number"
+        kind = Message("error.part.kind_whole") if self.whole else Message("error.part.kind_number")
         if math.isinf(self.most):
             limits = f"above {self.least:g}" if self.inside else f"of at least {self.least:g}"
         else:

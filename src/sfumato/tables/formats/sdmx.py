@@ -67,14 +67,14 @@ def read_sdmx(path: Path, trees: tuple[CodeTree, ...]) -> ArgusTable:
     """
     lines = read_lines(path, Dialect(","))
     if len(lines) < 2:
-        raise wrong(path.name, 1, 1, "there is no observation", "The file is empty or cut off.", "truncated")
+        raise wrong(path.name, 1, 1, "truncated.there_is_no_observation")
     header = lines[0].fields
     for name in (*(tree.name for tree in trees), VALUE):
         if name not in header:
-            raise wrong(path.name, 1, 1, f"column {name} is missing", "Name it in the header.", "length")
+            raise wrong(path.name, 1, 1, "length.column_is_missing", column=name)
         if header.count(name) > 1:
             place = header.index(name, header.index(name) + 1) + 1
-            raise wrong(path.name, 1, place, f"duplicate column {name}", "Rename one.", "duplicate-columns")
+            raise wrong(path.name, 1, place, "duplicate-columns.column_stands_twice", column=name)
     cells = [_cell(line, header, trees, path.name) for line in lines[1:]]
     return ArgusTable(
         value=VALUE,
@@ -117,7 +117,7 @@ def check_status(text: str, name: str, line: int, place: int) -> ArgusStatus:
     """Parse a status from 1 to 14."""
     status = status_in(text.strip(), {})
     if status is None:
-        raise wrong(name, line, place, "this is no status", "Write a number from 1 to 14.", "status")
+        raise wrong(name, line, place, "status.this_is_no_status_2")
     return status
 
 
@@ -125,8 +125,6 @@ def check_flag(column: str, text: str, name: str, line: int, place: int) -> str:
     """Parse a flag of `CONF_STATUS` or `OBS_STATUS`, returned in capitals."""
     flag, known = text.strip().upper(), OF_FLAG if column == CONFIDENTIAL else OBSERVATIONS
     if flag not in known:
-        what = "this is no flag of confidentiality" if column == CONFIDENTIAL else "this is no status of an observation"
-        raise wrong(
-            name, line, place, what, f"Write one of {', '.join(sorted(one for one in known if one))}.", "status"
-        )
+        code = "status.flag" if column == CONFIDENTIAL else "status.observation"
+        raise wrong(name, line, place, code, names=", ".join(sorted(one for one in known if one)))
     return flag

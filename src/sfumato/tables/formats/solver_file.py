@@ -10,8 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
+from sfumato.localization.messages import Message
 from sfumato.tables.argus.argus_table import ArgusTable
-from sfumato.tables.argus.file_errors import fields_in, lines_of, number_in, truncated, wrong
+from sfumato.tables.argus.file_errors import fields_in, lines_of, number_in, wrong
 from sfumato.tables.argus.statuses import MARKS, ArgusStatus, choices_of, secondary_of
 from sfumato.tables.cells.cells import CellStatus, LinearConstraints, make_constraints
 from sfumato.tables.cells.precision import tidied
@@ -33,10 +34,10 @@ def read_jj(path: Path, encoding: str | None = None) -> ArgusTable:
 def parse_jj(lines: Sequence[str], name: str = "the text") -> ArgusTable:
     """Parse the lines of a `.jj` file."""
     if not lines or lines[0].strip() != "0":
-        raise wrong(name, 1, 1, "the first line is not 0", "A file of this format begins with a line 0.")
-    many = _count(lines, 2, name, "the number of cells")
+        raise wrong(name, 1, 1, "format.the_first_line_is_not_0")
+    many = _count(lines, 2, name, Message("phrase.number_of_cells"))
     if len(lines) < 2 + many + 1:
-        raise truncated(name, len(lines) + 1, f"cell {len(lines) - 2} of {many}")
+        raise wrong(name, len(lines) + 1, 1, "truncated.cell", number=len(lines) - 2, count=many)
     cells = [_cell(lines[2 + place], 3 + place, place, name) for place in range(many)]
     relations = _relations(lines, 3 + many, many, name)
     columns = np.array([numbers for numbers, _ in cells], np.float64).reshape(many, 7).T
@@ -58,40 +59,39 @@ def parse_jj(lines: Sequence[str], name: str = "the text") -> ArgusTable:
 
 def _count(lines: Sequence[str], number: int, name: str, what: str) -> int:
     if len(lines) < number:
-        raise truncated(name, number, what)
+        raise wrong(name, number, 1, "truncated", what=what)
     text = lines[number - 1].strip()
     if not text.isdigit():
-        raise wrong(name, number, 1, f"{what} is expected", "Write it as a whole number.")
+        raise wrong(name, number, 1, "format.expected", what=what)
     return int(text)
 
 
 def _cell(line: str, number: int, place: int, name: str) -> tuple[list[float], ArgusStatus]:
     fields = fields_in(line, None)
     if len(fields) != WIDTH:
-        do = "A cell is id value cost status lb ub lpl upl spl."
-        raise wrong(name, number, 1, f"a cell has {WIDTH} fields, this line has {len(fields)}", do, "length")
+        do = Message("error.part.a_cell_is_id_value_cost")
+        raise wrong(name, number, 1, "length.a_cell_has_fields_this_line_2", hint=do, count=WIDTH, number=len(fields))
     if fields[0][0] != str(place):
-        raise wrong(name, number, 1, f"the id is not {place}", "Ids count from 0 in the order of the lines.")
+        raise wrong(name, number, 1, "format.the_id_is_not", number=place)
     mark, column = fields[3]
     if mark.lower() not in MARKS:
-        raise wrong(name, number, column, "the status is none of s, u, m, z", "Write one of these.", "status")
+        raise wrong(name, number, column, "status.the_status_is_none_of_s")
     numbers = [number_in(text, name, number, start) for text, start in (fields[1:3] + fields[4:])]
     value, _, low, high, *levels = numbers
     if not low <= value <= high:
-        do = "Correct the value, or lb and ub: absolute bounds that everyone knows."
-        raise wrong(name, number, fields[1][1], "the value does not lie within its bounds", do, "bounds")
+        do = Message("error.part.correct_the_value_or_lb_and")
+        raise wrong(name, number, fields[1][1], "bounds.the_value_does_not_lie_within", hint=do)
     if min(levels) < 0:
-        raise wrong(name, number, fields[6][1], "a protection level is negative", "Write an amount from 0 on.", "level")
+        raise wrong(name, number, fields[6][1], "level.a_protection_level_is_negative")
     return numbers, MARKS[mark.lower()]
 
 
 def _relations(lines: Sequence[str], number: int, many: int, name: str) -> LinearConstraints:
-    count = _count(lines, number, name, "the number of relations")
+    count = _count(lines, number, name, Message("phrase.number_of_relations"))
     if len(lines) < number + count:
-        raise truncated(name, len(lines) + 1, f"relation {len(lines) - number + 1} of {count}")
+        raise wrong(name, len(lines) + 1, 1, "truncated.relation", number=len(lines) - number + 1, count=count)
     if more := [place for place, line in enumerate(lines[number + count :], start=1) if line.strip()]:
-        what = f"{count} relations are announced, but there are more"
-        raise wrong(name, number + count + more[0], 1, what, "Correct the number, or leave the line out.", "length")
+        raise wrong(name, number + count + more[0], 1, "length.relations_are_announced_and_here_stands", count=count)
     rows = [_relation(lines[number + place], number + place + 1, many, name) for place in range(count)]
     return make_constraints(
         rows, [f"relation {place} in line {number + place + 1} of {name}" for place in range(count)]
@@ -102,21 +102,19 @@ def _relation(line: str, number: int, many: int, name: str) -> tuple[list[int], 
     head, colon, tail = line.partition(":")
     start = head.split()
     if not colon or len(start) != 2 or not start[1].isdigit():
-        raise wrong(name, number, 1, "this is no relation", "A relation is rhs k : id (coef) id (coef) …")
+        raise wrong(name, number, 1, "format.this_is_no_relation")
     if number_in(start[0], name, number, 1) != 0:
-        raise wrong(name, number, 1, "the right side is not 0", "Parts minus their total must be 0.")
+        raise wrong(name, number, 1, "format.the_right_side_is_not_0")
     terms = _TERM.findall(tail)
     if len(terms) != int(start[1]):
-        what = f"{start[1]} terms are announced, and {len(terms)} are there"
-        raise wrong(name, number, len(head) + 2, what, "Correct the number, or the terms.", "length")
+        raise wrong(name, number, len(head) + 2, "length.terms", count=start[1], number=len(terms))
     if rest := _TERM.sub("", tail).strip():
-        what = "unexpected text between the terms"
-        raise wrong(name, number, line.rindex(rest.split()[0]) + 1, what, "Write each as id (coef).", "format")
+        raise wrong(name, number, line.rindex(rest.split()[0]) + 1, "format.terms")
     for cell, _ in terms:
         if int(cell) >= many:
-            raise wrong(name, number, len(head) + 2, f"there is no cell {cell}", "Ids lie below the number of cells.")
+            raise wrong(name, number, len(head) + 2, "format.there_is_no_cell_2", number=cell)
     return [int(cell) for cell, _ in terms], [
-        number_in(coef, name, number, len(head) + 2, "a coefficient") for _, coef in terms
+        number_in(coef, name, number, len(head) + 2, Message("phrase.coefficient")) for _, coef in terms
     ]
 
 

@@ -63,11 +63,7 @@ def steps_of(part: TablePart) -> LegacyStages:
         PlanError: The table has more than one dimension, or no level columns.
     """
     if len(part.trees) != 1 or not part.trees[0].levels:
-        raise PlanError(
-            "method intervals needs exactly one dimension with level columns.",
-            "Use method optimal, fast or ranges for other tables.",
-            "intervals-dimensions",
-        )
+        raise PlanError("intervals-dimensions")
     tree = part.trees[0]
     depth = np.array([tree.height(key[0]) for key in part.keys], np.int64)
     level = len(tree.levels) + 1 - depth

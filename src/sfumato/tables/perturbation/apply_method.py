@@ -72,17 +72,9 @@ def _contents(part: TablePart, method: CellKey, setting: PerturbationContext) ->
     named = [method.key] if method.record is None and method.key is not None else []
     name = next((name for name in (*named, "key") if name in setting.columns), None)
     if method.zeros and method.secret is None:
-        raise PlanError(
-            "zeros needs a secret: the key of an empty cell is made of it and of the cell's codes.",
-            "Name method.secret, the same for all tables.",
-            "no-secret",
-        )
+        raise PlanError("no-secret")
     if name is None:
-        raise PlanError(
-            "the cell key method needs the cells' keys.",
-            "Name their column in method.key, or cross microdata with record and secret: sf.tabulate, table.microdata.",
-            "no-key",
-        )
+        raise PlanError("no-key.no_keys")
     modulus = WORD if method.digits is None else 10**method.digits
     source, columns = setting.source, setting.columns
     marks = columns.text(method.structural) if method.structural else ("",) * len(part.table)

@@ -38,7 +38,7 @@ def review_perturbed(columns: TextColumns, plan: TablePlan, reading: ParsedTable
         DataError: A cell is not a number, or no consistent table is within the perturbation that the plan states.
     """
     if np.isnan(reading.exact).any():
-        raise DataError("a published cell is no number.", "Cells of changed tables are numbers.", "unreadable-cell")
+        raise DataError("unreadable-cell.a_published_cell_is")
     if reading.valued:
         parts = perturbed_parts(plan, columns)
         return joined([_with_values(part, plan, columns, reading.exact[part.rows]) for part in parts])
@@ -139,11 +139,7 @@ def _feasible(part: TablePart, start: Bounds) -> Numbers | None:
 def _possible(part: TablePart, start: Bounds) -> Numbers:
     point = _feasible(part, start)
     if point is None:
-        raise DataError(
-            "no table that adds up lies as near to the published one as the plan says.",
-            "Check method and base: the table was changed in another way.",
-            "contradiction",
-        )
+        raise DataError("contradiction.no_table_that_adds")
     return point
 
 

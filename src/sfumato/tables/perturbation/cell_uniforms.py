@@ -49,12 +49,8 @@ def cell_keys(columns: TextColumns, name: str, modulus: int = WORD) -> list[int]
     keys = [_key(text, modulus) for text in texts]
     wrong = [place + 1 for place, key in enumerate(keys) if key is None]
     if wrong:
-        raise DataError(
-            f'column "{name}" holds something that is no key in row {wrong[0]}.',
-            f"A key is a whole number from 0 to below {modulus}, or a decimal fraction with method.digits digits.",
-            "key",
-            column=name,
-            rows=wrong,
+        raise DataError("key.column_holds_something_that_is", column=name, row=wrong[0], count=modulus).about(
+            column=name, rows=wrong
         )
     return [key for key in keys if key is not None]
 

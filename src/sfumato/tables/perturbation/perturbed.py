@@ -9,7 +9,6 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import ViolationError
-from sfumato.localization.plurals import filled
 from sfumato.tables.cell_labels import cells_named, lower_end, number, upper_end
 from sfumato.tables.cells.cells import BoolArray, Bounds, Numbers
 from sfumato.tables.cells.columns import TextColumns
@@ -64,14 +63,7 @@ def check_readers(parts: Sequence[PerturbedCells]) -> None:
     """Refuse tables that disclose sensitive cells."""
     leaks = [name for part in parts for name in _too_narrow_names(part)]
     if leaks:
-        raise ViolationError(
-            filled(
-                "a data user computes {count} sensitive {count:cell|cells} more closely than the rules allow: {named}.",
-                {"count": len(leaks), "named": cells_named(leaks)},
-            ),
-            "Take a larger base or more noise, or mask cells instead: method optimal.",
-            "audit",
-        )
+        raise ViolationError("audit.a_reader_computes_unsafe", count=len(leaks), named=cells_named(leaks))
 
 
 def _too_narrow_names(part: PerturbedCells) -> list[str]:

@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from sfumato.dataclass import dataclass
+from sfumato.localization.messages import Message
 from sfumato.schema.dataclass_schema import KeyInfo
 
 
@@ -44,6 +45,4 @@ class AttackerOptions:
 
     def __post_init__(self) -> None:
         if not self.outsider:
-            raise ValueError(
-                "the outsider cannot be switched off: every other attacker knows all that the outsider knows."
-            )
+            raise ValueError(Message("error.value.the_outsider_cannot_be"))

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from sfumato.dataclass import dataclass
+from sfumato.localization.messages import Message
 from sfumato.schema.composite import MapSchema, Scalar
 from sfumato.schema.dataclass_schema import KeyInfo, record_of
 from sfumato.schema.paths import PLAIN_NAME, PlanPath
@@ -26,9 +27,9 @@ class Dimension:
 
     def __post_init__(self) -> None:
         if bool(self.levels) == (self.column is not None):
-            raise ValueError("give either levels or column.")
+            raise ValueError(Message("error.value.give_either_levels_or"))
         if self.hierarchy is not None and self.column is None:
-            raise ValueError("a hierarchy goes with a column.")
+            raise ValueError(Message("error.value.a_hierarchy_goes_with"))
 
     def placed(self, folder: Path) -> "Dimension":
         """Return the dimension with the path of its hierarchy resolved; a second call changes nothing."""
@@ -49,7 +50,7 @@ class TableSpec:
 
     def __post_init__(self) -> None:
         if not PLAIN_NAME.fullmatch(self.name):
-            raise ValueError("the name of a table must do for a folder: letters, digits, dots, hyphens, spaces.")
+            raise ValueError(Message("error.value.the_name_of_a"))
 
 
 def named_twice(dimensions: Mapping[str, Dimension]) -> str | None:

@@ -30,11 +30,7 @@ class GroupDisclosure:
 
     def apply(self, facts: RuleInputs) -> RuleResult:
         if not (facts.counts or facts.records) or self.dimension not in facts.lines:
-            raise PlanError(
-                f'rule group-disclosure needs a table of counts with a dimension "{self.dimension}".',
-                "Name a dimension of the table; for sums use dominance.",
-                "no-dimension",
-            )
+            raise PlanError("no-dimension", dimension=self.dimension)
         above = facts.lines[self.dimension]
         other, total, top = _lines(facts.values, above, self.n)
         # With this many more in the next part, moved from the largest or added, their proportion falls below k percent.

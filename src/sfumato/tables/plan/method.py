@@ -3,6 +3,7 @@
 from typing import Annotated, Literal
 
 from sfumato.dataclass import dataclass
+from sfumato.localization.messages import Message
 from sfumato.schema.dataclass_schema import KeyInfo
 
 Method = Literal["intervals", "optimal", "fast", "ranges"]
@@ -47,4 +48,4 @@ class Protection:
 
     def __post_init__(self) -> None:
         if (self.percent is None) == (self.lower is None and self.upper is None):
-            raise ValueError("give either percent, or lower and upper.")
+            raise ValueError(Message("error.value.give_either_percent_or"))

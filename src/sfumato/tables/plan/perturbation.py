@@ -5,6 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
+from sfumato.localization.messages import Message
 from sfumato.schema.composite import RecordSchema
 from sfumato.schema.dataclass_schema import KeyInfo, record_of
 from sfumato.schema.paths import PlanPath
@@ -16,7 +17,7 @@ Seconds = Annotated[float, KeyInfo("seconds for the search", minimum=0.1)]
 def _check_secret(secret: str | None) -> None:
     """Refuse a blank secret."""
     if secret is not None and not secret.strip():
-        raise ValueError("secret is blank: anybody could compute what is drawn by it; give a long random text.")
+        raise ValueError(Message("error.value.secret_is_blank_anybody"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +121,4 @@ def check_design(method: object) -> None:
         return
     beside = [key for key in DESIGN if key in method]
     if beside:
-        raise PlanError(
-            f"method: ptable and {', '.join(beside)} exclude each other: the file says how numbers are changed.",
-            "Leave out one or the other.",
-            "ptable-and-design",
-        )
+        raise PlanError("ptable-and-design", names=", ".join(beside))

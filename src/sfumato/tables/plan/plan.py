@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, get_args
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import encoding_of
 from sfumato.errors import PlanError
+from sfumato.localization.messages import Message
 from sfumato.schema.composite import (
     Choice,
     Conversion,
@@ -77,28 +78,28 @@ class TablePlan:
     def __post_init__(self) -> None:
         by_cells = self.table.cells is not None
         if by_cells and self.dimensions:
-            raise ValueError("a table given by cells and relations has no dimensions.")
+            raise ValueError(Message("error.value.a_table_given_by_cells"))
         if not by_cells and not self.dimensions and not self.tables:
-            raise ValueError("dimensions are missing.")
+            raise ValueError(Message("error.value.dimensions"))
         if self.tables and (by_cells or self.dimensions or self.table.source or self.table.group_by):
-            raise ValueError("several tables have their sources and dimensions in tables, and no group_by.")
+            raise ValueError(Message("error.value.several_tables_have_their"))
         if len({crossing.name for crossing in self.tables}) < len(self.tables):
-            raise ValueError("two tables have the same name.")
+            raise ValueError(Message("error.value.two_tables_have_the"))
         if (self.previous or self.table.microdata) and (by_cells or self.table.group_by):
-            raise ValueError("previous and microdata go with dimensions, not with group_by or cells and relations.")
+            raise ValueError(Message("error.value.previous_and_microdata_go"))
         crossed = [self.dimensions, *(crossing.dimensions for crossing in self.tables)]
         if twice := next(filter(None, map(named_twice, crossed)), None):
-            raise ValueError(f"two dimensions of one table have the column {twice}: name each column once in a table.")
+            raise ValueError(Message("error.value.two_dimensions_of_one", twice=twice))
         for rule in self.primary:
             if isinstance(rule, GroupDisclosure) and not any(rule.dimension in own for own in crossed):
-                raise ValueError(f'rule group-disclosure: there is no dimension "{rule.dimension}".')
+                raise ValueError(Message("error.value.rule_group_disclosure_there", dimension=rule.dimension))
         if self.previous and self.perturbation is not None:
-            raise ValueError("previous goes with masks: changed numbers are the same again by their keys or secret.")
+            raise ValueError(Message("error.value.previous_goes_with_masks"))
         unfit = self._unfit_files()
         if unfit:
-            raise ValueError(f"output.files: {', '.join(unfit)} cannot be written where method changes numbers so.")
+            raise ValueError(Message("error.value.cannot_be_written_where", names=", ".join(unfit)))
         if not by_cells and not self.primary and not isinstance(self.perturbation, UNRULED):
-            raise ValueError("primary rules are missing: nothing classifies cells as sensitive.")
+            raise ValueError(Message("error.value.no_rules"))
 
     def _unfit_files(self) -> list[str]:
         """Return files that describe suppression although the numbers are perturbed."""
@@ -143,22 +144,17 @@ def read_table_plan(plan: "str | Path | Mapping[str, Any] | TablePlan", folder: 
         return plan
     if isinstance(plan, str | Path):
         path = Path(plan)
-        return _read(load_plan(path, WHAT_A_PLAN_IS), path.parent)
+        return _read(load_plan(path, Message("error.part.what_a_table_plan_is")), path.parent)
     return _read(plan, folder or Path())
 
 
 def _read(value: Any, folder: Path) -> TablePlan:
     if not isinstance(value, Mapping):
-        what = f"a plan is a file, a mapping or a TablePlan, and this is {kind_of(value)}."
-        raise PlanError(what, WHAT_A_PLAN_IS, "no-plan")
+        raise PlanError("no-plan.is_no_table_plan", kind=kind_of(value))
     if ("privacy" in value and "dimensions" not in value) or (
         "data" in value and not {"table", "tables"} & value.keys()
     ):
-        raise PlanError(
-            "this is the plan of rows, not of a table.",
-            "Rows are released by: sfumato anonymize PLAN --out FOLDER, and judged by: sfumato verify.",
-            "of-rows",
-        )
+        raise PlanError("of-rows")
     check_design(value.get("method"))
     return _with_group_disclosure(replace(read(PLAN, value), folder=folder, plain=dict(value)))
 

@@ -47,11 +47,7 @@ class RuleInputs:
         """Return the sum of the largest contributions by absolute size; losses count like profits."""
         columns, key = (self.singles, "respondents") if level == "respondent" else (self.contributions, "contributions")
         if len(columns) < largest:
-            raise PlanError(
-                f"rule {rule} needs the {largest} largest contributions of each cell.",
-                f"Name their columns in table.{key}.",
-                "no-contributions",
-            )
+            raise PlanError("no-contributions", name=rule, count=largest, name_hint=key)
         sizes = np.sort(np.abs(np.nan_to_num(np.stack(columns))), axis=0)
         return np.asarray(sizes[-largest:].sum(axis=0))
 
@@ -101,9 +97,5 @@ class RuleInputs:
     def respondents(self, rule: str) -> Numbers:
         """Return the number of respondents in each cell."""
         if self.frequency is None:
-            raise PlanError(
-                f"rule {rule} needs the number of respondents, which these values are not.",
-                "Name the column with it in table.frequency.",
-                "no-frequency",
-            )
+            raise PlanError("no-frequency", rule=rule)
         return self.frequency

@@ -13,6 +13,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError
+from sfumato.localization.messages import Message
 from sfumato.schema.dataclass_schema import KeyInfo, TextOrNumber
 from sfumato.tables.cells.cells import BoolArray, Bounds, Numbers, ProtectionLevels
 from sfumato.tables.cells.columns import TextColumns
@@ -77,7 +78,7 @@ class RangeRule:
 
     def __post_init__(self) -> None:
         if self.min >= self.max:
-            raise ValueError("min must lie below max: a range of one value discloses the value.")
+            raise ValueError(Message("error.value.min_must_lie_below"))
 
     def apply(self, facts: RuleInputs) -> RuleResult:
         values = facts.values
@@ -141,7 +142,7 @@ class PriorPosterior:
 
     def __post_init__(self) -> None:
         if not 0 < self.p < self.q:
-            raise ValueError("p must lie between 0 and q.")
+            raise ValueError(Message("error.value.p_must_lie_between"))
 
     def apply(self, facts: RuleInputs) -> RuleResult:
         # An insider is one of the n.
@@ -160,7 +161,7 @@ class Holdings:
 
     def apply(self, facts: RuleInputs) -> RuleResult:
         if facts.holdings is None:
-            raise PlanError("rule holdings needs the number of holdings.", "Name it in table.holdings.", "no-holdings")
+            raise PlanError("no-holdings")
         margin = _percent(facts.sizes)
         return evaluate((facts.holdings > 0) & (facts.holdings < self.min), margin, margin)
 
@@ -212,12 +213,10 @@ class StatusColumn:
         if len(wrong):
             texts = columns.text(self.column)
             raise DataError(
-                f'column "{self.column}" has marks that are neither sensitive nor safe in '
-                f"{len(wrong):,} rows, the first in row {wrong[0] + 1}.",
-                "Name them in sensitive, publish or safe of the rule status.",
-                "status-mark",
-                column=self.column,
+                "status-mark.column_has_marks_that", column=self.column, count=len(wrong), row=wrong[0] + 1
+            ).about(
                 values=list(dict.fromkeys(texts[row] for row in wrong)),
+                column=self.column,
                 rows=[int(row) + 1 for row in wrong],
             )
 
@@ -228,12 +227,7 @@ def check_marks(rules: Sequence[SensitivityRule], columns: TextColumns) -> None:
         if not isinstance(rule, StatusColumn) or rule.sensitive == UNSAFE_MARKS or rule.column not in columns:
             continue
         if not _marked(columns, rule.column, rule.sensitive).any():
-            raise DataError(
-                f'no cell has a mark in column "{rule.column}" that the rule status lists as sensitive.',
-                "Correct its marks (sensitive), or leave the rule out if no cell is sensitive.",
-                "status-mark",
-                column=rule.column,
-            )
+            raise DataError("status-mark.no_cell_has_a", column=rule.column).about(column=rule.column)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import DecimalMark, Dialect
+from sfumato.localization.messages import Message
 from sfumato.schema.dataclass_schema import KeyInfo
 from sfumato.schema.paths import PlanPath
 
@@ -49,11 +50,11 @@ class TableSource:
 
     def __post_init__(self) -> None:
         if (self.cells is None) != (self.relations is None):
-            raise ValueError("cells and relations go together.")
+            raise ValueError(Message("error.value.cells_and_relations_go"))
         if self.contributors and len(self.contributors) != len(self.contributions):
-            raise ValueError("contributors are who the contributions are of: give one column for each.")
+            raise ValueError(Message("error.value.contributors_are_who_the"))
         if self.cells is not None and (self.source is not None or self.group_by):
-            raise ValueError("a table given by cells and relations has no source and no group_by.")
+            raise ValueError(Message("error.value.a_table_given_by"))
 
     @property
     def dialect(self) -> Dialect:

@@ -15,6 +15,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
+from sfumato.localization.messages import Message
 from sfumato.tables.cells.attacker_knowledge import AttackerKind, Insider
 from sfumato.tables.cells.cells import (
     BoolArray,
@@ -133,7 +134,9 @@ def _named(contributors: Sequence[str], facts: RuleInputs, number: Numbers | Non
     for who, amounts in zip(contributors, facts.contributions, strict=True):
         for cell, (name, amount) in enumerate(zip(facts.columns.text(who), amounts, strict=True)):
             if name:
-                insider = everyone.setdefault(name, _InsiderDraft(f"holding {name}", AttackerKind.HOLDING))
+                insider = everyone.setdefault(
+                    name, _InsiderDraft(Message("error.part.attacker_named", name=name), AttackerKind.HOLDING)
+                )
                 insider.parts[cell] = insider.parts.get(cell, 0.0) + float(np.nan_to_num(amount))
                 if alone[cell]:
                     insider.alone.add(cell)
@@ -191,7 +194,7 @@ def _dominant(table: Table, facts: RuleInputs, alone: BoolArray, kind: AttackerK
     largest = np.take_along_axis(stack, np.abs(stack).argmax(axis=0)[None], 0)[0]
     above, insiders = _around(table), []
     for cell in np.flatnonzero(table.sensitive & facts.finest & ~alone & (largest > 0)).tolist():
-        insider = _InsiderDraft(f"the largest contributor of {table.names[cell]}", kind)
+        insider = _InsiderDraft(Message("error.part.attacker_largest", name=table.names[cell]), kind)
         _climb(insider, cell, float(largest[cell]), above)
         insiders.append(insider)
     return insiders
@@ -236,11 +239,7 @@ def _coalitions(insiders: Sequence[_InsiderDraft], size: int, number: Numbers | 
     if size < 2:
         return []
     if sum(comb(len(insiders), many) for many in range(2, size + 1)) > MOST_COALITIONS:
-        raise PlanError(
-            f"there are too many coalitions of {size} among {len(insiders):,} who can attack.",
-            "Lower attackers.coalition, or protect smaller tables.",
-            "coalitions",
-        )
+        raise PlanError("coalitions", count=size, total=len(insiders))
     groups = (group for many in range(2, size + 1) for group in combinations(insiders, many))
     return [_together(group, number) for group in groups]
 

@@ -38,9 +38,4 @@ def thickened(
 
 def _refuse(hopeless: BoolArray) -> None:
     if hopeless.any():
-        raise UnattainableError(
-            "the publicly known bounds leave a sensitive cell a single value.",
-            "Widen the rule or the bounds of the attacker.",
-            "no-room",
-            rows=[int(cell) + 1 for cell in np.flatnonzero(hopeless)],
-        )
+        raise UnattainableError("no-room").about(rows=[int(cell) + 1 for cell in np.flatnonzero(hopeless)])

@@ -100,9 +100,8 @@ def _people(columns: TextColumns, name: str) -> Numbers:
     numbers = columns.numbers(name)
     negative = np.flatnonzero(numbers < 0)
     if len(negative):
-        what = f'column "{name}" is negative in {len(negative):,} rows, the first is row {negative[0] + 1}.'
         rows = [int(row) + 1 for row in negative]
-        raise DataError(what, "Correct it: nothing has fewer than none.", "range", column=name, rows=rows)
+        raise DataError("range", column=name, count=len(negative), row=negative[0] + 1).about(column=name, rows=rows)
     return numbers
 
 
@@ -148,9 +147,7 @@ def public_bounds(plan: TablePlan, values: Numbers, hidden: BoolArray) -> Bounds
     """
     least, most = plan.attacker.lower, plan.attacker.upper
     if (values < (-np.inf if least is None else least)).any() or (values > (np.inf if most is None else most)).any():
-        raise DataError(
-            "a value lies outside the bounds of the attacker.", "Correct attacker.lower or upper.", "bounds"
-        )
+        raise DataError("bounds.bounds")
     announced = plan.method.zeros or any(getattr(rule, "suppresses_empty", False) for rule in plan.primary)
     low = public_floor(values, hidden, plan_precision(plan.table, values), least, announced)
     return Bounds(low, np.full(len(values), np.inf if most is None else most))
@@ -226,7 +223,7 @@ def costs_of(method: MethodChoice, facts: RuleInputs) -> Numbers:
     measures = {"unit": np.ones(len(size)), "value": size, "log": np.log1p(size)}
     costs = measures[method.cost] if method.cost in measures else facts.columns.numbers(method.cost)
     if (costs < 0).any():
-        raise DataError("a cost is negative.", "Costs must be at least 0.", "costs", column=method.cost)
+        raise DataError("costs").about(column=method.cost)
     return costs
 
 

@@ -30,18 +30,9 @@ def check_kind(plan: TablePlan, masked: SuppressedCells) -> None:
     values, mask = masked.part.table.values, masked.suppressed
     hidden = bool((values[mask] < 0).any()) and not (values[~mask] < 0).any()
     if hidden and not _names_least(plan, masked) and _adds_up(masked, plan.table.tolerance):
-        raise DataError(
-            "suppressed cells are negative, and no published one is: data users assume a minimum "
-            "of 0, so their intervals would miss the true values.",
-            "Name in the plan the least that readers hold possible: attacker.lower.",
-            "hidden-negative",
-        )
+        raise DataError("hidden-negative")
     if plan.table.precision is None and precision_of(values) < precision_of(values[~mask]) * (1 - SLACK):
-        raise DataError(
-            "suppressed cells have decimals that no published one has: data users assume coarser numbers.",
-            "Set the precision of the numbers in the plan: table.precision.",
-            "hidden-decimals",
-        )
+        raise DataError("hidden-decimals")
 
 
 def _names_least(plan: TablePlan, masked: SuppressedCells) -> bool:

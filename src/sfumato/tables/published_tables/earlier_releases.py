@@ -88,11 +88,7 @@ def read_releases(plan: TablePlan) -> list[EarlierTable]:
 
 
 def _no_release(name: str) -> PlanError:
-    return PlanError(
-        f"previous: {name} is no release folder of a table.",
-        "Name the folder that protect wrote, or a ZIP file of it; it needs table.csv and plan.yaml.",
-        "no-release",
-    )
+    return PlanError("no-release.is_no_release_folder", name=name)
 
 
 def _packed(archive: Path, name: str) -> list[EarlierTable]:
@@ -117,7 +113,7 @@ def _unpacked(packed: zipfile.ZipFile, file: str, name: str) -> bytes:
     with packed.open(file) as stream:
         content = stream.read(MOST_BYTES + 1)
     if len(content) > MOST_BYTES:
-        raise PlanError(f"previous: {name} is too large.", "Name its folder instead.", "no-release")
+        raise PlanError("no-release.is_too_large", name=name)
     return content
 
 

@@ -62,9 +62,7 @@ def check_inferred(plan: TablePlan, answer: SuppressedCells, exact: Numbers) -> 
     table, inferred = answer.part.table, public_bounds(plan, exact, hidden)
     right = (table.values >= inferred.low) | ~hidden
     if right.all() and (hidden & (inferred.low > table.bounds.low + PRINTED)).any():
-        raise InternalError(
-            "readers of the table to hand out infer more of suppressed cells than was attacked.", code="handed-out"
-        )
+        raise InternalError("handed-out.readers_table_hand_out")
 
 
 def _read(table: SuppressedTable | PerturbedResult, external: TextColumns) -> ParsedTable:
@@ -110,4 +108,4 @@ def _slack(numbers: Numbers) -> Numbers:
 
 
 def _other(what: str) -> InternalError:
-    return InternalError(f"the table to hand out shows other {what} than were attacked.", code="handed-out")
+    return InternalError("handed-out.table_hand_out_shows", what=what)

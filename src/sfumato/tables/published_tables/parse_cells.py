@@ -8,6 +8,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
+from sfumato.localization.messages import Message
 from sfumato.tables.argus.statuses import OF_FLAG, ArgusStatus, masked_of, status_in, unsafe_of
 from sfumato.tables.cell_labels import NAMES, PRIMARY_DASH, SuppressionReason, primary_reasons
 from sfumato.tables.cells.cells import BoolArray, Bounds, Numbers, Places
@@ -156,14 +157,11 @@ def read_texts(texts: tuple[str, ...], column: str) -> tuple[Numbers, Bounds]:
     wrong = [place + 1 for place, span in enumerate(spans) if span is None or span[0] > span[1]]
     if wrong:
         raise DataError(
-            f'column "{column}" holds something that is neither a number, a range nor a mask in row {wrong[0]}'
-            + (f" and {len(wrong) - 1} more." if len(wrong) > 1 else "."),
-            "Write a number, a range such as 1-3 or ≤3, or * for a suppressed cell.",
             "unreadable-cell",
-            column=column,
-            rows=wrong,
-            values=[texts[place - 1] for place in wrong],
-        )
+            message=f'column "{column}" holds something that is neither a number, a range nor a mask in row {wrong[0]}'
+            + (f" and {len(wrong) - 1} more." if len(wrong) > 1 else "."),
+            hint=Message("hint.write_a_number_a"),
+        ).about(values=[texts[place - 1] for place in wrong], column=column, rows=wrong)
     low, high = (np.array([span[end] for span in spans if span is not None], np.float64) for end in (0, 1))
     return exact, Bounds(low, high)
 

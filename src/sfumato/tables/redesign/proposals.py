@@ -11,6 +11,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import SfumatoError
+from sfumato.localization.messages import Message
 from sfumato.schema.paths import PlanPath
 from sfumato.tables.build.build import build, dimensions_of
 from sfumato.tables.cells.columns import TextColumns
@@ -47,8 +48,8 @@ class Change:
         """What it is, in words."""
         names = [next((part for part in reversed(code) if part), "") for code in self.codes]
         if self.kind == CLOSE:
-            return f"show {self.dimension} {names[0]} without its parts"
-        return f"merge {self.dimension} {names[0]} and {names[1]}"
+            return Message("reason.redesign_close", dimension=self.dimension, one=names[0])
+        return Message("reason.redesign_merge", dimension=self.dimension, one=names[0], other=names[1])
 
 
 def changes(plan: TablePlan, columns: TextColumns) -> Iterator[Change]:
@@ -231,4 +232,4 @@ def sentence(redesign: Redesign, proposal: Proposal) -> str:
     >>> sentence(Redesign(118, (), 1, 1), Proposal(change, 41, 90))
     'merge size 5 and 6: 41 instead of 118 suppressed cells'
     """
-    return f"{proposal.change.label}: {proposal.masked:,} instead of {redesign.masked:,} suppressed cells"
+    return Message("reason.redesign", change=proposal.change.label, masked=proposal.masked, before=redesign.masked)

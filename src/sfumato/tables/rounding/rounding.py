@@ -143,7 +143,7 @@ class _Program:
         if self.extra:
             counts = counts + parts[1] - parts[2]
         if np.abs(self.matrix @ (counts * self.weights)).max(initial=0.0) > 1e-6 * max(1.0, np.abs(counts).max()):
-            raise InternalError("a rounded table does not add up.", code="rounding")
+            raise InternalError("rounding")
         published = counts * self.multiples.bases
         change = float(np.abs(published - self.values).sum())
         start = self.multiples.rest * self.weights
@@ -153,20 +153,12 @@ class _Program:
 
 def _infeasible(steps: int) -> UnattainableError:
     further = f", even with {steps} further steps" if steps else ""
-    return UnattainableError(
-        f"controlled rounding is infeasible: it is proved that no such table adds up{further}.",
-        "Allow more steps in method.steps, or choose another base, or fewer tables together.",
-        "rounding-infeasible",
-    )
+    return UnattainableError("rounding-infeasible", reason=further)
 
 
 def _out_of_time(extra: int) -> UnattainableError:
     with_steps = f" with {extra} further steps" if extra else ""
-    return UnattainableError(
-        f"the time was over before a rounding was found that adds up{with_steps}.",
-        "Allow more seconds in method.time_limit, or use kind random or deterministic.",
-        "time-limit",
-    )
+    return UnattainableError("time-limit.the_time_was_over_before_a", reason=with_steps)
 
 
 def round_part(
@@ -183,9 +175,7 @@ def round_part(
     """
     step = part.knowledge.precision
     if (bases < step * (1 - 1e-9)).any():
-        raise PlanError(
-            f"the base of rounding lies below the table's own precision, {step:g}.", "Take a larger one.", "base"
-        )
+        raise PlanError("base", number=step)
     shown = np.ones(len(part.table), bool) if rounding.inner else ~part.finest
     rounded = _rounded(part, rounding, bases, chances, shown, deadline.share(SEARCH))
     start = known_ranges(rounding, rounded.published, bases, step, part, rounded.steps)
@@ -319,16 +309,14 @@ def round_small_counts(
         UnattainableError: The time was over before anything was found.
     """
     if (values < 0).any():
-        raise DataError("small count rounding needs counts, and a value is negative.", code="negative")
+        raise DataError("negative")
     sums = inner_sums(relations, len(values))
     rounded = values[sums.inner].copy()
     small_shown = shown & (values > 0) & (values < base)
     small = (np.asarray(sums.matrix[small_shown].sum(axis=0)).ravel() > 0) & (rounded > 0)
     answer = _chosen(rounded[small], base, sums.matrix[shown][:, small], deadline.left)
     if not len(answer.point) and small.any():
-        raise UnattainableError(
-            "the time was over before small counts were rounded.", "Allow more seconds.", "time-limit"
-        )
+        raise UnattainableError("time-limit.rounding_time")
     rounded[small] = base * np.round(answer.point[: int(small.sum())])
     published = np.asarray(sums.matrix @ rounded)
     change = float(np.abs(published - values)[shown].sum())

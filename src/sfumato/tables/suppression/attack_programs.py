@@ -71,5 +71,5 @@ class AttackerProgram:
     def _unanswered(self) -> tuple[None, Numbers]:
         """No multipliers, where there was no time for them."""
         if not self._end.over:
-            raise InternalError("an attacker's linear program was not solved.", code="attacker")
+            raise InternalError("attacker")
         return None, np.zeros(self._problem.size)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
+from sfumato.localization.messages import Message
 from sfumato.tables.cells.attacker_knowledge import AttackerKind
 from sfumato.tables.cells.cells import BoolArray
 from sfumato.tables.suppression.flows.flow import SLACK, Flow
@@ -93,18 +94,10 @@ def needed(problem: SuppressionProblem, threat: Threat, proofs: Sequence[ThreatP
 def infeasible_protection(problem: SuppressionProblem, threat: Threat) -> UnattainableError:
     """The error for a cell that no pattern protects; `rows` holds its place in the table, counted from 1."""
     if threat.attacker == OUTSIDER:
-        who, help_ = "", "Join it with another category, or allow more cells to be suppressed."
+        who, help_ = "", Message("error.part.join_it_with_another")
     else:
         attacker = problem.attackers[threat.attacker]
         who = f" from {attacker.name}"
         option = "coalition: 1" if attacker.kind is AttackerKind.COALITION else f"{attacker.kind}: false"
-        help_ = (
-            f"Join it with another category, or allow more cells to be suppressed; attackers: {{{option}}} leaves this "
-            "attacker out, and the report will say so."
-        )
-    return UnattainableError(
-        f"a sensitive cell cannot be protected{who} by any suppression pattern.",
-        help_,
-        "unprotectable",
-        rows=[int(problem.places[threat.cell]) + 1],
-    )
+        help_ = Message("error.part.join_it_or_leave_out_more", option=option)
+    return UnattainableError("unprotectable", hint=help_, reason=who).about(rows=[int(problem.places[threat.cell]) + 1])

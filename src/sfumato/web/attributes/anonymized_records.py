@@ -12,6 +12,6 @@ Records = list[dict[str, Any]]
 def anonymized(records: Records, configuration: dict[str, Any]) -> dict[str, Any]:
     """Return the response for records and a configuration, both as plain values."""
     if not isinstance(records, list) or len(records) > MOST_RECORDS:
-        raise DataError("the records are no list, or too many.", f"Send at most {MOST_RECORDS:,}.", "records")
+        raise DataError("records.too_many", count=MOST_RECORDS)
     answer = anonymize_attributes(records, configuration)
     return {"data": answer.data, "kpis": answer.kpis, "warnings": list(answer.warnings)}

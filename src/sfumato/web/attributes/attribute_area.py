@@ -241,7 +241,7 @@ def operations_for(data_type: Any) -> Sequence[str]:
 def refusal_text(error: Exception, words: Messages) -> str:
     """Return why records are refused, including the value, which the visitor sees anyway."""
     if isinstance(error, ValueRefusedError):
-        return words.sentence(error.text_for_sender())
+        return words.text(error.text_for_sender())
     return components.error_text(error, words)
 
 

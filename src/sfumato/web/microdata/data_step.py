@@ -193,7 +193,7 @@ class DataStep:
         size = words["loaded"].format(rows=words.count(loaded.rows), columns=len(loaded.columns))
         with self._shown, components.card(f"{loaded.path.name}: {size}"):
             for note in loaded.notes:
-                components.notice(words.sentence(note), good=None)
+                components.notice(words.text(note), good=None)
             file_reading.build(words, loaded, lambda reading: self._load(loaded.path, reading))
             ui.label(words["preview"]).classes("sf-soft sf-small")
             self._preview = components.framed_table(self._first_rows(loaded, most))

@@ -23,7 +23,7 @@ def show(folder: Path, words: Messages) -> None:
             components.notice(failure, good=None)
         if runs.redesign:
             ui.label(words["ways.coarser"]).classes("font-bold mt-2")
-            lines = "".join(f"<li>{escape(words.sentence(one))}</li>" for one in runs.redesign)
+            lines = "".join(f"<li>{escape(words.text(one))}</li>" for one in runs.redesign)
             ui.html(f"<ul>{lines}</ul>", sanitize=False).classes("sf-prose")
         ui.label(words["ways.says"]).classes("sf-soft sf-small")
         report = components.button(words["download_report"], lambda: ui.download.file(folder / "compare.html"))

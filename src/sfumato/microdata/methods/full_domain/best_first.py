@@ -20,6 +20,7 @@ from itertools import count
 import numpy as np
 
 from sfumato.dataclass import dataclass
+from sfumato.localization.messages import Message
 from sfumato.microdata.counts.grouping import Node
 from sfumato.microdata.methods.full_domain.greedy import Walk
 from sfumato.microdata.methods.full_domain.lattice.pair_screening import rare_pairs
@@ -69,10 +70,7 @@ def search(problem: LatticeProblem) -> NodeSolution:
 def cut_short(problem: LatticeProblem, best: NodeEvaluation, checked: int, least: float) -> NodeSolution:
     """Return the solution of a search that timed out, with a lower bound of the loss of any node."""
     bound = min(problem.loss.value(least), best.loss)
-    remark = (
-        f"The lattice has {problem.size:,} nodes, too many to be searched to the end in {problem.time_limit:g} s: "
-        f"the loss {best.loss:.6g} is the best found, and no result can have less than {bound:.6g}."
-    )
+    remark = Message("note.best_first", nodes=problem.size, seconds=problem.time_limit, loss=best.loss, bound=bound)
     return NodeSolution(best, False, checked, problem.size, notes=(remark,), bound=bound, cut_short=True)
 
 

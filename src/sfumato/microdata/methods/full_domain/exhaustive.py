@@ -12,6 +12,7 @@ from time import monotonic
 import numpy as np
 
 from sfumato.dataclass import dataclass
+from sfumato.localization.messages import Message
 from sfumato.microdata.counts.grouping import Grouped, Grouper, Node, hash_capacity
 from sfumato.microdata.counts.key_packing import Words
 from sfumato.microdata.losses.loss import Charges, LossTerms, Sweepable, SweepResult
@@ -114,9 +115,7 @@ def search(problem: LatticeProblem) -> NodeSolution:
     best = problem.best([*nodes, walk] if walk else nodes)
     if best is None:
         raise unattainable(problem)
-    remark = (
-        f"{len(nodes):,} of {problem.size:,} nodes were judged in {problem.time_limit:g} s; the loss is the best found."
-    )
+    remark = Message("note.exhaustive", checked=len(nodes), nodes=problem.size, seconds=problem.time_limit)
     remarks = () if complete else (remark,)
     return NodeSolution(best, complete, len(nodes), problem.size, nodes, notes=remarks, cut_short=not complete)
 

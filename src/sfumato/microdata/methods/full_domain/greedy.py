@@ -9,6 +9,7 @@ instead). Both stop at a node that no single step improves; a better one may exi
 
 from collections.abc import Iterator
 
+from sfumato.localization.messages import Message
 from sfumato.microdata.counts.grouping import Node
 from sfumato.microdata.methods.full_domain.lattice.problem import (
     Judgments,
@@ -31,8 +32,8 @@ def search(problem: LatticeProblem) -> NodeSolution:
     best = walk.up() if problem.upwards else walk.down()
     if best is None:
         raise unattainable(problem)
-    late = f"Greedy search: {problem.time_limit:g} s were over, and further steps might improve this result."
-    remarks = (late if walk.ended else REMARK,)
+    late = Message("note.greedy_late", seconds=problem.time_limit)
+    remarks = (late if walk.ended else Message("note.greedy"),)
     return NodeSolution(best, False, walk.checked, problem.size, notes=remarks, cut_short=walk.ended)
 
 

@@ -8,6 +8,7 @@ how much better a node can be.
 
 from collections.abc import Iterator, Sequence
 
+from sfumato.localization.messages import Message
 from sfumato.microdata.counts.grouping import Node
 from sfumato.microdata.methods.full_domain import optimal
 from sfumato.microdata.methods.full_domain.lattice.problem import (
@@ -38,7 +39,7 @@ def search(problem: LatticeProblem) -> NodeSolution:
     if best is None:
         raise unattainable(problem)
     if problem.deadline.over:
-        late = (_first_remark(best, releasable), "No time was left to look for a smaller loss at other heights.")
+        late = (_first_remark(best, releasable), Message("note.samarati_time"))
         return NodeSolution(best, False, len(judgments), problem.size, tuple(releasable), notes=late, cut_short=True)
     better = optimal.search(problem)
     proved = better.best.rank[0] >= best.rank[0]
@@ -53,7 +54,7 @@ def _cut_short(problem: LatticeProblem, judgments: Judgments) -> NodeSolution:
     best = problem.best([*judgments.values(), judgments[problem.highest]])
     if best is None:
         raise unattainable(problem)
-    remark = f"{problem.time_limit:g} s were over before the lowest height with a releasable node was known."
+    remark = Message("note.samarati_late", seconds=problem.time_limit)
     return NodeSolution(best, False, len(judgments), problem.size, notes=(remark,), cut_short=True)
 
 
@@ -109,7 +110,7 @@ def nodes_of_height(lowest: Node, highest: Node, height: int) -> Iterator[Node]:
 
 def _first_remark(best: NodeEvaluation, releasable: Sequence[NodeEvaluation]) -> str:
     height = sum(best.node)
-    return f"The lowest height with a releasable node is {height}; {len(releasable)} can be released there."
+    return Message("note.samarati_first", height=height, count=len(releasable))
 
 
 def _remarks(
@@ -121,10 +122,16 @@ def _remarks(
 ) -> tuple[str, ...]:
     first = _first_remark(best, releasable)
     if proved:
-        return (first, "No node of any height has a smaller loss.")
+        return (first, Message("note.samarati_best"))
     levels = ", ".join(f"{name} {level}" for name, level in zip(problem.table.columns, better.node, strict=True))
     return (
         first,
-        f"Lowest height is not least loss: {levels} (height {sum(better.node)}) loses {better.loss:.6g} instead of "
-        f"{best.loss:.6g}, {1 - better.loss / best.loss:.0%} less. The method optimal finds it.",
+        Message(
+            "note.samarati_less",
+            levels=levels,
+            height=sum(better.node),
+            less=better.loss,
+            loss=best.loss,
+            share=1 - better.loss / best.loss,
+        ),
     )

@@ -4,6 +4,7 @@ Nodes that distinguish rows are tried from the top down for a short extra time; 
 none is found, it is unknown whether one exists, and the error says so instead of claiming that there is none.
 """
 
+from sfumato.localization.messages import Message
 from sfumato.microdata.methods.full_domain.lattice.problem import LatticeProblem, NodeEvaluation, NodeSolution
 from sfumato.microdata.methods.full_domain.unattainable import only_top
 from sfumato.microdata.methods.time_limit import GRACE, Deadline, out_of_time
@@ -49,5 +50,5 @@ def first_release(problem: LatticeProblem, checked: int = 0) -> NodeSolution:
 
 
 def _solution(problem: LatticeProblem, first: NodeEvaluation, checked: int) -> NodeSolution:
-    remark = REMARK.format(seconds=problem.time_limit)
+    remark = Message("note.last_resort", seconds=problem.time_limit)
     return NodeSolution(first, False, min(checked, problem.size), problem.size, notes=(remark,), cut_short=True)

@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 from sfumato.errors import SfumatoError, UnattainableError
+from sfumato.localization.messages import Message
 from sfumato.microdata.counts.grouping import Node
 from sfumato.microdata.methods.class_assessment import beyond_limits
 from sfumato.microdata.methods.full_domain.lattice.problem import LatticeProblem, NodeEvaluation
@@ -25,16 +26,15 @@ def unattainable(problem: LatticeProblem) -> SfumatoError:
     nearest = least_suppression(problem, problem.highest)
     if nearest is not None and nearest.suppressed_rows < problem.table.rows:
         return UnattainableError(
-            f"With {_share(problem.limit, problem)} suppression nothing satisfies {_asked(problem)}; "
-            f"{_share(nearest.suppressed_rows, problem)} would.",
-            f"Allow {nearest.suppressed_rows} rows to be suppressed, raise max_level, or ask for less"
-            f"{_reachable(problem, problem.highest)}.",
             "budget",
+            share=_share(problem.limit, problem),
+            asked=_asked(problem),
+            share2=_share(nearest.suppressed_rows, problem),
+            suppressed_rows=nearest.suppressed_rows,
+            reachable=_reachable(problem, problem.highest),
         )
     return UnattainableError(
-        f"Not even the highest levels allowed satisfy {_asked(problem)}.",
-        f"Raise max_level, or ask for less{_reachable(problem, problem.highest)}.",
-        "top",
+        "top.not_even_highest_levels", asked=_asked(problem), reachable=_reachable(problem, problem.highest)
     )
 
 
@@ -46,15 +46,17 @@ def only_top(problem: LatticeProblem, best: NodeEvaluation) -> SfumatoError:
     """
     if not best.satisfied:
         return unattainable(problem)
-    what = f"With {_share(problem.limit, problem)} suppression nothing below the top satisfies {_asked(problem)}"
+    asked = {"limit": _share(problem.limit, problem), "asked": _asked(problem)}
     nearest = least_suppression(problem, problem.highest)
     # A node within the limit that is still not offered needs no further rows.
     if nearest is None or not problem.limit < nearest.suppressed_rows < problem.table.rows:
-        return UnattainableError(f"{what}.", "Ask for less, or leave the quasi-identifiers out of the release.", "top")
+        return UnattainableError("top.nothing", **asked)
     return UnattainableError(
-        f"{what}; {_share(nearest.suppressed_rows, problem)} would.",
-        f"Allow {nearest.suppressed_rows} rows to be suppressed, or ask for less{_reachable(problem, nearest.node)}.",
-        "top",
+        "top.would",
+        **asked,
+        share=_share(nearest.suppressed_rows, problem),
+        suppressed_rows=nearest.suppressed_rows,
+        reachable=_reachable(problem, nearest.node),
     )
 
 
@@ -93,13 +95,16 @@ def _share(rows: int, problem: LatticeProblem) -> str:
     raise AssertionError
 
 
-def _asked(problem: LatticeProblem) -> str:
-    return " and ".join(f"{_symbol(model)} = {model.requested:g} ({_name(model)})" for model in problem.models)
+def _asked(problem: LatticeProblem) -> Message:
+    return Message("joined", parts=tuple(_guarantee(model) for model in problem.models))
 
 
-def _name(model: PrivacyModel) -> str:
-    """Return the name of a model, with the column it refers to."""
-    return model.name if model.column is None else f"{model.name} of {model.column}"
+def _guarantee(model: PrivacyModel) -> Message:
+    """Return a requested model with the column it refers to."""
+    values = {"symbol": _symbol(model), "number": model.requested, "model": model.name}
+    if model.column is None:
+        return Message("phrase.requested", **values)
+    return Message("phrase.requested_of", **values, column=model.column)
 
 
 def _symbol(model: PrivacyModel) -> str:
@@ -108,10 +113,10 @@ def _symbol(model: PrivacyModel) -> str:
 
     own: Any = getattr(model, "model", model)  # one that counts persons is about another
     numbers = [part.name for part in fields(own) if getattr(own, part.name) == model.requested]
-    return numbers[0] if numbers else "the limit"
+    return numbers[0] if numbers else Message("phrase.limit")
 
 
-def _reachable(problem: LatticeProblem, node: Node) -> str:
+def _reachable(problem: LatticeProblem, node: Node) -> Message | str:
     """Return what could be requested instead: the achieved parameter of each violated model without suppression."""
     classes = problem.classes(problem.grouper.at(node))
     whole = problem.table.whole
@@ -119,17 +124,19 @@ def _reachable(problem: LatticeProblem, node: Node) -> str:
         (model, model.achieved(classes, whole)) for model in problem.models if model.violating(classes, whole).any()
     ]
     reached = {
-        f"{_symbol(model)} = {_rounded(number, model.requested)}{_of_which(problem, model)}": None
+        _parameter(problem, model, _rounded(number, model.requested)): None
         for model, number in achieved
         if _promises(model, number)
     }
-    return f" ({' and '.join(reached)} needs no suppression)" if reached else ""
+    return Message("phrase.reachable", parts=tuple(reached)) if reached else ""
 
 
-def _of_which(problem: LatticeProblem, model: PrivacyModel) -> str:
-    """Return the column that a model refers to, if several models refer to columns."""
+def _parameter(problem: LatticeProblem, model: PrivacyModel, number: str) -> Message:
+    """Return a parameter of a model, with the column it refers to if several models refer to columns."""
     several = sum(other.column is not None for other in problem.models) > 1
-    return f" of {model.column}" if several and model.column else ""
+    if several and model.column:
+        return Message("phrase.parameter_of", symbol=_symbol(model), number=number, column=model.column)
+    return Message("phrase.parameter", symbol=_symbol(model), number=number)
 
 
 def _promises(model: PrivacyModel, reached: float) -> bool:

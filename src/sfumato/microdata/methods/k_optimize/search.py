@@ -24,6 +24,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from sfumato.dataclass import dataclass
+from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.methods.class_assessment import beyond_limits
 from sfumato.microdata.methods.k_optimize import problem_arrays as at
@@ -208,7 +209,7 @@ def _per_column(space: SearchSpace, optimum: Optimum, recoding: ClassRecoding) -
 
 def _remark(optimum: Optimum, method: KOptimize, scale: int) -> str:
     if optimum.proved:
-        return f"No other choice of {method.features} features costs less: every one was searched or ruled out."
+        return Message("note.k_optimize", features=method.features)
     why = "It was interrupted" if optimum.interrupted else f"The time limit of {method.time_limit:g} s was reached"
     return (
         f"{why}: the loss is the best found; the optimum is at least {optimum.bound / scale:.6g}, "

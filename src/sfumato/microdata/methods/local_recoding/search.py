@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import SfumatoError, UnattainableError
+from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.grouping import Node
 from sfumato.microdata.losses.additive_losses import Marginal
@@ -184,7 +185,7 @@ def _result(answer: Candidate, method: Local) -> Result:
 
 
 def _late(method: Local) -> str:
-    return f"{method.time_limit:g} s were over before every class was looked for: some are coarser than they need be."
+    return Message("note.local_late", seconds=method.time_limit)
 
 
 def _recoding(answer: Candidate) -> ClassRecoding:

@@ -75,11 +75,7 @@ class _Work:
         fits = np.flatnonzero(self.groups[:, one] != kernels.NONE)
         enough = [place for place in fits.tolist() if self.patterns.sizes[place][self.groups[place, one]] >= self.k]
         if not enough:
-            raise UnattainableError(
-                "some rows have too few others like them, even with all cells missing that may be.",
-                "Ask for a smaller k, or let more columns be touched (importance).",
-                "local-suppression",
-            )
+            raise UnattainableError("local-suppression.cells_alike")
         for pattern in enough:
             if self._taken(pattern, one):
                 return

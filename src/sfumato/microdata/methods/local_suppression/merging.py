@@ -135,11 +135,7 @@ class Merging:
         costs[one] = np.inf
         other = int(np.argmin(costs))
         if costs[other] == np.inf:
-            raise UnattainableError(
-                "the risk of some rows is too great, even with all cells missing that may be.",
-                "Ask for less, or let more columns be touched (importance).",
-                "local-suppression",
-            )
+            raise UnattainableError("local-suppression.cells_risk")
         return other
 
     def _join(self, one: int, other: int) -> None:

@@ -55,9 +55,7 @@ def search(
     cells = cells_of(plan, table)
     k = max((model.k for model in plan.privacy if isinstance(model, KAnonymity)), default=1)
     if k > cells.rows:
-        raise UnattainableError(
-            f"k = {k} needs at least {k} rows, the data have {cells.rows}.", "Ask for less.", "rows"
-        )
+        raise UnattainableError("rows.k_needs_at_least", k=k, rows=cells.rows)
     rows, proved, bound = _hidden(cells, _risk_promises(plan, table, k), dict(least_sizes(plan.privacy)), deadline)
     tell(1, 1)
     return _result(plan, table, cells, rows, proved, bound)

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
+from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.grouping import regroup
 from sfumato.microdata.losses.coverage import aggregated, mean_loss
@@ -71,7 +72,7 @@ def search(plan: Plan, method: Mondrian, table: FrequencyTable, _progress: Progr
     cutting = _cut(plan, method, items, axes, _least(plan.privacy), deadline)
     result = _result(plan, method, items, axes, cutting)
     if deadline.over:
-        remark = f"{method.time_limit:g} s were over before every class was cut as far as it could be."
+        remark = Message("note.mondrian_late", seconds=method.time_limit)
         result = replace(result, cut_short=True, notes=(remark,))
     return _node_of_less_loss(plan, method, table, result, deadline) or result
 
@@ -106,7 +107,7 @@ def _node_of_less_loss(
     best = walk.down()
     if best is None or not problem.offers(best) or best.loss >= result.loss * LESS:
         return None
-    remark = f"One level for each column loses {best.loss:.6g}, less than the classes of Mondrian ({result.loss:.6g})."
+    remark = Message("note.mondrian_level", best=best.loss, loss=result.loss)
     solution = NodeSolution(best, False, walk.checked, problem.size, notes=(remark, *result.notes))
     if method.hide_minimality:
         solution = near_least(problem, solution, plan.drawing_seed)
@@ -246,7 +247,7 @@ def _classes(items: Items, axes: Sequence[Axis], rule: CutRule, models: Sequence
 
 
 def _unattainable(table: FrequencyTable, models: Sequence[PrivacyModel]) -> UnattainableError:
-    together = UnattainableError("All rows as one class violate the privacy models.", "Ask for less.", "whole")
+    together = UnattainableError("whole")
     return beyond_limits(models, table.whole) or together
 
 

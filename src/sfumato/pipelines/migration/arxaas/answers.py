@@ -71,9 +71,9 @@ class Rows:
 
     def __post_init__(self) -> None:
         if len(set(self.names)) != len(self.names) or any(len(row) != len(self.names) for row in self.rows):
-            raise DataError("every row needs a value for every name, and names differ.", "Mend the data.", "ragged")
+            raise DataError("ragged.every_row_needs_a_value_for")
         if not self.rows:
-            raise DataError("there are no rows.", "Send the names, and rows after them.", "empty")
+            raise DataError("empty.there_are_no_rows")
 
     def of(self, names: Sequence[str]) -> list[tuple[str | None, ...]]:
         """Return some columns, row by row.
@@ -82,7 +82,7 @@ class Rows:
             DataError: There is no such column.
         """
         if not set(names) <= set(self.names):
-            raise DataError("an attribute is no column of the data.", "Compare the names.", "column")
+            raise DataError("column")
         places = [self.names.index(name) for name in names]
         return [tuple(row[place] for place in places) for row in self.rows]
 
@@ -91,7 +91,7 @@ def analyzed(rows: Rows, attributes: Sequence[Attribute]) -> dict[str, Any]:
     """Return the risk profile of rows."""
     names = [attribute.field for attribute in attributes if attribute.type == "QUASIIDENTIFYING"]
     if not names:
-        raise PlanError("no attribute is QUASIIDENTIFYING.", "Make at least one so.", "roles")
+        raise PlanError("roles")
     return risk_profile(counts_of(rows.of(names)), {name: counts_of(rows.of([name])) for name in names})
 
 
@@ -147,7 +147,7 @@ def model_of(name: str, parameters: Mapping[str, Any]) -> PrivacyModel:
         PlanError: There is no such model.
     """
     if name not in MODELS:
-        raise PlanError(f"privacyModel must be one of {', '.join(MODELS)}.", code="model")
+        raise PlanError("model.privacymodel_must_be_one_of", names=", ".join(MODELS))
     promise, keys = MODELS[name]
     given = {_key(key): _parameter(parameters, key) for key in keys}
     return read(MODEL, promise | given, "privacyModels")
@@ -165,7 +165,7 @@ def _parameter(parameters: Mapping[str, Any], name: str) -> Any:
     try:
         number = float(str(value))
     except ValueError:
-        raise PlanError(f"params.{name} must be a number.", code="model") from None
+        raise PlanError("model.params_must_be_a_number", name=name) from None
     return int(number) if number.is_integer() else number
 
 

@@ -13,6 +13,7 @@ from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.hierarchies.explicit_domains import PathFree, outside
 from sfumato.hierarchies.hierarchy import ROOT, BoundHierarchy, make_hierarchy
+from sfumato.localization.messages import Message
 
 Rows = list[list[str]]
 # Maximum number of characters of a hierarchy, because a short request could otherwise exhaust the memory.
@@ -263,7 +264,7 @@ def _number(value: Any) -> Decimal:
 
 
 def _refused(what: str) -> DataError:
-    return DataError(what, "See the documentation of ARXaaS for its builders.", "hierarchy")
+    return DataError("hierarchy", message=what, hint=Message("hint.see_the_documentation_of_arxaas_for"))
 
 
 _CHARACTERS = (("redaction", ROOT), ("padding", " "))

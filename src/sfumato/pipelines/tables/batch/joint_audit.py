@@ -97,11 +97,7 @@ def _audit(state: BatchState, written: Sequence[WrittenTable], others: Sequence[
         audit = audit_together([one.done for one in written], within(SECONDS), tolerance, presences)
     except SfumatoError as error:
         state.passed = False
-        raise UnattainableError(
-            f"{files}: these tables could not be attacked together, so nothing is promised of them: {error.message}",
-            f"{error.hint} {REMEDY}",
-            "joint-audit",
-        ) from None
+        raise UnattainableError("joint-audit", files=files, text=error.message, text_hint=error.hint) from None
     if audit.differing:
         state.warn(
             f"{files}: {audit.differing} cells of the same codes hold different values in these tables; "

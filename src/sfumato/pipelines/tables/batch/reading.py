@@ -45,16 +45,16 @@ def _spell(state: BatchState, metadata: Metadata) -> None:
 
 def _opened(state: BatchState, tabular: bool) -> tuple[Path, Metadata]:
     if state.data is None or state.metadata is None or not state.jobs:
-        raise PlanError("data, metadata or tables are missing.", "Open and specify them before.", "order")
+        raise PlanError("order.data_metadata_or_tables_are_missing")
     if state.tabular is not tabular:
         kind = "READTABLE" if state.tabular else "READMICRODATA"
-        raise PlanError("the data are of the other kind.", f"Use <{kind}>.", "order")
+        raise PlanError("order.the_data_are_of_the_other", name=kind)
     return state.data, state.metadata
 
 
 def _cross(state: BatchState, job: TableJob, metadata: Metadata, scratch: Path, chains: tuple[Chain, ...]) -> None:
     if state.records is None:
-        raise PlanError("the records were not read.", "READMICRODATA comes before it.", "order")
+        raise PlanError("order.the_records_were_not_read")
     weighted = job.weighted
     own = (scratch / str(len(list(scratch.iterdir())))).resolve()
     own.mkdir()
@@ -169,7 +169,7 @@ def read_tables(state: BatchState, mode: str) -> None:
     data, metadata = _opened(state, tabular=True)
     kind, letter = (mode.strip()[:1] or "0"), mode.strip()[1:].strip().upper()
     if kind not in "012" or letter not in ("", "T", "F"):
-        raise DataError(f"READTABLE {mode} is unknown.", "Write 0, 1, 1T or 2.", "batch")
+        raise DataError("batch", name=mode)
     for job in state.jobs:
         if job.table is not None:
             continue
@@ -194,16 +194,15 @@ def recode(state: BatchState, scratch: Path, number: int, variable: str, recodin
         PlanError: The table was not tabulated from records, or is protected already.
     """
     if state.tabular or state.metadata is None or not 1 <= number <= len(state.jobs):
-        raise PlanError("only tables of records are recoded.", "Recode before the cells are computed.", "recode")
+        raise PlanError("recode.only_tables_of_records_are_recoded")
     job = state.jobs[number - 1]
     if job.done is not None:
-        raise PlanError("a protected table is not recoded.", "Recode before SUPPRESS.", "recode")
+        raise PlanError("recode.a_protected_table_is_not_recoded")
     if job.marked:
-        what = "a table is not recoded after an a priori file: what it says of cells would be lost."
-        raise PlanError(what, "RECODE comes before APRIORI.", "recode")
+        raise PlanError("recode.table_not_recoded_after")
     one = state.metadata.find(variable)
     if one is None or one.name not in job.wanted.spanning or state.records is None:
-        raise PlanError(f"table {number} has no variable {variable}.", "Name a spanning variable.", "recode")
+        raise PlanError("recode.table_has_no_variable", name=number, column=variable)
     codes = list(state.records.text(one.name))
     tree = record_tree(state.records, one, state.folder, state.encoding)
     if recoding.isdigit() and len(recoding) == 1:
@@ -219,8 +218,7 @@ def recode(state: BatchState, scratch: Path, number: int, variable: str, recodin
 def _check_new_codes(recoding: Recoding, name: str, total: str) -> None:
     """Refuse a new code equal to that of the total, because its cells would be their own totals."""
     if total in recoding.codes.values():
-        what = f"a new code of {name} is that of its total, {total}."
-        raise PlanError(what, "Give it another one, or leave the variable out of the table.", "recode")
+        raise PlanError("recode.new_code_its_total", name=name, total=total)
 
 
 def _codes(tree: CodeTree) -> list[str]:

@@ -84,7 +84,7 @@ def run_batch(path: Path, out: Path | None = None, encoding: str | None = None) 
     check_installed()
     commands = batch_file.read_batch(path, encoding)
     if not commands:
-        raise DataError(f"{path.name} holds no command.", "Write one a line.", "truncated")
+        raise DataError("truncated_2", name=path.name)
     batch_file.check_commands(commands, path.name)
     folder = out or path.parent
     folder.mkdir(parents=True, exist_ok=True)
@@ -161,9 +161,7 @@ def _run(command: Command, state: BatchState, name: str, scratch: Path) -> None:
 def _open(command: Command, state: BatchState, tabular: bool) -> None:
     path = state.folder / batch_file.file_in(command)
     if not path.is_file():
-        raise DataError(
-            f"the file {path.name} is not there.", "Put it into the folder of the batch file.", "unreadable"
-        )
+        raise DataError("unreadable.the_file_is_not_there", name=path.name)
     if tabular is not state.tabular or not tabular:
         state.clear()
     state.data, state.tabular, state.metadata = path, tabular, None
@@ -171,13 +169,13 @@ def _open(command: Command, state: BatchState, tabular: bool) -> None:
 
 def _metadata(command: Command, state: BatchState) -> None:
     if state.data is None:
-        raise PlanError("no data are open.", "OPENMICRODATA or OPENTABLEDATA comes before it.", "order")
+        raise PlanError("order.no_data_are_open")
     state.metadata = read_metadata(state.folder / batch_file.file_in(command), state.encoding)
 
 
 def _last(state: BatchState) -> TableJob:
     if not state.jobs:
-        raise PlanError("no table is specified.", "SPECIFYTABLE comes before it.", "order")
+        raise PlanError("order.no_table_is_specified")
     return state.jobs[-1]
 
 
@@ -185,8 +183,7 @@ def _unread(state: BatchState) -> TableJob:
     """Return the last table; its rules must be specified before it is read, because later ones have no effect."""
     job = _last(state)
     if job.table is not None:
-        do = "SAFETYRULE comes before READMICRODATA or READTABLE; specify the table again."
-        raise PlanError("the table was read already, and these rules would judge none of its cells.", do, "order")
+        raise PlanError("order.the_table_was_read_already_and")
     return job
 
 
@@ -197,10 +194,10 @@ def job_of(state: BatchState, number: int) -> tuple[TableJob, ArgusTable]:
         PlanError: There is no such table, or it was not read.
     """
     if not 1 <= number <= len(state.jobs):
-        raise PlanError(f"there is no table {number}.", f"{len(state.jobs)} are specified.", "table")
+        raise PlanError("table.there_is_no_table", name=number, count=len(state.jobs))
     job = state.jobs[number - 1]
     if job.table is None:
-        raise PlanError(f"table {number} was not read.", "READMICRODATA or READTABLE comes before it.", "order")
+        raise PlanError("order.table_was_not_read", name=number)
     return job, job.table
 
 
@@ -273,7 +270,7 @@ def _write(state: BatchState, name: str, text: str) -> None:
     """Write a file that the batch file names into the output folder, ignoring its original folder."""
     path = state.out / name.replace("\\", "/").rpartition("/")[2]
     if path.resolve() in {one.resolve() for one in (state.data,) if one is not None}:
-        raise PlanError(f"{path.name} would be written over its own data.", "Name another file.", "output-exists")
+        raise PlanError("output-exists.would_be_written_over_its_own", name=path.name)
     write_text(path, text)
     state.written.append(path)
 
@@ -286,7 +283,7 @@ def protect_job(state: BatchState, job: TableJob, call: RuleCall) -> Protected:
     """
     table = job.table
     if table is None:
-        raise PlanError("the table was not read.", "Read it before.", "order")
+        raise PlanError("order.the_table_was_not_read")
     if call.name in MASKS:
         return mask_office(table, MASKS[call.name], _deadline(call), job.tolerance)
     if call.name == "RND":
@@ -307,7 +304,7 @@ def _rounded(table: ArgusTable, job: TableJob, call: RuleCall) -> Protected:
     """Round a table by RND(table, base, steps, minutes, …)."""
     numbers = (*call.numbers, 0.0, 0.0, 0.0)
     if len(call.numbers) < 2 or numbers[1] <= 0:
-        raise PlanError("the base of rounding is missing.", "Write RND(1, 5).", "batch")
+        raise PlanError("batch")
     part = office_part(table, job.tolerance, singletons=False)
     rounding = Rounding(base=numbers[1], steps=int(numbers[2]))
     deadline = within(numbers[3] * 60.0 or SECONDS)
@@ -320,7 +317,7 @@ def _noisy(state: BatchState, job: TableJob, table: ArgusTable, call: RuleCall) 
     metadata = state.metadata
     own = metadata.flagged("RECORDKEY") if metadata is not None else ()
     if not table.cell_keys or not own:
-        raise PlanError("records have no keys.", "Mark their variable with <RECORDKEY> in the .rda.", "no-key")
+        raise PlanError("no-key.records_have_no_keys")
     if state.records is not None and metadata is not None:
         check_record_keys(state.records, metadata)
     counts = table.value == "Freq"
@@ -328,7 +325,7 @@ def _noisy(state: BatchState, job: TableJob, table: ArgusTable, call: RuleCall) 
     options = ("PFILE", "PFILE_FREQ") if counts else ("PFILE_CONT", "PFILE")
     file = named or next((own[0].option(option) for option in options if own[0].option(option)), "")
     if not file:
-        raise PlanError("no perturbation table is named.", "Name it with <PFILE>, or behind CKM(1).", "no-ptable")
+        raise PlanError("no-ptable")
     digits = int(own[0].option("DECIMALS", "0"))
     contents = Contents(
         keys=table.cell_keys,
@@ -363,11 +360,11 @@ def protect_linked(state: BatchState, call: RuleCall) -> None:
         PlanError: The method does not support several tables, or a table was not read.
     """
     if call.name not in ("GH", "MOD"):
-        raise PlanError(f"{call.name} is for one table.", "Use MOD(0) or GH(0) for tables together.", "linked")
+        raise PlanError("linked", name=call.name)
     tables = [job.table for job in state.jobs]
     there = [table for table in tables if table is not None]
     if len(there) < len(tables) or not there:
-        raise PlanError("a table was not read.", "Read all before.", "order")
+        raise PlanError("order.a_table_was_not_read")
     for number, job in enumerate(state.jobs, start=1):
         _check_totals(job, number)
     linked = 1 + max((one.done.linked for one in state.tables), default=0)
@@ -382,6 +379,4 @@ def protect_linked(state: BatchState, call: RuleCall) -> None:
 def _check_totals(job: TableJob, number: int) -> None:
     """Refuse a table whose totals do not add up if tables are protected together."""
     if job.table is not None and job.tolerance > precision_of(job.table.values) / 2:
-        what = f"totals of table {number}, which was read by <READTABLE> 2, are off by up to {job.tolerance:g}: such a"
-        do = "Correct it, let <READTABLE> 1 compute its totals, or protect it alone, and publish it alone."
-        raise DataError(f"{what} table is not masked together with others.", do, "totals")
+        raise DataError("totals.table_not_masked_together", number=number, difference=job.tolerance)

@@ -66,7 +66,7 @@ def change(
 def method_of(plan: TablePlan) -> Perturbation:
     """Return the plan's perturbation method."""
     if plan.perturbation is None:
-        raise PlanError("the plan masks cells and changes no numbers.", "Name rounding, say, in method.", "method")
+        raise PlanError("method")
     return plan.perturbation
 
 

@@ -289,7 +289,7 @@ def trade_off(dossier: ReportData) -> str:
 def notes(dossier: ReportData) -> str:
     """Return further notes for the reader."""
     words, remarks = dossier.words, dossier.report.notes
-    return section(words["report.notes"], listing(map(words.sentence, remarks))) if remarks else ""
+    return section(words["report.notes"], listing(map(words.text, remarks))) if remarks else ""
 
 
 def origin(dossier: ReportData) -> str:

@@ -60,7 +60,7 @@ class ColumnPanel:
             ui.html(chip, sanitize=False)
         self._says = ui.label(role_says(words, self.plan, self._reason)).classes("sf-soft sf-small")
         if self._reason:
-            ui.label(f"{words['proposed']}: {words.sentence(self._reason)}").classes("sf-soft sf-small")
+            ui.label(f"{words['proposed']}: {words.text(self._reason)}").classes("sf-soft sf-small")
         if role == "quasi-identifier":
             self._ladder()
         else:
@@ -198,7 +198,7 @@ class ColumnPanel:
         name = settings.get("path") if isinstance(settings, dict) else None
         if not isinstance(error, SfumatoError) or name not in self.workspace.extra:
             return components.error_text(error, self.words)
-        return self.words.sentence(str(error).replace(f" of {name}", "").replace(f"the hierarchy file {name}: ", ""))
+        return self.words.text(str(error).replace(f" of {name}", "").replace(f"the hierarchy file {name}: ", ""))
 
     def _check(self, settings: Any) -> bool:
         """Show the hierarchy of some settings, or why there is none."""

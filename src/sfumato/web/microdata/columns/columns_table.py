@@ -62,7 +62,7 @@ class ColumnsTable:
         words, name = self.words, escape(column.name)
         plan: dict[str, Any] = self.workspace.plan["columns"][column.name]
         column, role = column.read_by(plan), plan["role"]
-        why = escape(words.sentence(self.reason(column.name)))
+        why = escape(words.text(self.reason(column.name)))
         cells = [
             f'<input type="checkbox" aria-label="{escape(words["select"].format(column=column.name))}">',
             f'<button class="open">{name}</button>',

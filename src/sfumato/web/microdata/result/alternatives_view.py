@@ -221,7 +221,7 @@ def short_reason(words: Messages, error: str) -> str:
     'is too long.'
     """
     first = PLACE_IN_PLAN.sub("", error.split("\n", maxsplit=1)[0])
-    return SENTENCE_END.split(words.sentence(first))[0]
+    return SENTENCE_END.split(words.text(first))[0]
 
 
 def _runs(path: Path) -> list[dict[str, str]]:

@@ -90,7 +90,7 @@ class AttackView:
                 label = f"{words['attack.not_run']} {why_words(absence, words)}"
                 ui.label(label).classes("sf-soft sf-small")
             for remark in figures["remarks"]:
-                components.notice(words.sentence(remark), good=None)
+                components.notice(words.text(remark), good=None)
 
 
 def _line(attack: Figures, words: Any) -> list[tuple[str, str]]:
