@@ -176,7 +176,7 @@ class RequestQueue:
             if not self._failed:
                 LOG.error(json.dumps({"workers": "no process can be started"}))
             self._failed = True
-            raise _NoWorkerError(Message("error.part.no_worker_can_be"), code="worker") from None
+            raise _NoWorkerError("worker") from None
         self._failed = False
         worker.connection.setblocking(False)
         self._workers.add(worker)
