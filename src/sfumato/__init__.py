@@ -71,17 +71,17 @@ if TYPE_CHECKING:
     from sfumato.pipelines.attributes import anonymize_attributes as anonymize_attributes
     from sfumato.pipelines.compare import Comparison as Comparison
     from sfumato.pipelines.compare import compare as compare
+    from sfumato.pipelines.linked_files.files import FilesRelease as FilesRelease
     from sfumato.pipelines.linked_files.release import anonymize_files as anonymize_files
-    from sfumato.pipelines.linked_files.release_folder import FilesRelease as FilesRelease
-    from sfumato.pipelines.migration.exports import export as export
-    from sfumato.pipelines.policies.check import check as check
-    from sfumato.pipelines.pseudonyms.reveal import reveal as reveal
+    from sfumato.pipelines.migration.project import export as export
+    from sfumato.pipelines.persons.match_persons import verify_together as verify_together
+    from sfumato.pipelines.persons.pseudonyms import erase as erase
+    from sfumato.pipelines.persons.pseudonyms import reveal as reveal
+    from sfumato.pipelines.policy_check import check as check
     from sfumato.pipelines.release import anonymize as anonymize
     from sfumato.pipelines.release_folder import Release as Release
     from sfumato.pipelines.risk import RiskReport as RiskReport
     from sfumato.pipelines.risk import risk as risk
-    from sfumato.pipelines.sequential_releases.erase_person import erase as erase
-    from sfumato.pipelines.sequential_releases.joint_verification import verify_together as verify_together
     from sfumato.pipelines.sklearn_transformer import Anonymizer as Anonymizer
     from sfumato.pipelines.suggest import suggest as suggest
     from sfumato.pipelines.tables.audit import audit as audit

@@ -11,7 +11,7 @@ import sfumato as sf
 from sfumato.errors import PlanError
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
-from sfumato.pipelines.policies.check import check
+from sfumato.pipelines.policy_check import check
 
 SOURCES = Path(sf.__file__).parent
 NOISY = {"model": "differential-privacy", "epsilon": 2, "delta": 0.001, "search": 0}

@@ -15,8 +15,8 @@ from sfumato.engines.engine import MissingRules
 from sfumato.engines.keyed_hashes import PERSON, record_key, recorded
 from sfumato.engines.postprocessing.person_record import record_of
 from sfumato.microdata.data_plan import DataPlan
+from sfumato.pipelines.persons.pseudonyms import erase
 from sfumato.pipelines.release import anonymize
-from sfumato.pipelines.sequential_releases.erase_person import erase
 from sfumato.pipelines.verify import verify
 
 PLAN: dict[str, Any] = {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sfumato.pipelines.attribute_records import read_attribute_records
+from sfumato.pipelines.attributes import read_attribute_records
 
 GERMAN = (
     "Name;Gehalt;Geburtstag;Stadt\nJörg Süß;2.345,67;03.04.1980;Köln\nÄnne Weiß;1.999,00;12.11.1975;Köln\n"

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sfumato.pipelines.json_format import MANY_ENTRIES, readable
+from sfumato.pipelines.release_folder import MANY_ENTRIES, readable
 
 VALUES = [
     {"a": {"ü": [1, {"b": None}], 'x\n"': {}}, "c": []},

@@ -11,7 +11,7 @@ import sfumato as sf
 from sfumato.cli.main import run
 from sfumato.errors import DataError, PlanError, UnattainableError
 from sfumato.localization.messages import words_in
-from sfumato.pipelines.pseudonyms.keys import KEY_FILE, new_key
+from sfumato.pipelines.persons.pseudonyms import KEY_FILE, new_key
 
 SEX = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
 NAMES = [f"patient {place:03d}" for place in range(20)]

@@ -11,9 +11,9 @@ import pytest
 
 from sfumato.engines.survey_files import read_survey
 from sfumato.errors import DataError, PlanError
+from sfumato.pipelines.migration.project import export_survey, import_survey, read_labels
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.suggest import suggest_for_file
-from sfumato.pipelines.survey_files import export_survey, import_survey, read_labels
 from sfumato.pipelines.verify import verify
 
 pyreadstat = pytest.importorskip("pyreadstat")

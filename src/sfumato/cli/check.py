@@ -41,7 +41,7 @@ def command(
         return _list(json)
     if data is None or policy is None:
         raise PlanError("use.file_policy_needed")
-    from sfumato.pipelines.policies.check import check
+    from sfumato.pipelines.policy_check import check
     from sfumato.report.policy import text
 
     verdict = check(

@@ -16,7 +16,7 @@ def command(
     json: AsJson = False,
 ) -> None:
     """Erase a person from the internal records of releases; published rows are unchanged."""
-    from sfumato.pipelines.sequential_releases.erase_person import erase
+    from sfumato.pipelines.persons.pseudonyms import erase
 
     erasure = erase(person, folders)
     if not quiet:

@@ -14,7 +14,7 @@ def command(
     labels: Annotated[Path | None, typer.Option(help="The labels that `sfumato import` wrote, or the survey.")] = None,
 ) -> None:
     """Convert published rows back to a survey file."""
-    from sfumato.pipelines.survey_files import export_survey
+    from sfumato.pipelines.migration.project import export_survey
 
     number = export_survey(rows, out, labels)
     sys.stderr.write(f"Wrote {number:,} rows to {out}.\n")

@@ -29,7 +29,7 @@ def command(
     if is_project(data):
         import_project(data, out, json)
         return
-    from sfumato.pipelines.survey_files import import_survey
+    from sfumato.pipelines.migration.project import import_survey
 
     found = import_survey(data, out, labels=labels, catalog=catalog)
     show(found.text(), asdict(found), json)

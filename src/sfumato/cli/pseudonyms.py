@@ -40,14 +40,14 @@ def command(
 ) -> int:
     """Create a key for pseudonyms, or reveal pseudonyms of a release; name and reason are logged."""
     if action is Action.NEW:
-        from sfumato.pipelines.pseudonyms.keys import new_key
+        from sfumato.pipelines.persons.pseudonyms import new_key
 
         made = new_key(path, domain)
         sys.stderr.write(
             f"A key for the domain {made.domain}, {made.fingerprint}. Store it separately from the data.\n"
         )
         return 0
-    from sfumato.pipelines.pseudonyms.reveal import reveal
+    from sfumato.pipelines.persons.pseudonyms import reveal
 
     asked = texts or sys.stdin.read().split()
     if not asked:

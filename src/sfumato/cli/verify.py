@@ -44,7 +44,7 @@ def _together(releases: list[Path], others: tuple[object, ...], json: bool) -> i
     """Evaluate several folders together, each by its own plan."""
     if any(other is not None for other in others):
         raise PlanError("options.several_folders_judged_by")
-    from sfumato.pipelines.sequential_releases.joint_verification import verify_together
+    from sfumato.pipelines.persons.match_persons import verify_together
 
     verdict = verify_together(releases)
     show(verdict.text(), verdict.to_dict(), json)

@@ -52,22 +52,21 @@ from sfumato.microdata.recoding.recoding import (
 from sfumato.microdata.recoding.recoding_file import RecodingFile, flat_ladder, no_recoding, read_recoding
 from sfumato.microdata.recoding.reference_distribution import read_reference
 from sfumato.microdata.verdict import Verdict, judge_plan
-from sfumato.pipelines.pseudonyms.keys import keys_of
+from sfumato.pipelines.persons.earlier_releases import opened_release, with_repeated_draws
+from sfumato.pipelines.persons.pseudonyms import keys_of
 from sfumato.pipelines.release_check import refuse, release_check
 from sfumato.pipelines.release_stages.checksums import read_mapping
 from sfumato.pipelines.release_stages.counting import (
     check_columns,
     check_texts,
     published_persons,
+    reading_of,
     recount,
     with_person_counts,
     with_sample,
 )
-from sfumato.pipelines.release_stages.missing_rules import reading_of
 from sfumato.pipelines.release_stages.perturb import perturbed
-from sfumato.pipelines.release_stages.suppression_handling import handling_of
-from sfumato.pipelines.sequential_releases.earlier_releases import opened_release
-from sfumato.pipelines.sequential_releases.repeated_draws import with_repeated_draws
+from sfumato.pipelines.release_stages.published_columns import handling_of
 from sfumato.report.verdict import text
 
 # The record of all applications of a recoding, in the folder of its release; internal.

@@ -11,7 +11,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from sfumato.atomic_folders import staged, write_text
 from sfumato.dataclass import dataclass
@@ -31,13 +31,51 @@ from sfumato.microdata.plan.model import Plan, RequestedPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
 from sfumato.microdata.plan.write import plan_dict
+from sfumato.pipelines.release_folder import Drawing
 from sfumato.pipelines.release_stages.counting import frequency_table
 from sfumato.report.compare import as_csv, html
+from sfumato.report.comparison_charts import comparison_charts, drawn
 from sfumato.report.page.html_page import fragment
 
 if TYPE_CHECKING:
-    from sfumato.pipelines.comparison_plots import ComparisonPlots
     from sfumato.report.comparison_charts import Chart
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ComparisonPlots:
+    """The charts of a comparison, drawn with the extra `charts`."""
+
+    runs: Runs
+
+    def __repr__(self) -> str:
+        return "ComparisonPlots(loss_by_k, loss_by_suppression, frontier, seconds)"
+
+    def loss_by_k(self) -> Drawing:
+        """Draw the loss of each method for each k."""
+        return self._drawn("loss_by_k")
+
+    def loss_by_suppression(self) -> Drawing:
+        """Draw the loss of each method for each suppression limit, the trade-off of any method.
+
+        Raises:
+            PlanError: Only one suppression limit was compared.
+        """
+        return self._drawn("loss_by_suppression")
+
+    def frontier(self) -> Drawing:
+        """Draw risk against loss, with the Pareto-optimal runs."""
+        return self._drawn("frontier")
+
+    def seconds(self) -> Drawing:
+        """Draw the running time of each method."""
+        return self._drawn("seconds")
+
+    def _drawn(self, name: Literal["loss_by_k", "loss_by_suppression", "frontier", "seconds"]) -> Drawing:
+        charts = comparison_charts(self.runs)
+        if name not in charts:
+            raise PlanError("plot.these_runs_give_nothing")
+        return Drawing(drawn(charts[name], name))
+
 
 # Called with the run (method, k and suppression in words), the number of runs done, and the total.
 ProgressCallback = Callable[[str, int, int], None]
@@ -78,8 +116,6 @@ class Comparison(Runs):
     @property
     def plot(self) -> "ComparisonPlots":
         """The charts as SVG: `plot.frontier()`, `plot.loss_by_suppression()`, `plot.loss_by_k()`, `plot.seconds()`."""
-        from sfumato.pipelines.comparison_plots import ComparisonPlots
-
         return ComparisonPlots(self)
 
     def save(self, folder: str | Path) -> Path:

@@ -28,28 +28,26 @@ from sfumato.microdata.recoding.expected_counts import ExpectedCounts, expected_
 from sfumato.microdata.recoding.population import persons_by_label, weights_by_label
 from sfumato.microdata.recoding.recoding import SuppressionHandling
 from sfumato.microdata.verdict import Verdict, judge_plan
-from sfumato.pipelines.pseudonyms.keys import check_single, drawn_key, keys_of
+from sfumato.pipelines.persons.pseudonyms import check_single, drawn_key, keys_of
 from sfumato.pipelines.release_check import refuse, release_check
 from sfumato.pipelines.release_folder import ProgressCallback, Release
-from sfumato.pipelines.release_stages.build_report import ReleaseOutcome, report_of
-from sfumato.pipelines.release_stages.coding_limits import with_limits
+from sfumato.pipelines.release_stages.build_report import ReleaseOutcome, report_of, sensitive_shares
 from sfumato.pipelines.release_stages.counting import (
+    SharedCounts,
     check_texts,
     frequency_table,
     published_persons,
+    published_reading,
     published_weights,
     recount,
 )
 from sfumato.pipelines.release_stages.disclosure import disclosure
-from sfumato.pipelines.release_stages.missing_rules import published_reading
-from sfumato.pipelines.release_stages.shared_counts import SharedCounts
-from sfumato.pipelines.release_stages.suppression_handling import handling_of
-from sfumato.pipelines.release_stages.transformed_columns import sensitive_shares
+from sfumato.pipelines.release_stages.published_columns import handling_of, with_limits
 from sfumato.schema.paths import PlanPath
 
 if TYPE_CHECKING:
+    from sfumato.pipelines.persons.match_persons import MatchedRelease
     from sfumato.pipelines.release_stages.perturb import PerturbedRows
-    from sfumato.pipelines.sequential_releases.match_persons import MatchedRelease
     from sfumato.policies.evaluation import PolicyVerdict
 
 T = TypeVar("T")
@@ -124,7 +122,7 @@ def _with_policy(plan: RequestedPlan, source: Engine) -> RequestedPlan:
     """Return the plan completed by its policy; few plans have one, and its module loads slowly."""
     if plan.policy is None:
         return plan
-    from sfumato.pipelines.policies.plan_completion import with_policy
+    from sfumato.pipelines.policy_completion import with_policy
 
     return with_policy(plan, source)
 
@@ -133,7 +131,7 @@ def _placed(plan: Plan, source: Engine) -> "MatchedRelease | None":
     """Match persons with earlier releases, if the plan names some."""
     if not plan.previous:
         return None
-    from sfumato.pipelines.sequential_releases.match_persons import match_with_earlier
+    from sfumato.pipelines.persons.match_persons import match_with_earlier
 
     return match_with_earlier(plan, source)
 
@@ -142,7 +140,7 @@ def _together(placed: "MatchedRelease | None", published: PublishedRows, plan: P
     """Return the metrics of the comparison with earlier releases, or None without any."""
     if placed is None:
         return None
-    from sfumato.pipelines.sequential_releases.match_persons import check_together
+    from sfumato.pipelines.persons.match_persons import check_together
 
     return check_together(placed, published, plan)
 
@@ -150,7 +148,7 @@ def _together(placed: "MatchedRelease | None", published: PublishedRows, plan: P
 def _policy_verdict(plan: Plan, published: PublishedRows) -> "PolicyVerdict | None":
     if plan.policy is None:
         return None
-    from sfumato.pipelines.policies.plan_completion import judge_published
+    from sfumato.pipelines.policy_completion import judge_published
 
     return judge_published(plan, published)
 
@@ -260,7 +258,7 @@ class _Run:
         promise_table = table.holding(self.plan.checked_columns)
         handling = handling_of(self.plan, promise_table, result.recoding)
         if self.plan.publishes_keys:
-            from sfumato.pipelines.release_stages.longitudinal_records import check_longitudinal_records
+            from sfumato.pipelines.release_stages.column_checks import check_longitudinal_records
 
             check_longitudinal_records(self.plan, self.source, promise_table, result.recoding)
         prediction = expected_counts(promise_table, result.recoding, handling, self.plan)

@@ -26,7 +26,7 @@ from sfumato.microdata.release_check.raw_rows import RawRows
 from sfumato.microdata.release_check.read_back import Inference, ReadBack, mixed_columns, read_back
 from sfumato.microdata.verdict import Guarantee, Verdict
 from sfumato.pipelines.release_stages.column_checks import ONE_SPELLING, SHAPES, CountBy, column_promises, unplanned
-from sfumato.pipelines.release_stages.shared_counts import MOST_AT_ONCE, MOST_COLUMNS, SharedCounts, other_columns
+from sfumato.pipelines.release_stages.counting import MOST_AT_ONCE, MOST_COLUMNS, SharedCounts, other_columns
 
 # Evaluates rows as an attacker reads them, with their persons if these are counted.
 Judge = Callable[[ValueCounts, "Members | None"], Verdict]

@@ -26,8 +26,7 @@ from sfumato.microdata.plan.model import ColumnPlan, Plan, RequestedPlan, Role
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import for_measuring
 from sfumato.pipelines.column_arguments import listed
-from sfumato.pipelines.release_stages.counting import check_texts, with_sample
-from sfumato.pipelines.release_stages.missing_rules import reading_of
+from sfumato.pipelines.release_stages.counting import check_texts, reading_of, with_sample
 from sfumato.report.risk.page import html_part
 
 

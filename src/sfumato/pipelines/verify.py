@@ -84,7 +84,7 @@ def _folder(
     """Return the verdict on a release folder."""
     plan_asked = released_plan(folder) if plan is None else read_plan(plan)
     if plan_asked.files:
-        from sfumato.pipelines.linked_files.verify import verify_files
+        from sfumato.pipelines.linked_files.joint_evaluation import verify_files
 
         return verify_files(folder, resolve(plan_asked))
     own = folder / PERSONS_FILE if plan_asked.person is not None and (folder / PERSONS_FILE).exists() else None

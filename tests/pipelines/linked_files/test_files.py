@@ -16,7 +16,7 @@ import sfumato as sf
 from sfumato.cli.main import run
 from sfumato.errors import DataError, PlanError, UnattainableError
 from sfumato.localization.messages import words_in
-from sfumato.pipelines.pseudonyms.keys import new_key
+from sfumato.pipelines.persons.pseudonyms import new_key
 from sfumato.pipelines.release_stages import checksums
 
 AGES = {"type": "intervals", "start": 0, "end": 99, "widths": [25, 50]}

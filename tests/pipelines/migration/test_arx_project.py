@@ -6,7 +6,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.pipelines.migration.arx_project import losses_of, model_of, read_arx
-from sfumato.pipelines.migration.exports import export
+from sfumato.pipelines.migration.project import export
 
 ROWS = "name;age;zip code;illness;note\n" + "".join(
     f"p{row};{20 + row % 30};{10 + row % 3}00;{('flu', 'cold', 'cough')[row % 3]};x\n" for row in range(90)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sfumato.pipelines.migration.r_calls import read_calls
+from sfumato.pipelines.migration.r_scripts import read_calls
 
 SIGNATURES = {"f": ("obj", "k", "importance", "combs")}
 

@@ -9,8 +9,8 @@ from sfumato import datasets
 from sfumato.localization.messages import words_in
 from sfumato.pipelines.attacks.attack import attack
 from sfumato.pipelines.attacks.saved_report import add_to_folder
-from sfumato.pipelines.policies.check import check, measure_attacks
-from sfumato.pipelines.policies.rows_evidence import Roles
+from sfumato.pipelines.policy_check import check, measure_attacks
+from sfumato.pipelines.policy_completion import Roles
 from sfumato.pipelines.release import anonymize
 from sfumato.policies.presets import policy_named
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sfumato.errors import PlanError
-from sfumato.pipelines.policies.check import check
+from sfumato.pipelines.policy_check import check
 from sfumato.pipelines.tables.protect import protect
 from sfumato.pipelines.tables.suppress import suppress
 from sfumato.policies.presets import aliases, policies, policy_named

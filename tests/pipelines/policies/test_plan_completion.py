@@ -7,7 +7,7 @@ import pytest
 
 from sfumato.errors import PlanError, ViolationError
 from sfumato.microdata.plan.read import read_plan
-from sfumato.pipelines.policies.check import check
+from sfumato.pipelines.policy_check import check
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.verify import verify
 

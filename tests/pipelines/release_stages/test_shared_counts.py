@@ -12,8 +12,8 @@ from sfumato.engines.opening import open_engine
 from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release import anonymize
-from sfumato.pipelines.release_stages import shared_counts
-from sfumato.pipelines.release_stages.shared_counts import SharedCounts
+from sfumato.pipelines.release_stages import counting as shared_counts
+from sfumato.pipelines.release_stages.counting import SharedCounts
 
 PLAN = {
     "version": 1,

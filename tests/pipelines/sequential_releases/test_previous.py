@@ -16,10 +16,10 @@ from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.release_histories import with_erased
 from sfumato.pipelines.attacks.attack import attack, compared_by_persons
 from sfumato.pipelines.attacks.target import strings_of, target_of
+from sfumato.pipelines.persons.earlier_releases import read_release
+from sfumato.pipelines.persons.match_persons import verify_together
+from sfumato.pipelines.persons.pseudonyms import erase
 from sfumato.pipelines.release import anonymize
-from sfumato.pipelines.sequential_releases.earlier_releases import read_release
-from sfumato.pipelines.sequential_releases.erase_person import erase
-from sfumato.pipelines.sequential_releases.joint_verification import verify_together
 from sfumato.pipelines.verify import verify
 from sizes import size
 

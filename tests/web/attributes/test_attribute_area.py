@@ -5,7 +5,7 @@ from walking import button, choose
 
 from sfumato.errors import SfumatoError
 from sfumato.localization.messages import words_in
-from sfumato.pipelines.attribute_records import read_attribute_records
+from sfumato.pipelines.attributes import read_attribute_records
 from sfumato.web.attributes.anonymized_records import anonymized
 from sfumato.web.attributes.attribute_area import OPERATIONS, guessed, operations_for, refusal_text, shown
 

@@ -25,13 +25,23 @@ from sfumato.microdata.attacks.row_order import attack_order
 from sfumato.microdata.attacks.seeded_shuffles import Order, Shuffle
 from sfumato.microdata.attacks.singling_out import single_out
 from sfumato.microdata.plan.model import Plan
-from sfumato.pipelines.attacks.control_rows import SHARE, check_control, check_rows, released_again
 from sfumato.pipelines.attacks.minimality import minimality
-from sfumato.pipelines.attacks.target import AttackTarget, in_one_text, ladders_of, others_texts, strings_of, target_of
+from sfumato.pipelines.attacks.target import (
+    SHARE,
+    AttackTarget,
+    check_control,
+    check_rows,
+    in_one_text,
+    ladders_of,
+    others_texts,
+    released_again,
+    strings_of,
+    target_of,
+)
 from sfumato.pipelines.column_arguments import listed
+from sfumato.pipelines.persons.earlier_releases import read_release
 from sfumato.pipelines.release_folder import ProgressCallback
 from sfumato.pipelines.release_stages.checksums import remark_on_siblings
-from sfumato.pipelines.sequential_releases.earlier_releases import read_release
 from sfumato.report.attack import section
 from sfumato.version import __version__
 

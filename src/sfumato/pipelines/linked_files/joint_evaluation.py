@@ -5,21 +5,31 @@ No code of the search is used here: the rows of each person are taken from the f
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.engines.engine import Engine, MissingRules
+from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.engine import Engine, MissingRules, PublishedRows
+from sfumato.engines.postprocessing.formulas import open_published
+from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import meaning_of
+from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.measures.attribute_disclosure import unique_rows
 from sfumato.microdata.models.equivalence_classes import EquivalenceClasses, histogram
 from sfumato.microdata.models.model import evaluate
 from sfumato.microdata.plan.files import key_columns, parents_first
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.verdict import Guarantee
+from sfumato.microdata.verdict import Guarantee, Verdict
+from sfumato.pipelines.linked_files.files import OpenFile
 from sfumato.pipelines.release_check import ReleaseCheck
+from sfumato.pipelines.release_stages.checksums import read_mapping
 from sfumato.pipelines.release_stages.column_checks import column_promises, unplanned
 
 RANDOM_KEY = re.compile("[0-9a-f]{32}")
@@ -199,3 +209,105 @@ def _check_columns(plan: Plan, published: Mapping[str, Engine]) -> ReleaseCheck:
         promises += [replace(promise, column=f"{file}.{promise.column}") for promise in found]
         further += unplanned([name for name in engine.columns if name not in keys], own)
     return ReleaseCheck(columns=tuple(promises), unplanned=tuple(further))
+
+
+# Minimum proportion of rows made unique by another column that causes a warning.
+MOST_UNIQUE = 0.5
+
+
+def unique_rows_of_files(
+    plan: Plan, opened: Sequence[OpenFile], published: Mapping[str, PublishedRows]
+) -> dict[str, int]:
+    """Return for each published column that is no quasi-identifier the rows whose value belongs to one person only."""
+    persons = _person_codes(plan, published)
+    return {
+        f"{file.name}.{column}": _rows_of_one(plan, file.name, column, published[file.name], persons)
+        for file in opened
+        for column in file.names
+        if file.plan.columns[column].role in ("sensitive", "insensitive")
+    }
+
+
+def telling(unique: Mapping[str, int], rows: Mapping[str, int]) -> list[str]:
+    """Return warnings on columns that make most rows of their file unique."""
+    return [
+        Message("note.files_telling", name=name, number=number, rows=rows[name.split(".")[0]])
+        for name, number in unique.items()
+        if number > MOST_UNIQUE * max(rows[name.split(".")[0]], 1)
+    ]
+
+
+Persons = dict[str, dict[str | None, str | None]]
+
+
+def _person_codes(plan: Plan, published: Mapping[str, PublishedRows]) -> Persons:
+    """Return for each file with keys the person of each key: the key of the ancestor row in the first file."""
+    persons: Persons = {}
+    for name in parents_first(plan.files):
+        if plan.files[name].key is None:
+            continue
+        counts = published[name].count(key_columns(plan.files, name), MissingRules())
+        texts = [
+            [values[code] for code in codes]
+            for values, codes in zip(counts.values, counts.codes.T.tolist(), strict=True)
+        ]
+        parent = plan.files[name].parent
+        above = texts[0] if parent is None else [persons[parent][key] for key in texts[-1]]
+        persons[name] = dict(zip(texts[0], above, strict=True))
+    return persons
+
+
+def _rows_of_one(plan: Plan, name: str, column: str, published: PublishedRows, persons: Persons) -> int:
+    parent = plan.files[name].parent
+    key = key_columns(plan.files, name)[-1]
+    counts = published.count((column, key), MissingRules())
+    numbers: dict[str | None, int] = {}
+    known = persons[name if parent is None else parent]
+    codes = np.array([numbers.setdefault(known[text], len(numbers)) for text in counts.values[1]], np.int32)
+    by_person = replace(
+        counts,
+        values=(counts.values[0], tuple(numbers)),
+        codes=np.column_stack([counts.codes[:, 0], codes[counts.codes[:, 1]]]),
+    )
+    return unique_rows(by_person, (column,), plan.data.missing, person=key).rows
+
+
+def verify_files(folder: Path, plan: Plan) -> Verdict:
+    """Verify that the files of a release folder jointly satisfy their models for persons with all their rows."""
+    joined = _joined(folder, plan)
+    broken = {fault.split(":")[0] for fault in joined.faults}
+    promises = tuple(
+        Guarantee(model.name, model.requested, reached, model.name not in broken, model.column)
+        for model, reached in zip(plan.privacy, joined.reached, strict=True)
+    )
+    rows = sum(joined.rows.values())
+    faults = (*joined.faults, *joined.checked.faults, *_broken_checksums(folder, plan))
+    judged = (*promises, *joined.checked.columns)
+    return Verdict(rows, 0, joined.groups, joined.smallest, joined.largest, judged, faults)
+
+
+def _broken_checksums(folder: Path, plan: Plan) -> list[str]:
+    """Return sentences on files that differ from those in the report."""
+    report = read_mapping(folder / "report.json") or {}
+    checksums = report.get("sha256", {})
+    names = [f"{name}.{plan.output.format}" for name in plan.files]
+    return [
+        f"{name} is not the file that the report was written for."
+        for name, path in zip(names, map(folder.joinpath, names), strict=True)
+        if checksums.get(path.stem) != sha256(path.read_bytes()).hexdigest()
+    ]
+
+
+def _joined(folder: Path, plan: Plan) -> LinkedFilesVerdict:
+    with ExitStack() as stack:
+        published: dict[str, DuckDBEngine] = {}
+        for name in plan.files:
+            path = folder / f"{name}.{plan.output.format}"
+            published[name] = engine = open_published(path, _as_written(plan), plan.output.quotes_formulas)
+            stack.callback(engine.close)
+        return judge_joined(plan, published)
+
+
+def _as_written(plan: Plan) -> DataPlan:
+    """Return how to read the files of a release; its separator is used, whatever the raw files were."""
+    return DataPlan(separator=plan.data.separator, header=True, missing=plan.data.missing)

@@ -32,14 +32,16 @@ from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
 from sfumato.microdata.recoding.missing_values import AbsentTexts
 from sfumato.microdata.recoding.recoding import ClassRecoding, SuppressionHandling
-from sfumato.pipelines.linked_files.joint_evaluation import LinkedFilesVerdict, judge_joined
-from sfumato.pipelines.linked_files.read_files import OpenFile, open_files, relations_of
-from sfumato.pipelines.linked_files.release_folder import FilesRelease
-from sfumato.pipelines.linked_files.unique_columns import telling, unique_rows_of_files
-from sfumato.pipelines.pseudonyms.keys import exposed_keys, read_key
+from sfumato.pipelines.linked_files.files import FilesRelease, OpenFile, open_files, relations_of
+from sfumato.pipelines.linked_files.joint_evaluation import (
+    LinkedFilesVerdict,
+    judge_joined,
+    telling,
+    unique_rows_of_files,
+)
+from sfumato.pipelines.persons.pseudonyms import exposed_keys, read_key
 from sfumato.pipelines.release_check import refuse
-from sfumato.pipelines.release_stages.order import order_remarks
-from sfumato.pipelines.release_stages.report_notes import blanked_words, column_codes
+from sfumato.pipelines.release_stages.report_notes import blanked_words, column_codes, order_remarks
 from sfumato.version import __version__
 
 

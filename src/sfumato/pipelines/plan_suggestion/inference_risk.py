@@ -17,7 +17,7 @@ from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
 from sfumato.microdata.release_check.evidence import RIGHT, USUAL
 from sfumato.pipelines.plan_suggestion.counted_rows import RowCounter
-from sfumato.pipelines.release_stages.missing_rules import reading_of
+from sfumato.pipelines.release_stages.counting import reading_of
 
 
 @dataclass(frozen=True, slots=True)

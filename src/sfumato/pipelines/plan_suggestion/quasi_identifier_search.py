@@ -20,7 +20,7 @@ from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
 from sfumato.pipelines.plan_suggestion.counted_rows import RowCounter
-from sfumato.pipelines.release_stages.missing_rules import reading_of
+from sfumato.pipelines.release_stages.counting import reading_of
 
 # Maximum number of sampled rows; fewer rows than the minimum are inconclusive.
 _MOST_ROWS, _LEAST_ROWS = 5_000, 100

@@ -1,6 +1,6 @@
 """Count the rows of a plan into a frequency table, or report why they do not fit the plan."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -14,9 +14,11 @@ from sfumato.engines.keyed_hashes import PERSON
 from sfumato.errors import DataError, InternalError, PlanError, did_you_mean, issue
 from sfumato.hierarchies.hierarchy import HierarchyBuilder
 from sfumato.hierarchies.spelling_variants import meanings
+from sfumato.hierarchies.types import canonical
 from sfumato.localization.messages import Message
 from sfumato.localization.plurals import filled
 from sfumato.microdata.counts.frequency_table import FrequencyTable, InvalidValues, ValueCounts, tabulate, typed
+from sfumato.microdata.counts.marginal_counts import counted_by
 from sfumato.microdata.counts.persons import PersonCount, with_persons
 from sfumato.microdata.counts.survey_sample import Labels, weights_of_labels, with_households, with_weights
 from sfumato.microdata.data_plan import DataPlan
@@ -26,12 +28,79 @@ from sfumato.microdata.models.model_names import is_alpha_k_anonymity, is_k_map,
 from sfumato.microdata.plan.model import ColumnPlan, Plan, hierarchy_of, located
 from sfumato.microdata.recoding.expected_counts import ExpectedCounts
 from sfumato.microdata.recoding.population import with_population, with_texts
-from sfumato.pipelines.release_stages.missing_rules import published_reading, reading_of
-from sfumato.pipelines.release_stages.shared_counts import SharedCounts
-from sfumato.pipelines.release_stages.suppression_handling import changed_texts
+from sfumato.pipelines.release_stages.published_columns import changed_texts
 
 if TYPE_CHECKING:
     from sfumato.microdata.models.k_map import KMap
+
+
+def reading_of(plan: Plan) -> MissingRules:
+    """Return how missing values are read, as the plan requests."""
+    names = tuple(name for name, column in plan.columns.items() if column.role != "identifier")
+    return MissingRules(plan.data.missing, names if plan.data.on_missing == "drop" else ())
+
+
+def published_reading(plan: Plan, source: Engine) -> MissingRules:
+    """Return how the published rows are read; for a subset, rows with another mark are dropped."""
+    subset = plan.subset
+    if subset is None:
+        return reading_of(plan)
+    texts = [text for text in source.count((subset.column,), MissingRules()).values[0] if text is not None]
+    forms, _ = canonical(texts, plan.columns[subset.column].type)
+    marks = [subset.value == (text if form is None else form) for text, form in zip(texts, forms, strict=True)]
+    if not any(marks):
+        raise PlanError("named-values.privacy_no_row_has_the", column=subset.column).about(values=[subset.value])
+    return MissingRules(tuple(text for text, marked in zip(texts, marks, strict=True) if not marked), (subset.column,))
+
+
+# Up to this many rows and columns, all columns are counted once together.
+MOST_AT_ONCE = 200_000
+MOST_COLUMNS = 40
+# Maximum number of codes kept for later counts.
+MOST_KEPT = 20_000_000
+
+
+class SharedCounts:
+    """The counts of the original and published rows of a release.
+
+    Attributes:
+        rows: The approximate number of rows, or None if unknown.
+    """
+
+    def __init__(self, plan: Plan, source: Engine) -> None:
+        together = (*plan.quasi_identifiers, *plan.value_columns, *other_columns(plan))
+        self.rows = source.expected_rows()
+        self._columns = tuple(dict.fromkeys(together)) if len(together) <= MOST_COLUMNS else ()
+        self._kept: dict[tuple[int, MissingRules, tuple[str, ...]], ValueCounts] = {}
+        self._free = MOST_KEPT
+
+    def count(self, rows: Engine, columns: Sequence[str], reading: MissingRules) -> ValueCounts:
+        """Count the rows of an engine by some columns, as the engine would."""
+        few = self.rows is not None and self.rows <= MOST_AT_ONCE
+        if not few or not set(columns) <= set(self._columns) or not set(self._columns) <= set(rows.columns):
+            return self._once(rows, tuple(columns), reading, rows.count)
+        whole = self._once(rows, self._columns, reading, rows.count)
+        return self._once(rows, tuple(columns), reading, lambda names, _: counted_by(whole, names))
+
+    def _once(
+        self, rows: Engine, columns: tuple[str, ...], reading: MissingRules, count: Callable[..., ValueCounts]
+    ) -> ValueCounts:
+        """Return the counts by some columns, from earlier counts if available."""
+        key = id(rows), reading, columns
+        if key in self._kept:
+            return self._kept[key]
+        text_counts = count(columns, reading)
+        if text_counts.codes.size <= self._free:
+            self._free -= text_counts.codes.size
+            self._kept[key] = text_counts
+        return text_counts
+
+
+def other_columns(plan: Plan) -> tuple[str, ...]:
+    """Return the published columns that are no quasi-identifiers, including weights."""
+    weights = (name for name in plan.named("weight") if name not in plan.removed_columns)
+    return (*plan.shown_sensitive, *plan.named("insensitive"), *weights)
+
 
 ROWS_SHOWN = 10
 # Maximum number of leading zeros that a code may have lost.

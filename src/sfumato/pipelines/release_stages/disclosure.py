@@ -34,8 +34,13 @@ from sfumato.microdata.measures.pair_inference import (
 from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
 from sfumato.microdata.plan.resolve import for_measuring
 from sfumato.microdata.recoding.recoding import Recoding
-from sfumato.pipelines.release_stages.missing_rules import published_reading
-from sfumato.pipelines.release_stages.shared_counts import MOST_AT_ONCE, MOST_COLUMNS, SharedCounts, other_columns
+from sfumato.pipelines.release_stages.counting import (
+    MOST_AT_ONCE,
+    MOST_COLUMNS,
+    SharedCounts,
+    other_columns,
+    published_reading,
+)
 
 # Maximum number of rows processed by all counts together, so that a report does not cost more than the release.
 MOST_WORK = 10_000_000

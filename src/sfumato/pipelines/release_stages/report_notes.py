@@ -12,9 +12,8 @@ from sfumato.microdata.measures.attribute_disclosure import Disclosure
 from sfumato.microdata.measures.release import Measures
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.missing_values import AbsentTexts, absent_texts
-from sfumato.pipelines.release_stages.missing_rules import reading_of
-from sfumato.pipelines.release_stages.shared_counts import other_columns
-from sfumato.pipelines.release_stages.suppression_handling import changed_texts
+from sfumato.pipelines.release_stages.counting import other_columns, reading_of
+from sfumato.pipelines.release_stages.published_columns import changed_texts
 
 # Minimum proportion of rows made unique by other columns that causes a warning.
 _MOST_UNIQUE = 0.5
@@ -149,3 +148,12 @@ def matching_values(measures: Measures) -> tuple[str, ...]:
         return ()
     highest = matching["after"]["highest"]
     return (Message("note.matching_values", risk=highest),)
+
+
+def order_remarks(plan: Plan) -> tuple[str, ...]:
+    """Return notes on the order of the published rows."""
+    if plan.output.order == "keep":
+        return (Message("note.order_kept"),)
+    if plan.seed is not None:
+        return (Message("note.seed_named"),)
+    return ()

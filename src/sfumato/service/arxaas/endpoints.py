@@ -5,8 +5,8 @@ from http import HTTPStatus
 from typing import Any
 
 from sfumato.localization.messages import Message
-from sfumato.pipelines.migration.arxaas.answers import Attribute, Rows, analyzed, anonymized, model_of
-from sfumato.pipelines.migration.arxaas.hierarchies import build
+from sfumato.pipelines.migration.arxaas import Attribute, Rows, analyzed, anonymized, model_of
+from sfumato.pipelines.migration.arxaas_hierarchies import build
 from sfumato.service.arxaas.schemas import AnalyzeBody, AnonymizeBody, Cell, HierarchyBody, Operation
 from sfumato.service.attributes.endpoints import EndpointResponse
 from sfumato.service.attributes.schemas import validate

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sfumato.pipelines.migration.arxaas.answers import AttributeType
+from sfumato.pipelines.migration.arxaas import AttributeType
 
 Cell = str | int | float | bool | None
 Text = Annotated[str, Field(max_length=10_000)]

@@ -12,7 +12,7 @@ from sfumato.attributes.operations.operation import is_implemented
 from sfumato.attributes.operations.value_errors import ValueRefusedError
 from sfumato.errors import SfumatoError
 from sfumato.localization.messages import Messages
-from sfumato.pipelines.attribute_records import read_attribute_records
+from sfumato.pipelines.attributes import read_attribute_records
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.workers.messages import CrashedError
 from sfumato.web import components

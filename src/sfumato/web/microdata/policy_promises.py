@@ -10,7 +10,7 @@ from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.write import plan_dict
 from sfumato.pipelines.plan_suggestion.progress import ProgressCallback, ProgressReporter
-from sfumato.pipelines.policies.plan_completion import with_policy
+from sfumato.pipelines.policy_completion import with_policy
 
 
 def asked_promises(

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sfumato.errors import DataError
-from sfumato.pipelines.migration.arxaas.hierarchies import build
+from sfumato.pipelines.migration.arxaas_hierarchies import build
 
 NUMBERS = [str(number) for number in range(10)]
 PAIRS = [{"level": 0, "groups": [{"grouping": 2, "label": None}]}]

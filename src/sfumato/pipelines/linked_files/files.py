@@ -1,22 +1,31 @@
-"""Read several files: encode and join their rows by their keys, and refuse keys without a partner."""
+"""Several files that are joined by keys: read and joined for a release, and the folder in which they are published."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from sfumato.atomic_folders import ScratchFolder, link, staged
 from sfumato.dataclass import dataclass
-from sfumato.engines.engine import Engine, MissingRules
+from sfumato.engines.engine import Engine, FrameHolder, MissingRules, PublishedRows
 from sfumato.engines.opening import EngineName, open_engine
+from sfumato.engines.postprocessing.formulas import quote_formulas, separator_of
 from sfumato.errors import DataError, PlanError, issue
 from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import Coding, ValueCounts, code_column, meaning_of
 from sfumato.microdata.linked_files.rows import FileRows, LinkedFiles, Values
+from sfumato.microdata.plan.builder import Plan as RequestedPlan
 from sfumato.microdata.plan.files import FilePlan, key_columns, parents_first
 from sfumato.microdata.plan.model import ColumnPlan, Plan, located
+from sfumato.microdata.plan.write import plan_dict, plan_text
+from sfumato.pipelines.persons.pseudonyms import write_private
+from sfumato.pipelines.release_folder import readable
 from sfumato.pipelines.release_stages.counting import check_texts
+from sfumato.report.files import html
 from sfumato.schema.frozen_dict import FrozenDict
 
 
@@ -225,3 +234,76 @@ def _values(opened: tuple[OpenFile, ...], plan: Plan, relations: LinkedFiles) ->
         ordered = np.array(sorted(pairs), np.int64).reshape(-1, 2)
         values[column] = Values(ordered[:, 0], ordered[:, 1].astype(np.int32), tuple(numbers))
     return values
+
+
+# The published replacement of each key; internal.
+KEYS_FILE = "keys.json"
+
+
+@dataclass
+class FilesRelease:
+    """The published rows of several files, with metrics."""
+
+    resolved: Plan
+    published: Mapping[str, PublishedRows]
+    figures: Mapping[str, Any]
+    keys: Mapping[str, Mapping[str, str]]
+    workspace: ScratchFolder | None = None
+
+    @property
+    def plan(self) -> RequestedPlan:
+        """The plan as it was carried out, as a start for new plans."""
+        return RequestedPlan.of(self.resolved)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The published rows of each file: the kind of frame that was passed in, or the path of a file."""
+        return {name: rows.data() for name, rows in self.published.items()}
+
+    def __repr__(self) -> str:
+        return f"FilesRelease({', '.join(self.published)}; {self.figures['persons']:,} persons)"
+
+    def close(self) -> None:
+        """Delete the temporary files of the release; saved files remain."""
+        for rows in self.published.values():
+            rows.close()
+        if self.workspace is not None:
+            self.workspace.cleanup()
+
+    def save(self, folder: str | Path, home: Path | None = None) -> Path:
+        """Write the release folder atomically.
+
+        Args:
+            home: The folder from which paths of the plan are resolved; the release folder by default.
+
+        Raises:
+            PlanError: The folder exists.
+            EngineError: It cannot be written.
+        """
+        place = Path(folder)
+        with staged(place) as stage:
+            checksums = {}
+            for name, rows in self.published.items():
+                target = stage / f"{name}.{self.resolved.output.format}"
+                _write(rows, target, self.resolved)
+                if self.resolved.output.quotes_formulas:
+                    quote_formulas(target, rows.columns, separator_of(rows, self.resolved.data.separator))
+                checksums[name] = sha256(target.read_bytes()).hexdigest()
+            write_private(stage / "plan.yaml", plan_text(self.resolved, home or place))
+            write_private(stage / "report.json", json.dumps({**self.figures, "sha256": checksums}, indent=2) + "\n")
+            write_private(stage / "report.html", html(self.resolved, self.figures))
+            write_private(stage / "recoding.json", readable(self._recoding(home or place), ensure_ascii=True) + "\n")
+            write_private(stage / KEYS_FILE, readable(self.keys) + "\n")
+        return place
+
+    def _recoding(self, folder: Path) -> dict[str, Any]:
+        secret = {"secret": self.resolved.secret} if self.resolved.seed is None else {}
+        return {"kind": "files", "levels": self.figures["levels"], "plan": plan_dict(self.resolved, folder)} | secret
+
+
+def _write(rows: Any, target: Path, plan: Plan) -> None:
+    data = rows.data()
+    if isinstance(data, Path):
+        link(data, target)
+        return
+    cast("FrameHolder", rows).write(target, separator_of(rows, plan.data.separator)).close()

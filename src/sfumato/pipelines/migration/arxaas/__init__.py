@@ -1,1 +1,0 @@
-"""Answer requests of clients of ARXaaS, the REST service around ARX."""

@@ -1,0 +1,1 @@
+"""Persons over several releases: matching, earlier releases, pseudonyms."""

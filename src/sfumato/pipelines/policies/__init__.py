@@ -1,1 +1,0 @@
-"""Check files against policies: measure rows and tables, clause by clause."""

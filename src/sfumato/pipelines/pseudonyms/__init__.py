@@ -1,1 +1,0 @@
-"""Pseudonyms: the key file, and reversing pseudonyms with it."""

@@ -1,1 +1,0 @@
-"""Releases over time: earlier releases of the same persons, matching with them, and erased persons."""
