@@ -19,7 +19,7 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_matrix
 
 import sfumato as sf
-from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.plan.table_plan import read_table_plan
 
 PERCENT = 10.0
 CROSSINGS = {

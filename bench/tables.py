@@ -14,9 +14,9 @@ import numpy as np
 from sfumato.errors import UnattainableError
 from sfumato.pipelines.tables.protect import run
 from sfumato.tables.build.build import build, read_source
-from sfumato.tables.cells.cells import CellStatus, ProtectionLevels, Table, make_constraints, make_table
 from sfumato.tables.cells.columns import TextColumns
-from sfumato.tables.plan.plan import TablePlan, read_table_plan
+from sfumato.tables.cells.system import CellStatus, ProtectionLevels, Table, make_constraints, make_table
+from sfumato.tables.plan.table_plan import TablePlan, read_table_plan
 from sfumato.tables.suppression.heuristic import fast
 from sfumato.tables.suppression.optimal import optimal
 from sfumato.tables.suppression.problem import make_problem

@@ -12,10 +12,10 @@ import numpy as np
 
 from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.argus.statuses import MARKS
-from sfumato.tables.cells.cells import LinearConstraints, Numbers, make_constraints
 from sfumato.tables.cells.columns import TextColumns, read_columns
 from sfumato.tables.cells.constraints import Key
 from sfumato.tables.cells.dimensions import Code, CodeTree
+from sfumato.tables.cells.system import LinearConstraints, Numbers, make_constraints
 
 NUMBERS = ("value", "freq", "nhold", "status", "cost", "lb", "ub", "lpl", "upl", "id", "MAX")
 

@@ -27,8 +27,8 @@ from sfumato.microdata.plan.methods import METHOD
 from sfumato.microdata.plan.plan_schema import COLUMN, PLAN
 from sfumato.microdata.plan.read import read_plan
 from sfumato.schema.composite import MapSchema, read
-from sfumato.tables.plan.plan import PLAN as TABLE_PLAN
-from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.plan.table_plan import PLAN as TABLE_PLAN
+from sfumato.tables.plan.table_plan import read_table_plan
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"

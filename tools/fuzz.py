@@ -25,7 +25,7 @@ from sfumato.errors import SfumatoError
 from sfumato.hierarchies.builders import hierarchy_file
 from sfumato.hierarchies.datetimes import read_moments, readable
 from sfumato.microdata.plan.read import read_plan
-from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.plan.table_plan import read_table_plan
 
 Target = Callable[[bytes, Path], object]
 SLOW_SECONDS = 5.0

@@ -32,7 +32,7 @@ from sfumato.tables.formats.records_file import read_records
 from sfumato.tables.formats.release_files import workbook
 from sfumato.tables.formats.sdmx import read_sdmx, sdmx_text
 from sfumato.tables.formats.solver_file import read_jj
-from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.plan.table_plan import read_table_plan
 
 Target = Callable[[bytes, Path], object]
 

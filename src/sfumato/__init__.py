@@ -99,7 +99,7 @@ if TYPE_CHECKING:
     from sfumato.schema.release_plan import ReleasePlan as ReleasePlan
     from sfumato.service.client import Client as Client
     from sfumato.tables.attack.findings import Audit as Audit
-    from sfumato.tables.plan.plan import TablePlan as TablePlan
+    from sfumato.tables.plan.table_plan import TablePlan as TablePlan
 
 # Module -> the public names that live there.
 _HOMES = {

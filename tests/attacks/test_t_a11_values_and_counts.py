@@ -6,7 +6,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import DataError
 from sfumato.report.tables.report import review_lines
-from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.plan.table_plan import read_table_plan
 
 AREA = {"area": {"column": "area", "total": "Total"}}
 FEW = {"rule": "frequency", "min": 5}

@@ -10,7 +10,7 @@ import sfumato as sf
 from sfumato.cli.main import run
 from sfumato.errors import PlanError
 from sfumato.tables import tabulate as counting
-from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.plan.table_plan import read_table_plan
 
 CREW = [("Porter", "TRUE")] + [("Stoker", "TRUE")] * 9 + [("Stoker", "FALSE")] * 6
 CREW += [("Steward", "TRUE")] * 7 + [("Steward", "FALSE")] * 5 + [("Mate", "FALSE")] * 4 + [("Mate", "TRUE")] * 2

@@ -35,8 +35,8 @@ from sfumato.schema.composite import (
 )
 from sfumato.schema.paths import FilePath
 from sfumato.service.jobs.plans import check_paths
-from sfumato.tables.plan.plan import PLAN as TABLE_PLAN
-from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.plan.table_plan import PLAN as TABLE_PLAN
+from sfumato.tables.plan.table_plan import read_table_plan
 
 OPENED = 0x20  # IN_OPEN
 # Keys of maps that users name stand for whatever they are called.

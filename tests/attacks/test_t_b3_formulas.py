@@ -10,7 +10,7 @@ from sfumato.delimited.formulas import plain_cell, quoted_cell
 from sfumato.delimited.records import delimited_text
 from sfumato.pipelines.tables.audit import audit
 from sfumato.pipelines.tables.protect import protect, run_plan
-from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.plan.table_plan import read_table_plan
 
 LINK = '=HYPERLINK("https://evil.example","click")'
 CODES = (LINK, "-1+1", "@sum", "＝1", "'=x", "south")

@@ -5,6 +5,8 @@ from pathlib import Path
 from string import Formatter
 
 import pytest
+from sfumato.tables.plan.perturbation import PERTURBATIONS
+from sfumato.tables.plan.plan import ATTACKER, PROTECTION, RULES
 
 import sfumato.localization.messages as words_module
 import sfumato.web
@@ -20,8 +22,6 @@ from sfumato.microdata.plan.methods import METHOD
 from sfumato.microdata.plan.model import ROLES
 from sfumato.report.release.sections.measures import forcing_sentences
 from sfumato.schema.composite import Choice
-from sfumato.tables.plan.perturbation import PERTURBATIONS
-from sfumato.tables.plan.plan import ATTACKER, PROTECTION, RULES
 from sfumato.web.microdata import method_choice, promises
 from sfumato.web.microdata.columns import publish_choice
 from sfumato.web.projects.loaded_data import load

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sfumato.tables.cells.columns import TextColumns
-from sfumato.tables.plan.plan import TablePlan, read_table_plan
+from sfumato.tables.plan.table_plan import TablePlan, read_table_plan
 
 KNOWN = [
     ("0", "0", "28"),

@@ -7,8 +7,15 @@ import pytest
 
 from sfumato.errors import InternalError, UnattainableError
 from sfumato.tables import linear_programs
-from sfumato.tables.cells.attacker_knowledge import AttackerKind, Insider
-from sfumato.tables.cells.cells import Bounds, CellStatus, ProtectionLevels, make_constraints, make_table
+from sfumato.tables.cells.system import (
+    AttackerKind,
+    Bounds,
+    CellStatus,
+    Insider,
+    ProtectionLevels,
+    make_constraints,
+    make_table,
+)
 from sfumato.tables.deadline import Deadline, within
 from sfumato.tables.linear_programs import limit, linear_program, solved
 from sfumato.tables.suppression import attack_programs

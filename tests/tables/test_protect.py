@@ -16,9 +16,9 @@ from sfumato.pipelines.tables.protect import protect, run
 from sfumato.report.tables.page import html
 from sfumato.report.tables.report import summary
 from sfumato.tables import suppress_table
-from sfumato.tables.cells.cells import ProtectionLevels
 from sfumato.tables.cells.columns import TextColumns, read_columns
-from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.cells.system import ProtectionLevels
+from sfumato.tables.plan.table_plan import read_table_plan
 
 PARTS = {
     "value": "Wert",

@@ -4,7 +4,7 @@ import pytest
 
 from sfumato.errors import UnattainableError
 from sfumato.pipelines.tables.protect import run
-from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.plan.table_plan import read_table_plan
 from sizes import size
 
 RANGES = [(1, 3), (1, 2), (1, 5), (2, 4), (1, 4)]

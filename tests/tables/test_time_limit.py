@@ -14,7 +14,7 @@ from sfumato.pipelines.tables.protect import columns_from, run
 from sfumato.tables.build.build import build
 from sfumato.tables.deadline import Deadline, within
 from sfumato.tables.interval_publication.public_classes import class_ranges
-from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.plan.table_plan import read_table_plan
 from sfumato.tables.suppress_table import _broken, _ranged, _suppressed
 from sfumato.tables.suppression.optimal import optimal
 from sfumato.tables.suppression.problem import make_problem

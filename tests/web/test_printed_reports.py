@@ -5,7 +5,7 @@ import pytest
 from sfumato.datasets import patients
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.tables.protect import run_plan
-from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.plan.table_plan import read_table_plan
 
 CELLS = """Stadtteil,Staatsangehörigkeit,n
 Total,Total,104

@@ -41,7 +41,7 @@ def command(
     from sfumato.atomic_folders import check_free
     from sfumato.pipelines.tables.protect import run_plan
     from sfumato.report.tables.report import summary
-    from sfumato.tables.plan.plan import read_table_plan
+    from sfumato.tables.plan.table_plan import read_table_plan
 
     if arb is not None and plan is not None:
         raise PlanError("usage.batch_file_plan_were")

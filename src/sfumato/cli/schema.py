@@ -20,7 +20,7 @@ def schemas() -> dict[str, object]:
     """Return the schemas by file name."""
     from sfumato.microdata.plan.read import plan_schema
     from sfumato.report.schema import external_schema, report_schema
-    from sfumato.tables.plan.plan import table_plan_schema
+    from sfumato.tables.plan.table_plan import table_plan_schema
 
     return {
         "plan.schema.json": plan_schema(),

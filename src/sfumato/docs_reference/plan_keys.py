@@ -20,8 +20,8 @@ from sfumato.schema.composite import (
     TaggedUnionSchema,
     UnionSchema,
 )
-from sfumato.tables.plan.plan import PLAN as TABLE_PLAN
-from sfumato.tables.plan.plan import RULES
+from sfumato.tables.plan.table_plan import PLAN as TABLE_PLAN
+from sfumato.tables.plan.table_plan import RULES
 
 HEAD = "| key | may be | unless given | what it is |\n|---|---|---|---|"
 # A marker in a written page that is replaced by its table: <!-- keys: method mondrian -->

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import BoolArray, Bounds, Numbers
+from sfumato.tables.cells.system import BoolArray, Bounds, Numbers
 from sfumato.tables.linear_programs import linear_program
 
 Outcome = Literal["proved", "feasible", "infeasible", "unknown"]

@@ -8,7 +8,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import InternalError, missing_extra
-from sfumato.tables.cells.cells import Bounds, Numbers, Places
+from sfumato.tables.cells.system import Bounds, Numbers, Places
 
 PRIMAL_SIMPLEX = 4
 # Simplex iterations (at least the number of rows) after which a program is restarted with interior points.

@@ -9,13 +9,12 @@ from sfumato.errors import UnattainableError
 from sfumato.tables.build.build import lines_of, resolved
 from sfumato.tables.build.linked_table import InputTable, LinkedTable, join, merged, settled
 from sfumato.tables.build.table_views import TableView
-from sfumato.tables.cells.cells import CellStatus, Places, ProtectionLevels, make_constraints, make_table, no_bounds
-from sfumato.tables.cells.constraints import check
-from sfumato.tables.cells.coordinates import joint_coordinates
+from sfumato.tables.cells.constraints import check, joint_coordinates
+from sfumato.tables.cells.system import CellStatus, Places, ProtectionLevels, make_constraints, make_table, no_bounds
 from sfumato.tables.cells.table_part import TablePart, in_part
-from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.plan.rules import check_marks
-from sfumato.tables.protection_levels.minimum_widths import thickened
+from sfumato.tables.plan.table_plan import TablePlan
+from sfumato.tables.protection_levels.insiders import thickened
 from sfumato.tables.protection_levels.resolve_plan import facts_of, plan_precision
 from sfumato.tables.published_tables.earlier_releases import EarlierTable, PublicationHistory, history_of
 from sfumato.tables.suppress_table import SuppressedCells

@@ -15,14 +15,14 @@ from sfumato.tables.attack.findings import Audit, DisclosureStatus
 from sfumato.tables.attack.inherent_disclosure import without_inherent_disclosure
 from sfumato.tables.attack.legacy_intervals import attack
 from sfumato.tables.attack.reduced_levels import reduced_levels
-from sfumato.tables.cells.cells import AlternativeTable, BoolArray, Bounds, Table, no_bounds
+from sfumato.tables.cells.system import AlternativeTable, BoolArray, Bounds, Table, no_bounds
 from sfumato.tables.cells.table_part import TablePart, in_part
 from sfumato.tables.deadline import Deadline, within
 from sfumato.tables.interval_publication import legacy_stages
 from sfumato.tables.interval_publication.interval_grid import clusters
 from sfumato.tables.interval_publication.public_classes import class_ranges
-from sfumato.tables.plan.method import MethodChoice
-from sfumato.tables.protection_levels.shown_zeros import as_shown, with_zeros_published
+from sfumato.tables.plan.sections import MethodChoice
+from sfumato.tables.protection_levels.inference import as_shown, with_zeros_published
 from sfumato.tables.suppression.heuristic import fast
 from sfumato.tables.suppression.implicit_alternatives import crossed_witnesses
 from sfumato.tables.suppression.initial_pattern import InitialPattern

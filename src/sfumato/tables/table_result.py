@@ -13,7 +13,7 @@ from sfumato.tables.build.row_order import by_codes
 from sfumato.tables.cell_labels import NAMES
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.table_part import TablePart
-from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.plan.table_plan import TablePlan
 
 
 class GroupAnswer(Protocol):

@@ -14,11 +14,11 @@ from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.roles import points_to_persons
 from sfumato.schema.composite import MapSchema, read
 from sfumato.tables.build.build import tree_of
-from sfumato.tables.cells.cells import BoolArray, Numbers, Places
+from sfumato.tables.cells.constraints import ValueUnit, precision_of
 from sfumato.tables.cells.dimensions import Code, CodeTree
-from sfumato.tables.cells.precision import ValueUnit, precision_of
-from sfumato.tables.plan.crossing import DIMENSION, Dimension
+from sfumato.tables.cells.system import BoolArray, Numbers, Places
 from sfumato.tables.plan.rules import YES
+from sfumato.tables.plan.sections import DIMENSION, Dimension
 
 # Keys of records are added modulo this, unless they are decimal ones.
 WORD = 2**64

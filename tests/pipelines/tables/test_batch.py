@@ -10,7 +10,7 @@ from sfumato.pipelines.tables.batch.run import run_batch
 from sfumato.tables.cell_key.ptable import make_ptable
 from sfumato.tables.cell_key.ptable_file import ptable_text
 from sfumato.tables.formats.solver_file import read_jj
-from sfumato.tables.plan.perturbation import CellKey
+from sfumato.tables.plan.sections import CellKey
 
 REGIONS = {"N": ["n1", "n2"], "S": ["s1", "s2", "s3"]}
 

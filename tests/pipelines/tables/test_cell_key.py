@@ -10,8 +10,8 @@ import sfumato as sf
 from sfumato.errors import PlanError, ViolationError
 from sfumato.tables.cell_key.ptable import make_ptable
 from sfumato.tables.cell_key.ptable_file import ptable_text
-from sfumato.tables.plan.perturbation import CellKey
-from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.plan.sections import CellKey
+from sfumato.tables.plan.table_plan import read_table_plan
 
 SECRET = "stays in the house"
 

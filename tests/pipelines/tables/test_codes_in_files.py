@@ -7,7 +7,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import DataError, PlanError
 from sfumato.tables.formats.metadata import parse_metadata
-from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.plan.table_plan import read_table_plan
 
 PLAN = """
 version: 1

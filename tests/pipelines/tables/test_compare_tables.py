@@ -9,8 +9,8 @@ from sfumato.errors import PlanError
 from sfumato.pipelines.tables.compare_tables import METHODS, compare_tables
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.deadline import within
-from sfumato.tables.plan.plan import read_table_plan
-from sfumato.tables.redesign.proposals import redesign
+from sfumato.tables.plan.table_plan import read_table_plan
+from sfumato.tables.redesign import redesign
 
 INNER = {
     ("a", "1"): 40, ("a", "2"): 31, ("a", "3"): 2, ("a", "4"): 1,

@@ -15,7 +15,7 @@ from sfumato.pipelines.tables.protect_linked import sheets_of
 from sfumato.tables.batch import implicit_cells
 from sfumato.tables.build.implicit_cells import with_cross
 from sfumato.tables.linked_tables import joint_part
-from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.plan.table_plan import read_table_plan
 from sfumato.tables.suppression.optimal import optimal
 from sfumato.tables.suppression.problem import make_problem
 

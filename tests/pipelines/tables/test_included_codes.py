@@ -8,7 +8,7 @@ from scipy.optimize import linprog
 
 from sfumato.pipelines.tables.protect import protect
 from sfumato.pipelines.tables.protect_linked import sheets_of
-from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.plan.table_plan import read_table_plan
 
 # k3 lies in y alone and k4, k5 in x, while k1 is in both: what x and y have in q tells k3 to k5 there.
 CELLS = [

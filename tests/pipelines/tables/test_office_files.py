@@ -18,7 +18,7 @@ from sfumato.tables.formats.cells_file import written_cells
 from sfumato.tables.formats.px import px_text
 from sfumato.tables.formats.sdmx import sdmx_text
 from sfumato.tables.formats.solver_file import jj_text
-from sfumato.tables.plan.plan import OfficeFile, read_table_plan
+from sfumato.tables.plan.table_plan import OfficeFile, read_table_plan
 
 AREA = CodeTree("area", ("Total",), {("a",): ("Total",), ("b",): ("Total",), ("c",): ("Total",)})
 SEX = CodeTree("sex", ("Total",), {("m",): ("Total",), ("w",): ("Total",)})

@@ -7,7 +7,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import DataError, PlanError
 from sfumato.pipelines.tables.table_source import columns_from
-from sfumato.tables.plan.plan import OfficeFile, read_table_plan
+from sfumato.tables.plan.table_plan import OfficeFile, read_table_plan
 
 DIMENSIONS = {name: {"column": name} for name in ("region", "sector")}
 FIRMS = "\n".join(

@@ -8,7 +8,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.pipelines.tables.batch.run import run_batch
-from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.plan.table_plan import read_table_plan
 
 REGIONS = {"S": ["s2", "s1", "s10"], "N": ["n1", "n2"]}
 SIZES = ["small", "large", "middle"]

@@ -9,7 +9,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import PlanError, ViolationError
 from sfumato.localization.messages import words_in
-from sfumato.tables.plan.plan import read_table_plan, table_plan_dict
+from sfumato.tables.plan.table_plan import read_table_plan, table_plan_dict
 
 CELLS = "Kreis,Quartier,Wert\n0,0,28\n1,0,9\n1,1,2\n1,2,7\n2,0,2\n2,1,2\n2,2,0\n3,0,17\n3,1,17\n"
 PLAN = """

@@ -11,7 +11,7 @@ import sfumato as sf
 from sfumato.errors import DataError, PlanError, UnattainableError
 from sfumato.pipelines.tables.batch import joint_audit
 from sfumato.pipelines.tables.batch.run import run_batch
-from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.plan.table_plan import read_table_plan
 
 VARIABLE = '<RECODEABLE>\n<TOTCODE> "T"\n'
 ROWS = "a1p900 a2p20 a1q30 a2q25 b1p100 b2p90 b1q95 b2q80 c1p70 c2p60 c1q75 c2q85 d1p99 d2p98 d1q97 d2q78"

@@ -9,7 +9,7 @@ import pytest
 from sfumato.errors import DataError
 from sfumato.localization.messages import words_in
 from sfumato.pipelines.tables.protect import run_plan
-from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.plan.table_plan import read_table_plan
 
 CODES = [(row, column) for row in ("r0", "r1") for column in ("c0", "c1", "c2")]
 PLAN = {

@@ -12,7 +12,7 @@ from sfumato.pipelines.report_folder import read_annex
 from sfumato.pipelines.tables.protect import run_plan
 from sfumato.report.annex import markdown
 from sfumato.report.annex_document import document
-from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.plan.table_plan import read_table_plan
 
 CELLS = "area,n\nTotal,24\na,2\nb,9\nc,13\n"
 ABOUT = {"by": "Office A", "purpose": "yearbook <2>", "recipient": "the public", "basis": "§ 16 BStatG"}

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from sfumato.errors import UnattainableError
-from sfumato.tables.adjustment.adjustment import adjust_part
-from sfumato.tables.cells.cell_order import CellOrder
-from sfumato.tables.cells.cells import Bounds, CellStatus, ProtectionLevels, make_constraints, make_table
+from sfumato.tables.adjustment import adjust_part
+from sfumato.tables.cells.system import Bounds, CellOrder, CellStatus, ProtectionLevels, make_constraints, make_table
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import within
 

@@ -10,8 +10,14 @@ from sfumato.tables.attack import audit_problem
 from sfumato.tables.attack.attacker_view import AttackerView
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.findings import DisclosureStatus
-from sfumato.tables.cells.attacker_knowledge import AttackerKind, AttackerKnowledge, Insider
-from sfumato.tables.cells.cells import Bounds, ProtectionLevels, make_constraints
+from sfumato.tables.cells.system import (
+    AttackerKind,
+    AttackerKnowledge,
+    Bounds,
+    Insider,
+    ProtectionLevels,
+    make_constraints,
+)
 
 NONE = np.nan
 LINES = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 3, 6], [1, 4, 7], [2, 5, 8]]

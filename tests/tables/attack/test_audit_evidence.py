@@ -9,8 +9,16 @@ from sfumato.tables.attack.attacker_view import AttackerView
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.audit_evidence import AuditEvidence
 from sfumato.tables.attack.findings import DisclosureStatus
-from sfumato.tables.cells.attacker_knowledge import AttackerKind, AttackerKnowledge, Insider
-from sfumato.tables.cells.cells import AlternativeTable, Bounds, ProtectionLevels, make_constraints, no_bounds
+from sfumato.tables.cells.system import (
+    AlternativeTable,
+    AttackerKind,
+    AttackerKnowledge,
+    Bounds,
+    Insider,
+    ProtectionLevels,
+    make_constraints,
+    no_bounds,
+)
 from sfumato.tables.deadline import within
 
 # Total 60 = 10 + 20 + 30: the last two and the first are masked or not.

@@ -4,7 +4,7 @@ import numpy as np
 
 from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.batch.argus_protection import mask_office
-from sfumato.tables.cells.cells import make_constraints
+from sfumato.tables.cells.system import make_constraints
 from sfumato.tables.deadline import Deadline
 
 

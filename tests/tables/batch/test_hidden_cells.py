@@ -5,7 +5,7 @@ import pytest
 
 from sfumato.errors import UnattainableError
 from sfumato.tables.batch.hidden_cells import possible_values
-from sfumato.tables.cells.cells import make_constraints
+from sfumato.tables.cells.system import make_constraints
 
 # A total of three parts, of which two make a part of another table.
 TIES = make_constraints([([0, 1, 2, 3], [-1, 1, 1, 1]), ([4, 1, 2], [-1, 1, 1])])

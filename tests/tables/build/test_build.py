@@ -8,11 +8,11 @@ import pytest
 from sfumato.errors import DataError, PlanError, UnattainableError
 from sfumato.pipelines.tables.protect import run
 from sfumato.tables.build.build import build
-from sfumato.tables.cells.cells import CellStatus
 from sfumato.tables.cells.columns import TextColumns, read_columns
 from sfumato.tables.cells.dimensions import file_tree
-from sfumato.tables.plan.attackers import AttackerModel
-from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.cells.system import CellStatus
+from sfumato.tables.plan.sections import AttackerModel
+from sfumato.tables.plan.table_plan import read_table_plan
 
 
 def changed(columns, row, **texts):

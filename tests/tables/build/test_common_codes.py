@@ -12,8 +12,8 @@ from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.dimensions import file_tree, flat_tree, level_tree
 from sfumato.tables.perturbation.cell_uniforms import keys_by_codes
 from sfumato.tables.perturbation.parts import perturbed_parts
-from sfumato.tables.plan.crossing import Dimension
-from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.plan.sections import Dimension
+from sfumato.tables.plan.table_plan import read_table_plan
 
 T = "Total"
 # How many records there are of Land, Kreis, sex and age. Apart, one table masks W by sex, the other S, and N,m is told.

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import linprog
 
 from sfumato.pipelines.tables.protect import protect
-from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.plan.table_plan import read_table_plan
 
 T = "Total"
 # How many records there are of each combination of codes.

@@ -11,7 +11,7 @@ from sfumato.pipelines.tables.protect import protect
 from sfumato.pipelines.tables.protect_linked import sheets_of
 from sfumato.tables.column_dependencies.determined_columns import determined_chains
 from sfumato.tables.column_dependencies.record_codes import RecordCodes
-from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.plan.table_plan import read_table_plan
 
 # Each Land counts its Kreise from 1 on; what type one is, Land and number tell together.
 TYPES = {"N1": "x", "N2": "y", "N3": "y", "S1": "y", "S2": "x", "S3": "y", "W1": "y", "W2": "y", "W3": "x"}

@@ -14,7 +14,7 @@ from sfumato.tables.column_dependencies.determined_columns import determined_cha
 from sfumato.tables.column_dependencies.inconsistent_records import with_inconsistent_records
 from sfumato.tables.column_dependencies.record_codes import RecordCodes
 from sfumato.tables.linked_tables import joint_part
-from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.plan.table_plan import read_table_plan
 
 # How many records there are of Part, Land, Kreis, Gemeinde and size: those of g1 and of g2 by s are few.
 COUNTS = {

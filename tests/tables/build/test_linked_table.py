@@ -10,7 +10,7 @@ from sfumato.pipelines.tables.protect import protect
 from sfumato.pipelines.tables.protect_linked import sheets_of
 from sfumato.report.tables.report import review_lines
 from sfumato.tables.linked_tables import joint_part
-from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.plan.table_plan import read_table_plan
 
 RULES = [{"rule": "p-percent", "p": 10}, {"rule": "frequency", "min": 3}]
 ACTIVITY, REGION, SIZE = ({"column": name} for name in ("act", "region", "size"))

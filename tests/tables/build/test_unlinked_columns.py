@@ -5,7 +5,7 @@ import pytest
 
 from sfumato.pipelines.tables.audit import audit
 from sfumato.pipelines.tables.protect import protect
-from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.plan.table_plan import read_table_plan
 
 RNG = np.random.default_rng(7)
 GEMEINDEN, SIZES = 24, ("s", "t", "u")

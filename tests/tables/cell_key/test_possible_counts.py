@@ -7,8 +7,8 @@ from sfumato.errors import DataError
 from sfumato.tables.cell_key.possible_counts import hull_of, possible_counts, possible_counts_of, snapped
 from sfumato.tables.cell_key.ptable import Ptable, make_ptable
 from sfumato.tables.cell_key.ptable_rows import PtableRow
-from sfumato.tables.cells.cells import Bounds
-from sfumato.tables.plan.perturbation import CellKey
+from sfumato.tables.cells.system import Bounds
+from sfumato.tables.plan.sections import CellKey
 
 TWO = Ptable(
     tuple(

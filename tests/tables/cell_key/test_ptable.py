@@ -7,7 +7,7 @@ from sfumato.errors import DataError, UnattainableError
 from sfumato.tables.cell_key.ptable import make_ptable, remarks
 from sfumato.tables.cell_key.ptable_file import parse_ptable, ptable_text
 from sfumato.tables.cell_key.ptable_rows import row_of, targets_of
-from sfumato.tables.plan.perturbation import CellKey
+from sfumato.tables.plan.sections import CellKey
 
 DESIGNS = [
     CellKey(deviation=1, variance=0.5),

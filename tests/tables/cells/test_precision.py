@@ -10,10 +10,8 @@ from sfumato.pipelines.tables.audit import audit
 from sfumato.tables.attack.attacker_view import AttackerView
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.findings import DisclosureStatus
-from sfumato.tables.cells.attacker_knowledge import AttackerKnowledge
-from sfumato.tables.cells.cells import Bounds, make_constraints, no_bounds
-from sfumato.tables.cells.constraints import check
-from sfumato.tables.cells.precision import ValueUnit, precision_of, proved_bound
+from sfumato.tables.cells.constraints import ValueUnit, check, precision_of, proved_bound
+from sfumato.tables.cells.system import AttackerKnowledge, Bounds, make_constraints, no_bounds
 
 pandas = pytest.importorskip("pandas")
 SUM = make_constraints([([0, 1, 2], [-1, 1, 1])])

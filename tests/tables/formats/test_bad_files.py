@@ -18,7 +18,7 @@ from sfumato.tables.formats.recoding_file import read_recoding
 from sfumato.tables.formats.records_file import read_records
 from sfumato.tables.formats.sdmx import read_sdmx
 from sfumato.tables.formats.solver_file import parse_jj
-from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.plan.table_plan import read_table_plan
 
 JJ = "0\n3\n0 5 5 s 0 9 0 0 0\n1 2 2 u 0 9 1 1 0\n2 3 3 z 0 9 0 0 0\n1\n0 3 : 0 (-1) 1 (1) 2 (1)\n"
 PX = 'STUB="a";\nHEADING="b";\nVALUES("a")="T","x";\nVALUES("b")="T","y";\nDATA=\n5 5\n5 5;\n'

@@ -19,7 +19,7 @@ from sfumato.tables.formats.metadata import parse_metadata
 from sfumato.tables.formats.px import parse_px
 from sfumato.tables.formats.sdmx import read_sdmx
 from sfumato.tables.formats.solver_file import parse_jj
-from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.plan.table_plan import read_table_plan
 from sfumato.tables.published_tables.parse_cells import read_texts
 
 TREE = CodeTree("a", ("T",), {("x",): ("T",), ("y",): ("T",)})

@@ -5,7 +5,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import DataError
 from sfumato.localization.messages import words_in
-from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.plan.table_plan import read_table_plan
 
 CELLS = "area;count\nJena;1.204\nGera;3\nTotal;1.207\n"
 # Not every number of a table is written by the same hand.

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.pipelines.tables.protect import protect
-from sfumato.tables.cells.cells import make_constraints
+from sfumato.tables.cells.system import make_constraints
 from sfumato.tables.interval_publication.interval_grid import ValueClasses, clusters, free_cells, rounded_up
-from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.plan.table_plan import read_table_plan
 from sfumato.tables.protection_levels.resolve_plan import terms_of
 from sizes import size
 

@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 
-from sfumato.tables.cells.cells import Bounds, make_constraints
+from sfumato.tables.cells.system import Bounds, make_constraints
 from sfumato.tables.deadline import within
 from sfumato.tables.perturbation.feasibility_intervals import feasibility_intervals
 

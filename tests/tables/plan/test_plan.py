@@ -7,7 +7,7 @@ import pytest
 from sfumato.errors import PlanError
 from sfumato.pipelines.tables.protect import protect
 from sfumato.tables.plan import rules as primary
-from sfumato.tables.plan.plan import read_table_plan, table_plan_dict, table_plan_schema
+from sfumato.tables.plan.table_plan import read_table_plan, table_plan_dict, table_plan_schema
 
 EXAMPLE = """
 version: 1

@@ -6,7 +6,7 @@ import pytest
 from sfumato.errors import DataError, PlanError
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.plan import rules as primary
-from sfumato.tables.plan.group_disclosure import GroupDisclosure
+from sfumato.tables.plan.rules import GroupDisclosure
 
 COLUMNS = TextColumns({"mark": ("u", "z", "s", ""), "ask": ("1", "no", "yes", "")})
 

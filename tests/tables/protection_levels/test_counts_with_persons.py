@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import linprog
 
 from sfumato.pipelines.tables.protect import run_plan
-from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.plan.table_plan import read_table_plan
 
 CODES = ("x", "y", "z", "w")
 # Counts of the parts, persons, and whether the values count what every person has.

@@ -7,8 +7,8 @@ from sfumato.errors import PlanError, UnattainableError
 from sfumato.pipelines.tables.protect import columns_from, protect
 from sfumato.pipelines.tables.tabulate import tabulate
 from sfumato.tables.build.build import build
-from sfumato.tables.cells.attacker_knowledge import AttackerKind
-from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.cells.system import AttackerKind
+from sfumato.tables.plan.table_plan import read_table_plan
 
 pandas = pytest.importorskip("pandas")
 TOP = 3

@@ -9,11 +9,11 @@ from sfumato.tables.attack.attacker_view import AttackerView
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.findings import DisclosureStatus
 from sfumato.tables.cell_labels import lower_end, upper_end
-from sfumato.tables.cells.cells import Bounds, ProtectionLevels, make_constraints, no_bounds
 from sfumato.tables.cells.columns import read_columns
-from sfumato.tables.cells.precision import precision_of
-from sfumato.tables.plan.plan import read_table_plan
-from sfumato.tables.protection_levels.minimum_widths import attainable
+from sfumato.tables.cells.constraints import precision_of
+from sfumato.tables.cells.system import Bounds, ProtectionLevels, make_constraints, no_bounds
+from sfumato.tables.plan.table_plan import read_table_plan
+from sfumato.tables.protection_levels.insiders import attainable
 
 pandas = pytest.importorskip("pandas")
 AREA = {"area": {"column": "area"}}

@@ -7,7 +7,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import PlanError
-from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.plan.table_plan import read_table_plan
 from sfumato.tables.published_tables.earlier_releases import read_releases
 
 PLAN = {

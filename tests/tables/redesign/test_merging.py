@@ -3,8 +3,8 @@
 import pytest
 
 from sfumato.tables.cells.columns import TextColumns
-from sfumato.tables.plan.source import TableSource
-from sfumato.tables.redesign.proposals import CLOSE, MERGE, Change, added_up
+from sfumato.tables.plan.sections import TableSource
+from sfumato.tables.redesign import CLOSE, MERGE, Change, added_up
 
 # Two cells of the same codes; the same firm is in both, second in one of them and first in the other.
 ROWS = TextColumns(

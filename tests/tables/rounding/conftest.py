@@ -6,9 +6,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sfumato.tables.cells.cells import LinearConstraints
 from sfumato.tables.cells.constraints import derive
 from sfumato.tables.cells.dimensions import CodeTree
+from sfumato.tables.cells.system import LinearConstraints
 from sfumato.tables.rounding.rounding import inner_sums
 
 SHAPES = {

@@ -91,7 +91,7 @@ def test_negative_values_and_decimals(make_table):
 def test_the_largest_instances(shared):
     import csv
 
-    from sfumato.tables.cells.cells import make_constraints
+    from sfumato.tables.cells.system import make_constraints
 
     for name in ("enterprise_act_product_test_1", "enterprise_act_region_test_2b"):
         folder = shared / "tables" / name

@@ -10,17 +10,19 @@ from hypothesis import strategies as st
 from sfumato.errors import UnattainableError
 from sfumato.tables.attack.attacker_view import AttackerView
 from sfumato.tables.attack.audit import audit_publication
-from sfumato.tables.cells.attacker_knowledge import AttackerKind, AttackerKnowledge, Insider
-from sfumato.tables.cells.cells import (
+from sfumato.tables.cells.constraints import Coordinates
+from sfumato.tables.cells.system import (
     AlternativeTable,
+    AttackerKind,
+    AttackerKnowledge,
     Bounds,
     CellStatus,
+    Insider,
     ProtectionLevels,
     make_constraints,
     make_table,
     no_bounds,
 )
-from sfumato.tables.cells.coordinates import Coordinates
 from sfumato.tables.deadline import Deadline, within
 from sfumato.tables.suppression import cut_separation
 from sfumato.tables.suppression import optimal as search

@@ -5,8 +5,17 @@ import pytest
 
 from sfumato.tables.attack.attacker_view import AttackerView
 from sfumato.tables.attack.audit import audit_publication
-from sfumato.tables.cells.attacker_knowledge import AttackerKind, AttackerKnowledge, Insider
-from sfumato.tables.cells.cells import Bounds, CellStatus, ProtectionLevels, make_constraints, make_table, no_bounds
+from sfumato.tables.cells.system import (
+    AttackerKind,
+    AttackerKnowledge,
+    Bounds,
+    CellStatus,
+    Insider,
+    ProtectionLevels,
+    make_constraints,
+    make_table,
+    no_bounds,
+)
 from sfumato.tables.deadline import Deadline, within
 from sfumato.tables.suppression.flows.tableau import Tableau
 from sfumato.tables.suppression.optimal import Exchange

@@ -17,7 +17,7 @@ from sfumato.engines.spark.session import is_spark_frame
 from sfumato.engines.tabulation.record_keys import RecordKeys
 from sfumato.errors import DataError, PlanError, did_you_mean
 from sfumato.microdata.data_plan import DataPlan
-from sfumato.tables.cells.cells import Numbers
+from sfumato.tables.cells.system import Numbers
 from sfumato.tables.crosstabs.crosstabs import Crosstab
 from sfumato.tables.tabulate import WORD, Base, by_weight
 

@@ -19,10 +19,9 @@ from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.column_dependencies.column_chain import Chain
 from sfumato.tables.formats.cell_locations import errors_in
 from sfumato.tables.perturbation.audit_perturbed import review_perturbed
-from sfumato.tables.plan.attackers import AttackerOptions
-from sfumato.tables.plan.crossing import TableSpec
-from sfumato.tables.plan.group_disclosure import GroupDisclosure
-from sfumato.tables.plan.plan import TablePlan, read_table_plan
+from sfumato.tables.plan.rules import GroupDisclosure
+from sfumato.tables.plan.sections import AttackerOptions, TableSpec
+from sfumato.tables.plan.table_plan import TablePlan, read_table_plan
 from sfumato.tables.published_tables.audit_responses import ReleasedTable, review_responses
 from sfumato.tables.published_tables.audit_table import review
 from sfumato.tables.published_tables.further_columns import published_names, unexplained_columns

@@ -25,10 +25,9 @@ from sfumato.tables.comparison import TableRun, TableRuns
 from sfumato.tables.deadline import within
 from sfumato.tables.perturbation.cell_uniforms import keys_by_codes
 from sfumato.tables.perturbation.parts import perturbed_parts
-from sfumato.tables.plan.method import MethodChoice
-from sfumato.tables.plan.perturbation import Adjustment, CellKey, Rounding
-from sfumato.tables.plan.plan import TablePlan, read_table_plan
-from sfumato.tables.redesign.proposals import redesign, sentence
+from sfumato.tables.plan.sections import Adjustment, CellKey, MethodChoice, Rounding
+from sfumato.tables.plan.table_plan import TablePlan, read_table_plan
+from sfumato.tables.redesign import redesign, sentence
 from sfumato.tables.suppressed_table import SuppressedTable
 from sfumato.tables.suppression.solver_check import check_installed
 

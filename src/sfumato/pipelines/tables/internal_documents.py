@@ -11,7 +11,7 @@ from sfumato.report.annex import ANNEX, Annex
 from sfumato.report.tables.annex import tables_annex
 from sfumato.report.tables.internal_report import DocumentContext, ReportWriter
 from sfumato.report.tables.page import DAY, HANDED_OUT
-from sfumato.tables.plan.plan import TablePlan, read_table_plan
+from sfumato.tables.plan.table_plan import TablePlan, read_table_plan
 
 # The report to sign.
 HOUSE = "report.html"

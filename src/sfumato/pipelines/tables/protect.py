@@ -18,9 +18,8 @@ from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline, never, within
 from sfumato.tables.formats.cell_locations import errors_in
-from sfumato.tables.plan.method import Method
-from sfumato.tables.plan.perturbation import RoundingKind
-from sfumato.tables.plan.plan import FILE_KEYS, PLAN, TABLE, TablePlan, read_table_plan
+from sfumato.tables.plan.sections import Method, RoundingKind
+from sfumato.tables.plan.table_plan import FILE_KEYS, PLAN, TABLE, TablePlan, read_table_plan
 from sfumato.tables.protection_levels.value_domain import check_kind
 from sfumato.tables.suppress_table import SuppressedCells, mask_part
 from sfumato.tables.suppression.solver_check import check_installed

@@ -26,11 +26,9 @@ from sfumato.tables.deadline import never, within
 from sfumato.tables.formats.cell_locations import errors_in
 from sfumato.tables.formats.delimited_cells import read_delimited_cells
 from sfumato.tables.linked_tables import joint_part, section_of, shown_of
-from sfumato.tables.plan.crossing import Dimension, TableSpec
-from sfumato.tables.plan.perturbation import CellKey
-from sfumato.tables.plan.plan import TablePlan, read_table_plan
 from sfumato.tables.plan.rules import Dominance, Frequency, Holdings, PriorPosterior, Request
-from sfumato.tables.plan.source import COUNT
+from sfumato.tables.plan.sections import COUNT, CellKey, Dimension, TableSpec
+from sfumato.tables.plan.table_plan import TablePlan, read_table_plan
 from sfumato.tables.protection_levels.resolve_plan import plan_precision
 from sfumato.tables.protection_levels.value_domain import check_kind
 from sfumato.tables.published_tables.earlier_releases import EarlierTable, read_releases

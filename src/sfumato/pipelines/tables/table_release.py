@@ -21,7 +21,7 @@ from sfumato.report.tables.internal_report import DocumentContext
 from sfumato.report.tables.page import DAY, HANDED_OUT, SEAL
 from sfumato.schema.files import written
 from sfumato.tables.cells.columns import TextColumns
-from sfumato.tables.plan.plan import TablePlan, table_plan_dict
+from sfumato.tables.plan.table_plan import TablePlan, table_plan_dict
 from sfumato.tables.table_result import Group_co, TableAnswer
 
 # The report published with the table.

@@ -22,8 +22,8 @@ from sfumato.tables.formats.delimited_cells import read_delimited_cells
 from sfumato.tables.formats.headerless_file import cells_without_header, with_statuses
 from sfumato.tables.formats.metadata import Metadata, read_metadata
 from sfumato.tables.formats.sdmx import RESPONDENTS, VALUE
-from sfumato.tables.plan.crossing import Dimension
-from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.plan.sections import Dimension
+from sfumato.tables.plan.table_plan import TablePlan
 
 TAB = ".tab"
 # The default code of a total.

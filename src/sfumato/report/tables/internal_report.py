@@ -13,8 +13,8 @@ from sfumato.report.page import approval
 from sfumato.report.page.html_page import listing, page, paragraph, section, table, tiles
 from sfumato.report.tables.page import not_promised
 from sfumato.schema.files import written
-from sfumato.tables.plan.plan import TablePlan, table_plan_dict
 from sfumato.tables.plan.rules import PriorPosterior, SensitivityRule
+from sfumato.tables.plan.table_plan import TablePlan, table_plan_dict
 
 # Prior knowledge within this many percent counts as none: the rule is then called p percent.
 ALL_KNOWN = 100.0

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sfumato.localization.messages import Messages
-from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.plan.source import COUNT
+from sfumato.tables.plan.sections import COUNT
+from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.tables.protection_levels.insiders import kinds_considered
 
 INSIDERS = ("respondents", "holdings", "persons")

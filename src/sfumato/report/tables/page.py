@@ -10,7 +10,7 @@ from sfumato.report.page.html_page import listing, page, paragraph, section, tab
 from sfumato.report.tables.limitations import attackers_considered, limits
 from sfumato.report.tables.not_audited import not_audited
 from sfumato.tables.cells.columns import TextColumns
-from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.tables.suppressed_table import SuppressedTable
 
 MOST_ROWS = 500

@@ -26,7 +26,7 @@ from sfumato.report.tables.perturbed import (
     verdict_words,
 )
 from sfumato.tables.perturbation.perturbed import PerturbedResult
-from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.plan.table_plan import TablePlan
 
 
 def changed_house(changed: PerturbedResult, report: Mapping[str, Any], papers: DocumentContext) -> str:

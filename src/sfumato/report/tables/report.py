@@ -14,9 +14,9 @@ from sfumato.report.tables.not_audited import UNATTACKED, not_audited
 from sfumato.tables.attack.findings import Audit, Finding
 from sfumato.tables.attack.reduced_levels import known_line
 from sfumato.tables.cell_labels import cells_named, span
-from sfumato.tables.cells.cells import Numbers
 from sfumato.tables.cells.columns import TextColumns
-from sfumato.tables.plan.group_disclosure import GroupDisclosure
+from sfumato.tables.cells.system import Numbers
+from sfumato.tables.plan.rules import GroupDisclosure
 from sfumato.tables.suppress_table import SuppressedCells
 from sfumato.tables.suppressed_table import SuppressedTable
 from sfumato.version import __version__

@@ -91,7 +91,7 @@ def check_plan(plan: dict[str, Any], kind: str, files: Container[str]) -> None:
     """Refuse a plan with issues, without data, or with a file that is not among the given ones."""
     check_paths(plan, files)
     if kind in OF_TABLES:
-        from sfumato.tables.plan.plan import read_table_plan
+        from sfumato.tables.plan.table_plan import read_table_plan
 
         read_in = read_table_plan(plan)
         table = read_in.table
@@ -124,7 +124,7 @@ def check_paths(plan: Any, files: Container[str], shape: Schema[Any] | None = No
         shape: The schema; by default that of a plan of either kind.
     """
     from sfumato.microdata.plan.plan_schema import PLAN
-    from sfumato.tables.plan.plan import PLAN as TABLE_PLAN
+    from sfumato.tables.plan.table_plan import PLAN as TABLE_PLAN
 
     faults = []
     shapes: tuple[Schema[Any], ...] = (PLAN, TABLE_PLAN) if shape is None else (shape,)

@@ -76,7 +76,7 @@ def _attacked(release: "Release", tell: ProgressCallback) -> "Release":
 
 def _protect(plan: Path, result: Path, _: dict[str, Any], tell: ProgressCallback) -> None:
     from sfumato.pipelines.tables.protect import run_plan
-    from sfumato.tables.plan.plan import read_table_plan
+    from sfumato.tables.plan.table_plan import read_table_plan
 
     table_plan = read_table_plan(plan)
     tell("count", 0, 1)

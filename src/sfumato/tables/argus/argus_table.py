@@ -9,11 +9,9 @@ from sfumato.dataclass import dataclass
 from sfumato.localization.messages import Message
 from sfumato.tables.argus.file_errors import wrong
 from sfumato.tables.argus.statuses import ArgusStatus, choices_of
-from sfumato.tables.cells.cells import CellStatus, LinearConstraints, Numbers, Places, make_constraints, public_floor
-from sfumato.tables.cells.constraints import Key, derive, describe
-from sfumato.tables.cells.dimensions import Code, CodeTree
-from sfumato.tables.cells.hrc_lines import unknown_code
-from sfumato.tables.cells.precision import precision_of
+from sfumato.tables.cells.constraints import Key, derive, describe, precision_of
+from sfumato.tables.cells.dimensions import Code, CodeTree, unknown_code
+from sfumato.tables.cells.system import CellStatus, LinearConstraints, Numbers, Places, make_constraints, public_floor
 from sfumato.tables.column_dependencies.column_chain import Chain
 
 Labels = Mapping[str, Mapping[str, str]]

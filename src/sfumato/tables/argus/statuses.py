@@ -4,7 +4,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from sfumato.tables.cells.cells import BoolArray, CellStatus, Places, Statuses
+from sfumato.tables.cells.system import BoolArray, CellStatus, Places, Statuses
 
 
 class ArgusStatus(IntEnum):

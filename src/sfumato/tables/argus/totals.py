@@ -6,8 +6,8 @@ import numpy as np
 
 from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.argus.statuses import ArgusStatus
-from sfumato.tables.cells.cells import Numbers
-from sfumato.tables.cells.precision import ValueUnit, precision_of
+from sfumato.tables.cells.constraints import ValueUnit, precision_of
+from sfumato.tables.cells.system import Numbers
 
 
 def with_totals(table: ArgusTable, keep_statuses: bool) -> ArgusTable:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import BoolArray, Bounds, LinearConstraints, Numbers
+from sfumato.tables.cells.system import BoolArray, Bounds, LinearConstraints, Numbers
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,8 @@ from sfumato.tables.attack.audit_evidence import AuditEvidence
 from sfumato.tables.attack.audit_problem import AttackedTable
 from sfumato.tables.attack.components import Component, with_own
 from sfumato.tables.attack.findings import Audit, DisclosureStatus, Finding
-from sfumato.tables.cells.attacker_knowledge import AttackerKnowledge, Insider
-from sfumato.tables.cells.cells import Bounds, Numbers, Places
-from sfumato.tables.cells.precision import NOISE
+from sfumato.tables.cells.constraints import NOISE
+from sfumato.tables.cells.system import AttackerKnowledge, Bounds, Insider, Numbers, Places
 from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.linear_programs import component_labels, linear_program
 
@@ -79,7 +78,7 @@ def audit_publication(
         values: The true values, or None. The programs start from them, and insiders cannot be audited without them.
         evidence: Alternative tables supplied by the caller, and the deadlines.
 
-    >>> from sfumato.tables.cells.cells import make_constraints, no_bounds
+    >>> from sfumato.tables.cells.system import make_constraints, no_bounds
     >>> publication = AttackerView(np.array([5.0, np.nan, 3.0]), no_bounds(3), Bounds(np.zeros(3), np.full(3, np.inf)),
     ...     make_constraints([([0, 1, 2], [-1, 1, 1])]), ("all", "a", "b"))
     >>> audit_publication(publication, no_bounds(3)).findings[0].certificate

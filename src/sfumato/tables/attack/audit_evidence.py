@@ -14,8 +14,8 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
-from sfumato.tables.cells.cells import AlternativeTable, BoolArray, Bounds, Numbers, Places
-from sfumato.tables.cells.precision import NOISE, ValueUnit
+from sfumato.tables.cells.constraints import NOISE, ValueUnit
+from sfumato.tables.cells.system import AlternativeTable, BoolArray, Bounds, Numbers, Places
 from sfumato.tables.deadline import Deadline
 
 

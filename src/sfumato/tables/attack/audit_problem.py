@@ -15,9 +15,8 @@ from sfumato.tables.attack.attacker_view import AttackerView
 from sfumato.tables.attack.audit_evidence import AuditEvidence, certified, inside_of
 from sfumato.tables.attack.components import Component, End, FeasibilityInterval, divided, proved_end, unit_of
 from sfumato.tables.attack.findings import DisclosureStatus, Finding
-from sfumato.tables.cells.attacker_knowledge import AttackerKnowledge, Insider
-from sfumato.tables.cells.cells import BoolArray, Bounds, Numbers, Places
-from sfumato.tables.cells.precision import NOISE, ValueUnit
+from sfumato.tables.cells.constraints import NOISE, ValueUnit
+from sfumato.tables.cells.system import AttackerKnowledge, BoolArray, Bounds, Insider, Numbers, Places
 from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.linear_programs import Extreme, LinearProgram
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import Bounds, Places
-from sfumato.tables.cells.precision import proved_bound
+from sfumato.tables.cells.constraints import proved_bound
+from sfumato.tables.cells.system import Bounds, Places
 from sfumato.tables.linear_programs import Extreme, LinearProgram
 
 # Programs work best with numbers up to this many units; larger ones are scaled down.

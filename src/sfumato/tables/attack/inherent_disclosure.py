@@ -14,11 +14,10 @@ from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.audit_evidence import AuditEvidence
 from sfumato.tables.attack.findings import Audit, Finding
 from sfumato.tables.attack.reduced_levels import reduced_levels
-from sfumato.tables.cells.attacker_knowledge import Insider
-from sfumato.tables.cells.cells import Bounds, CellStatus, Places, ProtectionLevels, no_bounds
+from sfumato.tables.cells.system import Bounds, CellStatus, Insider, Places, ProtectionLevels, no_bounds
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline
-from sfumato.tables.protection_levels.minimum_widths import thickened
+from sfumato.tables.protection_levels.insiders import thickened
 
 
 def audit_promises(

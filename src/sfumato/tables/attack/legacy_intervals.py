@@ -17,7 +17,7 @@ from sfumato.tables.attack.audit_evidence import AuditEvidence
 from sfumato.tables.attack.findings import Audit
 from sfumato.tables.attack.inherent_disclosure import audit_promises
 from sfumato.tables.cell_labels import SuppressionReason
-from sfumato.tables.cells.cells import BoolArray, Bounds
+from sfumato.tables.cells.system import BoolArray, Bounds
 from sfumato.tables.cells.table_part import TablePart
 
 _FOLLOWING = re.compile(r"^C\d+$")

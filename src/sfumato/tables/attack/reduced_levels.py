@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import Numbers, Places, ProtectionLevels, Table
+from sfumato.tables.cells.system import Numbers, Places, ProtectionLevels, Table
 from sfumato.tables.cells.table_part import TablePart
 
 EVERYONE = "everyone"

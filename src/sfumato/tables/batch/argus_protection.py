@@ -13,20 +13,17 @@ from sfumato.tables.attack.reduced_levels import known_line
 from sfumato.tables.batch.joint_table import joined
 from sfumato.tables.batch.zero_patterns import ZeroPattern, presence_of, same_respondents
 from sfumato.tables.cell_labels import cells_named
-from sfumato.tables.cells.attacker_knowledge import AttackerKnowledge
-from sfumato.tables.cells.cells import BoolArray, Bounds, Numbers, Places, ProtectionLevels, Table
 from sfumato.tables.cells.columns import TextColumns
-from sfumato.tables.cells.constraints import check
-from sfumato.tables.cells.precision import precision_of, tidied
+from sfumato.tables.cells.constraints import check, precision_of, tidied
+from sfumato.tables.cells.system import AttackerKnowledge, BoolArray, Bounds, Numbers, Places, ProtectionLevels, Table
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.formats.argus_outputs import Protected
-from sfumato.tables.plan.method import MethodChoice
-from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.plan.rule_inputs import RuleInputs
-from sfumato.tables.plan.source import TableSource
-from sfumato.tables.protection_levels.minimum_widths import attainable
-from sfumato.tables.protection_levels.own_contributions import with_own_contributions
+from sfumato.tables.plan.sections import MethodChoice, TableSource
+from sfumato.tables.plan.table_plan import TablePlan
+from sfumato.tables.protection_levels.inference import with_own_contributions
+from sfumato.tables.protection_levels.insiders import attainable
 from sfumato.tables.protection_levels.resolve_plan import with_attackers, with_parts
 from sfumato.tables.suppress_table import SuppressedCells, mask_part
 

@@ -11,8 +11,8 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.argus.statuses import masked_of
-from sfumato.tables.cells.cells import BoolArray
 from sfumato.tables.cells.dimensions import Code, CodeTree
+from sfumato.tables.cells.system import BoolArray
 
 # The record codes that a code covers.
 Cover = frozenset[str]

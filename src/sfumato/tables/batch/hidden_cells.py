@@ -17,8 +17,8 @@ from sfumato.errors import UnattainableError
 from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.argus.statuses import unsafe_of
 from sfumato.tables.batch.code_coverage import Cover, Coverage, Identity, variable_of
-from sfumato.tables.cells.cells import BoolArray, Bounds, LinearConstraints, Numbers
 from sfumato.tables.cells.constraints import Key
+from sfumato.tables.cells.system import BoolArray, Bounds, LinearConstraints, Numbers
 from sfumato.tables.linear_programs import LinearProgram
 
 # Limits of the number of implicit cells that are created, and of shown cells that are considered.

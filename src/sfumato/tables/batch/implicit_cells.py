@@ -17,7 +17,7 @@ from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.batch.code_coverage import Cover, Coverage, variable_of
 from sfumato.tables.batch.hidden_cells import Row
 from sfumato.tables.batch.variable_cycles import Variables, connected, variable_cycles
-from sfumato.tables.cells.cells import BoolArray, Places
+from sfumato.tables.cells.system import BoolArray, Places
 
 # The finest codes of a variable in a table.
 Leaves = frozenset[Cover]

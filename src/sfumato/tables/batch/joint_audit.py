@@ -16,7 +16,7 @@ from sfumato.tables.batch.argus_protection import office_part
 from sfumato.tables.batch.joint_table import JointTable, joined
 from sfumato.tables.batch.shared_cells import agree
 from sfumato.tables.batch.zero_patterns import ZeroPattern
-from sfumato.tables.cells.cells import BoolArray, Bounds, Numbers, no_bounds
+from sfumato.tables.cells.system import BoolArray, Bounds, Numbers, no_bounds
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.formats.argus_outputs import Protected

@@ -14,9 +14,8 @@ from sfumato.tables.batch.linked_variables import VariableTable, cover_codes, li
 from sfumato.tables.batch.shared_cells import CellPrecision, SharedCells, add_loose, shared_cells, tied_rows
 from sfumato.tables.batch.zero_patterns import ZeroPattern
 from sfumato.tables.build.code_links import inconsistent_links
-from sfumato.tables.cells.cells import BoolArray, CellStatus, LinearConstraints, Numbers, Places, make_constraints
-from sfumato.tables.cells.constraints import describe
-from sfumato.tables.cells.precision import precision_of
+from sfumato.tables.cells.constraints import describe, precision_of
+from sfumato.tables.cells.system import BoolArray, CellStatus, LinearConstraints, Numbers, Places, make_constraints
 
 # Frequency of cells with an unknown number of respondents: no one is a singleton in them.
 MANY = 1e6

@@ -16,8 +16,8 @@ from sfumato.tables.build.column_chains import BETWEEN
 from sfumato.tables.build.common_codes import CommonDimension, axes_of
 from sfumato.tables.build.crossed_columns import uncrossed
 from sfumato.tables.build.table_views import TableView, coded_table
-from sfumato.tables.cells.cells import Places
 from sfumato.tables.cells.columns import TextColumns
+from sfumato.tables.cells.system import Places
 from sfumato.tables.column_dependencies.column_chain import Chain
 
 

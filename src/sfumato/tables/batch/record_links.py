@@ -10,9 +10,9 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.tables.batch.tabulation import spanned
 from sfumato.tables.build.column_chains import BETWEEN
-from sfumato.tables.cells.cells import Numbers, Places
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.dimensions import CodeTree
+from sfumato.tables.cells.system import Numbers, Places
 from sfumato.tables.column_dependencies.column_chain import Chain
 from sfumato.tables.column_dependencies.determined_columns import chains_of, column_links
 from sfumato.tables.column_dependencies.recoded_columns import ShownColumn, upper_levels

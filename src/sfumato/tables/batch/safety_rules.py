@@ -8,9 +8,9 @@ from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.argus.statuses import ArgusStatus, unsafe_of
-from sfumato.tables.cells.cells import BoolArray, Numbers
 from sfumato.tables.cells.columns import TextColumns
-from sfumato.tables.cells.precision import tidied
+from sfumato.tables.cells.constraints import tidied
+from sfumato.tables.cells.system import BoolArray, Numbers
 from sfumato.tables.formats.batch_file import RuleCall
 from sfumato.tables.plan.rule_inputs import RuleInputs
 from sfumato.tables.plan.rules import Dominance, PriorPosterior, RuleResult, ZeroUnsafe

@@ -16,8 +16,8 @@ from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.batch.code_coverage import Identity, coverage_of, finest_codes
 from sfumato.tables.batch.hidden_cells import Row
 from sfumato.tables.batch.linked_variables import own_identity
-from sfumato.tables.cells.cells import Numbers, Places
-from sfumato.tables.cells.precision import precision_of
+from sfumato.tables.cells.constraints import precision_of
+from sfumato.tables.cells.system import Numbers, Places
 
 # Tables count the same records if at least this share of the information in common cells agrees.
 ENOUGH = 0.25

@@ -14,16 +14,15 @@ from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.argus.statuses import ArgusStatus
 from sfumato.tables.batch.safety_rules import Requests
 from sfumato.tables.cell_key.key_distribution import check_spread, distribution_of
-from sfumato.tables.cells.cells import BoolArray
-from sfumato.tables.cells.dimensions import Code, CodeTree
-from sfumato.tables.cells.hrc_lines import unknown_code
+from sfumato.tables.cells.dimensions import Code, CodeTree, unknown_code
+from sfumato.tables.cells.system import BoolArray
 from sfumato.tables.formats.batch_file import Specification
 from sfumato.tables.formats.cells_file import labels_of
 from sfumato.tables.formats.hrc import hrc_text
 from sfumato.tables.formats.metadata import Metadata, Variable
 from sfumato.tables.formats.recoding_file import Recoding
 from sfumato.tables.formats.records_file import Records, record_tree
-from sfumato.tables.plan.crossing import Dimension
+from sfumato.tables.plan.sections import Dimension
 from sfumato.tables.tabulate import WORD, Base, by_weight, table_of
 
 # Number of largest contributions that are kept.

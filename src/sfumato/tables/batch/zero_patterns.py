@@ -8,7 +8,7 @@ from sfumato.tables.argus.statuses import masked_of
 from sfumato.tables.batch.implicit_cells import TableCells
 from sfumato.tables.batch.linked_variables import VariableTable
 from sfumato.tables.batch.shared_cells import agree
-from sfumato.tables.cells.cells import BoolArray
+from sfumato.tables.cells.system import BoolArray
 from sfumato.tables.formats.argus_outputs import Protected
 
 

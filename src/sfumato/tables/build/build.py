@@ -10,18 +10,18 @@ from sfumato.errors import DataError, PlanError, UnattainableError
 from sfumato.localization.messages import Message
 from sfumato.tables.build.groups import check_groups
 from sfumato.tables.build.instance_file import instance_part
-from sfumato.tables.cells.cells import CellStatus, Numbers, Places, Statuses, make_table, no_bounds
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import Key, check, derive, describe
 from sfumato.tables.cells.dimensions import Code, CodeTree, file_tree, flat_tree, level_codes, level_tree
+from sfumato.tables.cells.system import CellStatus, Numbers, Places, Statuses, make_table, no_bounds
 from sfumato.tables.cells.table_part import TablePart, in_group, in_part
 from sfumato.tables.formats.argus_columns import office_columns
 from sfumato.tables.formats.delimited_cells import read_delimited_cells
-from sfumato.tables.plan.crossing import Dimension
-from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.plan.rule_inputs import RuleInputs
 from sfumato.tables.plan.rules import RuleResult, check_marks
-from sfumato.tables.protection_levels.minimum_widths import attainable
+from sfumato.tables.plan.sections import Dimension
+from sfumato.tables.plan.table_plan import TablePlan
+from sfumato.tables.protection_levels.insiders import attainable
 from sfumato.tables.protection_levels.resolve_plan import (
     costs_of,
     facts_of,

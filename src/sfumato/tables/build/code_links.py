@@ -11,7 +11,7 @@ from sfumato.tables.batch.code_coverage import Cover, Coverage, coverage_of, fin
 from sfumato.tables.batch.hidden_cells import Row, Ties
 from sfumato.tables.build.crossed_columns import uncrossed
 from sfumato.tables.build.table_views import TableView, coded_table
-from sfumato.tables.cells.cells import Places
+from sfumato.tables.cells.system import Places
 
 # The block of a cell in each common variable, in the order of variable names.
 Position = tuple[int, ...]

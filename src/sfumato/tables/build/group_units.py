@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.tables.build.shared_detail import shared_lines
-from sfumato.tables.cells.cells import Numbers
-from sfumato.tables.cells.precision import precision_of
+from sfumato.tables.cells.constraints import precision_of
+from sfumato.tables.cells.system import Numbers
 from sfumato.tables.cells.table_part import TablePart
 
 Lines = npt.NDArray[np.float64]

@@ -11,10 +11,10 @@ import numpy.typing as npt
 from sfumato.errors import DataError
 from sfumato.tables.build.group_units import has_units
 from sfumato.tables.build.shared_detail import shared_lines
-from sfumato.tables.cells.cells import BoolArray, Numbers, Places
+from sfumato.tables.cells.system import BoolArray, Numbers, Places
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.linear_programs import solver
-from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.plan.table_plan import TablePlan
 
 # Time limit of one search in seconds; lines that agree in every entry are decided immediately.
 SECONDS = 5.0

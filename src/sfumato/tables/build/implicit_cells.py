@@ -14,7 +14,7 @@ from sfumato.tables.batch.zero_patterns import ZeroPattern
 from sfumato.tables.build.crossed_columns import uncrossed
 from sfumato.tables.build.linked_table import LinkedTable
 from sfumato.tables.build.table_views import TableView, coded_table
-from sfumato.tables.cells.cells import (
+from sfumato.tables.cells.system import (
     BoolArray,
     Bounds,
     CellStatus,
@@ -25,7 +25,7 @@ from sfumato.tables.cells.cells import (
 )
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline
-from sfumato.tables.protection_levels.own_contributions import with_own_contributions
+from sfumato.tables.protection_levels.inference import with_own_contributions
 
 # Name of constraints between sums of two tables.
 SUMS = "sums that two tables have in common"

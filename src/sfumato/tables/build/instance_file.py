@@ -5,7 +5,9 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.errors import DataError, UnattainableError
-from sfumato.tables.cells.cells import (
+from sfumato.tables.cells.columns import TextColumns, read_columns
+from sfumato.tables.cells.constraints import check
+from sfumato.tables.cells.system import (
     BoolArray,
     Bounds,
     CellStatus,
@@ -17,14 +19,12 @@ from sfumato.tables.cells.cells import (
     make_constraints,
     public_floor,
 )
-from sfumato.tables.cells.columns import TextColumns, read_columns
-from sfumato.tables.cells.constraints import check
 from sfumato.tables.cells.table_part import TablePart, in_part
 from sfumato.tables.formats.solver_file import read_jj
-from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.plan.rule_inputs import RuleInputs
 from sfumato.tables.plan.rules import RuleResult, nothing
-from sfumato.tables.protection_levels.minimum_widths import attainable
+from sfumato.tables.plan.table_plan import TablePlan
+from sfumato.tables.protection_levels.insiders import attainable
 from sfumato.tables.protection_levels.resolve_plan import (
     costs_of,
     facts_of,

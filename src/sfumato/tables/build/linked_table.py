@@ -20,12 +20,12 @@ from sfumato.tables.build.build import dimensions_of, heights_of
 from sfumato.tables.build.code_links import inconsistent_links, ties_between
 from sfumato.tables.build.common_codes import CommonDimension, axes_of
 from sfumato.tables.build.table_views import TableView
-from sfumato.tables.cells.cells import LinearConstraints, Numbers, Places, make_constraints
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import Key, derive, describe
 from sfumato.tables.cells.dimensions import CodeTree
+from sfumato.tables.cells.system import LinearConstraints, Numbers, Places, make_constraints
 from sfumato.tables.column_dependencies.column_chain import Chain
-from sfumato.tables.plan.crossing import Dimension
+from sfumato.tables.plan.sections import Dimension
 
 Identity = frozenset[tuple[str, tuple[str, ...]]]
 

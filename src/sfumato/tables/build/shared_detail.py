@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import Places
 from sfumato.tables.cells.constraints import Key
+from sfumato.tables.cells.system import Places
 from sfumato.tables.cells.table_part import TablePart
 
 Lines = npt.NDArray[np.float64]

@@ -8,10 +8,10 @@ from sfumato.dataclass import dataclass
 from sfumato.tables.argus.argus_table import ArgusTable, plain_table
 from sfumato.tables.batch.code_coverage import variable_of
 from sfumato.tables.build.common_codes import CommonDimension
-from sfumato.tables.cells.cells import Places
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import Key
 from sfumato.tables.cells.dimensions import Code, CodeTree
+from sfumato.tables.cells.system import Places
 
 # The codes of a cell in the dimensions that two tables share.
 Shared = frozenset[object]

@@ -10,8 +10,8 @@ from sfumato.dataclass import dataclass
 from sfumato.tables.build.column_chains import BETWEEN, columns_of, path_of
 from sfumato.tables.build.linked_table import LinkedTable
 from sfumato.tables.build.table_views import Shared, TableView
-from sfumato.tables.cells.cells import BoolArray, Bounds, Numbers, Places
 from sfumato.tables.cells.dimensions import Code
+from sfumato.tables.cells.system import BoolArray, Bounds, Numbers, Places
 from sfumato.tables.column_dependencies.column_chain import Chain
 from sfumato.tables.integer_programs import solve
 

@@ -16,15 +16,14 @@ from sfumato.localization.messages import Message
 from sfumato.tables.cell_key.key_distribution import check_spread, distribution_of
 from sfumato.tables.cell_key.possible_counts import SURE, possible_counts, reader_counts
 from sfumato.tables.cell_key.ptable import Ptable, remarks
-from sfumato.tables.cells.cells import BoolArray, Bounds, Numbers
-from sfumato.tables.cells.constraints import finest_of
-from sfumato.tables.cells.precision import ValueUnit
+from sfumato.tables.cells.constraints import ValueUnit, finest_of
+from sfumato.tables.cells.system import BoolArray, Bounds, Numbers
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.perturbation.cell_uniforms import chances_of, key_of, keys_by_codes
 from sfumato.tables.perturbation.feasibility_intervals import FeasibilityIntervals, feasibility_intervals
 from sfumato.tables.perturbation.perturbed import PerturbedCells
-from sfumato.tables.plan.perturbation import CellKey
+from sfumato.tables.plan.sections import CellKey
 
 # Largest true count that is attacked.
 SMALL = 3

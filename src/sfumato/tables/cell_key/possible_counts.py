@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.tables.cell_key.ptable import Ptable
-from sfumato.tables.cells.cells import Bounds, Numbers, Places
+from sfumato.tables.cells.system import Bounds, Numbers, Places
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.perturbation.feasibility_intervals import FeasibilityIntervals, feasibility_intervals

@@ -8,8 +8,8 @@ from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
 from sfumato.localization.messages import Message
 from sfumato.tables.cell_key.ptable_rows import PtableRow, row_of
-from sfumato.tables.cells.cells import Numbers, Places
-from sfumato.tables.plan.perturbation import CellKey
+from sfumato.tables.cells.system import Numbers, Places
+from sfumato.tables.plan.sections import CellKey
 
 # Deviation of a row's variance from the requested one that is still accepted without a note.
 MISSED = 1e-9

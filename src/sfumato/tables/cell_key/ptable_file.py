@@ -14,7 +14,7 @@ from sfumato.tables.argus.file_errors import wrong
 from sfumato.tables.cell_key.ptable import Ptable, make_ptable
 from sfumato.tables.cell_key.ptable_rows import PtableRow
 from sfumato.tables.cells.columns import finite
-from sfumato.tables.plan.perturbation import CellKey
+from sfumato.tables.plan.sections import CellKey
 
 COLUMNS = ("i", "j", "p", "v", "p_int_lb", "p_int_ub", "type")
 # Tolerance for the sum of probabilities in a file, whose numbers are rounded.

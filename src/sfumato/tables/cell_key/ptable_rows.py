@@ -14,8 +14,8 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import InternalError, UnattainableError
-from sfumato.tables.cells.cells import BoolArray, Numbers, Places
-from sfumato.tables.plan.perturbation import CellKey
+from sfumato.tables.cells.system import BoolArray, Numbers, Places
+from sfumato.tables.plan.sections import CellKey
 
 # Probabilities and slacks below this are treated as 0.
 TINY = 1e-12

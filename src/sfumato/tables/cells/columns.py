@@ -17,7 +17,7 @@ from sfumato.delimited.records import read_lines
 from sfumato.delimited.title_rows import header_below, is_title_row
 from sfumato.errors import DataError, PlanError, did_you_mean
 from sfumato.localization.messages import Message
-from sfumato.tables.cells.cells import Numbers, Places
+from sfumato.tables.cells.system import Numbers, Places
 
 _PLAIN = re.compile(r"^\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*$")
 # Number of lines searched for a header below title lines.

@@ -9,11 +9,9 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, UnattainableError
 from sfumato.localization.messages import Message
-from sfumato.tables.cells.attacker_knowledge import AttackerKnowledge
-from sfumato.tables.cells.cells import BoolArray, Bounds, Places, ProtectionLevels, Table
-from sfumato.tables.cells.constraints import Key, finest_of
-from sfumato.tables.cells.coordinates import Coordinates, coordinates_of
+from sfumato.tables.cells.constraints import Coordinates, Key, coordinates_of, finest_of
 from sfumato.tables.cells.dimensions import CodeTree
+from sfumato.tables.cells.system import AttackerKnowledge, BoolArray, Bounds, Places, ProtectionLevels, Table
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from itertools import combinations
 import numpy as np
 
 from sfumato.tables.batch.variable_cycles import connected
-from sfumato.tables.cells.cells import BoolArray, Numbers, Places
 from sfumato.tables.cells.dimensions import CodeTree
+from sfumato.tables.cells.system import BoolArray, Numbers, Places
 from sfumato.tables.column_dependencies.column_chain import Chain
 from sfumato.tables.column_dependencies.functional_dependencies import (
     Dimensions,

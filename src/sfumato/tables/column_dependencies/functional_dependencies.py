@@ -6,8 +6,8 @@ from itertools import combinations
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import BoolArray, Numbers, Places
 from sfumato.tables.cells.dimensions import Code, CodeTree
+from sfumato.tables.cells.system import BoolArray, Numbers, Places
 from sfumato.tables.column_dependencies.record_codes import Names, RecordCodes, names_in
 
 # The columns of each of some dimensions.

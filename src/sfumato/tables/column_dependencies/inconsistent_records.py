@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sfumato.tables.cells.cells import Bounds, Numbers, ProtectionLevels, Table
+from sfumato.tables.cells.system import Bounds, Numbers, ProtectionLevels, Table
 from sfumato.tables.cells.table_part import TablePart
 
 Row = tuple[list[int], list[float]]

@@ -6,8 +6,8 @@ from dataclasses import field
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import Numbers, Places
 from sfumato.tables.cells.dimensions import Code
+from sfumato.tables.cells.system import Numbers, Places
 
 Names = tuple[str, ...]
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.tables.cells.cells import BoolArray
+from sfumato.tables.cells.system import BoolArray
 from sfumato.tables.crosstabs.subtotals import Sum
 
 Lines = npt.NDArray[np.float64]

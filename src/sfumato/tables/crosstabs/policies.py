@@ -15,7 +15,7 @@ from sfumato.policies.presets import policies, policy_named
 from sfumato.tables.attack.attacker_view import AttackerView
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.cell_labels import MASK
-from sfumato.tables.cells.cells import (
+from sfumato.tables.cells.system import (
     BoolArray,
     Bounds,
     CellStatus,

@@ -11,7 +11,7 @@ from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.tables.attack.attacker_view import AttackerView
 from sfumato.tables.attack.audit import audit_publication
-from sfumato.tables.cells.cells import (
+from sfumato.tables.cells.system import (
     BoolArray,
     Bounds,
     LinearConstraints,

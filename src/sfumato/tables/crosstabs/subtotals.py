@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import BoolArray, Numbers, Places
+from sfumato.tables.cells.system import BoolArray, Numbers, Places
 
 Lines = npt.NDArray[np.float64]
 Keys = npt.NDArray[np.uint64]

@@ -23,7 +23,7 @@ from sfumato.tables.formats.sdmx import (
     check_status,
 )
 from sfumato.tables.formats.solver_file import plain, read_jj
-from sfumato.tables.plan.source import TableSource
+from sfumato.tables.plan.sections import TableSource
 
 SUFFIXES = (".px", ".jj", ".tab")
 # Files that belong to tables but contain none.

@@ -12,7 +12,7 @@ from sfumato.localization.messages import Message
 from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.argus.statuses import ArgusStatus, flag_of, masked_of
 from sfumato.tables.build.row_order import office_in_order, office_order
-from sfumato.tables.cells.cells import Bounds, Numbers
+from sfumato.tables.cells.system import Bounds, Numbers
 from sfumato.tables.formats.solver_file import jj_text, plain
 
 # Options of WRITETABLE, and their defaults.

@@ -10,8 +10,7 @@ from sfumato.delimited.records import read_lines
 from sfumato.errors import DataError
 from sfumato.tables.argus.file_errors import likely_encoding, lines_of
 from sfumato.tables.formats.px import data_places
-from sfumato.tables.plan.crossing import Dimension
-from sfumato.tables.plan.source import TableSource
+from sfumato.tables.plan.sections import Dimension, TableSource
 
 _PLACED = re.compile(r"line \d+")
 # A line and a column, both from 1.

@@ -11,10 +11,9 @@ from sfumato.localization.messages import Message
 from sfumato.tables.argus.argus_table import ArgusTable, check_codes
 from sfumato.tables.argus.file_errors import fields_in, lines_of, number_in, office_field, wrong
 from sfumato.tables.argus.statuses import LETTERS, ArgusStatus, status_in
-from sfumato.tables.cells.cells import BoolArray, Numbers
-from sfumato.tables.cells.constraints import Key, check
+from sfumato.tables.cells.constraints import Key, check, precision_of
 from sfumato.tables.cells.dimensions import Code, CodeTree, flat_tree
-from sfumato.tables.cells.precision import precision_of
+from sfumato.tables.cells.system import BoolArray, Numbers
 from sfumato.tables.formats.hrc import digits_tree, hrc_text, read_hrc
 from sfumato.tables.formats.labels_file import read_labels
 from sfumato.tables.formats.metadata import Metadata, Variable, metadata_text

@@ -2,7 +2,7 @@
 
 from sfumato.errors import DataError
 from sfumato.tables.cells.columns import TextColumns
-from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.plan.table_plan import TablePlan
 
 
 def as_cells(columns: TextColumns, plan: TablePlan) -> TextColumns:

@@ -5,7 +5,7 @@ from pathlib import Path
 from sfumato.delimited.decimal_marks import thousands_mark, without_gaps
 from sfumato.errors import DataError
 from sfumato.tables.cells.columns import TextColumns, read_columns
-from sfumato.tables.plan.source import TableSource
+from sfumato.tables.plan.sections import TableSource
 
 
 def read_delimited_cells(path: Path, table: TableSource) -> TextColumns:

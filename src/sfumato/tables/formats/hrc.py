@@ -10,8 +10,7 @@ from typing import Any
 
 from sfumato.errors import DataError
 from sfumato.tables.argus.file_errors import lines_of, wrong
-from sfumato.tables.cells.dimensions import Code, CodeTree
-from sfumato.tables.cells.hrc_lines import parents_in
+from sfumato.tables.cells.dimensions import Code, CodeTree, parents_in
 
 
 def read_hrc(path: Path, name: str, total: str, lead: str = "@", encoding: str | None = None) -> CodeTree:

@@ -10,9 +10,9 @@ from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.localization.messages import Message
 from sfumato.tables.argus.file_errors import fields_in, lines_of, number_in, wrong
-from sfumato.tables.cells.cells import Numbers
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.dimensions import CodeTree
+from sfumato.tables.cells.system import Numbers
 from sfumato.tables.formats.cells_file import tree_of
 from sfumato.tables.formats.metadata import Metadata, Variable
 

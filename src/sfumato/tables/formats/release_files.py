@@ -14,9 +14,9 @@ from sfumato.errors import PlanError
 from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.argus.statuses import ArgusStatus, masked_of, status_in
 from sfumato.tables.build.build import lines_of
-from sfumato.tables.cells.cells import BoolArray, Numbers, Places
 from sfumato.tables.cells.columns import TextColumns
-from sfumato.tables.cells.precision import precision_of, tidied
+from sfumato.tables.cells.constraints import precision_of, tidied
+from sfumato.tables.cells.system import BoolArray, Numbers, Places
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.formats.apriori_file import apriori_text
 from sfumato.tables.formats.argus_outputs import Protected, output_text, shown, written_without_hidden
@@ -25,9 +25,9 @@ from sfumato.tables.formats.px import px_text
 from sfumato.tables.formats.sdmx import sdmx_text
 from sfumato.tables.formats.solver_file import jj_text
 from sfumato.tables.perturbation.perturbed import PerturbedCells
-from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.plan.rule_inputs import RuleInputs
 from sfumato.tables.plan.rules import SensitivityRule, StatusColumn
+from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.tables.protection_levels.resolve_plan import facts_of
 from sfumato.tables.suppress_table import SuppressedCells
 

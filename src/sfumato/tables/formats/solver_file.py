@@ -14,8 +14,8 @@ from sfumato.localization.messages import Message
 from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.argus.file_errors import fields_in, lines_of, number_in, wrong
 from sfumato.tables.argus.statuses import MARKS, ArgusStatus, choices_of, secondary_of
-from sfumato.tables.cells.cells import CellStatus, LinearConstraints, make_constraints
-from sfumato.tables.cells.precision import tidied
+from sfumato.tables.cells.constraints import tidied
+from sfumato.tables.cells.system import CellStatus, LinearConstraints, make_constraints
 
 WIDTH = 9
 _TERM = re.compile(r"(\d+)\s*\(\s*(-?[0-9.]+)\s*\)")

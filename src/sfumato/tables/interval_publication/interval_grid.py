@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import BoolArray, Bounds, LinearConstraints, Numbers, Places
+from sfumato.tables.cells.system import BoolArray, Bounds, LinearConstraints, Numbers, Places
 from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.linear_programs import LinearProgram
 

@@ -16,7 +16,7 @@ from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.tables.build.row_order import ordered
 from sfumato.tables.cell_labels import SuppressionReason, Unit
-from sfumato.tables.cells.cells import BoolArray, Bounds, Numbers, Places
+from sfumato.tables.cells.system import BoolArray, Bounds, Numbers, Places
 from sfumato.tables.cells.table_part import TablePart
 
 # The original's own constants: cells above this follow their total, and a range of case B starts at least here.

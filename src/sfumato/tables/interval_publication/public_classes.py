@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from sfumato.tables.cells.cells import BoolArray, Bounds, Places, no_bounds
+from sfumato.tables.cells.system import BoolArray, Bounds, Places, no_bounds
 from sfumato.tables.cells.table_part import PublicRuleInfo, TablePart
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.interval_publication.interval_grid import (

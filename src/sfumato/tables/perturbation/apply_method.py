@@ -6,17 +6,16 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
-from sfumato.tables.adjustment.adjustment import adjust_part
+from sfumato.tables.adjustment import adjust_part
 from sfumato.tables.cell_key.noise import Contents, check_cell_keys, noisy_part
 from sfumato.tables.cell_key.ptable_file import ptable_of
-from sfumato.tables.cells.cells import Numbers
 from sfumato.tables.cells.columns import TextColumns
+from sfumato.tables.cells.system import Numbers
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.perturbation.cell_uniforms import cell_keys, chances_of, keys_by_codes
 from sfumato.tables.perturbation.perturbed import PerturbedCells
-from sfumato.tables.plan.perturbation import Adjustment, CellKey, Perturbation, Rounding
-from sfumato.tables.plan.source import TableSource
+from sfumato.tables.plan.sections import Adjustment, CellKey, Perturbation, Rounding, TableSource
 from sfumato.tables.rounding.rounding import bases_of, round_part
 from sfumato.tables.tabulate import WORD
 

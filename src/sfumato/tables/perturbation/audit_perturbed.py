@@ -11,17 +11,24 @@ from sfumato.tables.build.instance_file import cell_names, relations_of
 from sfumato.tables.cell_key.noise import known_sums
 from sfumato.tables.cell_key.possible_counts import hull_of, possible_counts, reader_counts
 from sfumato.tables.cell_key.ptable_file import ptable_of
-from sfumato.tables.cells.attacker_knowledge import AttackerKnowledge
-from sfumato.tables.cells.cells import BoolArray, Bounds, LinearConstraints, Numbers, Places, make_table
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import derive, describe
+from sfumato.tables.cells.system import (
+    AttackerKnowledge,
+    BoolArray,
+    Bounds,
+    LinearConstraints,
+    Numbers,
+    Places,
+    make_table,
+)
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import within
 from sfumato.tables.linear_programs import linear_program
 from sfumato.tables.perturbation.feasibility_intervals import feasibility_intervals, on_grid
 from sfumato.tables.perturbation.parts import perturbed_parts
-from sfumato.tables.plan.perturbation import CellKey, Rounding
-from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.plan.sections import CellKey, Rounding
+from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.tables.protection_levels.resolve_plan import plan_precision
 from sfumato.tables.published_tables.parse_cells import ParsedTable
 from sfumato.tables.published_tables.parts import part_of

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import BoolArray, Bounds, LinearConstraints, Numbers, Places
+from sfumato.tables.cells.system import BoolArray, Bounds, LinearConstraints, Numbers, Places
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.linear_programs import LinearProgram
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from sfumato.tables.build.implicit_cells import with_cross
 from sfumato.tables.build.linked_table import LinkedTable
-from sfumato.tables.cells.cells import Bounds
+from sfumato.tables.cells.system import Bounds
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.perturbation.feasibility_intervals import feasibility_intervals
 from sfumato.tables.perturbation.perturbed import PerturbedCells

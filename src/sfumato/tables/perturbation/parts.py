@@ -10,7 +10,9 @@ from sfumato.errors import DataError
 from sfumato.tables.build.build import dimensions_of, grouped, heights_of, lines_of
 from sfumato.tables.build.instance_file import cell_names, instance_part, relations_of
 from sfumato.tables.build.linked_table import InputTable, LinkedTable, join, merged
-from sfumato.tables.cells.cells import (
+from sfumato.tables.cells.columns import TextColumns
+from sfumato.tables.cells.constraints import check, derive, describe
+from sfumato.tables.cells.system import (
     Bounds,
     CellStatus,
     LinearConstraints,
@@ -19,13 +21,11 @@ from sfumato.tables.cells.cells import (
     ProtectionLevels,
     make_table,
 )
-from sfumato.tables.cells.columns import TextColumns
-from sfumato.tables.cells.constraints import check, derive, describe
 from sfumato.tables.cells.table_part import TablePart, in_group
-from sfumato.tables.plan.perturbation import Adjustment
-from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.plan.rule_inputs import RuleInputs
 from sfumato.tables.plan.rules import check_marks
+from sfumato.tables.plan.sections import Adjustment
+from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.tables.protection_levels.resolve_plan import costs_of, facts_of, judgment_of, knowledge_of, plan_precision
 
 

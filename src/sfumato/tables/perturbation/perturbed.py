@@ -10,8 +10,8 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.errors import ViolationError
 from sfumato.tables.cell_labels import cells_named, lower_end, number, upper_end
-from sfumato.tables.cells.cells import BoolArray, Bounds, Numbers
 from sfumato.tables.cells.columns import TextColumns
+from sfumato.tables.cells.system import BoolArray, Bounds, Numbers
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.table_result import TableAnswer
 

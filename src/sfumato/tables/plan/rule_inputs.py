@@ -8,8 +8,8 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
-from sfumato.tables.cells.cells import BoolArray, Numbers, Places
 from sfumato.tables.cells.columns import TextColumns
+from sfumato.tables.cells.system import BoolArray, Numbers, Places
 
 Level = Literal["holding", "respondent"]
 

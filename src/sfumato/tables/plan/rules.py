@@ -1,9 +1,4 @@
-"""Sensitivity rules (primary suppression): which cells are sensitive, and their protection levels.
-
-The rules and their protection intervals are those of Hundepool et al., Statistical Disclosure Control (2012),
-doi:10.1002/9781118348239, chapter 4. They classify a cell by its contents; what follows from other cells is left to the
-methods.
-"""
+"""Sensitivity rules (primary suppression): which cells are sensitive, and their protection levels."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,8 +10,8 @@ from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError
 from sfumato.localization.messages import Message
 from sfumato.schema.dataclass_schema import KeyInfo, TextOrNumber
-from sfumato.tables.cells.cells import BoolArray, Bounds, Numbers, ProtectionLevels
 from sfumato.tables.cells.columns import TextColumns
+from sfumato.tables.cells.system import BoolArray, Bounds, Numbers, Places, ProtectionLevels
 from sfumato.tables.plan.rule_inputs import Level, RuleInputs
 
 # Safety margin, in percent of the value, of rules that imply none.
@@ -277,3 +272,53 @@ def _percent(values: Numbers) -> Numbers:
 def _marked(columns: TextColumns, name: str, marks: Sequence[str]) -> BoolArray:
     wanted = {mark.lower() for mark in marks}
     return np.array([text.lower() in wanted for text in columns.text(name)], bool)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupDisclosure:
+    """If the `n` largest parts of a total along a dimension have at least k percent of it, the next part is sensitive;
+    its interval must allow their proportion to be below k percent.
+    """
+
+    name: ClassVar[str] = "group-disclosure"
+    dimension: Annotated[str, KeyInfo("the dimension that must not be learnt")]
+    k: Annotated[float, KeyInfo("percent", minimum=50, maximum=100)] = 100.0
+    n: Annotated[int, KeyInfo("how many categories count together", minimum=1)] = 1
+
+    def apply(self, facts: RuleInputs) -> RuleResult:
+        if not (facts.counts or facts.records) or self.dimension not in facts.lines:
+            raise PlanError("no-dimension", dimension=self.dimension)
+        above = facts.lines[self.dimension]
+        other, total, top = _lines(facts.values, above, self.n)
+        # With this many more in the next part, moved from the largest or added, their proportion falls below k percent.
+        more = np.floor(top * 100.0 / self.k - total + 1e-9) + 1.0
+        held = (total > 0) & (top >= total * self.k / 100.0 - 1e-9)
+        need = np.zeros(len(above))
+        need[other[held]] = more[held]
+        return evaluate(_at(other[held], len(above)), np.zeros(len(above)), need)
+
+
+def _lines(values: Numbers, above: Places, largest: int) -> tuple[Places, Numbers, Numbers]:
+    """For each total with more parts than the largest: the next part, the total, and what the largest have together.
+
+    In a published file, suppressed values are not a number. A suppressed part may have nearly all of its total, and is
+    known to where all others are published zeros; lines of which nobody can say it are left out.
+    """
+    size = np.where(np.isnan(values), np.inf, values)
+    parts = np.flatnonzero(above >= 0)
+    order = parts[np.lexsort((-size[parts], above[parts]))]
+    starts = np.flatnonzero(np.diff(above[order], prepend=-1))
+    ends = starts + np.diff(starts, append=len(order))
+    every = [size[order[start:end]] for start, end in zip(starts, ends, strict=True)]
+    certain = [len(line) > largest and (line[0] < np.inf or not line[largest:].any()) for line in every]
+    starts, lines = starts[np.array(certain, bool)], [line for line, told in zip(every, certain, strict=True) if told]
+    total, sums = values[above[order[starts]]], np.array([line.sum() for line in lines])
+    total = np.where(np.isnan(total), np.where(np.isinf(sums), 1.0, sums), total)
+    top = np.array([line[:largest].sum() for line in lines])
+    return order[starts + largest], total, np.where(np.isinf(top), total, top)
+
+
+def _at(cells: Places, size: int) -> BoolArray:
+    mask = np.zeros(size, bool)
+    mask[cells] = True
+    return mask

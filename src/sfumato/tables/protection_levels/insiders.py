@@ -14,24 +14,59 @@ from math import comb
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.errors import PlanError
+from sfumato.errors import PlanError, UnattainableError
 from sfumato.localization.messages import Message
-from sfumato.tables.cells.attacker_knowledge import AttackerKind, Insider
-from sfumato.tables.cells.cells import (
+from sfumato.tables.cells.system import (
+    AttackerKind,
     BoolArray,
     Bounds,
     CellStatus,
+    Insider,
     LinearConstraints,
     Numbers,
     Places,
     ProtectionLevels,
     Table,
 )
-from sfumato.tables.plan.group_disclosure import GroupDisclosure
-from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.plan.rule_inputs import RuleInputs
-from sfumato.tables.plan.rules import RuleResult, SensitivityRule, combine, evaluate
-from sfumato.tables.protection_levels.minimum_widths import thickened
+from sfumato.tables.plan.rules import GroupDisclosure, RuleResult, SensitivityRule, combine, evaluate
+from sfumato.tables.plan.table_plan import TablePlan
+
+
+def attainable(
+    values: Numbers, unsafe: BoolArray, bounds: Bounds, wished: ProtectionLevels, step: float
+) -> ProtectionLevels:
+    """Return the protection levels of sensitive cells, limited to what the bounds permit.
+
+    Raises:
+        UnattainableError: The public bounds leave a sensitive cell a single value.
+    """
+    reach = thickened(values, unsafe, bounds, wished, step)
+    least = step * (1 - 1e-9)
+    _refuse(unsafe & (reach.lower < least) & (reach.upper < least))
+    return reach
+
+
+def thickened(
+    values: Numbers, unsafe: BoolArray, bounds: Bounds, wished: ProtectionLevels, step: float
+) -> ProtectionLevels:
+    """Limit levels to the bounds, and raise levels below the precision to one unit where the bounds permit.
+
+    A level that no second value of the table's precision satisfies protects nothing. A cell with a publicly known value
+    is not suppressed.
+    """
+    room = ProtectionLevels(np.maximum(values - bounds.low, 0.0), np.maximum(bounds.high - values, 0.0))
+    down, up = np.clip(wished.lower, 0.0, room.lower), np.clip(wished.upper, 0.0, room.upper)
+    least = step * (1 - 1e-9)
+    thin = unsafe & (down < least) & (up < least)
+    down, up = np.where(thin & (room.lower >= least), step, down), np.where(thin & (room.upper >= least), step, up)
+    return ProtectionLevels(np.minimum(down, room.lower), np.minimum(up, room.upper))
+
+
+def _refuse(hopeless: BoolArray) -> None:
+    if hopeless.any():
+        raise UnattainableError("no-room").about(rows=[int(cell) + 1 for cell in np.flatnonzero(hopeless)])
+
 
 # Maximum number of coalitions.
 MOST_COALITIONS = 20_000
@@ -51,7 +86,7 @@ def kinds_considered(plan: TablePlan) -> tuple[AttackerKind, ...]:
     """Return the kinds of attackers that the plan considers for its kind of table, whether or not there are
     any.
 
-    >>> from sfumato.tables.plan.plan import read_table_plan
+    >>> from sfumato.tables.plan.table_plan import read_table_plan
     >>> plan = {"version": 1, "table": {"value": "n"}, "dimensions": {"sex": {"column": "sex"}}}
     >>> plan["primary"] = [{"rule": "frequency", "min": 3}]
     >>> [str(kind) for kind in kinds_considered(read_table_plan(plan))]

@@ -9,10 +9,10 @@ plan has to say what readers consider possible.
 import numpy as np
 
 from sfumato.errors import DataError
-from sfumato.tables.cells.cells import Bounds
-from sfumato.tables.cells.precision import precision_of
+from sfumato.tables.cells.constraints import precision_of
+from sfumato.tables.cells.system import Bounds
 from sfumato.tables.linear_programs import LinearProgram
-from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.tables.suppress_table import SuppressedCells
 
 SLACK = 1e-9

@@ -5,8 +5,8 @@ from itertools import combinations
 
 import numpy as np
 
-from sfumato.tables.cells.cells import BoolArray, Numbers
-from sfumato.tables.cells.precision import precision_of
+from sfumato.tables.cells.constraints import precision_of
+from sfumato.tables.cells.system import BoolArray, Numbers
 from sfumato.tables.crosstabs.approximate_totals import PROOF, bits_of
 from sfumato.tables.crosstabs.subtotals import find_sums
 

@@ -14,16 +14,15 @@ from sfumato.tables.attack.legacy_intervals import attack
 from sfumato.tables.build.build import build, dimensions_of
 from sfumato.tables.build.instance_file import cell_names
 from sfumato.tables.cell_labels import SuppressionReason
-from sfumato.tables.cells.cells import BoolArray, Bounds, Places, no_bounds
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import describe
+from sfumato.tables.cells.system import BoolArray, Bounds, Places, no_bounds
 from sfumato.tables.cells.table_part import TablePart
-from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.plan.rules import RangeRule, SensitivityRule
-from sfumato.tables.protection_levels.minimum_widths import thickened
-from sfumato.tables.protection_levels.resolve_plan import as_counts, judgment_of
-from sfumato.tables.protection_levels.shown_zeros import as_shown
-from sfumato.tables.protection_levels.status_inference import case_bounds
+from sfumato.tables.plan.table_plan import TablePlan
+from sfumato.tables.protection_levels.inference import as_shown
+from sfumato.tables.protection_levels.insiders import thickened
+from sfumato.tables.protection_levels.resolve_plan import as_counts, case_bounds, judgment_of
 from sfumato.tables.published_tables.parse_cells import ParsedTable
 from sfumato.tables.published_tables.parts import published_parts
 from sfumato.tables.published_tables.shown_facts import ShownFacts

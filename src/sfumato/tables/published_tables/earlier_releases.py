@@ -13,10 +13,10 @@ from sfumato.schema.paths import PlanPath
 from sfumato.tables.build.build import build
 from sfumato.tables.build.linked_table import InputTable, LinkedTable, merged
 from sfumato.tables.cell_labels import SuppressionReason
-from sfumato.tables.cells.cells import BoolArray, Bounds, ProtectionLevels, no_bounds
 from sfumato.tables.cells.columns import TextColumns, read_columns
-from sfumato.tables.plan.crossing import Dimension
-from sfumato.tables.plan.plan import TablePlan, read_table_plan
+from sfumato.tables.cells.system import BoolArray, Bounds, ProtectionLevels, no_bounds
+from sfumato.tables.plan.sections import Dimension
+from sfumato.tables.plan.table_plan import TablePlan, read_table_plan
 from sfumato.tables.published_tables.parse_cells import ParsedTable, read_published
 
 # What is unpacked of a ZIP file at most: tables, and bytes of each file.

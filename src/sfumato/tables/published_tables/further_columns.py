@@ -14,14 +14,13 @@ from sfumato.tables.argus.statuses import masked_of
 from sfumato.tables.attack.findings import UnexplainedColumn
 from sfumato.tables.build.build import Space, dimensions_of, grouped, lines_of
 from sfumato.tables.cell_labels import LANGUAGES, NAMES, Unit, complement, inference, primary_reasons
-from sfumato.tables.cells.cells import BoolArray, Numbers, Places
 from sfumato.tables.cells.columns import TextColumns
-from sfumato.tables.cells.constraints import describe
+from sfumato.tables.cells.constraints import describe, precision_of
 from sfumato.tables.cells.dimensions import Code
-from sfumato.tables.cells.precision import precision_of
+from sfumato.tables.cells.system import BoolArray, Numbers, Places
 from sfumato.tables.crosstabs.published_cells import column_cells, is_number
-from sfumato.tables.plan.crossing import Dimension
-from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.plan.sections import Dimension
+from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.tables.published_tables.additive_columns import derivable_columns
 from sfumato.tables.published_tables.audit_responses import ReleasedTable
 from sfumato.tables.published_tables.parse_cells import ParsedTable, statuses_in

@@ -7,10 +7,10 @@ can be inferred from it, the audit holds for the file; else nothing is published
 import numpy as np
 
 from sfumato.errors import InternalError, SfumatoError
-from sfumato.tables.cells.cells import BoolArray, Numbers, Places
 from sfumato.tables.cells.columns import TextColumns
+from sfumato.tables.cells.system import BoolArray, Numbers, Places
 from sfumato.tables.perturbation.perturbed import PerturbedResult
-from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.tables.protection_levels.resolve_plan import public_bounds
 from sfumato.tables.published_tables.parse_cells import PRINTED, ParsedTable, read_published
 from sfumato.tables.suppress_table import SuppressedCells

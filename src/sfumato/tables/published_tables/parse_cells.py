@@ -11,11 +11,11 @@ from sfumato.errors import DataError
 from sfumato.localization.messages import Message
 from sfumato.tables.argus.statuses import OF_FLAG, ArgusStatus, masked_of, status_in, unsafe_of
 from sfumato.tables.cell_labels import NAMES, PRIMARY_DASH, SuppressionReason, primary_reasons
-from sfumato.tables.cells.cells import BoolArray, Bounds, Numbers, Places
 from sfumato.tables.cells.columns import TextColumns, finite
-from sfumato.tables.cells.precision import precision_of
-from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.plan.source import TableSource
+from sfumato.tables.cells.constraints import precision_of
+from sfumato.tables.cells.system import BoolArray, Bounds, Numbers, Places
+from sfumato.tables.plan.sections import TableSource
+from sfumato.tables.plan.table_plan import TablePlan
 
 # The marks that stand for a masked cell; anything else must be a number or a range.
 MASKS = frozenset({"*", "**", "x", "X", "c", "C", ":", ".", "/", "•", "[c]", "[x]"})

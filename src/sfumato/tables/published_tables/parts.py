@@ -10,7 +10,9 @@ from sfumato.errors import DataError, PlanError
 from sfumato.tables.build.build import dimensions_of, grouped, lines_of
 from sfumato.tables.build.groups import check_groups
 from sfumato.tables.build.instance_file import cell_names, marked_unsafe, optional_bounds, relations_of
-from sfumato.tables.cells.cells import (
+from sfumato.tables.cells.columns import TextColumns
+from sfumato.tables.cells.constraints import check, derive, describe, finest_of
+from sfumato.tables.cells.system import (
     BoolArray,
     CellStatus,
     LinearConstraints,
@@ -19,12 +21,10 @@ from sfumato.tables.cells.cells import (
     make_constraints,
     make_table,
 )
-from sfumato.tables.cells.columns import TextColumns
-from sfumato.tables.cells.constraints import check, derive, describe, finest_of
 from sfumato.tables.cells.table_part import TablePart, in_group
-from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.plan.rule_inputs import RuleInputs
 from sfumato.tables.plan.rules import RuleResult, SensitivityRule, combine
+from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.tables.protection_levels.resolve_plan import knowledge_of, plan_precision, public_bounds
 from sfumato.tables.published_tables.parse_cells import ParsedTable
 from sfumato.tables.published_tables.shown_facts import ShownFacts, shown_facts

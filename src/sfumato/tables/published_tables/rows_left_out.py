@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from sfumato.tables.build.build import dimensions_of, grouped
-from sfumato.tables.cells.cells import Numbers
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import Key, describe
 from sfumato.tables.cells.dimensions import CodeTree
-from sfumato.tables.plan.crossing import Dimension
-from sfumato.tables.plan.group_disclosure import GroupDisclosure
-from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.cells.system import Numbers
+from sfumato.tables.plan.rules import GroupDisclosure
+from sfumato.tables.plan.sections import Dimension
+from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.tables.published_tables.parse_cells import ParsedTable
 
 

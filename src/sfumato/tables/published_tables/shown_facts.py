@@ -13,11 +13,11 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.tables.cell_labels import MASK
-from sfumato.tables.cells.cells import BoolArray, Bounds, Numbers, Places
 from sfumato.tables.cells.columns import TextColumns
-from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.cells.system import BoolArray, Bounds, Numbers, Places
 from sfumato.tables.plan.rule_inputs import RuleInputs
-from sfumato.tables.plan.source import COUNT, TableSource
+from sfumato.tables.plan.sections import COUNT, TableSource
+from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.tables.protection_levels.resolve_plan import as_counts
 from sfumato.tables.published_tables.parse_cells import read_texts
 

@@ -9,16 +9,14 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, InternalError, PlanError, UnattainableError
-from sfumato.tables.cells.cell_order import order_of
-from sfumato.tables.cells.cells import BoolArray, Bounds, LinearConstraints, Numbers, Places
-from sfumato.tables.cells.constraints import finest_of
-from sfumato.tables.cells.precision import NOISE, ValueUnit, precision_of
+from sfumato.tables.cells.constraints import NOISE, ValueUnit, finest_of, precision_of
+from sfumato.tables.cells.system import BoolArray, Bounds, LinearConstraints, Numbers, Places, order_of
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.integer_programs import SolverResult, solve
 from sfumato.tables.perturbation.feasibility_intervals import feasibility_intervals
 from sfumato.tables.perturbation.perturbed import PerturbedCells
-from sfumato.tables.plan.perturbation import Rounding
+from sfumato.tables.plan.sections import Rounding
 
 # The share of the time that is for the search; the rest is for what readers compute.
 SEARCH = 0.7
@@ -353,7 +351,7 @@ class InnerSums:
 def inner_sums(relations: LinearConstraints, size: int) -> InnerSums:
     """Express every cell as a sum of finest cells.
 
-    >>> from sfumato.tables.cells.cells import make_constraints
+    >>> from sfumato.tables.cells.system import make_constraints
     >>> inner_sums(make_constraints([([0, 1, 2], [-1, 1, 1])]), 3).matrix.toarray().tolist()
     [[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]]
     """

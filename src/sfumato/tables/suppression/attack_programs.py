@@ -7,7 +7,7 @@ deviation of a cell is a linear program; its dual names the cells that would hav
 import numpy as np
 
 from sfumato.errors import InternalError
-from sfumato.tables.cells.cells import Bounds, Numbers
+from sfumato.tables.cells.system import Bounds, Numbers
 from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.linear_programs import linear_program, solved
 from sfumato.tables.suppression.problem import SuppressionProblem, Threat

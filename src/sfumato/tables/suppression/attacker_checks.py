@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from sfumato.tables.cells.cells import Numbers
+from sfumato.tables.cells.system import Numbers
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.suppression.attack_programs import WHISPER, AttackerProgram
 from sfumato.tables.suppression.flows.flow import SLACK, Flow, flow_of

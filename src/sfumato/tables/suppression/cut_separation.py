@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import BoolArray, Numbers
+from sfumato.tables.cells.system import BoolArray, Numbers
 from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.suppression.attack_programs import WHISPER, AttackerProgram
 from sfumato.tables.suppression.attacker_checks import LEAST, AttackerChecks

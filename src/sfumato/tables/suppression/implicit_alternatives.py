@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import AlternativeTable, BoolArray, Numbers, Places
-from sfumato.tables.cells.precision import NOISE
+from sfumato.tables.cells.constraints import NOISE
+from sfumato.tables.cells.system import AlternativeTable, BoolArray, Numbers, Places
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline
 

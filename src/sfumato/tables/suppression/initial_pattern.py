@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import AlternativeTable, BoolArray
+from sfumato.tables.cells.system import AlternativeTable, BoolArray
 from sfumato.tables.suppression.flows.flow import SLACK, Flow
 from sfumato.tables.suppression.problem import SuppressionProblem
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import BoolArray, Numbers, Places
+from sfumato.tables.cells.system import BoolArray, Numbers, Places
 from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.linear_programs import limit, solver
 from sfumato.tables.suppression.problem import SuppressionProblem, Threat

@@ -10,7 +10,7 @@ from itertools import cycle
 
 import numpy as np
 
-from sfumato.tables.cells.cells import AlternativeTable, BoolArray, Numbers
+from sfumato.tables.cells.system import AlternativeTable, BoolArray, Numbers
 from sfumato.tables.deadline import GRACE, Deadline, out_of_time, within
 from sfumato.tables.suppression.cut_separation import Separation
 from sfumato.tables.suppression.initial_pattern import InitialPattern

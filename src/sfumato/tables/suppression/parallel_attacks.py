@@ -9,7 +9,7 @@ from itertools import repeat
 
 import numpy as np
 
-from sfumato.tables.cells.cells import Numbers
+from sfumato.tables.cells.system import Numbers
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.suppression.flows.flow import GENEROUS, SLACK, Flow
 from sfumato.tables.suppression.flows.flow_programs import FlowPrograms

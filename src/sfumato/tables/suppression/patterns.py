@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import BoolArray, Numbers, Places
+from sfumato.tables.cells.system import BoolArray, Numbers, Places
 from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.suppression.flows.finders import finder_for
 from sfumato.tables.suppression.flows.flow import Flow

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.attacker_knowledge import Insider
-from sfumato.tables.cells.cells import BoolArray, Bounds, CellStatus, Numbers, Places, Table
-from sfumato.tables.cells.coordinates import Coordinates
+from sfumato.tables.cells.constraints import Coordinates
+from sfumato.tables.cells.system import BoolArray, Bounds, CellStatus, Insider, Numbers, Places, Table
 from sfumato.tables.linear_programs import component_labels
 
 OUTSIDER = -1

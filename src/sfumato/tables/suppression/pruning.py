@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sfumato.tables.cells.cells import BoolArray
+from sfumato.tables.cells.system import BoolArray
 from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.suppression.flows.finders import local_finder_for
 from sfumato.tables.suppression.flows.flow import Finder, Flow

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import AlternativeTable, BoolArray, Places, Table
+from sfumato.tables.cells.system import AlternativeTable, BoolArray, Places, Table
 from sfumato.tables.suppression.patterns import Pattern
 from sfumato.tables.suppression.problem import SuppressionProblem
 

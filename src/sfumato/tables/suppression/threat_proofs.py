@@ -5,8 +5,7 @@ from collections.abc import Iterable, Sequence
 from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
 from sfumato.localization.messages import Message
-from sfumato.tables.cells.attacker_knowledge import AttackerKind
-from sfumato.tables.cells.cells import BoolArray
+from sfumato.tables.cells.system import AttackerKind, BoolArray
 from sfumato.tables.suppression.flows.flow import SLACK, Flow
 from sfumato.tables.suppression.problem import OUTSIDER, SuppressionProblem, Threat
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.native.array_types import UInt64_2
-from sfumato.tables.cells.cells import BoolArray, Numbers, Places
+from sfumato.tables.cells.system import BoolArray, Numbers, Places
 from sfumato.tables.suppression.master_problem import Cut
 
 # By what cuts are multiplied in search of whole numbers.

@@ -11,10 +11,9 @@ from nicegui import ui
 from sfumato.dataclass import dataclass
 from sfumato.localization.messages import Messages
 from sfumato.schema.composite import read
-from sfumato.tables.plan.group_disclosure import GroupDisclosure
-from sfumato.tables.plan.method import MethodChoice
-from sfumato.tables.plan.perturbation import PERTURBATIONS, UNRULED
-from sfumato.tables.plan.plan import ATTACKER, METHOD, PROTECTION, RULES, TABLE
+from sfumato.tables.plan.rules import GroupDisclosure
+from sfumato.tables.plan.sections import PERTURBATIONS, UNRULED, MethodChoice
+from sfumato.tables.plan.table_plan import ATTACKER, METHOD, PROTECTION, RULES, TABLE
 from sfumato.web import components
 from sfumato.web.forms import Form, Values
 from sfumato.web.plan_entry_list import EntryList

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sfumato.tables.cells.cells import CellStatus, ProtectionLevels, make_constraints, make_table
-from sfumato.tables.cells.coordinates import Coordinates
+from sfumato.tables.cells.constraints import Coordinates
+from sfumato.tables.cells.system import CellStatus, ProtectionLevels, make_constraints, make_table
 from sfumato.tables.suppression.flows.finders import Boxes, DeferredFinder, Finders, Paths, network_of
 from sfumato.tables.suppression.flows.flow import GENEROUS
 from sfumato.tables.suppression.flows.flow_programs import FlowPrograms

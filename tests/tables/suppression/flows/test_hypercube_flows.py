@@ -5,9 +5,16 @@ import itertools
 import numpy as np
 import pytest
 
-from sfumato.tables.cells.attacker_knowledge import AttackerKind, Insider
-from sfumato.tables.cells.cells import Bounds, CellStatus, ProtectionLevels, make_constraints, make_table
-from sfumato.tables.cells.coordinates import Coordinates
+from sfumato.tables.cells.constraints import Coordinates
+from sfumato.tables.cells.system import (
+    AttackerKind,
+    Bounds,
+    CellStatus,
+    Insider,
+    ProtectionLevels,
+    make_constraints,
+    make_table,
+)
 from sfumato.tables.deadline import Deadline, within
 from sfumato.tables.suppression.flows.hypercube_flows import HypercubeFlows
 from sfumato.tables.suppression.patterns import PatternSearch

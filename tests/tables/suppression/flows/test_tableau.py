@@ -3,8 +3,15 @@
 import numpy as np
 import pytest
 
-from sfumato.tables.cells.attacker_knowledge import AttackerKind, Insider
-from sfumato.tables.cells.cells import Bounds, CellStatus, ProtectionLevels, make_constraints, make_table
+from sfumato.tables.cells.system import (
+    AttackerKind,
+    Bounds,
+    CellStatus,
+    Insider,
+    ProtectionLevels,
+    make_constraints,
+    make_table,
+)
 from sfumato.tables.suppression.flows.flow import GENEROUS
 from sfumato.tables.suppression.flows.flow_programs import FlowPrograms
 from sfumato.tables.suppression.flows.tableau import Tableau

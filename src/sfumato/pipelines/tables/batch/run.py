@@ -15,7 +15,7 @@ from sfumato.pipelines.tables.batch.joint_audit import audit_written
 from sfumato.pipelines.tables.batch.reading import read_micro, read_tables, recode
 from sfumato.pipelines.tables.batch.state import BatchState, TableJob, WrittenTable
 from sfumato.report.tables.batch import table_page
-from sfumato.tables.adjustment.adjustment import adjust_part
+from sfumato.tables.adjustment import adjust_part
 from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.argus.statuses import unsafe_of
 from sfumato.tables.batch.argus_protection import mask_by_response, mask_office, office_part
@@ -23,7 +23,7 @@ from sfumato.tables.batch.safety_rules import active_rules, with_margins
 from sfumato.tables.batch.tabulation import check_record_keys
 from sfumato.tables.cell_key.noise import Contents, noisy_part
 from sfumato.tables.cell_key.ptable_file import read_ptable
-from sfumato.tables.cells.precision import precision_of
+from sfumato.tables.cells.constraints import precision_of
 from sfumato.tables.deadline import Deadline, within
 from sfumato.tables.formats import batch_file
 from sfumato.tables.formats.apriori_file import apply_apriori
@@ -39,7 +39,7 @@ from sfumato.tables.formats.batch_file import Command, RuleCall
 from sfumato.tables.formats.metadata import read_metadata
 from sfumato.tables.formats.rule_parameters import USED
 from sfumato.tables.perturbation.perturbed import PerturbedCells, check_readers
-from sfumato.tables.plan.perturbation import CellKey, Rounding
+from sfumato.tables.plan.sections import CellKey, Rounding
 from sfumato.tables.rounding.rounding import bases_of, round_part
 from sfumato.tables.suppression.solver_check import check_installed
 from sfumato.tables.tabulate import WORD

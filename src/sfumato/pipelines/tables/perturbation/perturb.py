@@ -12,8 +12,8 @@ from sfumato.tables.deadline import never, within
 from sfumato.tables.perturbation.apply_method import PerturbationContext, change_part
 from sfumato.tables.perturbation.parts import perturbed_parts
 from sfumato.tables.perturbation.perturbed import check_readers
-from sfumato.tables.plan.perturbation import Adjustment, Perturbation, Rounding
-from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.plan.sections import Adjustment, Perturbation, Rounding
+from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.tables.suppression.solver_check import check_installed
 
 # Seconds for the feasibility intervals if the method itself needs no time.

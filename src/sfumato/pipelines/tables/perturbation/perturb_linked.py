@@ -13,17 +13,16 @@ from sfumato.pipelines.tables.protect_linked import plan_of, sheets_of
 from sfumato.tables.build.implicit_cells import is_cyclic
 from sfumato.tables.build.linked_table import LinkedTable
 from sfumato.tables.build.table_views import TableView
-from sfumato.tables.cells.cells import Numbers, make_table
 from sfumato.tables.cells.constraints import derive
+from sfumato.tables.cells.system import Numbers, make_table
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import never, within
 from sfumato.tables.perturbation.apply_method import PerturbationContext, change_part
 from sfumato.tables.perturbation.implicit_cell_intervals import with_cross_ranges
 from sfumato.tables.perturbation.parts import joint_perturbed
 from sfumato.tables.perturbation.perturbed import PerturbedCells
-from sfumato.tables.plan.crossing import TableSpec
-from sfumato.tables.plan.perturbation import Adjustment, Rounding
-from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.plan.sections import Adjustment, Rounding, TableSpec
+from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.tables.rounding.rounding import bases_of
 from sfumato.tables.suppression.solver_check import check_installed
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.tables.cells.cells import BoolArray, Bounds, Numbers, Places
-from sfumato.tables.cells.coordinates import NOWHERE, Coordinates
+from sfumato.tables.cells.constraints import NOWHERE, Coordinates
+from sfumato.tables.cells.system import BoolArray, Bounds, Numbers, Places
 from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.linear_programs import linear_program, solved
 from sfumato.tables.suppression.flows.flow import GENEROUS, SLACK, Finder, Flow

@@ -5,7 +5,7 @@ from typing import Protocol
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import Numbers, Places
+from sfumato.tables.cells.system import Numbers, Places
 from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.suppression.problem import Threat
 

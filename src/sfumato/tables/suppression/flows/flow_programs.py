@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sfumato.tables.cells.cells import Bounds, Numbers, Places
+from sfumato.tables.cells.system import Bounds, Numbers, Places
 from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.linear_programs import linear_program, solved
 from sfumato.tables.suppression.flows.flow import Flow, flow_of

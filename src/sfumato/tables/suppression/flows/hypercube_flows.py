@@ -12,8 +12,8 @@ import math
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import Numbers, Places
-from sfumato.tables.cells.coordinates import NOWHERE, Coordinates
+from sfumato.tables.cells.constraints import NOWHERE, Coordinates
+from sfumato.tables.cells.system import Numbers, Places
 from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.suppression.flows.flow import Flow
 from sfumato.tables.suppression.flows.movable_cells import OpenCells

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.tables.cells.cells import Numbers, Places
-from sfumato.tables.cells.coordinates import Coordinates
+from sfumato.tables.cells.constraints import Coordinates
+from sfumato.tables.cells.system import Numbers, Places
 from sfumato.tables.suppression.problem import SuppressionProblem
 
 

@@ -7,7 +7,7 @@ linear programs.
 
 import numpy as np
 
-from sfumato.tables.cells.cells import Numbers, Places
+from sfumato.tables.cells.system import Numbers, Places
 from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.suppression.flows.finders import DeferredFinder
 from sfumato.tables.suppression.flows.flow import GENEROUS, Flow, flow_of

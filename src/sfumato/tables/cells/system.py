@@ -1,8 +1,8 @@
-"""The cells of a table: values, bounds, protection levels and additive relations, as one sparse system."""
+"""The cells of a table as one sparse system, with bounds and protection levels; and what attackers know of them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 from typing import Any, Self
 
 import numpy as np
@@ -257,3 +257,94 @@ def public_floor(
     if floor >= 0 and not announced and not (hidden & zeros).any() and (zeros.any() or step >= 1):
         low[~zeros] = max(floor, step)
     return low
+
+
+class AttackerKind(StrEnum):
+    """The kind of attacker; a plan excludes attackers by these names."""
+
+    OUTSIDER = "outsider"
+    RESPONDENT = "respondents"
+    HOLDING = "holdings"
+    PERSON = "persons"
+    COALITION = "coalition"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Insider:
+    """An insider: one contributor to some cells, or a coalition of contributors who share their knowledge.
+
+    Attributes:
+        name: Name for messages.
+        kind: The kind of insider.
+        cells: The cells with an own contribution.
+        bounds: The known bounds of each of these cells; a single value if there is no other contributor.
+        reach: The protection levels of these cells against the insider: only for the contributions of others.
+    """
+
+    name: str
+    kind: AttackerKind
+    cells: Places
+    bounds: Bounds
+    reach: ProtectionLevels
+
+
+@dataclass(frozen=True, slots=True)
+class AttackerKnowledge:
+    """What attackers know in addition to the cells and their bounds.
+
+    Attributes:
+        integer: Whether all values are known to be integers.
+        rounding: How far totals may differ from the sum of their parts, if published ones do.
+        attackers: The insiders, in addition to the outsider.
+    """
+
+    integer: bool = False
+    rounding: float = 0.0
+    precision: float = 1.0
+    attackers: tuple[Insider, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CellOrder:
+    """An order of cells: `cells` are the positions of the first cell, the second, and so on."""
+
+    cells: Places
+
+    def back(self, numbers: Numbers | BoolArray) -> Numbers:
+        """Return numbers in this order in the original order.
+
+        >>> CellOrder(np.array([2, 0, 1])).back(np.array([1.0, 2.0, 3.0])).tolist()
+        [2.0, 3.0, 1.0]
+        """
+        came = np.empty(len(numbers), np.float64)
+        came[self.cells] = numbers
+        return came
+
+    def table(self, table: Table) -> Table:
+        """Return the table with its cells and constraints in this order."""
+        cells, reach = self.cells, table.protection_levels
+        return table.with_columns(
+            values=table.values[cells],
+            status=table.status[cells],
+            costs=table.costs[cells],
+            bounds=Bounds(table.bounds.low[cells], table.bounds.high[cells]),
+            protection_levels=ProtectionLevels(reach.lower[cells], reach.upper[cells]),
+            constraints=self.relations(table.constraints),
+            names=tuple(table.names[cell] for cell in cells),
+        )
+
+    def relations(self, relations: LinearConstraints) -> LinearConstraints:
+        """Return the constraints between cells in this order, sorted; the total is first in each."""
+        places = np.empty(len(self.cells), np.int64)
+        places[self.cells] = np.arange(len(self.cells))
+        rows = []
+        for place in range(len(relations)):
+            cells, coefs = relations.row(place)
+            rows.append(sorted(zip(coefs.tolist(), places[cells].tolist(), strict=True)))
+        return make_constraints([([cell for _, cell in row], [coef for coef, _ in row]) for row in sorted(rows)])
+
+
+def order_of(table: Table) -> CellOrder:
+    """Order the cells of a table by name, and by value among equal names."""
+    keys = list(zip(table.names, table.values.tolist(), strict=True))
+    return CellOrder(np.array(sorted(range(len(table)), key=keys.__getitem__), np.int64))

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from sfumato.errors import InternalError, UnattainableError
-from sfumato.tables.cells.cell_order import order_of
-from sfumato.tables.cells.cells import Bounds, Numbers
-from sfumato.tables.cells.precision import ValueUnit
+from sfumato.tables.cells.constraints import ValueUnit
+from sfumato.tables.cells.system import Bounds, Numbers, order_of
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.integer_programs import SolverResult, solve

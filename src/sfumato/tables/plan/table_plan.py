@@ -29,12 +29,25 @@ from sfumato.schema.files import load_plan
 from sfumato.schema.paths import FilePath, PlanPath, with_moved_paths
 from sfumato.schema.release_plan import RELEASE, ReleasePlan
 from sfumato.tables.plan import rules
-from sfumato.tables.plan.attackers import AttackerModel, AttackerOptions
-from sfumato.tables.plan.crossing import DIMENSION, Dimension, TableSpec, named_twice
-from sfumato.tables.plan.group_disclosure import GroupDisclosure
-from sfumato.tables.plan.method import Method, MethodChoice, Protection
-from sfumato.tables.plan.perturbation import PERTURBATIONS, UNRULED, Perturbation, Rounding, check_design
-from sfumato.tables.plan.source import COUNT, TableSource
+from sfumato.tables.plan.rules import GroupDisclosure
+from sfumato.tables.plan.sections import (
+    COUNT,
+    DIMENSION,
+    PERTURBATIONS,
+    UNRULED,
+    AttackerModel,
+    AttackerOptions,
+    Dimension,
+    Method,
+    MethodChoice,
+    Perturbation,
+    Protection,
+    Rounding,
+    TableSource,
+    TableSpec,
+    check_design,
+    named_twice,
+)
 
 OfficeFile = Literal["px", "sdmx", "xlsx", "code-value", "pivot", "sbs", "jj", "hst", "tab"]
 # Files with suppression patterns and protection levels, for the next run.
@@ -279,7 +292,7 @@ PLAN = RecordSchema(
 def table_plan_dict(plan: TablePlan, folder: Path) -> dict[str, Any]:
     """Return the plan as plain values, with paths relative to a folder, and defaults filled in.
 
-    >>> from sfumato.tables.plan.plan import read_table_plan
+    >>> from sfumato.tables.plan.table_plan import read_table_plan
     >>> plan = read_table_plan({"version": 1, "table": {"value": "n", "source": "n.csv"},
     ...     "dimensions": {"area": {"column": "area"}}, "primary": [{"rule": "range", "min": 1, "max": 3}]})
     >>> table_plan_dict(plan, Path("out"))["table"]["source"]

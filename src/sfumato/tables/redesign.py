@@ -17,10 +17,8 @@ from sfumato.tables.build.build import build, dimensions_of
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.dimensions import Code, CodeTree
 from sfumato.tables.deadline import Deadline
-from sfumato.tables.plan.crossing import Dimension
-from sfumato.tables.plan.method import MethodChoice
-from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.plan.source import TableSource
+from sfumato.tables.plan.sections import Dimension, MethodChoice, TableSource
+from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.tables.suppress_table import mask_part
 
 Kind = str

@@ -1,17 +1,14 @@
-"""Cells of other tables to which the single respondent of a cell also belongs, whose own value need not be hidden.
-
-Tables do not name the respondent. But if all cross cells below one cell are below the respondent's cell, nobody else
-can be in it; and if all cross cells below the respondent's cell are below another, the respondent is in that one.
-"""
+"""What a finished publication discloses in addition: suppressed cells that are not 0; cells of single respondents."""
 
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from sfumato.tables.cells.attacker_knowledge import Insider
-from sfumato.tables.cells.cells import BoolArray, Bounds, CellStatus, Numbers, Places, ProtectionLevels
+from sfumato.tables.cells.system import BoolArray, Bounds, CellStatus, Insider, Numbers, Places, ProtectionLevels
 from sfumato.tables.cells.table_part import TablePart
+from sfumato.tables.protection_levels.insiders import thickened
+from sfumato.tables.protection_levels.resolve_plan import with_parts
 
 
 def with_own_contributions(part: TablePart) -> TablePart:
@@ -87,3 +84,35 @@ def _with_cells(part: TablePart, attacker: Insider, own: Places, amounts: Number
         ),
         ProtectionLevels(np.append(attacker.reach.lower, down)[order], np.append(attacker.reach.upper, up)[order]),
     )
+
+
+def as_shown(part: TablePart, mask: BoolArray) -> TablePart:
+    """Return the table with the bounds of attackers who see its zeros and infer that no suppressed cell is 0.
+
+    Returns:
+        The part itself if this adds nothing, or the inference would be wrong.
+    """
+    shown = np.ones(len(mask), bool) if part.hidden is None else ~part.hidden
+    zeros, mask = (part.table.values == 0) & shown, mask & shown
+    least = np.where(mask, part.knowledge.precision, -np.inf)
+    narrower = (least > part.table.bounds.low) | (least > part.public.low)
+    if not part.inferred or (part.table.bounds.low[shown] < 0).any() or not narrower.any():
+        return part
+    if (zeros & mask).any() or not (zeros & ~mask).any():
+        return part
+    table = part.table
+    bounds, public = (
+        with_parts(Bounds(np.maximum(one.low, least), one.high), table.constraints, table.values)
+        for one in (table.bounds, part.public)
+    )
+    reach = thickened(table.values, table.sensitive, bounds, table.protection_levels, part.knowledge.precision)
+    return replace(part, table=table.with_columns(bounds=bounds, protection_levels=reach), public=public)
+
+
+def with_zeros_published(part: TablePart) -> TablePart:
+    """The part where no safe cell of value 0 may be suppressed."""
+    safe = (part.table.values == 0) & (part.table.status == CellStatus.SAFE)
+    if part.suppressed_before is not None:
+        safe &= ~part.suppressed_before
+    status = np.where(safe, CellStatus.PUBLISH, part.table.status).astype(np.int8)
+    return replace(part, table=part.table.with_columns(status=status))

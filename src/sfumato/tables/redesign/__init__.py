@@ -1,1 +1,0 @@
-"""Propose coarser tables that cost less to protect."""
