@@ -30,11 +30,11 @@ unsteady: $(READY) $(KERNELS)
 
 # What changes most, without servers, browsers, Spark and whole releases.
 QUICK := tests/microdata/plan tests/microdata/counts tests/microdata/losses tests/microdata/measures tests/hierarchies \
-	tests/schema tests/localization tests/tables/build tests/tables/cells tests/tables/plan tests/tables/protection_levels \
+	tests/schema tests/localization tests/tables/linked tests/tables/test_build.py tests/tables/test_groups.py tests/tables/cells tests/tables/plan tests/tables/protection_levels \
 	tests/attributes tests/test_delimited.py tests/microdata/test_verdict.py
 # Of these, what takes seconds: many releases, long tables, everything that chance draws.
 LONG := --ignore=tests/microdata/measures/test_label_coverage.py --ignore=tests/microdata/measures/uniques/test_special_uniques.py \
-	--ignore=tests/tables/build/test_linked_table.py --ignore=tests/tables/build/test_unlinked_columns.py \
+	--ignore=tests/tables/linked/test_linked_table.py --ignore=tests/tables/linked/test_unlinked_columns.py \
 	--deselect=tests/hierarchies/role_detection/test_roles.py::test_whatever_is_suggested_accepts_the_values
 test-quick: $(READY) $(KERNELS)
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q $(QUICK) $(LONG)

@@ -13,7 +13,7 @@ import numpy as np
 
 from sfumato.errors import UnattainableError
 from sfumato.pipelines.tables.protect import run
-from sfumato.tables.build.build import build, read_source
+from sfumato.tables.build import build, read_source
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.system import CellStatus, ProtectionLevels, Table, make_constraints, make_table
 from sfumato.tables.plan.table_plan import TablePlan, read_table_plan

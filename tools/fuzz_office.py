@@ -11,7 +11,7 @@ from pathlib import Path
 from sfumato.engines.workbooks.sheets import read_sheet
 from sfumato.errors import SfumatoError
 from sfumato.tables.argus.argus_table import ArgusTable
-from sfumato.tables.build.build import build, read_source
+from sfumato.tables.build import build, read_source
 from sfumato.tables.formats.apriori_file import apply_apriori
 from sfumato.tables.formats.batch_file import (
     apriori_in,

@@ -19,7 +19,7 @@ EXTRAS = ("frames", "tables", "graph")
 TESTING = ("pytest", "pytest-timeout", "hypothesis", "jsonschema", "pyyaml")
 TESTS = (
     *("tests/microdata/plan", "tests/microdata/counts", "tests/microdata/losses", "tests/microdata/models"),
-    *("tests/hierarchies", "tests/schema", "tests/tables/plan", "tests/tables/build", "tests/test_delimited.py"),
+    *("tests/hierarchies", "tests/schema", "tests/tables/plan", "tests/tables/linked", "tests/test_delimited.py"),
 )
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from sfumato.cli.main import run
 from sfumato.localization.messages import words_in
-from sfumato.tables.batch import implicit_cells
+from sfumato.tables.linked import cross as implicit_cells
 
 CELLS = "Kreis,Quartier,Wert\n0,0,28\n1,0,9\n1,1,2\n1,2,7\n2,0,2\n2,1,2\n2,2,0\n3,0,17\n3,1,17\n"
 PLAN = """

@@ -11,7 +11,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import UnattainableError
 from sfumato.pipelines.tables.protect import columns_from, run
-from sfumato.tables.build.build import build
+from sfumato.tables.build import build
 from sfumato.tables.deadline import Deadline, within
 from sfumato.tables.interval_publication.public_classes import class_ranges
 from sfumato.tables.plan.table_plan import read_table_plan

@@ -13,7 +13,7 @@ from sfumato.dataclass import dataclass
 from sfumato.errors import SfumatoError
 from sfumato.localization.messages import Message
 from sfumato.schema.paths import PlanPath
-from sfumato.tables.build.build import build, dimensions_of
+from sfumato.tables.build import build, dimensions_of
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.dimensions import Code, CodeTree
 from sfumato.tables.deadline import Deadline

@@ -9,11 +9,11 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.build.row_order import by_codes
 from sfumato.tables.cell_labels import NAMES
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.plan.table_plan import TablePlan
+from sfumato.tables.row_order import by_codes
 
 
 class GroupAnswer(Protocol):

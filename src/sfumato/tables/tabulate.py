@@ -13,7 +13,7 @@ from sfumato.errors import DataError, PlanError
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.roles import points_to_persons
 from sfumato.schema.composite import MapSchema, read
-from sfumato.tables.build.build import tree_of
+from sfumato.tables.build import tree_of
 from sfumato.tables.cells.constraints import ValueUnit, precision_of
 from sfumato.tables.cells.dimensions import Code, CodeTree
 from sfumato.tables.cells.system import BoolArray, Numbers, Places

@@ -63,7 +63,7 @@ def test_text_and_choice_of_methods(folder, sfumato):
 
 def test_a_merged_table_is_the_one_that_protect_gets(folder):
     plan = read_table_plan(folder / "plan.yaml")
-    from sfumato.tables.build.build import read_source
+    from sfumato.tables.build import read_source
 
     found = redesign(plan, read_source(plan), within(20))
     best = next(one for one in found.proposals if one.change.label == "merge size 3 and 4")
@@ -92,7 +92,7 @@ def test_a_merged_table_is_the_one_that_protect_gets(folder):
 
 def test_no_time_no_proposals(folder):
     plan = read_table_plan(folder / "plan.yaml")
-    from sfumato.tables.build.build import read_source
+    from sfumato.tables.build import read_source
 
     found = redesign(plan, read_source(plan), within(0.8))
     assert found.tried <= found.possible

@@ -12,9 +12,9 @@ from sfumato.pipelines.tables.audit import audit
 from sfumato.pipelines.tables.batch.run import run_batch
 from sfumato.pipelines.tables.protect import protect
 from sfumato.pipelines.tables.protect_linked import sheets_of
-from sfumato.tables.batch import implicit_cells
-from sfumato.tables.build.implicit_cells import with_cross
-from sfumato.tables.linked_tables import joint_part
+from sfumato.tables.linked import cross as implicit_cells
+from sfumato.tables.linked.from_plan import with_cross
+from sfumato.tables.linked.protection import joint_part
 from sfumato.tables.plan.table_plan import read_table_plan
 from sfumato.tables.suppression.optimal import optimal
 from sfumato.tables.suppression.problem import make_problem

@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 
 from sfumato.errors import DataError
 from sfumato.pipelines.tables.batch.run import run_batch
-from sfumato.tables.batch import implicit_cells
+from sfumato.tables.linked import cross as implicit_cells
 
 # How many records there are of Kreis, Gemeinde and size.
 COUNTS = {

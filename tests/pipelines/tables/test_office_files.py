@@ -10,7 +10,7 @@ from sfumato.errors import DataError, PlanError
 from sfumato.pipelines.tables.table_source import columns_from
 from sfumato.report.tables.report import ALL_UNSAFE, review_figures, review_lines
 from sfumato.tables.argus.argus_table import ArgusTable
-from sfumato.tables.batch.argus_protection import mask_office
+from sfumato.tables.argus.safety_rules import mask_office
 from sfumato.tables.cells.dimensions import CodeTree
 from sfumato.tables.deadline import within
 from sfumato.tables.formats.argus_outputs import output_text

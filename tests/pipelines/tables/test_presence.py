@@ -8,7 +8,7 @@ import pytest
 from sfumato.errors import DataError
 from sfumato.pipelines.tables.audit import audit
 from sfumato.pipelines.tables.batch.run import run_batch
-from sfumato.tables.batch import implicit_cells
+from sfumato.tables.linked import cross as implicit_cells
 
 VARIABLE = '<RECODEABLE>\n<TOTCODE> "T"\n'
 # Of a only 1 is in p and q, and only 2 and 3 in r: what is in p is what is in 1 and not in q.

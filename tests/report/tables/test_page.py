@@ -9,8 +9,8 @@ from sfumato.localization.messages import words_in
 from sfumato.report.tables.page import published
 from sfumato.report.tables.report import metrics
 from sfumato.report.tables.summary import outcome_sentences
-from sfumato.tables.batch.implicit_cells import LEFT_OUT
 from sfumato.tables.cells.columns import TextColumns
+from sfumato.tables.linked.cross import LEFT_OUT
 
 
 def test_figures_have_the_decimal_mark_of_the_language_and_codes_have_not() -> None:

@@ -7,7 +7,7 @@ from sfumato.pipelines.tables.protect_linked import sheets_of
 from sfumato.tables.cells.constraints import NOWHERE, coordinates_of, joint_coordinates
 from sfumato.tables.cells.dimensions import CodeTree
 from sfumato.tables.deadline import Deadline, within
-from sfumato.tables.linked_tables import joint_part
+from sfumato.tables.linked.protection import joint_part
 from sfumato.tables.plan.table_plan import read_table_plan
 from sfumato.tables.suppression.patterns import PatternSearch, patience_of
 from sfumato.tables.suppression.problem import make_problem

@@ -14,10 +14,10 @@ from sfumato.pipelines.tables.protect_linked import chains_of, of_crossed
 from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
 from sfumato.pipelines.tables.table_source import columns_from, with_metadata
 from sfumato.tables.attack.findings import Audit
-from sfumato.tables.build.linked_table import InputTable
 from sfumato.tables.cells.columns import TextColumns
-from sfumato.tables.column_dependencies.column_chain import Chain
 from sfumato.tables.formats.cell_locations import errors_in
+from sfumato.tables.linked.from_plan import InputTable
+from sfumato.tables.linked.records import Chain
 from sfumato.tables.perturbation.audit_perturbed import review_perturbed
 from sfumato.tables.plan.rules import GroupDisclosure
 from sfumato.tables.plan.sections import AttackerOptions, TableSpec

@@ -12,7 +12,7 @@ from sfumato.pipelines.tables.perturbation.perturbed_table import PerturbedTable
 from sfumato.pipelines.tables.protect_linked import protect_several
 from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
 from sfumato.pipelines.tables.table_source import columns_from, source_columns, with_metadata
-from sfumato.tables.build.build import build
+from sfumato.tables.build import build
 from sfumato.tables.cell_labels import NAMES, cells_named
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.table_part import TablePart

@@ -11,21 +11,18 @@ from sfumato.errors import PlanError, UnattainableError, ViolationError
 from sfumato.localization.messages import Message
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
-from sfumato.tables.build.build import dimensions_of, tree_of
-from sfumato.tables.build.implicit_cells import with_cross
-from sfumato.tables.build.linked_table import InputTable
+from sfumato.tables.build import dimensions_of, tree_of
 from sfumato.tables.cell_labels import cells_named
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import check, derive
 from sfumato.tables.cells.dimensions import CodeTree
-from sfumato.tables.column_dependencies.column_chain import Chain
-from sfumato.tables.column_dependencies.determined_columns import determined_chains
-from sfumato.tables.column_dependencies.inconsistent_records import with_inconsistent_records
-from sfumato.tables.column_dependencies.record_codes import Names, RecordCodes
 from sfumato.tables.deadline import never, within
 from sfumato.tables.formats.cell_locations import errors_in
 from sfumato.tables.formats.delimited_cells import read_delimited_cells
-from sfumato.tables.linked_tables import joint_part, section_of, shown_of
+from sfumato.tables.linked.dependencies import determined_chains
+from sfumato.tables.linked.from_plan import InputTable, with_cross
+from sfumato.tables.linked.protection import joint_part, section_of, shown_of
+from sfumato.tables.linked.records import Chain, Names, RecordCodes, with_inconsistent_records
 from sfumato.tables.plan.rules import Dominance, Frequency, Holdings, PriorPosterior, Request
 from sfumato.tables.plan.sections import COUNT, CellKey, Dimension, TableSpec
 from sfumato.tables.plan.table_plan import TablePlan, read_table_plan
@@ -162,7 +159,7 @@ def _has_column(plan: TablePlan, data: Any, name: str) -> bool:
 
 def _base(plan: TablePlan, data: Any, names: Sequence[str]) -> Base:
     """Return the codes of records and the number of records of each."""
-    from sfumato.engines.tabulation import base_of
+    from sfumato.engines.tabulation.tabulation import base_of
 
     return base_of(data, names, None, None, None, 0, _reading(plan))
 
@@ -196,7 +193,7 @@ def _check_alone(plan: TablePlan, crossing: TableSpec, columns: TextColumns) -> 
 
 
 def _crossed(plan: TablePlan, crossing: TableSpec, data: Any) -> TextColumns:
-    from sfumato.engines.tabulation import base_of, columns_of, frame_of
+    from sfumato.engines.tabulation.tabulation import base_of, columns_of, frame_of
     from sfumato.tables.tabulate import table_of
 
     source = plan.table
@@ -234,7 +231,7 @@ def _looks_at_respondents(plan: TablePlan) -> bool:
 
 def _records(plan: TablePlan) -> Any:
     """Return the source of record keys for a method that needs them, or None."""
-    from sfumato.engines.record_keys import RecordKeys
+    from sfumato.engines.tabulation.record_keys import RecordKeys
 
     method = plan.perturbation
     if not isinstance(method, CellKey):

@@ -12,8 +12,8 @@ from sfumato.report.tables.report import metrics
 from sfumato.report.tables.suppressed_internal import masked_house
 from sfumato.tables.attack.findings import Audit
 from sfumato.tables.cells.columns import TextColumns
-from sfumato.tables.column_dependencies.column_chain import Chain
 from sfumato.tables.formats.release_files import masked_files
+from sfumato.tables.linked.records import Chain
 from sfumato.tables.published_tables.handed_out import check_masked
 from sfumato.tables.suppress_table import SuppressedCells
 from sfumato.tables.suppressed_table import SuppressedTable

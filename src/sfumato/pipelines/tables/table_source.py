@@ -8,7 +8,7 @@ from typing import Any
 from sfumato.delimited.dialect import DecimalMark, likely_separator
 from sfumato.delimited.opening import first_record, open_text
 from sfumato.tables.argus.file_errors import likely_encoding
-from sfumato.tables.build.build import read_source
+from sfumato.tables.build import read_source
 from sfumato.tables.cells.columns import TextColumns, read_columns
 from sfumato.tables.formats.argus_columns import (
     office_columns,
@@ -146,7 +146,7 @@ def columns_from(table: Any, plan: TablePlan, published: bool = False) -> TextCo
         plan: The meaning of its columns.
         published: Whether to read the published values of a file that has original values and statuses.
     """
-    from sfumato.engines.tabulation import columns_of, columns_of_file
+    from sfumato.engines.tabulation.tabulation import columns_of, columns_of_file
 
     if not isinstance(table, str | Path):
         return as_cells(TextColumns(columns_of(table)), plan)

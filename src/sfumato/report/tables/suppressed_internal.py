@@ -21,7 +21,7 @@ from sfumato.report.tables.internal_report import (
 )
 from sfumato.report.tables.limitations import INSIDERS, limits, named
 from sfumato.report.tables.page import MOST_ROWS, audit_words, leaks, verdict
-from sfumato.tables.build.build import lines_of
+from sfumato.tables.build import lines_of
 from sfumato.tables.cell_labels import lower_end, upper_end
 from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.tables.protection_levels.resolve_plan import facts_of

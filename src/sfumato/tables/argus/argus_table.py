@@ -12,7 +12,7 @@ from sfumato.tables.argus.statuses import ArgusStatus, choices_of
 from sfumato.tables.cells.constraints import Key, derive, describe, precision_of
 from sfumato.tables.cells.dimensions import Code, CodeTree, unknown_code
 from sfumato.tables.cells.system import CellStatus, LinearConstraints, Numbers, Places, make_constraints, public_floor
-from sfumato.tables.column_dependencies.column_chain import Chain
+from sfumato.tables.linked.records import Chain
 
 Labels = Mapping[str, Mapping[str, str]]
 # Tabulates by unions of record codes: for each variable, the codes that become one, named by their position.

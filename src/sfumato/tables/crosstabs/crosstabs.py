@@ -9,11 +9,11 @@ import numpy.typing as npt
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError
 from sfumato.localization.messages import Message
-from sfumato.tables.build.group_units import is_computed, is_multiple
 from sfumato.tables.cells.system import BoolArray, LinearConstraints, make_constraints
 from sfumato.tables.crosstabs.approximate_totals import near_total, running_sum
 from sfumato.tables.crosstabs.labels import grades, is_margin, label_text, names_a_figure, names_a_mean, names_a_share
 from sfumato.tables.crosstabs.subtotals import Sum, adds_up, find_sums
+from sfumato.tables.groups import is_computed, is_multiple
 
 FACTORS = (100.0, 1.0, 1e3, 1e4, 1e5)
 DECIMALS = (0, 1, 2, 3, 4, 12)

@@ -13,7 +13,7 @@ import numpy as np
 from sfumato.errors import PlanError
 from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.argus.statuses import ArgusStatus, masked_of, status_in
-from sfumato.tables.build.build import lines_of
+from sfumato.tables.build import lines_of
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import precision_of, tidied
 from sfumato.tables.cells.system import BoolArray, Numbers, Places

@@ -14,10 +14,10 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
-from sfumato.tables.build.row_order import ordered
 from sfumato.tables.cell_labels import SuppressionReason, Unit
 from sfumato.tables.cells.system import BoolArray, Bounds, Numbers, Places
 from sfumato.tables.cells.table_part import TablePart
+from sfumato.tables.row_order import ordered
 
 # The original's own constants: cells above this follow their total, and a range of case B starts at least here.
 FOLLOWING_ABOVE = 3

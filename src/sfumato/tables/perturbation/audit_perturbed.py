@@ -6,8 +6,7 @@ import numpy as np
 
 from sfumato.errors import DataError
 from sfumato.tables.attack.findings import Audit, DisclosureStatus, Finding, joined
-from sfumato.tables.build.build import dimensions_of, grouped
-from sfumato.tables.build.instance_file import cell_names, relations_of
+from sfumato.tables.build import cell_names, dimensions_of, grouped, relations_of
 from sfumato.tables.cell_key.noise import known_sums
 from sfumato.tables.cell_key.possible_counts import hull_of, possible_counts, reader_counts
 from sfumato.tables.cell_key.ptable_file import ptable_of

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from sfumato.errors import DataError
-from sfumato.tables.build.common_codes import Name, code_names
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.dimensions import Code
 from sfumato.tables.cells.system import Numbers
 from sfumato.tables.cells.table_part import TablePart
+from sfumato.tables.linked.codes import Name, code_names
 from sfumato.tables.tabulate import WORD
 
 

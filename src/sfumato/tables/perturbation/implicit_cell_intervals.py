@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from sfumato.tables.build.implicit_cells import with_cross
-from sfumato.tables.build.linked_table import LinkedTable
 from sfumato.tables.cells.system import Bounds
 from sfumato.tables.deadline import Deadline
+from sfumato.tables.linked.from_plan import LinkedTable, with_cross
 from sfumato.tables.perturbation.feasibility_intervals import feasibility_intervals
 from sfumato.tables.perturbation.perturbed import PerturbedCells
 

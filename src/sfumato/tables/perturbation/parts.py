@@ -7,9 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.errors import DataError
-from sfumato.tables.build.build import dimensions_of, grouped, heights_of, lines_of
-from sfumato.tables.build.instance_file import cell_names, instance_part, relations_of
-from sfumato.tables.build.linked_table import InputTable, LinkedTable, join, merged
+from sfumato.tables.build import cell_names, dimensions_of, grouped, heights_of, instance_part, lines_of, relations_of
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import check, derive, describe
 from sfumato.tables.cells.system import (
@@ -22,6 +20,7 @@ from sfumato.tables.cells.system import (
     make_table,
 )
 from sfumato.tables.cells.table_part import TablePart, in_group
+from sfumato.tables.linked.from_plan import InputTable, LinkedTable, join, merged
 from sfumato.tables.plan.rule_inputs import RuleInputs
 from sfumato.tables.plan.rules import check_marks
 from sfumato.tables.plan.sections import Adjustment

@@ -8,16 +8,15 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
 from sfumato.tables.attack.findings import Audit, DisclosureStatus, Finding, joined
-from sfumato.tables.batch.zero_patterns import ZeroPattern
-from sfumato.tables.build.implicit_cells import presence_in, with_cross
-from sfumato.tables.build.linked_table import InputTable, LinkedTable, join, merged
-from sfumato.tables.build.table_views import TableView
-from sfumato.tables.build.unlinked_columns import likely_links
 from sfumato.tables.cells.constraints import check
 from sfumato.tables.cells.system import BoolArray, Bounds, no_bounds
 from sfumato.tables.cells.table_part import TablePart
-from sfumato.tables.column_dependencies.inconsistent_records import with_inconsistent_records
-from sfumato.tables.linked_tables import joint_lines, joint_part
+from sfumato.tables.linked.cells import ZeroPattern
+from sfumato.tables.linked.from_plan import InputTable, LinkedTable, join, merged, presence_in, with_cross
+from sfumato.tables.linked.likely_links import likely_links
+from sfumato.tables.linked.protection import joint_lines, joint_part
+from sfumato.tables.linked.records import with_inconsistent_records
+from sfumato.tables.linked.view import TableView
 from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.tables.protection_levels.resolve_plan import as_counts, plan_precision
 from sfumato.tables.published_tables.audit_table import audit_part, audit_values

@@ -11,8 +11,7 @@ from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.audit_evidence import AuditEvidence
 from sfumato.tables.attack.findings import Audit, Finding, joined
 from sfumato.tables.attack.legacy_intervals import attack
-from sfumato.tables.build.build import build, dimensions_of
-from sfumato.tables.build.instance_file import cell_names
+from sfumato.tables.build import build, cell_names, dimensions_of
 from sfumato.tables.cell_labels import SuppressionReason
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import describe

@@ -10,11 +10,11 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, SfumatoError
 from sfumato.schema.paths import PlanPath
-from sfumato.tables.build.build import build
-from sfumato.tables.build.linked_table import InputTable, LinkedTable, merged
+from sfumato.tables.build import build
 from sfumato.tables.cell_labels import SuppressionReason
 from sfumato.tables.cells.columns import TextColumns, read_columns
 from sfumato.tables.cells.system import BoolArray, Bounds, ProtectionLevels, no_bounds
+from sfumato.tables.linked.from_plan import InputTable, LinkedTable, merged
 from sfumato.tables.plan.sections import Dimension
 from sfumato.tables.plan.table_plan import TablePlan, read_table_plan
 from sfumato.tables.published_tables.parse_cells import ParsedTable, read_published

@@ -12,7 +12,7 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.tables.argus.statuses import masked_of
 from sfumato.tables.attack.findings import UnexplainedColumn
-from sfumato.tables.build.build import Space, dimensions_of, grouped, lines_of
+from sfumato.tables.build import Space, dimensions_of, grouped, lines_of
 from sfumato.tables.cell_labels import LANGUAGES, NAMES, Unit, complement, inference, primary_reasons
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import describe, precision_of

@@ -7,9 +7,15 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError
-from sfumato.tables.build.build import dimensions_of, grouped, lines_of
-from sfumato.tables.build.groups import check_groups
-from sfumato.tables.build.instance_file import cell_names, marked_unsafe, optional_bounds, relations_of
+from sfumato.tables.build import (
+    cell_names,
+    dimensions_of,
+    grouped,
+    lines_of,
+    marked_unsafe,
+    optional_bounds,
+    relations_of,
+)
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import check, derive, describe, finest_of
 from sfumato.tables.cells.system import (
@@ -22,6 +28,7 @@ from sfumato.tables.cells.system import (
     make_table,
 )
 from sfumato.tables.cells.table_part import TablePart, in_group
+from sfumato.tables.groups import check_groups
 from sfumato.tables.plan.rule_inputs import RuleInputs
 from sfumato.tables.plan.rules import RuleResult, SensitivityRule, combine
 from sfumato.tables.plan.table_plan import TablePlan

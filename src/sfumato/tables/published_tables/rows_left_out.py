@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from sfumato.tables.build.build import dimensions_of, grouped
+from sfumato.tables.build import dimensions_of, grouped
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import Key, describe
 from sfumato.tables.cells.dimensions import CodeTree

@@ -8,10 +8,9 @@ from sfumato.pipelines.tables.batch.state import BatchState, WrittenTable
 from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.argus.statuses import unsafe_of
 from sfumato.tables.attack.reduced_levels import known_line
-from sfumato.tables.batch.joint_audit import audit_together, same_records
-from sfumato.tables.batch.shared_cells import in_other_units
-from sfumato.tables.batch.zero_patterns import same_respondents, shown_presence
 from sfumato.tables.deadline import within
+from sfumato.tables.linked.audit import audit_together, same_records
+from sfumato.tables.linked.cells import in_other_units, same_respondents, shown_presence
 
 SECONDS = 60.0
 # Maximum number of cells named in a warning.

@@ -8,20 +8,19 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.errors import DataError, PlanError
-from sfumato.pipelines.tables.batch.state import BatchState, TableJob
+from sfumato.pipelines.tables.batch.state import BatchState, SpannedTable, TableJob, record_links, with_variables
 from sfumato.tables.argus.argus_table import ArgusTable, Finer
+from sfumato.tables.argus.safety_rules import with_rules
+from sfumato.tables.argus.tabulation import FREQUENCY, Crossed, cross
 from sfumato.tables.argus.totals import with_totals
-from sfumato.tables.batch.hidden_cells import PART
-from sfumato.tables.batch.record_links import SpannedTable, record_links, with_variables
-from sfumato.tables.batch.safety_rules import with_rules
-from sfumato.tables.batch.tabulation import FREQUENCY, Crossed, cross
 from sfumato.tables.cells.dimensions import Code, CodeTree
-from sfumato.tables.column_dependencies.column_chain import Chain
 from sfumato.tables.formats.batch_file import Specification
 from sfumato.tables.formats.cells_file import check_totals, read_cells
 from sfumato.tables.formats.metadata import Metadata
 from sfumato.tables.formats.recoding_file import Recoding, read_recoding
 from sfumato.tables.formats.records_file import Records, read_records, record_tree
+from sfumato.tables.linked.records import Chain
+from sfumato.tables.linked.ties import PART
 
 
 def read_micro(state: BatchState, scratch: Path) -> None:

@@ -17,10 +17,9 @@ from sfumato.pipelines.tables.batch.state import BatchState, TableJob, WrittenTa
 from sfumato.report.tables.batch import table_page
 from sfumato.tables.adjustment import adjust_part
 from sfumato.tables.argus.argus_table import ArgusTable
+from sfumato.tables.argus.safety_rules import active_rules, mask_by_response, mask_office, office_part, with_margins
 from sfumato.tables.argus.statuses import unsafe_of
-from sfumato.tables.batch.argus_protection import mask_by_response, mask_office, office_part
-from sfumato.tables.batch.safety_rules import active_rules, with_margins
-from sfumato.tables.batch.tabulation import check_record_keys
+from sfumato.tables.argus.tabulation import check_record_keys
 from sfumato.tables.cell_key.noise import Contents, noisy_part
 from sfumato.tables.cell_key.ptable_file import read_ptable
 from sfumato.tables.cells.constraints import precision_of

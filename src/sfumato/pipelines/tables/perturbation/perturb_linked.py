@@ -10,13 +10,12 @@ import numpy as np
 from sfumato.pipelines.tables.perturbation.perturb import kept, method_of, seconds_for, secret_of
 from sfumato.pipelines.tables.perturbation.perturbed_table import PerturbedTable, PerturbedTables
 from sfumato.pipelines.tables.protect_linked import plan_of, sheets_of
-from sfumato.tables.build.implicit_cells import is_cyclic
-from sfumato.tables.build.linked_table import LinkedTable
-from sfumato.tables.build.table_views import TableView
 from sfumato.tables.cells.constraints import derive
 from sfumato.tables.cells.system import Numbers, make_table
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import never, within
+from sfumato.tables.linked.from_plan import LinkedTable, is_cyclic
+from sfumato.tables.linked.view import TableView
 from sfumato.tables.perturbation.apply_method import PerturbationContext, change_part
 from sfumato.tables.perturbation.implicit_cell_intervals import with_cross_ranges
 from sfumato.tables.perturbation.parts import joint_perturbed

@@ -1,0 +1,1 @@
+"""Read and write tables in databases."""

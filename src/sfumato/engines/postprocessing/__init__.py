@@ -1,0 +1,1 @@
+"""Changes to files after they were written: interval bounds, formulas, the record of persons."""

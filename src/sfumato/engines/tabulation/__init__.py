@@ -1,0 +1,1 @@
+"""Tabulate frames and files, with keys of their records."""

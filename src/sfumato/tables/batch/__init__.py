@@ -1,1 +1,0 @@
-"""Tables of τ-ARGUS batch files: tabulation, safety rules, protection."""

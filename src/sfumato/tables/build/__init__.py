@@ -1,1 +1,0 @@
-"""Build cells, relations and the attackers' knowledge from the source of a table."""

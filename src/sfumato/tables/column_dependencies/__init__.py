@@ -1,1 +1,0 @@
-"""Columns of the same records of which one determines another, and what that implies for their tables."""
